@@ -1,0 +1,229 @@
+/**
+ * The error catalogue: one function per error_code. Throw what they return; plugins/error-handler.ts renders it.
+ * Messages go to clients as they are, so they hold nothing about accounts, databases or providers.
+ */
+
+export interface ApiErrorDetails {
+  /** Why a password was refused: `length`, `characters`, `pwned`. */
+  reasons?: string[]
+  /** Seconds after which a retry can succeed; sent as Retry-After. */
+  retryAfter?: number
+  /** What went wrong inside; logged, never sent. */
+  cause?: unknown
+  /** RFC 6749 §5.2 fields for clients of the id_token grant. */
+  oauth?: { error: string; description: string }
+}
+
+export class ApiError extends Error {
+  readonly status: number
+  readonly errorCode: string
+  readonly details: ApiErrorDetails
+
+  constructor(status: number, errorCode: string, message: string, details: ApiErrorDetails = {}) {
+    super(message, { cause: details.cause })
+    this.name = 'ApiError'
+    this.status = status
+    this.errorCode = errorCode
+    this.details = details
+  }
+}
+
+const error = (status: number, code: string, message: string, details?: ApiErrorDetails) =>
+  new ApiError(status, code, message, details)
+
+// Transport
+export const badJson = (why: string) =>
+  error(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
+export const validationFailed = (message: string, status: 400 | 404 | 422 = 400) =>
+  error(status, 'validation_failed', message)
+export const notFound = () =>
+  error(404, 'not_found', 'There is nothing at this path. Check the URL and its prefix.')
+export const methodNotAllowed = (allow: string) =>
+  error(405, 'method_not_allowed', `This path does not answer this method. It allows: ${allow}`)
+export const requestEntityTooLarge = (limit: number) =>
+  error(413, 'request_entity_too_large', `Request body too large (max ${limit} bytes)`)
+export const requestTimeout = () =>
+  error(504, 'request_timeout', 'Processing this request timed out, please retry after a moment.')
+export const overRequestRateLimit = (retryAfter: number) =>
+  error(429, 'over_request_rate_limit', 'Request rate limit reached', { retryAfter })
+export const unexpectedFailure = (message: string, cause?: unknown) =>
+  error(500, 'unexpected_failure', message, { cause })
+export const serviceUnavailable = (message: string, retryAfter: number, cause?: unknown) =>
+  error(503, 'service_unavailable', message, { retryAfter, cause })
+export const conflict = () =>
+  error(
+    409,
+    'conflict',
+    'Too many concurrent token refresh requests on the same session or refresh token',
+  )
+export const featureDisabled = (message: string) => error(404, 'feature_disabled', message)
+
+// Bearer tokens and roles
+export const noAuthorization = () =>
+  error(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
+export const badJwt = (why: string, status: 400 | 403 = 403) => error(status, 'bad_jwt', why)
+export const notAdmin = () => error(403, 'not_admin', 'User not allowed')
+export const userFromTokenNotFound = () =>
+  error(403, 'user_not_found', 'User from sub claim in JWT does not exist')
+export const userNotFound = (message = 'User not found') => error(404, 'user_not_found', message)
+export const sessionNotFound = () =>
+  error(403, 'session_not_found', 'Session from session_id claim in JWT does not exist')
+export const sessionInvalid = () =>
+  error(403, 'session_expired', 'Session is no longer valid. Sign in again.')
+export const unexpectedAudience = () =>
+  error(403, 'unexpected_audience', "Token audience doesn't match request audience")
+export const insufficientAal = (message: string, status: 401 | 403 | 422 = 401) =>
+  error(status, 'insufficient_aal', message)
+
+// Signing in
+export const invalidCredentials = () =>
+  error(400, 'invalid_credentials', 'Invalid login credentials')
+export const unsupportedGrantType = () =>
+  error(
+    400,
+    'unsupported_grant_type',
+    'unsupported_grant_type: use password, refresh_token, pkce or id_token',
+  )
+export const emailNotConfirmed = (message = 'Email not confirmed', status: 400 | 422 = 400) =>
+  error(status, 'email_not_confirmed', message)
+export const phoneNotConfirmed = (message = 'Phone not confirmed', status: 400 | 422 = 400) =>
+  error(status, 'phone_not_confirmed', message)
+export const userBanned = (status: 400 | 403, message = 'User is banned') =>
+  error(status, 'user_banned', message)
+export const tooManyAttempts = (retryAfter: number) =>
+  error(
+    429,
+    'over_request_rate_limit',
+    `Too many failed attempts. Try again after ${retryAfter} seconds.`,
+    { retryAfter },
+  )
+
+// Signing up
+export const signupDisabled = () =>
+  error(422, 'signup_disabled', 'Signups not allowed for this instance')
+export const userAlreadyExists = () => error(400, 'user_already_exists', 'User already registered')
+export const emailExists = () =>
+  error(422, 'email_exists', 'A user with this email address has already been registered')
+export const phoneExists = () =>
+  error(422, 'phone_exists', 'A user with this phone number has already been registered')
+export const anonymousProviderDisabled = () =>
+  error(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
+export const emailProviderDisabled = (message: string, status: 400 | 422) =>
+  error(status, 'email_provider_disabled', message)
+export const phoneProviderDisabled = (message: string, status: 400 | 422) =>
+  error(status, 'phone_provider_disabled', message)
+export const otpDisabled = () => error(422, 'otp_disabled', 'Signups not allowed for otp')
+export const captchaFailed = (why: string) =>
+  error(400, 'captcha_failed', `captcha protection: request disallowed (${why})`)
+
+// Passwords
+export const weakPassword = (message: string, reasons: string[]) =>
+  error(422, 'weak_password', message, { reasons })
+export const samePassword = () =>
+  error(422, 'same_password', 'New password should be different from the old password.')
+export const reauthenticationNeeded = () =>
+  error(400, 'reauthentication_needed', 'Password update requires reauthentication')
+export const reauthenticationNotValid = () =>
+  error(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
+export const currentPasswordRequired = () =>
+  error(400, 'current_password_required', 'Current password required when setting new password.')
+export const currentPasswordInvalid = () =>
+  error(400, 'current_password_invalid', 'The current password is not right.')
+export const hashQueueFull = () =>
+  serviceUnavailable('The server is busy checking passwords. Try again in a moment.', 2)
+
+// Refresh tokens
+export const refreshTokenNotFound = () =>
+  error(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found')
+export const refreshTokenAlreadyUsed = () =>
+  error(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
+export const refreshSessionNotFound = () =>
+  error(400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found')
+export const sessionExpired = (why: '' | 'Inactivity' | 'Revoked by Newer Login') =>
+  error(
+    400,
+    'session_expired',
+    `Invalid Refresh Token: Session Expired${why === '' ? '' : ` (${why})`}`,
+  )
+
+// One-time tokens and mail
+export const otpExpired = () => error(403, 'otp_expired', 'Token has expired or is invalid')
+export const linkExpired = () => error(403, 'otp_expired', 'Email link is invalid or has expired')
+export const sentTooRecently = (channel: 'email' | 'sms', seconds: number) =>
+  error(
+    429,
+    channel === 'email' ? 'over_email_send_rate_limit' : 'over_sms_send_rate_limit',
+    `For security purposes, you can only request this after ${seconds} seconds.`,
+    { retryAfter: seconds },
+  )
+export const sendQuotaExceeded = (channel: 'email' | 'sms', retryAfter: number) =>
+  channel === 'email'
+    ? error(429, 'over_email_send_rate_limit', 'email rate limit exceeded', { retryAfter })
+    : error(429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded', { retryAfter })
+export const emailAddressNotAuthorized = (address: string) =>
+  error(
+    400,
+    'email_address_not_authorized',
+    `Email address "${address}" cannot be used as it is not authorized`,
+  )
+export const mailNotConfigured = () =>
+  error(
+    500,
+    'email_provider_not_configured',
+    'This server cannot send email: its operator has to set AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_ADMIN_EMAIL.',
+  )
+export const smsSendFailed = (cause?: unknown) =>
+  error(
+    422,
+    'sms_send_failed',
+    'Error sending confirmation OTP to provider: the message was not accepted. Check the number or try later.',
+    { cause },
+  )
+
+// Flow state (RFC 7636)
+export const flowStateNotFound = () =>
+  error(404, 'flow_state_not_found', 'invalid flow state, no valid flow state found')
+export const flowStateMissing = () =>
+  error(400, 'flow_state_not_found', 'invalid flow state, no valid flow state found')
+export const flowStateExpired = () =>
+  error(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
+export const flowStateAlreadyUsed = () =>
+  error(400, 'flow_state_already_used', 'invalid flow state, it was used before')
+export const badCodeVerifier = () =>
+  error(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
+
+// External providers and identities
+export const badOauthCallback = (message: string) => error(400, 'bad_oauth_callback', message)
+export const badOauthState = (message: string) => error(400, 'bad_oauth_state', message)
+export const oauthProviderNotSupported = (message: string) =>
+  error(400, 'oauth_provider_not_supported', message)
+export const providerDisabled = (message: string) => error(400, 'provider_disabled', message)
+export const providerEmailNeedsVerification = () =>
+  error(
+    422,
+    'provider_email_needs_verification',
+    'The provider has not verified this email address. Open the confirmation link we mailed to it, then sign in again.',
+  )
+export const inviteNotFound = () => error(404, 'invite_not_found', 'Invite not found')
+export const manualLinkingDisabled = () =>
+  error(404, 'manual_linking_disabled', 'Manual linking is disabled')
+export const identityAlreadyExists = (message: string) =>
+  error(422, 'identity_already_exists', message)
+export const identityNotFound = () => error(422, 'identity_not_found', "Identity doesn't exist")
+export const singleIdentityNotDeletable = () =>
+  error(422, 'single_identity_not_deletable', 'User must have at least 1 identity after unlinking')
+export const emailConflictIdentityNotDeletable = () =>
+  error(
+    422,
+    'email_conflict_identity_not_deletable',
+    "Unable to unlink identity: another account already uses the address that would become this user's email.",
+  )
+export const ssoManaged = () =>
+  error(
+    422,
+    'user_sso_managed',
+    'Updating email, phone, password of a SSO account only possible via SSO',
+  )
+
+// Second factors
+export const mfaFactorNotFound = () => error(404, 'mfa_factor_not_found', 'Factor not found')
