@@ -1,0 +1,42 @@
+/** The typed database: every table by name, and the two handles that queries take. */
+import { Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
+
+import type { AuditLogEntriesTable } from './audit-log-entries.ts'
+import type { FlowStateTable } from './flow-states.ts'
+import type { IdentitiesTable } from './identities.ts'
+import type { MailMessagesTable } from './mail-messages.ts'
+import type { MfaAmrClaimsTable, MfaFactorsTable } from './mfa.ts'
+import type { OneTimeTokensTable } from './one-time-tokens.ts'
+import type { RefreshTokensTable } from './refresh-tokens.ts'
+import type { SendIntervalsTable, SendQuotasTable } from './send-limits.ts'
+import type { SessionsTable } from './sessions.ts'
+import type { SigningKeysTable } from './signing-keys.ts'
+import type { ThrottlesTable } from './throttles.ts'
+import type { UsersTable } from './users.ts'
+
+export interface Database {
+  audit_log_entries: AuditLogEntriesTable
+  flow_state: FlowStateTable
+  identities: IdentitiesTable
+  mfa_amr_claims: MfaAmrClaimsTable
+  mfa_factors: MfaFactorsTable
+  one_time_tokens: OneTimeTokensTable
+  postern_mail_messages: MailMessagesTable
+  postern_send_intervals: SendIntervalsTable
+  postern_send_quotas: SendQuotasTable
+  postern_signing_keys: SigningKeysTable
+  postern_throttles: ThrottlesTable
+  refresh_tokens: RefreshTokensTable
+  sessions: SessionsTable
+  users: UsersTable
+}
+
+/** A handle that may or may not be inside a transaction. */
+export type Db = Kysely<Database>
+/** A handle that is inside a transaction: what takes one must not run outside. */
+export type Trx = Transaction<Database>
+
+/** Every table is looked up in `schema` by name, so that it works behind any pooler's search_path. */
+export function createDb(pool: PostgresPool, schema: string): Db {
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(schema)
+}

@@ -1,0 +1,129 @@
+import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
+
+import type { Db } from './database.ts'
+import type { Metadata } from './users.ts'
+
+export interface IdentitiesTable {
+  id: Generated<string>
+  provider_id: string
+  user_id: string
+  identity_data: ColumnType<Metadata, string, string>
+  provider: string
+  last_sign_in_at: Date | null
+  created_at: Date | null
+  updated_at: Date | null
+  email: ColumnType<string | null, never, never>
+}
+
+export const identityColumns = [
+  'identities.id',
+  'identities.provider_id',
+  'identities.user_id',
+  'identities.identity_data',
+  'identities.provider',
+  'identities.last_sign_in_at',
+  'identities.created_at',
+  'identities.updated_at',
+  'identities.email',
+] as const
+
+export type IdentityRow = Selectable<IdentitiesTable>
+
+/** As it comes out of a JSON aggregate: times are ISO 8601 strings. */
+export type IdentityJson = Omit<IdentityRow, 'last_sign_in_at' | 'created_at' | 'updated_at'> & {
+  last_sign_in_at: string | null
+  created_at: string | null
+  updated_at: string | null
+}
+
+export interface NewIdentity {
+  user_id: string
+  provider: string
+  provider_id: string
+  identity_data: Metadata
+}
+
+export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<IdentityRow> {
+  return db
+    .insertInto('identities')
+    .values({
+      ...identity,
+      id: sql`gen_random_uuid()`,
+      identity_data: JSON.stringify(identity.identity_data),
+      last_sign_in_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .returning(identityColumns)
+    .executeTakeFirstOrThrow()
+}
+
+/** Merges `data` into the person's identity of `provider`, or makes that identity. */
+export async function putIdentity(db: Db, identity: NewIdentity, now: Date): Promise<void> {
+  const data = JSON.stringify(identity.identity_data)
+  await db
+    .insertInto('identities')
+    .values({
+      ...identity,
+      id: sql`gen_random_uuid()`,
+      identity_data: data,
+      last_sign_in_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['provider_id', 'provider']).doUpdateSet({
+        identity_data: sql`identities.identity_data || ${data}::jsonb`,
+        updated_at: now,
+      }),
+    )
+    .execute()
+}
+
+/** Marks the person's identities that carry this address as verified. */
+export async function verifyIdentityEmail(db: Db, userId: string, email: string, now: Date) {
+  await db
+    .updateTable('identities')
+    .set({
+      identity_data: sql`identity_data || '{"email_verified": true}'::jsonb`,
+      updated_at: now,
+    })
+    .where('user_id', '=', userId)
+    .where('email', '=', email)
+    .execute()
+}
+
+/** Removes all identities of a person but those of the given providers. */
+export async function deleteOtherIdentities(db: Db, userId: string, keep: string[]) {
+  await db
+    .deleteFrom('identities')
+    .where('user_id', '=', userId)
+    .where('provider', 'not in', keep)
+    .execute()
+}
+
+/** Sets app_metadata.provider and .providers from the identities, oldest first. */
+export async function recomputeProviders(db: Db, userId: string, now: Date): Promise<void> {
+  await db
+    .with('listed', (eb) =>
+      eb
+        .selectFrom('identities')
+        .select((select) => ['provider', select.fn.min('created_at').as('first')])
+        .where('user_id', '=', userId)
+        .groupBy('provider'),
+    )
+    .updateTable('users')
+    .set((eb) => ({
+      updated_at: now,
+      raw_app_meta_data: sql<string>`coalesce(raw_app_meta_data, '{}'::jsonb) || ${eb
+        .selectFrom('listed')
+        .select(
+          sql`jsonb_build_object('provider', (array_agg(provider order by first))[1], 'providers', jsonb_agg(provider order by first))`.as(
+            'meta',
+          ),
+        )}`,
+    }))
+    .where('id', '=', userId)
+    .where((eb) => eb.exists(eb.selectFrom('listed').select('provider')))
+    .execute()
+}
