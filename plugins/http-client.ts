@@ -1,0 +1,137 @@
+/**
+ * Outgoing HTTP. Everything goes through the proxies of the environment; NODE_EXTRA_CA_CERTS is Node's own.
+ * `fetch` is for hosts fixed in our code or configuration keys; `guardedFetch` for addresses in somebody's text
+ * (template URLs, discovery documents, JWKS, hooks), which may point into the operator's own network.
+ */
+import { isIP, type LookupFunction } from 'node:net'
+
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { type Dispatcher, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici'
+
+import { isPublicAddress, publicLookup } from './http-client/public-addresses.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    httpClient: ReturnType<typeof createHttpClient>
+  }
+}
+
+export type Fetch = typeof globalThis.fetch
+
+export interface HttpClientOptions {
+  /** Development: plain http and private addresses pass the guard. */
+  dev: boolean
+  proxy: {
+    httpProxy: string | undefined
+    httpsProxy: string | undefined
+    noProxy: string | undefined
+  }
+  /** The whole of a guarded request, body included. */
+  guardTimeoutMs?: number
+  /** Longest guarded body, after decompression. */
+  guardMaxBytes?: number
+}
+
+const IDLE_TIMEOUT_MS = 30_000
+const CONNECT_TIMEOUT_MS = 5_000
+const USER_AGENT = 'Postern'
+
+export function createHttpClient(options: HttpClientOptions) {
+  const { dev, guardTimeoutMs = 10_000, guardMaxBytes = 1_000_000 } = options
+  const open = newAgent(options, undefined)
+  const guarded = newAgent(options, dev ? undefined : publicLookup)
+
+  async function guardedFetch(input: string | URL | Request, init: RequestInit = {}) {
+    assertAllowed(urlOf(input), dev)
+    const timeout = AbortSignal.timeout(guardTimeoutMs)
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
+    const response = await send(guarded, input, { ...init, signal, redirect: 'error' })
+    return wholeResponse(response, guardMaxBytes)
+  }
+
+  return {
+    /** A `fetch` for fixed hosts. No deadline of its own beyond 30 s of silence: pass a signal. */
+    fetch: ((input: string | URL | Request, init?: RequestInit) =>
+      send(open, input, init)) satisfies Fetch,
+
+    /**
+     * A `fetch` for addresses that an operator or a person names: https only, public addresses only (checked on the
+     * address that is connected to, so a name that changes its mind gains nothing), no redirects, limits of size
+     * and time. Behind a proxy the proxy resolves names, so only literal addresses are checked here.
+     * Rejects with TypeError; AbortSignal's TimeoutError when too slow.
+     */
+    guardedFetch: guardedFetch satisfies Fetch,
+
+    async close() {
+      await Promise.all([open.destroy(), guarded.destroy()])
+    },
+  }
+}
+
+function newAgent({ proxy }: HttpClientOptions, lookup: LookupFunction | undefined) {
+  return new EnvHttpProxyAgent({
+    // Empty strings keep undici from reading the environment itself.
+    httpProxy: proxy.httpProxy ?? '',
+    httpsProxy: proxy.httpsProxy ?? '',
+    noProxy: proxy.noProxy ?? '',
+    headersTimeout: IDLE_TIMEOUT_MS,
+    bodyTimeout: IDLE_TIMEOUT_MS,
+    connect: { timeout: CONNECT_TIMEOUT_MS, ...(lookup && { lookup }) },
+  })
+}
+
+async function send(agent: Dispatcher, input: string | URL | Request, init: RequestInit = {}) {
+  const request = input instanceof Request ? await partsOf(input) : undefined
+  const { body = null, ...rest } = { ...request, ...init }
+  // Node's own FormData is not the undici package's, and nobody asks us for multipart.
+  if (body instanceof FormData) throw new TypeError('multipart bodies are not supported')
+  const headers = new Headers(rest.headers)
+  if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT)
+  const parts = { ...rest, body, headers: [...headers], dispatcher: agent }
+  return undiciFetch(urlOf(input), parts)
+}
+
+/** Node's own Request is foreign to the undici package, so it is taken apart. */
+async function partsOf(request: Request) {
+  const { method, headers, signal, redirect } = request
+  const body = request.body === null ? null : await request.arrayBuffer()
+  return { method, headers, signal, redirect, body }
+}
+
+function urlOf(input: string | URL | Request): URL {
+  return new URL(input instanceof Request ? input.url : input)
+}
+
+function assertAllowed(url: URL, dev: boolean): void {
+  if (dev) return
+  if (url.protocol !== 'https:') throw new TypeError(`${url.origin}: only https is allowed here`)
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  // A literal address is never looked up, so it is checked here. The URL parser has normalised it.
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TypeError(`${host} is not public`)
+}
+
+/** Reads the body within the limit of bytes and the request's deadline. */
+async function wholeResponse(response: Awaited<ReturnType<typeof undiciFetch>>, maxBytes: number) {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw new TypeError(`the answer is longer than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  const headers = new Headers([...response.headers])
+  for (const name of ['content-encoding', 'content-length']) headers.delete(name)
+  const body = response.body === null ? null : Buffer.concat(chunks)
+  return new Response(body, { status: response.status, statusText: response.statusText, headers })
+}
+
+async function httpClient(fastify: FastifyInstance) {
+  const { dev, HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = fastify.config
+  const proxy = { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY }
+  const client = createHttpClient({ dev, proxy })
+  fastify.decorate('httpClient', client)
+  fastify.addHook('onClose', client.close)
+}
+
+export default fp(httpClient, { name: 'http-client', fastify: '5.x', dependencies: ['config'] })

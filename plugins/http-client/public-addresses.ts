@@ -1,0 +1,32 @@
+/** Which addresses are on the public internet, and a name lookup that answers with those alone. */
+import dns from 'node:dns'
+import type { LookupFunction } from 'node:net'
+
+import ipaddr from 'ipaddr.js'
+
+// Azure's host agent has a public number and serves the machine's credentials.
+const PUBLIC_NUMBERS_OF_METADATA = new Set(['168.63.129.16'])
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** True for an address on the public internet; false for anything private, local, reserved or translated. */
+export function isPublicAddress(address: string): boolean {
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast') return false
+  if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_UNICAST)
+  return !PUBLIC_NUMBERS_OF_METADATA.has(parsed.toString())
+}
+
+/**
+ * A `lookup` for sockets. The socket connects to what it answers, so nothing can change between check and use.
+ * Fails for a name without a public address.
+ */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '')
+    const allowed = addresses.filter(({ address }) => isPublicAddress(address))
+    const [first] = allowed
+    if (!first) return callback(new Error(`${hostname} has no public address`), '')
+    if (options.all) return callback(null, allowed)
+    callback(null, first.address, first.family)
+  })
+}
