@@ -1,0 +1,128 @@
+/**
+ * Secrets at rest: AES-256-GCM under a key made by HKDF (RFC 5869) from AUTH_ENCRYPTION_KEY and the row's id,
+ * in the stored form that a peer reads as well. Also the source of every other server-side key.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    encryption: Encryption
+  }
+}
+
+export type Encryption = ReturnType<typeof createEncryption>
+
+/** A stored value was encrypted under a key that is not configured. */
+export class DecryptionError extends Error {
+  constructor(what: string) {
+    super(
+      `${what} cannot be decrypted. Set AUTH_ENCRYPTION_KEY to the key it was encrypted with, or add that key to AUTH_ENCRYPTION_OLD_KEYS (without AUTH_ENCRYPTION_KEY, the key comes from AUTH_JWT_SECRET).`,
+    )
+    this.name = 'DecryptionError'
+  }
+}
+
+interface Stored {
+  key_id: string
+  alg: 'aes-gcm-hkdf'
+  data: string
+  nonce: string
+}
+
+/**
+ * `keys` are 32 bytes each, the current one first; all of them decrypt, the first encrypts.
+ * The pieces are base64 in the stored JSON; the authentication tag is the end of `data`.
+ */
+export function createEncryption(keys: readonly [Buffer, ...Buffer[]]) {
+  const named = keys.map((key) => ({ id: keyId(key), key }))
+  const [current] = keys
+
+  return {
+    /** Encrypts `plain` for the row with this id; bound to it, so that rows cannot be exchanged. */
+    encrypt(rowId: string, plain: string): string {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', derive(current, rowId), nonce)
+      const data = Buffer.concat([
+        cipher.update(plain, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ])
+      const stored: Stored = {
+        key_id: keyId(current),
+        alg: 'aes-gcm-hkdf',
+        data: data.toString('base64'),
+        nonce: nonce.toString('base64'),
+      }
+      return JSON.stringify(stored)
+    },
+
+    /** Returns a value that was never encrypted as it is. Throws DecryptionError for an unknown key. */
+    decrypt(rowId: string, value: string, what: string): string {
+      const stored = parseStored(value)
+      if (!stored) return value
+      const key = named.find(({ id }) => id === stored.key_id)?.key
+      if (!key) throw new DecryptionError(what)
+      const data = Buffer.from(stored.data, 'base64')
+      const decipher = createDecipheriv(
+        'aes-256-gcm',
+        derive(key, rowId),
+        Buffer.from(stored.nonce, 'base64'),
+      )
+      decipher.setAuthTag(data.subarray(-16))
+      try {
+        return Buffer.concat([decipher.update(data.subarray(0, -16)), decipher.final()]).toString()
+      } catch {
+        throw new DecryptionError(what)
+      }
+    },
+
+    isEncrypted: (value: string) => parseStored(value) !== undefined,
+
+    /** A 32-byte key of its own for one purpose, from the current key. */
+    deriveKey: (purpose: string): Buffer => derive(current, purpose),
+
+    /** The same from every configured key, current first: for checking what an older key made. */
+    deriveKeys: (purpose: string): Buffer[] => keys.map((key) => derive(key, purpose)),
+  }
+}
+
+function derive(key: Buffer, info: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', info, 32))
+}
+
+function keyId(key: Buffer): string {
+  return createHash('sha256').update('postern key id').update(key).digest('hex').slice(0, 16)
+}
+
+function parseStored(value: string): Stored | undefined {
+  if (!value.startsWith('{')) return undefined
+  try {
+    const parsed: Partial<Stored> = JSON.parse(value)
+    const { key_id, alg, data, nonce } = parsed
+    if (alg !== 'aes-gcm-hkdf' || !key_id || !data || !nonce) return undefined
+    return { key_id, alg, data, nonce }
+  } catch {
+    return undefined
+  }
+}
+
+/** The keys of a configuration: AUTH_ENCRYPTION_KEY and its predecessors, or one made from the JWT secret. */
+export function encryptionKeys(config: {
+  AUTH_ENCRYPTION_KEY?: string | undefined
+  AUTH_ENCRYPTION_OLD_KEYS: readonly string[]
+  AUTH_JWT_SECRET: string
+}): [Buffer, ...Buffer[]] {
+  const fromSecret = derive(Buffer.from(config.AUTH_JWT_SECRET), 'postern encryption key')
+  const old = config.AUTH_ENCRYPTION_OLD_KEYS.map((key) => Buffer.from(key, 'base64url'))
+  if (!config.AUTH_ENCRYPTION_KEY) return [fromSecret, ...old]
+  return [Buffer.from(config.AUTH_ENCRYPTION_KEY, 'base64url'), ...old, fromSecret]
+}
+
+async function encryption(fastify: FastifyInstance) {
+  fastify.decorate('encryption', createEncryption(encryptionKeys(fastify.config)))
+}
+
+export default fp(encryption, { name: 'encryption', fastify: '5.x', dependencies: ['config'] })
