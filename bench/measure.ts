@@ -1,0 +1,141 @@
+import { type Cost, costOf, memoryOf, type Side, settle } from './cost.ts'
+import { describeAnswer } from './exchange.ts'
+import { type Round, type RoundOptions, runRound } from './load.ts'
+import { type Load, type Plan, Refused, type Scenario } from './scenario.ts'
+import { quantile } from './statistics.ts'
+
+export interface Schedule extends Plan {
+  /** Measured time of a scenario on each side, spread over the rounds. */
+  seconds: number
+  rounds: number
+}
+
+/** What one side did in one scenario; undefined stands for what could not be seen. */
+export interface Figures {
+  side: string
+  requests: number
+  perSecond: number
+  /** Milliseconds that half, 95 and 99 of 100 good answers took at most. */
+  p50: number
+  p95: number
+  p99: number
+  /** Milliseconds of processor time per good answer, with what it left to do afterwards (mail). */
+  serverCpu: number | undefined
+  postgresCpu: number | undefined
+  /** The same of this program. */
+  generatorCpu: number
+  /** The most memory seen at the end of a round, in MiB. */
+  residentMib: number | undefined
+  errors: Record<string, number>
+}
+
+export interface Skipped {
+  side: string
+  skipped: string
+}
+
+export type Result = Figures | Skipped
+
+interface Run {
+  side: Side
+  load: Load
+  next: number
+  rounds: MeasuredRound[]
+}
+
+interface MeasuredRound extends Round {
+  cost: Cost
+  generator: number
+  memory: number
+}
+
+/**
+ * Runs one scenario on every side: prepared and warmed up first, then in short rounds by turns, so
+ * that a slow minute of the machine meets both. The order changes with every round.
+ */
+export async function measure(scenario: Scenario, sides: Side[], schedule: Schedule) {
+  const results = new Map<Side, Result>()
+  const runs: Run[] = []
+  for (const side of sides) {
+    try {
+      runs.push(await prepare(scenario, side, schedule))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      results.set(side, { side: side.target.name, skipped: error.message })
+    }
+  }
+  for (const run of runs) await warmUp(run, schedule)
+  for (let round = 0; round < schedule.rounds; round++) {
+    for (const run of round % 2 ? runs.toReversed() : runs) await addRound(run, schedule)
+  }
+  for (const run of runs) results.set(run.side, figuresOf(run))
+  return sides.flatMap((side) => results.get(side) ?? [])
+}
+
+/** Also sends the first request, to learn in time that a server refuses this kind. */
+async function prepare(scenario: Scenario, side: Side, schedule: Schedule): Promise<Run> {
+  const load = await scenario.prepare(side.target, schedule)
+  const answer = await side.target.send(load.request(0, 0))
+  if (answer.status > 299) throw new Refused(describeAnswer(answer))
+  load.answered?.(answer.body, 0)
+  return { side, load, next: 1, rounds: [] }
+}
+
+async function warmUp(run: Run, { connections, seconds }: Schedule): Promise<void> {
+  const limit = Math.floor(left(run) / 5)
+  await advance(run, { connections, seconds: Math.min(seconds / 5, 1), limit })
+  await settle(run.side)
+}
+
+async function addRound(run: Run, { connections, seconds, rounds }: Schedule): Promise<void> {
+  const limit = Math.floor(left(run) / (rounds - run.rounds.length))
+  const before = costOf(run.side)
+  const own = process.cpuUsage()
+  const round = await advance(run, { connections, seconds: seconds / rounds, limit })
+  const { user, system } = process.cpuUsage(own)
+  const memory = memoryOf(run.side)
+  const after = await settle(run.side)
+  const cost = { server: after.server - before.server, postgres: after.postgres - before.postgres }
+  run.rounds.push({ ...round, cost, generator: (user + system) / 1000, memory })
+}
+
+async function advance(run: Run, options: Omit<RoundOptions, 'first'>): Promise<Round> {
+  const round = await runRound(run.side.target, run.load, { ...options, first: run.next })
+  run.next = round.next
+  return round
+}
+
+/** How many requests the scenario can still make. */
+function left({ load, next }: Run): number {
+  return (load.stock ?? Number.POSITIVE_INFINITY) - next
+}
+
+function figuresOf({ side, rounds }: Run): Figures {
+  const latencies = rounds.flatMap((round) => round.latencies).sort((a, b) => a - b)
+  const requests = latencies.length
+  const sum = (value: (round: MeasuredRound) => number) =>
+    rounds.reduce((total, round) => total + value(round), 0)
+  return {
+    side: side.target.name,
+    requests,
+    perSecond: requests / sum((round) => round.seconds),
+    p50: quantile(latencies, 0.5),
+    p95: quantile(latencies, 0.95),
+    p99: quantile(latencies, 0.99),
+    serverCpu: seen(sum((round) => round.cost.server) / requests),
+    postgresCpu: seen(sum((round) => round.cost.postgres) / requests),
+    generatorCpu: sum((round) => round.generator) / requests,
+    residentMib: seen(Math.max(...rounds.map((round) => round.memory))),
+    errors: addUp(rounds.map((round) => round.errors)),
+  }
+}
+
+function seen(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined
+}
+
+function addUp(counts: Map<string, number>[]): Record<string, number> {
+  const sum: Record<string, number> = {}
+  for (const [kind, n] of counts.flatMap((count) => [...count])) sum[kind] = (sum[kind] ?? 0) + n
+  return sum
+}

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { startPostgres } from '../cli/dev/postgres.ts'
+
+export interface OwnServer {
+  url: string
+  databaseUrl: string
+  jwtSecret: string
+  stop(): Promise<void>
+}
+
+const root = join(import.meta.dirname, '..')
+
+/**
+ * Starts an empty Postgres, something that takes mail, and this server as it runs in production:
+ * one process, a pool of 20, no limit by address. Throws with the server's log when it does not come up.
+ */
+export async function startOwnServer(): Promise<OwnServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'))
+  const postgres = await startPostgres(join(folder, 'postgres'))
+  const children: ChildProcess[] = []
+  async function stop() {
+    for (const child of children.toReversed()) await end(child)
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const smtpPort = await startMailSink(children)
+    const port = await freePort()
+    const own = {
+      url: `http://127.0.0.1:${port}`,
+      databaseUrl: postgres.url,
+      jwtSecret: randomBytes(32).toString('base64url'),
+    }
+    await startServer(children, join(folder, 'server.log'), own.url, settings(own, port, smtpPort))
+    return { ...own, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function settings(own: Omit<OwnServer, 'stop'>, port: number, smtpPort: number) {
+  return {
+    DATABASE_URL: own.databaseUrl,
+    AUTH_DB_MAX_POOL_SIZE: '20',
+    AUTH_API_HOST: '127.0.0.1',
+    PORT: String(port),
+    AUTH_API_EXTERNAL_URL: own.url,
+    AUTH_SITE_URL: 'http://127.0.0.1:3000',
+    AUTH_JWT_SECRET: own.jwtSecret,
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_RATE_LIMIT_EMAIL_SENT: '1000000000',
+    AUTH_SMTP_MAX_FREQUENCY: '0',
+    AUTH_SMTP_HOST: '127.0.0.1',
+    AUTH_SMTP_PORT: String(smtpPort),
+    AUTH_SMTP_ADMIN_EMAIL: 'bench@example.com',
+  }
+}
+
+async function startMailSink(children: ChildProcess[]): Promise<number> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'mail-sink.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  const [line] = await once(child.stdout, 'data')
+  return Number(line)
+}
+
+/** The log goes to a file, since writing it is part of a request's cost. */
+async function startServer(
+  children: ChildProcess[],
+  logFile: string,
+  url: string,
+  env: Record<string, string>,
+): Promise<void> {
+  const log = await open(logFile, 'w')
+  const child = spawn(process.execPath, [join(root, 'server.ts')], {
+    cwd: root,
+    env,
+    stdio: ['ignore', log.fd, log.fd],
+  })
+  children.push(child)
+  await log.close()
+  for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
+    if (await isHealthy(url)) return
+    await sleep(100)
+  }
+  throw new Error(`The server did not come up:\n${await readFile(logFile, 'utf8')}`)
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok
+  } catch {
+    return false
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exit
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('No port is free')
+  return address.port
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+
+import { hash } from '@node-rs/argon2'
+import pg from 'pg'
+
+import { Refused } from './scenario.ts'
+import type { Target } from './target.ts'
+
+export interface Person {
+  id: string
+  email: string
+}
+
+export interface SignedInPerson extends Person {
+  access_token: string
+  refresh_token: string
+}
+
+interface SignUpAnswer {
+  id?: string
+  access_token?: string
+  user?: { id: string }
+}
+
+export const password = 'correct horse battery staple 7'
+
+/** An address nobody has used; all of one length, so that answers differ by nothing else. */
+export function newEmail(): string {
+  return `bench-${randomUUID()}@example.com`
+}
+
+/** n people with a confirmed address and the common password, which the server hashed itself. */
+export function people(target: Target, n: number): Promise<Person[]> {
+  return times(n, () => confirmedPerson(target, { password }))
+}
+
+/** The same with a ready hash, for when there must be thousands and nobody signs in. */
+export async function peopleInBulk(target: Target, n: number): Promise<Person[]> {
+  const password_hash = await hash(password)
+  return times(n, () => confirmedPerson(target, { password_hash }))
+}
+
+/** n people with a session each. */
+export async function signedInPeople(target: Target, n: number): Promise<SignedInPerson[]> {
+  const found = await people(target, n)
+  return Promise.all(found.map((person) => signIn(target, person)))
+}
+
+export function times<T>(n: number, make: (i: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: n }, (_, i) => make(i)))
+}
+
+async function signIn(target: Target, person: Person): Promise<SignedInPerson> {
+  const session = await target.call<{ access_token: string; refresh_token: string }>({
+    method: 'POST',
+    path: '/token?grant_type=password',
+    body: { email: person.email, password },
+  })
+  return { ...person, ...session }
+}
+
+type Secret = { password: string } | { password_hash: string }
+
+async function confirmedPerson(target: Target, secret: Secret): Promise<Person> {
+  const email = newEmail()
+  if (!target.serviceRole) return signUp(target, email)
+  const { id } = await target.call<{ id: string }>({
+    method: 'POST',
+    path: '/admin/users',
+    token: target.serviceRole,
+    body: { email, email_confirm: true, ...secret },
+  })
+  return { id, email }
+}
+
+async function signUp(target: Target, email: string): Promise<Person> {
+  const answer = await target.call<SignUpAnswer>({
+    method: 'POST',
+    path: '/signup',
+    body: { email, password },
+  })
+  const id = answer.user?.id ?? answer.id
+  if (!id) throw new Refused('POST /signup: answered no user')
+  if (!answer.access_token) await confirmByHand(target, id)
+  return { id, email }
+}
+
+async function confirmByHand({ databaseUrl }: Target, id: string): Promise<void> {
+  if (!databaseUrl) throw new Refused('needs --service-role, --jwt-secret or --database-url')
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query('update auth.users set email_confirmed_at = now() where id = $1', [id])
+  } finally {
+    await client.end()
+  }
+}

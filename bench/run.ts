@@ -1,0 +1,113 @@
+import { writeFile } from 'node:fs/promises'
+
+import type { Side } from './cost.ts'
+import { enumerate, type Finding, questions } from './enumeration.ts'
+import { listenerOf, postmaster } from './listener.ts'
+import { measure, type Result } from './measure.ts'
+import { type Options, readOptions, usage } from './options.ts'
+import type { OwnServer } from './own-server.ts'
+import { findingRow, findingsHead, remarks, tableHead, tableRows } from './report.ts'
+import { Refused } from './scenario.ts'
+import { mintServiceRole } from './service-role.ts'
+import { createTarget } from './target.ts'
+
+const options = readCommandLine()
+if (options?.help) console.log(usage)
+else if (options) await run(options)
+
+function readCommandLine(): Options | undefined {
+  try {
+    return readOptions(process.argv.slice(2))
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`)
+    process.exitCode = 1
+    return undefined
+  }
+}
+
+async function run(options: Options): Promise<void> {
+  const own = options.url ? undefined : await startOwn()
+  const sides = await sidesOf(options, own)
+  try {
+    console.log(`${describe(options, sides)}\n`)
+    const results = await runScenarios(options, sides)
+    const findings = options.enumeration ? await runEnumeration(options, sides) : []
+    if (options.json) await writeJson(options, results, findings)
+  } finally {
+    for (const { target } of sides) await target.close()
+    await own?.stop()
+  }
+}
+
+/** Loaded on demand: a run against servers that exist needs no embedded Postgres. */
+async function startOwn(): Promise<OwnServer> {
+  const { startOwnServer } = await import('./own-server.ts')
+  return startOwnServer()
+}
+
+async function sidesOf(options: Options, own: OwnServer | undefined): Promise<Side[]> {
+  const jwtSecret = options.jwtSecret ?? own?.jwtSecret
+  const serviceRole = options.serviceRole ?? (jwtSecret && (await mintServiceRole(jwtSecret)))
+  const databaseUrl = options.databaseUrl ?? own?.databaseUrl
+  const postgresPid = options.postgresPid ?? postmaster(databaseUrl)
+  const sideOf = (name: string, url: string, serverPid: number | undefined): Side => {
+    const { connections } = options
+    const target = createTarget({ name, url, connections, serviceRole, databaseUrl })
+    return { target, serverPid: serverPid ?? listenerOf(url), postgresPid }
+  }
+  const first = options.url ?? own?.url
+  return [
+    ...(first ? [sideOf(options.against ? 'first' : 'server', first, options.serverPid)] : []),
+    ...(options.against ? [sideOf('second', options.against, options.againstPid)] : []),
+  ]
+}
+
+function describe({ connections, seconds, rounds }: Options, sides: Side[]): string {
+  const pid = (value: number | undefined) => value ?? 'not found: its cost is not shown'
+  return [
+    `${connections} connections, ${seconds} s a scenario and side in ${rounds} rounds`,
+    ...sides.map(({ target, serverPid }) => `${target.name}: ${target.url}, pid ${pid(serverPid)}`),
+    `Postgres: pid ${pid(sides[0]?.postgresPid)}`,
+  ].join('\n')
+}
+
+async function runScenarios(options: Options, sides: Side[]): Promise<Record<string, Result[]>> {
+  const results: Record<string, Result[]> = {}
+  if (options.scenarios.length > 0) console.log(tableHead())
+  for (const scenario of options.scenarios) {
+    const found = await measure(scenario, sides, options)
+    results[scenario.name] = found
+    console.log(tableRows(scenario.name, found))
+  }
+  const notes = Object.entries(results).flatMap(([name, found]) => remarks(name, found))
+  if (notes.length > 0) console.log(`\n${notes.join('\n')}`)
+  return results
+}
+
+async function runEnumeration({ samples }: Options, sides: Side[]) {
+  const findings: { side: string; finding: Finding }[] = []
+  console.log(`\n${samples} known and as many unknown addresses a question\n\n${findingsHead()}`)
+  const pairs = questions.flatMap((question) => sides.map((side) => ({ question, side })))
+  for (const { question, side } of pairs) {
+    const { target } = side
+    try {
+      const finding = await enumerate(target, question, samples)
+      findings.push({ side: target.name, finding })
+      console.log(findingRow(target.name, finding))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      console.log(`| ${question.name} | ${target.name} | skipped: ${error.message} |`)
+    }
+  }
+  for (const { side, finding } of findings) {
+    for (const tell of finding.tells) console.log(`\n${finding.question}, ${side}, only ${tell}`)
+  }
+  return findings
+}
+
+async function writeJson(options: Options, results: object, findings: object[]): Promise<void> {
+  const { json, url, against, connections, seconds, rounds } = options
+  const setting = { url, against, connections, seconds, rounds }
+  const content = { at: new Date().toISOString(), setting, results, enumeration: findings }
+  if (json) await writeFile(json, `${JSON.stringify(content, null, 2)}\n`)
+}

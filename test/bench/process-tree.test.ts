@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { suite, test } from 'node:test'
+
+import { listenerOf } from '../../bench/listener.ts'
+import { rootAmong, usageOf } from '../../bench/process-tree.ts'
+import { fakeServer } from './fake-server.ts'
+
+suite('the cost of a process', { skip: process.platform !== 'linux' }, () => {
+  test('holds the work of its children, running or ended', async (t) => {
+    const burn = 'const end = Date.now() + 150; while (Date.now() < end);'
+    const child = spawn(process.execPath, ['-e', `${burn} console.log(1); process.stdin.resume()`])
+    t.after(() => child.kill())
+    const before = usageOf(process.pid)
+    await once(child.stdout, 'data')
+
+    const running = usageOf(process.pid)
+    const alone = usageOf(child.pid)
+    const exit = once(child, 'exit')
+    child.stdin.end()
+    await exit
+    const ended = usageOf(process.pid)
+
+    assert.ok(before && running && alone && ended)
+    assert.ok(alone.cpuMs >= 50, `${alone.cpuMs} ms`)
+    assert.ok(running.cpuMs - before.cpuMs >= 50)
+    assert.ok(ended.cpuMs >= running.cpuMs)
+    assert.ok(running.residentMib > alone.residentMib && alone.residentMib > 10)
+    assert.equal(usageOf(child.pid), undefined)
+  })
+
+  test('the process behind a port is found, and only on this machine', async (t) => {
+    const { url } = await fakeServer(t)
+    assert.equal(listenerOf(url), process.pid)
+    assert.equal(listenerOf(url.replace('127.0.0.1', 'localhost')), process.pid)
+    assert.equal(listenerOf('http://example.com:8081'), undefined)
+    assert.equal(listenerOf('http://127.0.0.1:1'), undefined)
+  })
+
+  test('of a process and the one that started it, the starter is the root', () => {
+    assert.equal(rootAmong([process.ppid, process.pid]), process.ppid)
+    assert.equal(rootAmong([]), undefined)
+  })
+})
