@@ -1,0 +1,105 @@
+/**
+ * The one layout of all built-in mails, as template source.
+ * Tables and inline styles, because mail programs know little else; the style sheet only adds what
+ * the better ones understand: dark colours and small screens. No image, nothing is loaded.
+ */
+import type { Wording } from './wording.ts'
+
+const font =
+  "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+const mono = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace"
+
+/** HTML source of a mail with this wording. */
+export function htmlLayout(wording: Wording): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
+<title>${wording.heading}</title>
+<style>
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+a { color: #1d4ed8; }
+@media (max-width: 480px) {
+  .outer { padding: 0 !important; }
+  .card { border-radius: 0 !important; border-width: 0 0 1px !important; padding: 28px 20px !important; }
+  .foot { padding: 16px 20px 28px !important; }
+}
+@media (prefers-color-scheme: dark) {
+  body, .outer { background: #0f1115 !important; }
+  .card { background: #181b21 !important; border-color: #2c313a !important; }
+  .strong { color: #f4f5f7 !important; }
+  .plain { color: #d5d9e0 !important; }
+  .quiet { color: #a3abb8 !important; }
+  .rule { border-color: #2c313a !important; }
+  .code { background: #23272f !important; color: #f4f5f7 !important; border-color: #3a404b !important; }
+  .button { background: #f4f5f7 !important; border-color: #f4f5f7 !important; color: #14171c !important; }
+  a.link { color: #9cc2ff !important; }
+}
+</style>
+</head>
+<body style="margin:0;padding:0;background:#f3f4f6;-webkit-text-size-adjust:100%">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
+<tr><td class="outer" align="center" style="background:#f3f4f6;padding:32px 12px 0">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px">
+<tr><td class="card" style="background:#ffffff;border:1px solid #e2e5ea;border-radius:12px;padding:36px 40px;${font}">
+${cardRows(wording).join('\n')}
+</td></tr>
+<tr><td class="foot" style="padding:16px 40px 32px;${font}">
+<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#5b6472;word-break:break-word">Sent to {{ or .SendingTo .OldEmail .Email }} for your account at {{ .SiteURL }}</p>
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`
+}
+
+function cardRows(wording: Wording): string[] {
+  return [
+    `<h1 class="strong" style="margin:0 0 16px;font-size:22px;line-height:30px;font-weight:600;color:#14171c">${wording.heading}</h1>`,
+    ...wording.paragraphs.map((text) => paragraph(text)),
+    ...(wording.button ? [button(wording.button)] : []),
+    ...(wording.code ? [code(wording.code)] : []),
+    ...(wording.button ? [linkInFull()] : []),
+    `<div class="rule" style="border-top:1px solid #e2e5ea;margin:24px 0 16px;font-size:0;line-height:0">&nbsp;</div>`,
+    `<p class="quiet" style="margin:0;font-size:14px;line-height:22px;color:#5b6472;word-break:break-word">${wording.caution}</p>`,
+  ]
+}
+
+function paragraph(text: string): string {
+  return `<p class="plain" style="margin:0 0 16px;font-size:16px;line-height:25px;color:#333a45;word-break:break-word">${text}</p>`
+}
+
+function button(label: string): string {
+  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td>
+<a class="button" href="{{ .ConfirmationURL }}" style="display:inline-block;background:#14171c;border:1px solid #14171c;border-radius:8px;padding:13px 24px;font-size:16px;line-height:22px;font-weight:600;color:#ffffff;text-decoration:none">${label}</a>
+</td></tr></table>`
+}
+
+function code(label: string): string {
+  return `${paragraph(label)}
+<p class="code" style="margin:0 0 24px;background:#f3f4f6;border:1px solid #e2e5ea;border-radius:8px;padding:14px 16px;text-align:center;font-size:26px;line-height:32px;font-weight:600;letter-spacing:4px;color:#14171c;${mono}">{{ .Token }}</p>`
+}
+
+function linkInFull(): string {
+  return `<p class="quiet" style="margin:0 0 4px;font-size:14px;line-height:22px;color:#5b6472">If the button does not work, copy this address into your browser:</p>
+<p style="margin:0;font-size:13px;line-height:20px;word-break:break-all"><a class="link" href="{{ .ConfirmationURL }}" style="color:#1d4ed8">{{ .ConfirmationURL }}</a></p>`
+}
+
+/** Plain-text source of the same mail. */
+export function textLayout(wording: Wording): string {
+  const parts = [
+    wording.heading,
+    ...wording.paragraphs,
+    ...(wording.button ? [`${wording.button}:\n{{ .ConfirmationURL }}`] : []),
+    ...(wording.code ? [`${wording.code}\n\n    {{ .Token }}`] : []),
+    wording.caution,
+    '-- \nSent to {{ or .SendingTo .OldEmail .Email }} for your account at {{ .SiteURL }}',
+  ]
+  return `${parts.join('\n\n')}\n`
+}

@@ -1,0 +1,130 @@
+/** Builds the tree of blocks (`if`, `range`, `with`) out of a template's pieces. */
+import { type Expression, parseExpression, type Token, tokenize } from './expression.ts'
+import { cutPieces } from './pieces.ts'
+import { TemplateError } from './template-error.ts'
+
+export type Node =
+  | { kind: 'text'; text: string; line: number }
+  | { kind: 'output'; value: Expression; line: number }
+  | { kind: 'assign'; name: string; value: Expression; line: number }
+  | BlockNode
+
+export interface BlockNode {
+  kind: 'if' | 'with' | 'range'
+  /** `$x :=` of the block; of two names in a range the first is the key. */
+  names: string[]
+  value: Expression
+  body: Node[]
+  otherwise: Node[]
+  line: number
+}
+
+const maxDepth = 50
+
+interface Action {
+  keyword: string
+  tokens: Token[]
+  line: number
+}
+
+/** Throws a TemplateError for everything Go's parser would refuse, and for what is not supported. */
+export function parseTemplate(source: string): Node[] {
+  const pieces = cutPieces(source)
+  let next = 0
+
+  function block(depth: number, opener: Action | undefined): { nodes: Node[]; closer?: Action } {
+    if (opener && depth > maxDepth) throw new TemplateError('nested too deeply', opener.line)
+    const nodes: Node[] = []
+    for (let piece = pieces[next++]; piece; piece = pieces[next++]) {
+      if (piece.kind === 'text') {
+        nodes.push(piece)
+        continue
+      }
+      const action = readAction(piece.body, piece.line)
+      if (action.keyword === 'end' || action.keyword === 'else') {
+        if (!opener) throw new TemplateError(`{{ ${action.keyword} }} closes nothing`, piece.line)
+        return { nodes, closer: action }
+      }
+      nodes.push(isBlock(action.keyword) ? blockNode(action, depth) : simpleNode(action))
+    }
+    if (opener) throw new TemplateError(`{{ ${opener.keyword} }} has no {{ end }}`, opener.line)
+    return { nodes }
+  }
+
+  function blockNode(action: Action, depth: number): BlockNode {
+    const { names, value } = declaration(action, action.keyword === 'range' ? 2 : 1)
+    const { nodes: body, closer } = block(depth + 1, action)
+    const otherwise = closer?.keyword === 'else' ? alternative(closer, action, depth) : []
+    if (closer?.keyword === 'end') expectNothing(closer)
+    return {
+      kind: action.keyword as BlockNode['kind'],
+      names,
+      value,
+      body,
+      otherwise,
+      line: action.line,
+    }
+  }
+
+  function alternative(closer: Action, opener: Action, depth: number): Node[] {
+    const [keyword, ...tokens] = closer.tokens
+    if (keyword?.type === 'name' && (keyword.text === 'if' || keyword.text === 'with')) {
+      // `else if` shares the {{ end }} of its opener.
+      return [blockNode({ keyword: keyword.text, tokens, line: closer.line }, depth + 1)]
+    }
+    expectNothing(closer)
+    const { nodes, closer: end } = block(depth + 1, opener)
+    if (end?.keyword === 'else') throw new TemplateError('a second {{ else }}', end.line)
+    return nodes
+  }
+
+  return block(0, undefined).nodes
+}
+
+const keywords = new Set(['if', 'range', 'with', 'else', 'end'])
+const unsupported = new Set(['define', 'template', 'block', 'break', 'continue'])
+
+function isBlock(keyword: string): boolean {
+  return keyword === 'if' || keyword === 'range' || keyword === 'with'
+}
+
+function readAction(body: string, line: number): Action {
+  const tokens = tokenize(body, line)
+  const first = tokens[0]
+  if (!first) throw new TemplateError('{{ }} is empty', line)
+  if (first.type !== 'name') return { keyword: '', tokens, line }
+  if (unsupported.has(first.text)) {
+    throw new TemplateError(`{{ ${first.text} }} is not supported`, line)
+  }
+  if (!keywords.has(first.text)) return { keyword: '', tokens, line }
+  return { keyword: first.text, tokens: tokens.slice(1), line }
+}
+
+function simpleNode(action: Action): Node {
+  const { names, value } = declaration(action, 1)
+  const [name] = names
+  if (name === undefined) return { kind: 'output', value, line: action.line }
+  return { kind: 'assign', name, value, line: action.line }
+}
+
+/** `$a := value` or `$a, $b := value`, or a bare value. */
+function declaration({ tokens, line }: Action, most: number) {
+  const assign = tokens.findIndex((token) => token.text === ':=' && token.type === 'mark')
+  const names = tokens.slice(0, Math.max(assign, 0)).filter((token) => token.text !== ',')
+  if (assign !== -1 && (names.length < 1 || names.length > most)) {
+    throw new TemplateError(`:= takes 1 to ${most} variable(s) here`, line)
+  }
+  for (const name of names) {
+    if (name.type !== 'variable' || name.text === '$') {
+      throw new TemplateError(`"${name.text}" cannot be declared`, line)
+    }
+  }
+  const value = parseExpression(tokens.slice(assign + 1), line)
+  return { names: names.map((name) => name.text), value }
+}
+
+function expectNothing({ keyword, tokens, line }: Action) {
+  if (tokens.length > 0) {
+    throw new TemplateError(`{{ ${keyword} }} does not take "${tokens[0]?.text}"`, line)
+  }
+}

@@ -1,0 +1,106 @@
+/** Templates that an operator keeps at a URL: fetched when needed, kept for a while, never waited for twice. */
+import { compileTemplate, type Template } from './go-template/template.ts'
+import { type MailKind, mailKinds } from './kinds.ts'
+import type { MailLog } from './log.ts'
+
+export interface RemoteTemplateOptions {
+  /** The guarded implementation of the server; nothing here decides which addresses are allowed. */
+  fetch: typeof globalThis.fetch
+  /** Completes URLs that do not start with `http`. */
+  siteUrl: string
+  templateUrls: Partial<Record<MailKind, string>>
+  maxAgeSeconds: number
+  /** Pause after a failed fetch. */
+  retrySeconds: number
+  timeoutSeconds: number
+  maxBytes: number
+  log: MailLog
+}
+
+interface Entry {
+  template?: Template
+  /** Milliseconds; no fetch before this moment. */
+  freshUntil: number
+  pending?: Promise<void>
+}
+
+export function createRemoteTemplates(options: RemoteTemplateOptions) {
+  const entries = new Map<MailKind, Entry>()
+
+  async function refresh(kind: MailKind, url: string, entry: Entry) {
+    try {
+      entry.template = compileTemplate(await download(url, options), 'html')
+      entry.freshUntil = Date.now() + options.maxAgeSeconds * 1000
+    } catch (error) {
+      // A copy that worked is better than none, however old.
+      entry.freshUntil = Date.now() + options.retrySeconds * 1000
+      const variable = `AUTH_MAILER_TEMPLATES_${mailKinds[kind].envSuffix}`
+      const used = entry.template ? 'the last good copy' : 'the built-in text'
+      options.log.warn(
+        { kind, url: withoutSecrets(url), reason: reasonOf(error) },
+        `the mail template of ${variable} could not be used; ${used} is sent`,
+      )
+    }
+  }
+
+  return {
+    /** The operator's template of this kind, or undefined when there is none or none could be had yet. */
+    async get(kind: MailKind): Promise<Template | undefined> {
+      const configured = options.templateUrls[kind]?.trim()
+      if (!configured) return undefined
+      const entry = entries.get(kind) ?? { freshUntil: 0 }
+      entries.set(kind, entry)
+      if (Date.now() >= entry.freshUntil) {
+        const url = resolveTemplateUrl(configured, options.siteUrl)
+        entry.pending ??= refresh(kind, url, entry).finally(() => delete entry.pending)
+        await entry.pending
+      }
+      return entry.template
+    },
+  }
+}
+
+/** A setting that does not start with `http` is a path below the site. */
+export function resolveTemplateUrl(configured: string, siteUrl: string): string {
+  if (/^http/i.test(configured)) return configured
+  return `${siteUrl.replace(/\/+$/, '')}/${configured.replace(/^\/+/, '')}`
+}
+
+async function download(url: string, options: RemoteTemplateOptions): Promise<string> {
+  const response = await options.fetch(url, {
+    headers: { accept: 'text/html, text/plain;q=0.9, */*;q=0.1' },
+    // A template that moved is a setting to correct, and a redirect could lead anywhere.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(options.timeoutSeconds * 1000),
+  })
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`the server answered ${response.status}`)
+  }
+  const text = new TextDecoder().decode(await readAtMost(response, options.maxBytes))
+  if (text.trim() === '') throw new Error('the template is empty')
+  return text
+}
+
+async function readAtMost(response: Response, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Leaving the loop by a throw cancels the body.
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw new Error(`the template is larger than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // fetch says "fetch failed" and keeps what happened in the cause.
+  return error.cause instanceof Error ? error.cause.message : error.message
+}
+
+function withoutSecrets(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed ? `${parsed.origin}${parsed.pathname}` : '(not a URL)'
+}
