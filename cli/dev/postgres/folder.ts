@@ -1,0 +1,83 @@
+/** The folder that keeps a development database: its password and port, its lock and the cluster. */
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+
+import { type Account, canReach, serverAccount } from './account.ts'
+import { sharedFolder } from './binaries.ts'
+import { PostgresStartError } from './start-error.ts'
+
+export interface Folder {
+  path: string
+  cluster: string
+  lock: string
+  account: Account | undefined
+}
+
+/** Makes the folder where there is none. Throws PostgresStartError when it cannot be used. */
+export function openFolder(dir: string): Folder {
+  const path = resolve(dir)
+  const cluster = join(path, 'cluster')
+  try {
+    const account = serverAccount(cluster)
+    mkdirSync(dirname(path), { recursive: true })
+    if (account !== undefined && !canReach(dirname(path), account)) moveAway(path)
+    mkdirSync(path, { recursive: true })
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    return { path, cluster, lock: join(path, 'lock'), account }
+  } catch (error) {
+    throw error instanceof PostgresStartError ? error : unusable(path, error)
+  }
+}
+
+/** Only root may enter the place, and Postgres does not run as root: the data lies elsewhere, linked. */
+function moveAway(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found?.isSymbolicLink()) return
+  if (found !== undefined) rmdirSync(path)
+  mkdirSync(sharedFolder, { recursive: true, mode: 0o755 })
+  const home = mkdtempSync(join(sharedFolder, `${basename(dirname(dirname(path)))}-`))
+  chmodSync(home, 0o711)
+  symlinkSync(home, path)
+}
+
+export interface Access {
+  password: string
+  port: number
+}
+
+/** What was written at an earlier start, else a new password and no port yet (0). */
+export function readAccess(folder: Folder): Access {
+  try {
+    return JSON.parse(readFileSync(join(folder.path, 'access.json'), 'utf8')) as Access
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) {
+      throw unusable(folder.path, error)
+    }
+    return { password: randomBytes(24).toString('hex'), port: 0 }
+  }
+}
+
+export function writeAccess(folder: Folder, access: Access): void {
+  writeFileSync(join(folder.path, 'access.json'), JSON.stringify(access), { mode: 0o600 })
+}
+
+function unusable(path: string, cause: unknown): PostgresStartError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new PostgresStartError(
+    `The folder ${path} cannot be used for the database (${reason}): ` +
+      'let this user write to it, or use another folder.',
+    { cause },
+  )
+}

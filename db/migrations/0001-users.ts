@@ -1,0 +1,123 @@
+/** The people, and the accounts at providers that prove who they are. */
+import { sql } from 'kysely'
+
+import {
+  ensureEmptyDefaults,
+  ensureEnum,
+  ensureIndexes,
+  ensureTable,
+  type MigrationDb,
+} from './ensure.ts'
+
+export async function up(db: MigrationDb): Promise<void> {
+  await refuseTextIdentities(db)
+  await ensureEnum(db, 'aal_level', ['aal1', 'aal2', 'aal3'])
+  await ensureEnum(db, 'code_challenge_method', ['s256', 'plain'])
+  await users(db)
+  await identities(db)
+}
+
+/** Before November 2023 identities had a text key; only GoTrue itself can convert those. */
+async function refuseTextIdentities(db: MigrationDb): Promise<void> {
+  const { rows } = await sql`
+    select 1 from pg_attribute
+    where attrelid = to_regclass(format('%I.identities', current_schema()))
+      and attname = 'id' and atttypid <> 'uuid'::regtype
+  `.execute(db)
+  if (rows.length > 0) {
+    throw new Error(
+      'The tables found here were made by a GoTrue of before December 2023: start a newer one on this ' +
+        'database once, so that it makes identities.id a uuid, then start again.',
+    )
+  }
+}
+
+async function users(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'users', {
+    instance_id: 'uuid',
+    id: 'uuid not null primary key',
+    aud: 'varchar(255)',
+    role: 'varchar(255)',
+    email: 'varchar(255)',
+    encrypted_password: 'varchar(255)',
+    email_confirmed_at: 'timestamptz',
+    invited_at: 'timestamptz',
+    confirmation_token: "varchar(255) default ''",
+    confirmation_sent_at: 'timestamptz',
+    recovery_token: "varchar(255) default ''",
+    recovery_sent_at: 'timestamptz',
+    email_change_token_new: "varchar(255) default ''",
+    email_change: "varchar(255) default ''",
+    email_change_sent_at: 'timestamptz',
+    last_sign_in_at: 'timestamptz',
+    raw_app_meta_data: 'jsonb',
+    raw_user_meta_data: 'jsonb',
+    is_super_admin: 'boolean',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+    phone: 'text unique',
+    phone_confirmed_at: 'timestamptz',
+    phone_change: "text default ''",
+    phone_change_token: "varchar(255) default ''",
+    phone_change_sent_at: 'timestamptz',
+    confirmed_at:
+      'timestamptz generated always as (least(email_confirmed_at, phone_confirmed_at)) stored',
+    email_change_token_current: "varchar(255) default ''",
+    email_change_confirm_status:
+      'smallint default 0 check (email_change_confirm_status between 0 and 2)',
+    banned_until: 'timestamptz',
+    reauthentication_token: "varchar(255) default ''",
+    reauthentication_sent_at: 'timestamptz',
+    is_sso_user: 'boolean not null default false',
+    deleted_at: 'timestamptz',
+    is_anonymous: 'boolean not null default false',
+  })
+  await ensureEmptyDefaults(db, 'users', [
+    ...linkTokens,
+    'email_change',
+    'phone_change',
+    'phone_change_token',
+  ])
+  await ensureIndexes(db, [
+    'create unique index if not exists users_email_partial_key on users (email) where not is_sso_user',
+    'create index if not exists users_instance_id_idx on users (instance_id)',
+    'create index if not exists users_instance_id_email_idx on users (instance_id, lower(email))',
+    'create index if not exists users_is_anonymous_idx on users (is_anonymous)',
+    'create index if not exists postern_users_listing_idx on users (instance_id, created_at, id)',
+    ...linkTokens.map(uniqueLinkToken),
+  ])
+}
+
+const linkTokens = [
+  'confirmation_token',
+  'recovery_token',
+  'email_change_token_current',
+  'email_change_token_new',
+  'reauthentication_token',
+]
+
+/** Typed codes are digits and repeat across people; only link tokens must be unique. */
+function uniqueLinkToken(column: string): string {
+  return `create unique index if not exists ${column}_idx on users (${column})
+    where ${column} !~ '^[0-9 ]*$'`
+}
+
+async function identities(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'identities', {
+    provider_id: 'text not null',
+    user_id: 'uuid not null references users (id) on delete cascade',
+    identity_data: 'jsonb not null',
+    provider: 'text not null',
+    last_sign_in_at: 'timestamptz',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+    email: "text generated always as (lower(identity_data ->> 'email')) stored",
+    id: 'uuid not null default gen_random_uuid() primary key',
+  })
+  await ensureIndexes(db, [
+    `create unique index if not exists identities_provider_id_provider_unique
+      on identities (provider_id, provider)`,
+    'create index if not exists identities_user_id_idx on identities (user_id)',
+    'create index if not exists identities_email_idx on identities (email text_pattern_ops)',
+  ])
+}

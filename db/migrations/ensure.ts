@@ -1,0 +1,101 @@
+/**
+ * Building blocks of migrations that adopt: they make what is missing in the current schema and leave
+ * what is there as it is, so that a database made by GoTrue can be taken over in place.
+ */
+import { type Kysely, sql } from 'kysely'
+
+export type MigrationDb = Kysely<unknown>
+
+/** Column name to its type and constraints in SQL. */
+export type Columns = Record<string, string>
+
+/** Makes the type, or adds the values an older one lacks. */
+export async function ensureEnum(db: MigrationDb, name: string, values: string[]): Promise<void> {
+  const found = await sql`
+    select 1 from pg_type where typname = ${name} and typnamespace = current_schema()::regnamespace
+  `.execute(db)
+  if (found.rows.length === 0) {
+    await sql`create type ${sql.ref(name)} as enum (${sql.join(values.map(sql.lit))})`.execute(db)
+    return
+  }
+  for (const value of values) {
+    await sql`alter type ${sql.ref(name)} add value if not exists ${sql.lit(value)}`.execute(db)
+  }
+}
+
+/**
+ * Makes the table with row level security on (no policy: nobody but its owner reads it), or adds the
+ * columns an older one lacks. Table constraints are for a new table only.
+ */
+export async function ensureTable(
+  db: MigrationDb,
+  table: string,
+  columns: Columns,
+  constraints: string[] = [],
+): Promise<void> {
+  const present = await columnsOf(db, table)
+  if (present.size === 0) return createTable(db, table, columns, constraints)
+  for (const [name, definition] of Object.entries(columns)) {
+    if (!present.has(name)) {
+      await sql`alter table ${sql.ref(table)} add column ${column(name, definition)}`.execute(db)
+    }
+  }
+}
+
+/** Statements of the form `create index if not exists ...`. */
+export async function ensureIndexes(db: MigrationDb, statements: string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db)
+}
+
+/** Gives columns the default '' when they have none: a peer cannot read NULL there. */
+export async function ensureEmptyDefaults(db: MigrationDb, table: string, columns: string[]) {
+  const { rows } = await sql<{ name: string }>`
+    select attname as name from pg_attribute
+    where attrelid = ${relation(table)} and attname = any(${columns}) and not atthasdef
+  `.execute(db)
+  for (const { name } of rows) {
+    await sql`alter table ${sql.ref(table)} alter column ${sql.ref(name)} set default ''`.execute(
+      db,
+    )
+  }
+}
+
+/** Makes a function without arguments unless the schema has one of that name. */
+export async function ensureFunction(db: MigrationDb, name: string, rest: string): Promise<void> {
+  const found = await sql`
+    select 1 from pg_proc where proname = ${name} and pronargs = 0
+      and pronamespace = current_schema()::regnamespace
+  `.execute(db)
+  if (found.rows.length === 0) {
+    await sql`create function ${sql.ref(name)}() ${sql.raw(rest)}`.execute(db)
+  }
+}
+
+async function createTable(
+  db: MigrationDb,
+  table: string,
+  columns: Columns,
+  constraints: string[],
+): Promise<void> {
+  const parts = Object.entries(columns).map(([name, definition]) => column(name, definition))
+  const all = sql.join([...parts, ...constraints.map((constraint) => sql.raw(constraint))])
+  await sql`create table ${sql.ref(table)} (${all})`.execute(db)
+  await sql`alter table ${sql.ref(table)} enable row level security`.execute(db)
+}
+
+async function columnsOf(db: MigrationDb, table: string): Promise<Set<string>> {
+  const { rows } = await sql<{ name: string }>`
+    select attname as name from pg_attribute
+    where attrelid = ${relation(table)} and attnum > 0 and not attisdropped
+  `.execute(db)
+  return new Set(rows.map((row) => row.name))
+}
+
+function column(name: string, definition: string) {
+  return sql`${sql.ref(name)} ${sql.raw(definition)}`
+}
+
+/** The table of the current schema only, never one of that name elsewhere on the search path. */
+function relation(table: string) {
+  return sql`to_regclass(format('%I.%I', current_schema(), ${table}::text))`
+}

@@ -1,0 +1,27 @@
+/**
+ * Every migration by name, in order. They work on the schema that comes first on the search path,
+ * and none is changed once it has been released: what is missing later goes into a new one.
+ */
+import type { Migration } from 'kysely/migration'
+
+import * as users from './0001-users.ts'
+import * as oauthServer from './0002-oauth-server.ts'
+import * as sessions from './0003-sessions.ts'
+import * as tokens from './0004-tokens.ts'
+import * as factors from './0005-factors.ts'
+import * as sso from './0006-sso.ts'
+import * as records from './0007-records.ts'
+import * as postern from './0008-postern.ts'
+import * as functionsAndRoles from './0009-functions-and-roles.ts'
+
+export const migrations: Record<string, Migration> = {
+  '0001-users': users,
+  '0002-oauth-server': oauthServer,
+  '0003-sessions': sessions,
+  '0004-tokens': tokens,
+  '0005-factors': factors,
+  '0006-sso': sso,
+  '0007-records': records,
+  '0008-postern': postern,
+  '0009-functions-and-roles': functionsAndRoles,
+}

@@ -1,0 +1,95 @@
+/**
+ * `npm test`: a throwaway Postgres (or TEST_DATABASE_URL), one migrated template database, then node --test.
+ * Arguments are test files or folders and options of node --test; without files, all tests run.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+
+import pg from 'pg'
+
+import { runMigrations } from '../cli/migrate.ts'
+import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
+
+const template = `postern_template_${process.pid}`
+
+let running: ChildProcess | undefined
+let interrupted = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    // The second one is meant: a test that does not end is ended.
+    running?.kill(interrupted ? 'SIGKILL' : signal)
+    interrupted = true
+  })
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: string[]): Promise<number> {
+  const given = process.env.TEST_DATABASE_URL
+  const postgres = given === undefined ? await startThrowawayPostgres() : undefined
+  const adminUrl = postgres?.url ?? String(given)
+  try {
+    await makeTemplate(adminUrl)
+    return interrupted ? 1 : await runTests(args, adminUrl)
+  } finally {
+    if (postgres === undefined) await admin(adminUrl, `drop database if exists ${template}`)
+    else await postgres.stop()
+  }
+}
+
+async function makeTemplate(adminUrl: string): Promise<void> {
+  await admin(adminUrl, `create database ${template} template template0`)
+  const url = new URL(adminUrl)
+  url.pathname = `/${template}`
+  const silent = { debug() {}, info() {}, warn() {} }
+  await runMigrations({ connectionString: url.href, schema: 'auth', log: silent })
+}
+
+function runTests(args: string[], adminUrl: string): Promise<number> {
+  const files = args.filter((arg) => !arg.startsWith('-') && existsSync(arg)).flatMap(testFiles)
+  const options = args.filter((arg) => arg.startsWith('-') || !existsSync(arg))
+  running = spawn(
+    process.execPath,
+    [
+      '--test',
+      '--disable-warning=ExperimentalWarning',
+      `--test-concurrency=${Math.max(2, availableParallelism())}`,
+      '--test-timeout=120000',
+      ...(options.some((option) => option.startsWith('--test-reporter'))
+        ? []
+        : ['--test-reporter=spec']),
+      ...options,
+      ...(files.length > 0 ? files : testFiles('test')),
+    ],
+    {
+      stdio: 'inherit',
+      env: {
+        LOG_LEVEL: 'error',
+        ...process.env,
+        TEST_ADMIN_URL: adminUrl,
+        TEST_TEMPLATE: template,
+      },
+    },
+  )
+  return new Promise((resolve, reject) => {
+    running?.on('error', reject)
+    running?.on('close', (code) => resolve(code ?? 1))
+  })
+}
+
+function testFiles(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  return globSync(join(path, '**/*.test.ts')).sort()
+}
+
+async function admin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

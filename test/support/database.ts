@@ -1,0 +1,62 @@
+/** A database for one test file or one test: a clone of the migrated template, gone when it ends. */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import pg from 'pg'
+
+export interface TestDatabase {
+  url: string
+  drop(): Promise<void>
+}
+
+interface Ending {
+  after(drop: () => Promise<void>): void
+}
+
+/** A migrated database of its own. Given a test, it is dropped when that test ends. */
+export function cloneDatabase(t?: Ending): Promise<TestDatabase> {
+  return create(env('TEST_TEMPLATE'), t)
+}
+
+/** A database with nothing in it, for what migrations do. */
+export function emptyDatabase(t?: Ending): Promise<TestDatabase> {
+  return create('template0', t)
+}
+
+async function create(template: string, t: Ending | undefined): Promise<TestDatabase> {
+  const name = `postern_test_${randomBytes(8).toString('hex')}`
+  await whenFree(`create database ${name} template ${template} strategy file_copy`)
+  const url = new URL(env('TEST_ADMIN_URL'))
+  url.pathname = `/${name}`
+  const drop = () => admin(`drop database if exists ${name} with (force)`)
+  t?.after(drop)
+  return { url: url.href, drop }
+}
+
+/** Any session on the template, a vacuum's too, makes Postgres refuse to copy it for a moment. */
+async function whenFree(statement: string, attempt = 0): Promise<void> {
+  try {
+    await admin(statement)
+  } catch (error) {
+    const inUse = error instanceof pg.DatabaseError && error.code === '55006'
+    if (!inUse || attempt === 50) throw error
+    await delay(20 + Math.random() * 80)
+    await whenFree(statement, attempt + 1)
+  }
+}
+
+async function admin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: env('TEST_ADMIN_URL') })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+function env(name: string): string {
+  const value = process.env[name]
+  if (value === undefined) throw new Error(`${name} is not set: start tests by node test/run.ts`)
+  return value
+}

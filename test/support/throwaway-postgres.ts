@@ -1,0 +1,58 @@
+/** The Postgres of one test run: quick instead of durable, in the system's folder for such things. */
+import { chmodSync, globSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { binaries } from '../../cli/dev/postgres/binaries.ts'
+import { stopOrphan } from '../../cli/dev/postgres/cluster.ts'
+import { openFolder } from '../../cli/dev/postgres/folder.ts'
+import { lockHolder } from '../../cli/dev/postgres/lock.ts'
+import { type RunningPostgres, startPostgres } from '../../cli/dev/postgres.ts'
+
+const prefix = join(tmpdir(), 'postern-test-')
+
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '2GB',
+  checkpoint_timeout: '1h',
+  autovacuum: 'off',
+  jit: 'off',
+  max_connections: '300',
+}
+
+export async function startThrowawayPostgres(): Promise<RunningPostgres> {
+  await removeAbandoned()
+  const home = mkdtempSync(prefix)
+  // Postgres runs as another user when we are root, and has to get in.
+  chmodSync(home, 0o711)
+  const dir = join(home, 'postgres')
+  try {
+    const postgres = await startPostgres({ dir, settings, log: { info: () => {} } })
+    return { ...postgres, stop: () => postgres.stop().finally(() => remove(home)) }
+  } catch (error) {
+    remove(home)
+    throw error
+  }
+}
+
+/** What killed runs have left: their Postgres may still be running. */
+async function removeAbandoned(): Promise<void> {
+  for (const lock of globSync(`${prefix}*/postgres/lock`)) {
+    if (lockHolder(lock) !== undefined) continue
+    const folder = openFolder(join(lock, '..'))
+    await stopOrphan({ folder, bin: binaries(folder.account) })
+    remove(join(folder.path, '..'))
+  }
+}
+
+function remove(home: string): void {
+  // The data may lie elsewhere, linked (cli/dev/postgres/folder.ts).
+  for (const path of globSync(join(home, 'postgres'))) {
+    rmSync(realpathSync(path), { recursive: true, force: true })
+  }
+  rmSync(home, { recursive: true, force: true })
+}
