@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,28 +23,32 @@ const root = join(import.meta.dirname, '..')
  * one process, a pool of 20, no limit by address. Throws with the server's log when it does not come up.
  */
 export async function startOwnServer(): Promise<OwnServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'))
-  const postgres = await startPostgres(join(folder, 'postgres'))
-  const children: ChildProcess[] = []
-  async function stop() {
-    for (const child of children.toReversed()) await end(child)
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
-  }
+  const started = new AsyncDisposableStack()
+  const stop = () => started.disposeAsync()
   try {
-    const smtpPort = await startMailSink(children)
-    const port = await freePort()
-    const own = {
-      url: `http://127.0.0.1:${port}`,
-      databaseUrl: postgres.url,
-      jwtSecret: randomBytes(32).toString('base64url'),
-    }
-    await startServer(children, join(folder, 'server.log'), own.url, settings(own, port, smtpPort))
-    return { ...own, stop }
+    return { ...(await startAll(started)), stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+async function startAll(started: AsyncDisposableStack): Promise<Omit<OwnServer, 'stop'>> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'))
+  started.defer(() => rm(folder, { recursive: true, force: true }))
+  // Started by root, Postgres runs as somebody else, who must get through to the data.
+  await chmod(folder, 0o711)
+  const postgres = await startPostgres({ dir: join(folder, 'postgres'), log: console })
+  started.defer(postgres.stop)
+  const port = await freePort()
+  const own = {
+    url: `http://127.0.0.1:${port}`,
+    databaseUrl: postgres.url,
+    jwtSecret: randomBytes(32).toString('base64url'),
+  }
+  const env = settings(own, port, await startMailSink(started))
+  await startServer(started, join(folder, 'server.log'), own.url, env)
+  return own
 }
 
 function settings(own: Omit<OwnServer, 'stop'>, port: number, smtpPort: number) {
@@ -65,18 +69,18 @@ function settings(own: Omit<OwnServer, 'stop'>, port: number, smtpPort: number) 
   }
 }
 
-async function startMailSink(children: ChildProcess[]): Promise<number> {
+async function startMailSink(started: AsyncDisposableStack): Promise<number> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'mail-sink.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  children.push(child)
+  endWithUs(started, child)
   const [line] = await once(child.stdout, 'data')
   return Number(line)
 }
 
 /** The log goes to a file, since writing it is part of a request's cost. */
 async function startServer(
-  children: ChildProcess[],
+  started: AsyncDisposableStack,
   logFile: string,
   url: string,
   env: Record<string, string>,
@@ -87,7 +91,7 @@ async function startServer(
     env,
     stdio: ['ignore', log.fd, log.fd],
   })
-  children.push(child)
+  endWithUs(started, child)
   await log.close()
   for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
     if (await isHealthy(url)) return
@@ -104,11 +108,17 @@ async function isHealthy(url: string): Promise<boolean> {
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exit = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exit
+/** Also when we are interrupted: a killed run leaves nothing behind that runs. */
+function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
+  const kill = () => child.kill()
+  process.once('exit', kill)
+  started.defer(async () => {
+    process.off('exit', kill)
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    kill()
+    await exit
+  })
 }
 
 async function freePort(): Promise<number> {

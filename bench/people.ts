@@ -31,13 +31,13 @@ export function newEmail(): string {
 
 /** n people with a confirmed address and the common password, which the server hashed itself. */
 export function people(target: Target, n: number): Promise<Person[]> {
-  return times(n, () => confirmedPerson(target, { password }))
+  return target.serviceRole ? createByAdmin(target, n, { password }) : signUpAndConfirm(target, n)
 }
 
 /** The same with a ready hash, for when there must be thousands and nobody signs in. */
 export async function peopleInBulk(target: Target, n: number): Promise<Person[]> {
-  const password_hash = await hash(password)
-  return times(n, () => confirmedPerson(target, { password_hash }))
+  if (!target.serviceRole) return signUpAndConfirm(target, n)
+  return createByAdmin(target, n, { password_hash: await hash(password) })
 }
 
 /** n people with a session each. */
@@ -61,36 +61,41 @@ async function signIn(target: Target, person: Person): Promise<SignedInPerson> {
 
 type Secret = { password: string } | { password_hash: string }
 
-async function confirmedPerson(target: Target, secret: Secret): Promise<Person> {
-  const email = newEmail()
-  if (!target.serviceRole) return signUp(target, email)
-  const { id } = await target.call<{ id: string }>({
-    method: 'POST',
-    path: '/admin/users',
-    token: target.serviceRole,
-    body: { email, email_confirm: true, ...secret },
+function createByAdmin(target: Target, n: number, secret: Secret): Promise<Person[]> {
+  return times(n, async () => {
+    const email = newEmail()
+    const { id } = await target.call<{ id: string }>({
+      method: 'POST',
+      path: '/admin/users',
+      token: target.adminToken(),
+      body: { email, email_confirm: true, ...secret },
+    })
+    return { id, email }
   })
-  return { id, email }
 }
 
-async function signUp(target: Target, email: string): Promise<Person> {
-  const answer = await target.call<SignUpAnswer>({
-    method: 'POST',
-    path: '/signup',
-    body: { email, password },
-  })
+async function signUpAndConfirm(target: Target, n: number): Promise<Person[]> {
+  const found = await times(n, () => signUp(target))
+  const waiting = found.filter(({ isConfirmed }) => !isConfirmed).map(({ id }) => id)
+  if (waiting.length > 0) await confirmByHand(target, waiting)
+  return found
+}
+
+async function signUp(target: Target) {
+  const email = newEmail()
+  const body = { email, password }
+  const answer = await target.call<SignUpAnswer>({ method: 'POST', path: '/signup', body })
   const id = answer.user?.id ?? answer.id
   if (!id) throw new Refused('POST /signup: answered no user')
-  if (!answer.access_token) await confirmByHand(target, id)
-  return { id, email }
+  return { id, email, isConfirmed: answer.access_token !== undefined }
 }
 
-async function confirmByHand({ databaseUrl }: Target, id: string): Promise<void> {
+async function confirmByHand({ databaseUrl }: Target, ids: string[]): Promise<void> {
   if (!databaseUrl) throw new Refused('needs --service-role, --jwt-secret or --database-url')
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    await client.query('update auth.users set email_confirmed_at = now() where id = $1', [id])
+    await client.query('update auth.users set email_confirmed_at = now() where id = any($1)', [ids])
   } finally {
     await client.end()
   }

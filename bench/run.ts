@@ -13,7 +13,7 @@ import { createTarget } from './target.ts'
 
 const options = readCommandLine()
 if (options?.help) console.log(usage)
-else if (options) await run(options)
+else if (options) await runOrExplain(options)
 
 function readCommandLine(): Options | undefined {
   try {
@@ -25,10 +25,23 @@ function readCommandLine(): Options | undefined {
   }
 }
 
+async function runOrExplain(options: Options): Promise<void> {
+  // Without a handler a signal ends the process at once, and what it started would stay behind.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+  try {
+    await run(options)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}
+
 async function run(options: Options): Promise<void> {
   const own = options.url ? undefined : await startOwn()
   const sides = await sidesOf(options, own)
   try {
+    for (const side of sides) await reach(side)
     console.log(`${describe(options, sides)}\n`)
     const results = await runScenarios(options, sides)
     const findings = options.enumeration ? await runEnumeration(options, sides) : []
@@ -60,6 +73,15 @@ async function sidesOf(options: Options, own: OwnServer | undefined): Promise<Si
     ...(first ? [sideOf(options.against ? 'first' : 'server', first, options.serverPid)] : []),
     ...(options.against ? [sideOf('second', options.against, options.againstPid)] : []),
   ]
+}
+
+/** Any answer will do; throws one sentence when there is none. */
+async function reach({ target }: Side): Promise<void> {
+  try {
+    await target.send({ method: 'GET', path: '/health' })
+  } catch {
+    throw new Refused(`Nothing answers at ${target.url}`)
+  }
 }
 
 function describe({ connections, seconds, rounds }: Options, sides: Side[]): string {
