@@ -1,0 +1,63 @@
+/** Every variable of the server: the one schema behind reading, types, documentation and example. */
+import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typebox'
+import { type GenericOidcValues, genericOidcPattern } from './generic-oidc.ts'
+import { core, outgoing, signup } from './groups/core.ts'
+import { audit, cleanup, database } from './groups/database.ts'
+import { mailer, mailKinds, smtp } from './groups/email.ts'
+import { customProviders, oauthServer, otherSignIns, saml } from './groups/enterprise.ts'
+import { external, externalProviders } from './groups/external-providers.ts'
+import { hooks } from './groups/hooks.ts'
+import { encryption, inherited, jwt } from './groups/jwt.ts'
+import { mfa, passkeys } from './groups/mfa.ts'
+import { captcha, passwords } from './groups/security.ts'
+import { limits, plannedLimits, sessions } from './groups/sessions.ts'
+import { sms } from './groups/sms.ts'
+import { telemetry } from './groups/telemetry.ts'
+
+export const variables = {
+  ...core,
+  ...database,
+  ...jwt,
+  ...encryption,
+  ...signup,
+  ...passwords,
+  ...sessions,
+  ...smtp,
+  ...mailer,
+  ...mailKinds,
+  ...sms,
+  ...captcha,
+  ...external,
+  ...externalProviders,
+  ...limits,
+  ...plannedLimits,
+  ...telemetry,
+  ...outgoing,
+  ...audit,
+  ...cleanup,
+  ...mfa,
+  ...passkeys,
+  ...hooks,
+  ...saml,
+  ...oauthServer,
+  ...customProviders,
+  ...otherSignIns,
+  ...inherited,
+}
+
+export type VariableName = keyof typeof variables
+
+/** Presence is part of the type, not of the key: an unset variable is there, and undefined. */
+type Value<S extends TSchema> = S extends TOptional<infer T> ? Static<T> | undefined : Static<S>
+
+type Values = { [K in VariableName]: Value<(typeof variables)[K]> }
+
+/** Settings of the running server, under the names of their variables; durations in seconds. */
+export type Config = Values & GenericOidcValues & { dev: boolean }
+
+export const configSchema = Type.Object(
+  { ...variables, dev: Type.Boolean({ default: false, description: 'Development mode.' }) },
+  { patternProperties: { [genericOidcPattern.source]: {} } },
+)
+
+export const variableEntries = Object.entries(variables) as [VariableName, TSchema][]

@@ -1,0 +1,51 @@
+/** Go-style durations: signed sums of decimal numbers with units, such as `1h30m`, `1.5s` or `-2m`. */
+const unitSeconds: Record<string, number> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  μs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+}
+
+const number = String.raw`(?:\d+\.?\d*|\.\d+)`
+const part = new RegExp(`(${number})(ns|us|µs|μs|ms|s|m|h)`, 'g')
+const whole = new RegExp(`^[+-]?(?:${number}(?:ns|us|µs|μs|ms|s|m|h))+$`)
+const bare = new RegExp(`^[+-]?${number}$`)
+
+/** Go keeps durations as 64-bit nanoseconds, so a longer one is a mistake there and here. */
+const longestSeconds = 2 ** 63 / 1e9
+
+/**
+ * Reads a duration as Go writes it, or a bare number of seconds.
+ * @returns seconds, with fractions, negative when the text says so
+ * @throws RangeError for any other text and for durations above about 292 years
+ */
+export function parseDuration(text: string): number {
+  const seconds = bare.test(text) ? Number(text) : sumOfParts(text)
+  if (Math.abs(seconds) > longestSeconds) throw new RangeError(`duration "${text}" is too long`)
+  return seconds === 0 ? 0 : seconds
+}
+
+function sumOfParts(text: string): number {
+  if (!whole.test(text)) throw new RangeError(`"${text}" is not a duration`)
+  let seconds = 0
+  for (const [, amount = '', unit = ''] of text.matchAll(part)) {
+    seconds += Number(amount) * (unitSeconds[unit] ?? Number.NaN)
+  }
+  return text.startsWith('-') ? -seconds : seconds
+}
+
+/** Writes seconds the way people write them in a configuration: `90` as `1m30s`, `86400` as `24h`. */
+export function formatDuration(seconds: number): string {
+  if (seconds === 0) return '0s'
+  if (seconds < 0) return `-${formatDuration(-seconds)}`
+  const hours = Math.floor(seconds / 3600)
+  const minutes = Math.floor((seconds % 3600) / 60)
+  const rest = Number((seconds % 60).toFixed(9))
+  return [hours && `${hours}h`, minutes && `${minutes}m`, rest && `${rest}s`]
+    .filter(Boolean)
+    .join('')
+}

@@ -1,0 +1,79 @@
+import { Type } from '@sinclair/typebox'
+
+import { choice, duration, flag, group, secret, text, whole } from '../fields.ts'
+
+const { Optional } = Type
+
+export const database = group('Database', {
+  AUTH_DB_DRIVER: choice('Kind of database. There is one.', ['postgres'], {
+    'x-example': 'postgres',
+  }),
+  DATABASE_URL: secret('Connection string of the Postgres database.', {
+    'x-type': 'postgres-url',
+    'x-aliases': ['AUTH_DB_DATABASE_URL'],
+    'x-peer-names': ['GOTRUE_DB_DATABASE_URL'],
+    'x-example': 'postgres://postern:password@localhost:5432/postern',
+  }),
+  AUTH_DB_NAMESPACE: text('Postgres schema that holds all tables.', {
+    default: 'auth',
+    pattern: '^[a-z_][a-z0-9_]{0,62}$',
+    'x-peer-names': ['DB_NAMESPACE'],
+  }),
+  AUTH_DB_MAX_POOL_SIZE: whole(
+    'Most connections one process opens. 0 stands for "unlimited", which is a pool of 100.',
+    { default: 0, maximum: 10_000 },
+  ),
+  AUTH_DB_MAX_IDLE_POOL_SIZE: Optional(
+    whole('Idle connections to keep.', {
+      'x-inert': 'idle connections are bounded by AUTH_DB_CONN_MAX_IDLE_TIME',
+    }),
+  ),
+  AUTH_DB_CONN_MAX_LIFETIME: duration('A connection this old is replaced; 0 keeps it.', {
+    default: '0s',
+  }),
+  AUTH_DB_CONN_MAX_IDLE_TIME: duration('An unused connection is closed after this; 0 keeps it.', {
+    default: '0s',
+  }),
+  AUTH_DB_PREPARED_STATEMENTS: flag(
+    'Named prepared statements. Turn off behind a pooler in transaction mode that cannot keep them.',
+    true,
+  ),
+})
+
+export const cleanup = group('Clean-up of old rows', {
+  AUTH_DB_CLEANUP_ENABLED: flag('A background job removes what has long ended.', true),
+  AUTH_DB_CLEANUP_BATCH_SIZE: whole('Most rows removed by one statement.', {
+    default: 1000,
+    minimum: 1,
+    maximum: 100_000,
+  }),
+  AUTH_DB_CLEANUP_RETENTION: duration(
+    'Ended sessions, spent or expired tokens and old sign-in flows are kept this long after their end.',
+    { default: '24h' },
+  ),
+  AUTH_DB_CLEANUP_ANONYMOUS_USERS_RETENTION: Optional(
+    duration('Anonymous people who never became permanent are removed after this.', {
+      exclusiveMinimum: 0,
+      'x-default-text': 'never',
+      'x-example': '720h',
+    }),
+  ),
+  AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION: Optional(
+    duration('Audit entries are removed after this.', {
+      exclusiveMinimum: 0,
+      'x-default-text': 'never',
+      'x-example': '8760h',
+    }),
+  ),
+})
+
+export const audit = group('Audit trail', {
+  AUTH_AUDIT_LOG_DISABLE_POSTGRES: flag(
+    'Keeps audit entries out of the database; they are still written to the log.',
+    false,
+  ),
+  AUTH_ADMIN_IMPERSONATION_ENABLED: flag(
+    'Lets admins open a short session in somebody else’s name, marked as such in the token and in the audit trail.',
+    false,
+  ),
+})

@@ -1,0 +1,28 @@
+import type { Config } from '../config.ts'
+import { hookNames } from '../groups/hooks.ts'
+import type { Mistake } from '../mistake.ts'
+import { missing } from './missing.ts'
+
+const localHosts = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal']
+
+export function hooksRule(config: Config): Mistake[] {
+  return hookNames.flatMap((name) => {
+    if (!config[`AUTH_HOOK_${name}_ENABLED`]) return []
+    const uri = config[`AUTH_HOOK_${name}_URI`]
+    return uri === undefined
+      ? missing(config, [`AUTH_HOOK_${name}_URI`], `AUTH_HOOK_${name}_ENABLED is true`)
+      : wrongUri(`AUTH_HOOK_${name}_URI`, new URL(uri))
+  })
+}
+
+function wrongUri(variable: string, { protocol, hostname, pathname }: URL): Mistake[] {
+  if (protocol === 'http:' && !localHosts.includes(hostname)) {
+    const remedy = 'it must be an https:// address, because people’s data travels over it'
+    return [{ variable, problem: 'is an unencrypted address', remedy }]
+  }
+  if (protocol === 'pg-functions:' && !/^\/[^/]+\/[^/]+$/.test(pathname)) {
+    const remedy = 'it must be pg-functions://postgres/<schema>/<function>'
+    return [{ variable, problem: 'names no database function', remedy }]
+  }
+  return []
+}

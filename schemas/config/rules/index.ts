@@ -1,0 +1,23 @@
+/** Rules that tie variables together. They see values that passed on their own. */
+import type { Config } from '../config.ts'
+import type { Mistake } from '../mistake.ts'
+import { captchaRule } from './captcha.ts'
+import { encryptionRule } from './encryption.ts'
+import { hooksRule } from './hooks.ts'
+import { jwtRule } from './jwt.ts'
+import { mailRule } from './mail.ts'
+import { genericOidcRule, providersRule } from './providers.ts'
+import { smsRule } from './sms.ts'
+import { ssoRule } from './sso.ts'
+
+export const rules: readonly ((config: Config) => Mistake[])[] = [
+  jwtRule,
+  encryptionRule,
+  mailRule,
+  smsRule,
+  captchaRule,
+  providersRule,
+  genericOidcRule,
+  hooksRule,
+  ssoRule,
+]
