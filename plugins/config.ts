@@ -26,16 +26,23 @@ function createConfigSource(config: Config) {
     schema: configSchema,
     data: config,
     env: false,
-    ajv: { customOptions: withOurKeywords },
+    ajv: { customOptions: onceAndAsIs },
   }
 }
 
 type CustomOptions = Extract<FastifyEnvOptions['ajv'], { customOptions: unknown }>['customOptions']
 
-/** The validator refuses words it does not know, and the schema has some for the documentation. */
-const withOurKeywords: CustomOptions = (ajv) => {
-  const words = Object.values(configSchema.properties).flatMap((schema) => Object.keys(schema))
-  return ajv.addVocabulary([...new Set(words.filter((word) => word.startsWith('x-')))])
+let validator: ReturnType<CustomOptions> | undefined
+
+/**
+ * Values are parsed already, so none is coerced. The schema has words for the documentation that
+ * are not JSON Schema's, and checking it against the meta-schema, or compiling it again for every
+ * server of one process, would cost more than all the rest of the boot.
+ */
+const onceAndAsIs: CustomOptions = (ajv) => {
+  Object.assign(ajv.opts, { coerceTypes: false, strictSchema: false, validateSchema: false })
+  validator ??= ajv
+  return validator
 }
 
 async function config(fastify: FastifyInstance, options: ConfigOptions) {
