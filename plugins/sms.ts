@@ -1,0 +1,138 @@
+/**
+ * Text messages: which provider delivers them, what they say, and the numbers with fixed codes.
+ * In development they go to the inbox of the development server instead of a provider.
+ */
+import { randomUUID } from 'node:crypto'
+
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+import { smsSendFailed, unexpectedFailure, validationFailed } from '../errors.ts'
+import { createFormClient } from '../sms/form-client.ts'
+import { type Channel, SmsError, type SmsMessage, type SmsProvider } from '../sms/provider.ts'
+import { hasCode, renderSms } from '../sms/template.ts'
+import { createTestOtps } from '../sms/test-otps.ts'
+import { chooseProvider, type SmsConfig } from './sms/choose-provider.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    sms: ReturnType<typeof createSms>
+  }
+}
+
+/** Takes a message in a provider's place. */
+export type Deliver = (message: SmsMessage) => Promise<void>
+
+export interface SmsDeps {
+  config: SmsConfig
+  fetch: typeof globalThis.fetch
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+  timeoutMs: number
+  deliver?: Deliver | undefined
+  retryDelayMs?: number
+}
+
+export interface SmsRequest {
+  /** E.164 digits without the plus sign. */
+  phone: string
+  code: string
+  channel: Channel
+  /** Ours, as the client is told; ties the log to the provider's id. */
+  messageId: string
+  /** In the place of AUTH_SMS_TEMPLATE. */
+  template?: string
+}
+
+export function createSms({ config, fetch, log, timeoutMs, deliver, retryDelayMs }: SmsDeps) {
+  const post = createFormClient({ fetch, timeoutMs, retryDelayMs: retryDelayMs ?? 1000 })
+  const provider = deliver ? toInbox(deliver) : chooseProvider(config, post)
+  const testOtp = createTestOtps({
+    codes: config.AUTH_SMS_TEST_OTP,
+    validUntil: config.AUTH_SMS_TEST_OTP_VALID_UNTIL,
+  })
+
+  return {
+    /** Whether messages can be sent at all. */
+    enabled: provider !== undefined,
+
+    /** Reads the `channel` of a request; throws validation_failed for one the provider does not have. */
+    channelOf(value: string | undefined): Channel {
+      if (value === undefined || value === 'sms') return 'sms'
+      if (value === 'whatsapp' && provider?.channels.includes(value)) return value
+      throw validationFailed(
+        "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' needs the SMS provider twilio or twilio_verify.",
+      )
+    },
+
+    /** Sends a code. Throws sms_send_failed, and unexpected_failure when no provider is configured. */
+    async send({ template = config.AUTH_SMS_TEMPLATE, messageId, ...request }: SmsRequest) {
+      if (provider === undefined) throw unexpectedFailure('Unable to get SMS provider')
+      const message: SmsMessage = { ...request, text: renderSms(template, request.code) }
+      const sent = await provider.send(message).catch((error) => {
+        throw reported(log, error, smsSendFailed)
+      })
+      const names = { messageId, provider: provider.name, providerMessageId: sent.messageId }
+      log.info(names, 'a text message was accepted')
+      return sent
+    },
+
+    /**
+     * Only with a provider that makes and checks the codes itself: ask it instead of the database.
+     * Resolves to false for a wrong or late code; throws unexpected_failure when the provider does not answer.
+     */
+    verify: provider?.verify && remoteCheck(provider.verify, log),
+
+    /** The fixed code of a number, if it has one at this moment: nothing is sent to it, and it is always right. */
+    testOtp,
+  }
+}
+
+function toInbox(deliver: Deliver): SmsProvider {
+  return {
+    name: 'development inbox',
+    channels: ['sms', 'whatsapp'],
+    async send(message) {
+      await deliver(message)
+      return { messageId: randomUUID() }
+    },
+  }
+}
+
+function remoteCheck(verify: NonNullable<SmsProvider['verify']>, log: SmsDeps['log']) {
+  return (phone: string, code: string): Promise<boolean> =>
+    verify(phone, code).catch((error) => {
+      const failure = (cause: unknown) => unexpectedFailure('Unable to check the code', cause)
+      throw reported(log, error, failure)
+    })
+}
+
+/** Notes the provider's words for the operator and gives the error for the client; other errors stay themselves. */
+function reported(log: SmsDeps['log'], error: unknown, answer: (cause: unknown) => Error): unknown {
+  if (!(error instanceof SmsError)) return error
+  const { provider, detail } = error
+  log.warn({ provider, detail }, 'the SMS provider did not do its part')
+  return answer(error)
+}
+
+export interface SmsOptions {
+  /** The development inbox. */
+  deliver?: Deliver
+}
+
+async function sms(fastify: FastifyInstance, { deliver }: SmsOptions) {
+  const { config, httpClient, log } = fastify
+  const timeoutMs = config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000
+  warn(config, log)
+  fastify.decorate('sms', createSms({ config, fetch: httpClient.fetch, log, timeoutMs, deliver }))
+}
+
+function warn(config: SmsConfig, log: SmsDeps['log']): void {
+  const testNumbers = Object.keys(config.AUTH_SMS_TEST_OTP).length
+  const until = config.AUTH_SMS_TEST_OTP_VALID_UNTIL?.toISOString() ?? 'this setting is removed'
+  if (testNumbers > 0)
+    log.warn(`AUTH_SMS_TEST_OTP: ${testNumbers} number(s) sign in with a fixed code until ${until}`)
+  if (!hasCode(config.AUTH_SMS_TEMPLATE))
+    log.warn('AUTH_SMS_TEMPLATE has no {{ .Code }}: messages will not hold the code')
+}
+
+export default fp(sms, { name: 'sms', fastify: '5.x', dependencies: ['config', 'http-client'] })

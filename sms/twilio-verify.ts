@@ -1,0 +1,45 @@
+/** Twilio Verify: Twilio makes the code, sends it and checks it. Our own code is not used. */
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { basicAuth, type PostForm } from './form-client.ts'
+import { SmsError, type SmsProvider } from './provider.ts'
+import { refusal, type TwilioSettings } from './twilio.ts'
+
+const Started = Type.Object({ sid: Type.String({ minLength: 1 }) })
+const Checked = Type.Object({ status: Type.String(), valid: Type.Boolean() })
+
+type VerifySettings = Omit<TwilioSettings, 'contentSid'>
+
+export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvider {
+  const provider = 'twilio_verify'
+  const service = `${settings.url}/v2/Services/${encodeURIComponent(settings.sender)}`
+  const authorization = basicAuth(settings.accountSid, settings.authToken)
+
+  return {
+    name: provider,
+    channels: ['sms', 'whatsapp'],
+
+    // No second attempt after a 429: here it also means that the number has had its share of messages.
+    async send({ phone, channel }) {
+      const form = { To: `+${phone}`, Channel: channel }
+      const answer = await post({ provider, url: `${service}/Verifications`, form, authorization })
+      const { status, body } = answer
+      if ((status !== 200 && status !== 201) || !Value.Check(Started, body))
+        throw new SmsError(provider, refusal(answer))
+      return { messageId: body.sid }
+    },
+
+    async verify(phone, code) {
+      const form = { To: `+${phone}`, Code: code }
+      const url = `${service}/VerificationCheck`
+      const answer = await post({ provider, url, form, authorization })
+      const { status, body } = answer
+      // 404: nothing is pending (late, spent, never sent). 429: too many guesses.
+      if (status === 404 || status === 429) return false
+      if ((status !== 200 && status !== 201) || !Value.Check(Checked, body))
+        throw new SmsError(provider, refusal(answer))
+      return body.status === 'approved' && body.valid
+    },
+  }
+}

@@ -1,0 +1,79 @@
+/** Twilio's Programmable Messaging: SMS and WhatsApp. */
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { basicAuth, type FormAnswer, type PostForm } from './form-client.ts'
+import { SmsError, type SmsMessage, type SmsProvider } from './provider.ts'
+
+export interface TwilioSettings {
+  url: string
+  accountSid: string
+  authToken: string
+  /** A messaging service's SID, a number, or a sender's name. */
+  sender: string
+  /** An approved WhatsApp template whose first variable is the code. */
+  contentSid: string | undefined
+}
+
+const Accepted = Type.Object({
+  sid: Type.String({ minLength: 1 }),
+  status: Type.Optional(Type.String()),
+  error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+})
+
+/** What they answer instead. */
+const Refusal = Type.Object({
+  message: Type.String(),
+  more_info: Type.Optional(Type.String()),
+})
+
+export function twilio(settings: TwilioSettings, post: PostForm): SmsProvider {
+  const account = encodeURIComponent(settings.accountSid)
+  const url = `${settings.url}/2010-04-01/Accounts/${account}/Messages.json`
+  const authorization = basicAuth(settings.accountSid, settings.authToken)
+
+  return {
+    name: 'twilio',
+    channels: ['sms', 'whatsapp'],
+    async send(message) {
+      const form = message.channel === 'sms' ? sms(message) : whatsapp(message)
+      // Twilio documents that requests answered with 429 were not processed (error 20429).
+      const retryable = ({ status }: FormAnswer) => status === 429
+      return read(await post({ provider: 'twilio', url, form, authorization, retryable }))
+    },
+  }
+
+  function sms({ phone, text }: SmsMessage): Record<string, string> {
+    return { To: `+${phone}`, Channel: 'sms', From: settings.sender, Body: text }
+  }
+
+  function whatsapp({ phone, text, code }: SmsMessage): Record<string, string> {
+    const { sender, contentSid } = settings
+    const number = /^\+?([1-9][0-9]{1,14})$/.exec(sender)?.[1]
+    const From = number === undefined ? sender : `whatsapp:+${number}`
+    const addresses = { To: `whatsapp:+${phone}`, Channel: 'whatsapp', From }
+    if (contentSid === undefined) return { ...addresses, Body: text }
+    return {
+      ...addresses,
+      ContentSid: contentSid,
+      ContentVariables: JSON.stringify({ '1': code }),
+    }
+  }
+}
+
+function read({ status, body }: FormAnswer): { messageId: string } {
+  if ((status !== 200 && status !== 201) || !Value.Check(Accepted, body))
+    throw new SmsError('twilio', refusal({ status, body }))
+  if (body.status === 'failed' || body.status === 'undelivered')
+    throw new SmsError(
+      'twilio',
+      `message ${body.status}: ${body.error_message ?? 'no reason given'}`,
+    )
+  return { messageId: body.sid }
+}
+
+/** Twilio's reason, for the log. */
+export function refusal({ status, body }: FormAnswer): string {
+  if (!Value.Check(Refusal, body)) return `unreadable answer (status ${status})`
+  return `status ${status}: ${body.message} ${body.more_info ?? ''}`.trimEnd()
+}

@@ -1,0 +1,63 @@
+/** Vonage's SMS API (formerly Nexmo). Everything is answered with status 200. */
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import type { FormAnswer, PostForm } from './form-client.ts'
+import { SmsError, type SmsProvider } from './provider.ts'
+
+export interface VonageSettings {
+  url: string
+  apiKey: string
+  apiSecret: string
+  from: string
+}
+
+const Answer = Type.Object({
+  messages: Type.Array(
+    Type.Object({
+      status: Type.String(),
+      'message-id': Type.Optional(Type.String()),
+      'error-text': Type.Optional(Type.String()),
+    }),
+    { minItems: 1 },
+  ),
+})
+
+const ACCEPTED = '0'
+const THROTTLED = '1'
+
+export function vonage(settings: VonageSettings, post: PostForm): SmsProvider {
+  const credentials = { api_key: settings.apiKey, api_secret: settings.apiSecret }
+
+  return {
+    name: 'vonage',
+    channels: ['sms'],
+    async send({ phone, text }) {
+      const answer = await post({
+        provider: 'vonage',
+        url: `${settings.url}/sms/json`,
+        form: { from: settings.from, to: phone, text, ...credentials, ...encodingOf(text) },
+        // A throttled message was turned away before it was taken, so it cannot arrive twice.
+        retryable: (first) => outcomeOf(first)?.status === THROTTLED,
+      })
+      return read(answer)
+    },
+  }
+}
+
+function encodingOf(text: string): Record<string, string> {
+  return /\P{ASCII}/u.test(text) ? { type: 'unicode' } : {}
+}
+
+function outcomeOf({ body }: FormAnswer) {
+  return Value.Check(Answer, body) ? body.messages[0] : undefined
+}
+
+function read(answer: FormAnswer): { messageId: string } {
+  const outcome = outcomeOf(answer)
+  if (outcome === undefined)
+    throw new SmsError('vonage', `unreadable answer (status ${answer.status})`)
+  if (outcome.status !== ACCEPTED)
+    throw new SmsError('vonage', `status ${outcome.status}: ${outcome['error-text'] ?? ''}`)
+  return { messageId: outcome['message-id'] ?? '' }
+}

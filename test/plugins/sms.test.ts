@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { ApiError } from '../../errors.ts'
+import type { SmsConfig } from '../../plugins/sms/choose-provider.ts'
+import { createSms, type Deliver } from '../../plugins/sms.ts'
+import type { SmsMessage } from '../../sms/provider.ts'
+import { type Answer, vendorServer } from '../support/vendor-server.ts'
+
+const unset: SmsConfig = {
+  AUTH_SMS_PROVIDER: undefined,
+  AUTH_SMS_AUTOCONFIRM: false,
+  AUTH_SMS_MAX_FREQUENCY: 60,
+  AUTH_SMS_OTP_EXP: 60,
+  AUTH_SMS_OTP_LENGTH: 6,
+  AUTH_SMS_TEMPLATE: 'Your code is {{ .Code }}',
+  AUTH_SMS_TEST_OTP: { '15550100299': '123456' },
+  AUTH_SMS_TEST_OTP_VALID_UNTIL: undefined,
+  AUTH_SMS_TWILIO_ACCOUNT_SID: undefined,
+  AUTH_SMS_TWILIO_AUTH_TOKEN: undefined,
+  AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: undefined,
+  AUTH_SMS_TWILIO_CONTENT_SID: undefined,
+  AUTH_SMS_TWILIO_URL: 'http://127.0.0.1',
+  AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID: undefined,
+  AUTH_SMS_TWILIO_VERIFY_AUTH_TOKEN: undefined,
+  AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID: undefined,
+  AUTH_SMS_TWILIO_VERIFY_URL: 'http://127.0.0.1',
+  AUTH_SMS_MESSAGEBIRD_ACCESS_KEY: undefined,
+  AUTH_SMS_MESSAGEBIRD_ORIGINATOR: undefined,
+  AUTH_SMS_MESSAGEBIRD_URL: 'http://127.0.0.1',
+  AUTH_SMS_TEXTLOCAL_API_KEY: undefined,
+  AUTH_SMS_TEXTLOCAL_SENDER: undefined,
+  AUTH_SMS_TEXTLOCAL_URL: 'http://127.0.0.1',
+  AUTH_SMS_VONAGE_API_KEY: undefined,
+  AUTH_SMS_VONAGE_API_SECRET: undefined,
+  AUTH_SMS_VONAGE_FROM: undefined,
+  AUTH_SMS_VONAGE_URL: 'http://127.0.0.1',
+}
+const credentials: Partial<SmsConfig> = {
+  AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
+  AUTH_SMS_TWILIO_AUTH_TOKEN: 't',
+  AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: 'MG1',
+  AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID: 'AC2',
+  AUTH_SMS_TWILIO_VERIFY_AUTH_TOKEN: 't',
+  AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID: 'VA2',
+  AUTH_SMS_MESSAGEBIRD_ACCESS_KEY: 'k',
+  AUTH_SMS_MESSAGEBIRD_ORIGINATOR: 'o',
+  AUTH_SMS_TEXTLOCAL_API_KEY: 'k',
+  AUTH_SMS_TEXTLOCAL_SENDER: 's',
+  AUTH_SMS_VONAGE_API_KEY: 'k',
+  AUTH_SMS_VONAGE_API_SECRET: 's',
+  AUTH_SMS_VONAGE_FROM: 'f',
+}
+const request = {
+  phone: '15550100200',
+  code: '482910',
+  channel: 'sms',
+  messageId: 'b1a7d1a2-0000-4000-8000-000000000000',
+} as const
+
+function make(config: Partial<SmsConfig>, deliver?: Deliver) {
+  const lines: string[] = []
+  const note = (...args: unknown[]) => void lines.push(JSON.stringify(args))
+  const log = { info: note, warn: note }
+  const settings = { ...unset, ...config }
+  const sms = createSms({ config: settings, fetch, log, timeoutMs: 500, deliver, retryDelayMs: 5 })
+  return { sms, lines }
+}
+
+async function twilio(t: TestContext, answer: Answer, config: Partial<SmsConfig> = {}) {
+  const vendor = await vendorServer(t, answer)
+  const urls = { AUTH_SMS_TWILIO_URL: vendor.url, AUTH_SMS_TWILIO_VERIFY_URL: vendor.url }
+  const made = make({ ...credentials, ...urls, AUTH_SMS_PROVIDER: 'twilio', ...config })
+  return { vendor, ...made }
+}
+
+function answers(errorCode: string, status: number) {
+  return (error: unknown) => {
+    assert.ok(error instanceof ApiError)
+    assert.deepEqual([error.errorCode, error.status], [errorCode, status])
+    assert.doesNotMatch(error.message, /Bad|15550100200|482910/)
+    return true
+  }
+}
+
+suite('sms.send', () => {
+  test('sends the rendered template and ties our id to the provider’s, without digits', async (t) => {
+    const { vendor, sms, lines } = await twilio(t, { json: { sid: 'SM9' } })
+
+    assert.deepEqual(await sms.send(request), { messageId: 'SM9' })
+    await sms.send({ ...request, template: '{{ .Code }} signs you in' })
+
+    assert.deepEqual(
+      vendor.seen.map(({ form }) => form.Body),
+      ['Your code is 482910', '482910 signs you in'],
+    )
+    assert.match(lines.join(), /b1a7d1a2-.*twilio.*SM9/)
+    assert.doesNotMatch(lines.join(), /15550100200|482910/)
+  })
+
+  test('a refusal: 422 for the client, the reason for the log, no digits in either', async (t) => {
+    const reason = { message: 'Bad number +15550100200 for "Your code is 482910"' }
+    const { sms, lines } = await twilio(t, { status: 400, json: reason })
+
+    await assert.rejects(sms.send(request), answers('sms_send_failed', 422))
+    assert.match(lines.join(), /Bad number/)
+    assert.doesNotMatch(lines.join(), /15550100200|482910/)
+  })
+
+  test('without a provider nothing can be sent', async () => {
+    const { sms } = make({})
+    assert.equal(sms.enabled, false)
+    await assert.rejects(sms.send(request), answers('unexpected_failure', 500))
+  })
+
+  test('the development inbox takes messages in the place of any provider', async () => {
+    const inbox: SmsMessage[] = []
+    const { sms } = make({ AUTH_SMS_PROVIDER: 'twilio_verify' }, async (message) => {
+      inbox.push(message)
+    })
+
+    await sms.send({ ...request, channel: 'whatsapp' })
+
+    assert.equal(sms.verify, undefined)
+    const { phone, code } = request
+    const text = 'Your code is 482910'
+    assert.deepEqual(inbox, [{ phone, code, text, channel: 'whatsapp' }])
+  })
+})
+
+suite('sms.verify', () => {
+  test('is there with twilio_verify alone', async (t) => {
+    const approved = { json: { status: 'approved', valid: true } }
+    const { sms } = await twilio(t, approved, { AUTH_SMS_PROVIDER: 'twilio_verify' })
+    assert.equal(await sms.verify?.('15550100200', '482910'), true)
+    assert.equal((await twilio(t, approved)).sms.verify, undefined)
+  })
+
+  test('a provider that does not answer is not a wrong code', async (t) => {
+    const { sms, lines } = await twilio(t, 'drop', { AUTH_SMS_PROVIDER: 'twilio_verify' })
+    await assert.rejects(
+      async () => sms.verify?.('15550100200', '482910'),
+      answers('unexpected_failure', 500),
+    )
+    assert.doesNotMatch(lines.join(), /15550100200|482910/)
+  })
+})
+
+suite('configuration', () => {
+  const needs = [
+    ['twilio', 'AUTH_SMS_TWILIO_AUTH_TOKEN'],
+    ['twilio_verify', 'AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID'],
+    ['messagebird', 'AUTH_SMS_MESSAGEBIRD_ORIGINATOR'],
+    ['textlocal', 'AUTH_SMS_TEXTLOCAL_SENDER'],
+    ['vonage', 'AUTH_SMS_VONAGE_API_SECRET'],
+  ] as const
+  for (const [name, key] of needs) {
+    test(`${name} starts with its credentials, and names ${key} when it is missing`, () => {
+      const config = { ...credentials, AUTH_SMS_PROVIDER: name }
+      assert.equal(make(config).sms.enabled, true)
+      const message = `AUTH_SMS_PROVIDER=${name} needs ${key}`
+      assert.throws(() => make({ ...config, [key]: undefined }), { message })
+    })
+  }
+
+  test('channels: SMS always, WhatsApp with Twilio, nothing else', () => {
+    const { sms } = make({ ...credentials, AUTH_SMS_PROVIDER: 'twilio' })
+    assert.deepEqual([undefined, 'sms', 'whatsapp'].map(sms.channelOf), ['sms', 'sms', 'whatsapp'])
+    assert.throws(() => sms.channelOf('carrier-pigeon'), answers('validation_failed', 400))
+    const vonage = make({ ...credentials, AUTH_SMS_PROVIDER: 'vonage' }).sms
+    assert.throws(() => vonage.channelOf('whatsapp'), answers('validation_failed', 400))
+  })
+
+  test('test numbers come from the configuration', () => {
+    assert.equal(make({}).sms.testOtp('15550100299', new Date()), '123456')
+  })
+})
