@@ -127,9 +127,10 @@ async function wholeResponse(response: Awaited<ReturnType<typeof undiciFetch>>, 
 }
 
 async function httpClient(fastify: FastifyInstance) {
-  const { dev, HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = fastify.config
+  const { dev, HTTP_PROXY, HTTPS_PROXY, NO_PROXY, AUTH_INTERNAL_HTTP_TIMEOUT } = fastify.config
   const proxy = { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY }
-  const client = createHttpClient({ dev, proxy })
+  const guardTimeoutMs = AUTH_INTERNAL_HTTP_TIMEOUT * 1000
+  const client = createHttpClient({ dev, proxy, guardTimeoutMs })
   fastify.decorate('httpClient', client)
   fastify.addHook('onClose', client.close)
 }

@@ -66,3 +66,12 @@ function give(response: ServerResponse, answer: Answer): void {
       .writeHead(status, { 'content-type': 'application/json', ...headers })
       .end(JSON.stringify(json))
 }
+
+/** The address of a server that is not there. */
+export async function deadUrl(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
