@@ -1,0 +1,144 @@
+/** Sessions: opening one, refreshing one, and what a client is told about it. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+
+import type { AuditEntry } from '../../db/audit-log-entries.ts'
+import type { Db } from '../../db/database.ts'
+import type { AmrClaim } from '../../db/mfa.ts'
+import { insertSession, type SessionState } from '../../db/sessions.ts'
+import type { UserRecord } from '../../db/users.ts'
+import { ApiError } from '../../errors.ts'
+import type { Session } from '../../schemas/session.ts'
+import { toUser } from '../../schemas/user.ts'
+import type { SessionPolicy } from './sessions/policy.ts'
+import { type Client, refreshSession } from './sessions/refresh.ts'
+import { encodeRefreshToken } from './sessions/refresh-token.ts'
+import { createSessionKeys } from './sessions/session-key.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    sessions: ReturnType<typeof createSessions>
+  }
+}
+
+/** How a person proved who they are; the `amr` of the session. */
+export type AuthenticationMethod =
+  | 'password'
+  | 'otp'
+  | 'anonymous'
+  | 'oauth'
+  | 'recovery'
+  | 'magiclink'
+  | 'email/signup'
+  | 'email_change'
+  | 'invite'
+
+interface SessionDeps {
+  db: Db
+  encryption: FastifyInstance['encryption']
+  policy: SessionPolicy
+  audited: boolean
+  signAccessToken: (person: UserRecord, session: AccessTokenSession, now: Date) => Promise<string>
+}
+
+type AccessTokenSession = Pick<SessionState, 'session_id' | 'aal' | 'amr'>
+
+export interface Opening {
+  method: AuthenticationMethod
+  client: Client
+  /** Written in the same statement. */
+  audit?: AuditEntry | undefined
+  /** Seconds after which the session ends whatever happens. */
+  lifetimeSeconds?: number
+}
+
+export function createSessions({ db, encryption, policy, audited, signAccessToken }: SessionDeps) {
+  const keys = createSessionKeys(encryption)
+
+  async function toSession(
+    person: UserRecord,
+    session: AccessTokenSession,
+    refreshToken: string,
+    now: Date,
+  ): Promise<Session> {
+    return {
+      access_token: await signAccessToken(person, session, now),
+      token_type: 'bearer',
+      expires_in: policy.accessTokenSeconds,
+      expires_at: Math.floor(now.getTime() / 1000) + policy.accessTokenSeconds,
+      refresh_token: refreshToken,
+      user: toUser(person),
+    }
+  }
+
+  return {
+    /** Opens a session for a person whose proof was just accepted. */
+    async issue(db: Db, person: UserRecord, opening: Opening, now: Date): Promise<Session> {
+      const id = crypto.randomUUID()
+      const key = keys.derive(id)
+      const { lifetimeSeconds } = opening
+      const session = {
+        id,
+        user_id: person.id,
+        aal: 'aal1' as const,
+        tag: policy.tags[0] ?? null,
+        user_agent: opening.client.userAgent,
+        ip: opening.client.ip,
+        not_after: lifetimeSeconds ? new Date(now.getTime() + lifetimeSeconds * 1000) : null,
+        refresh_token_hmac_key: keys.seal(id, key),
+      }
+      await insertSession(db, session, opening.method, opening.audit, now)
+      const amr: AmrClaim[] = [
+        { method: opening.method, timestamp: Math.floor(now.getTime() / 1000) },
+      ]
+      const signedIn = { ...person, last_sign_in_at: now, updated_at: now }
+      const described = { session_id: id, aal: session.aal, amr }
+      return toSession(signedIn, described, encodeRefreshToken(id, 0, key), now)
+    },
+
+    /**
+     * Exchanges a refresh token. Throws validation_failed, refresh_token_not_found, refresh_token_already_used,
+     * session_expired, user_banned or conflict; what a refusal had to write is committed by then.
+     */
+    async refresh(presented: string, client: Client, now: Date) {
+      const outcome = await refreshSession({ db, keys, policy, audited }, presented, client, now)
+      if (outcome instanceof ApiError) throw outcome
+      const { record, counter, key } = outcome
+      const token = encodeRefreshToken(record.session_id, counter, key)
+      return { session: await toSession(record, record, token, now), outcome: outcome.outcome }
+    },
+  }
+}
+
+/** What a session remembers about the device it was opened or used on. */
+export function clientOf(request: FastifyRequest): Client {
+  return { userAgent: request.headers['user-agent'] ?? null, ip: request.clientIp }
+}
+
+async function sessions(fastify: FastifyInstance) {
+  const { config, db, encryption, audit, jwt } = fastify
+  const policy: SessionPolicy = {
+    accessTokenSeconds: config.AUTH_JWT_EXP,
+    timeboxSeconds: config.AUTH_SESSIONS_TIMEBOX,
+    inactivitySeconds: config.AUTH_SESSIONS_INACTIVITY_TIMEOUT,
+    singlePerUser: config.AUTH_SESSIONS_SINGLE_PER_USER,
+    tags: config.AUTH_SESSIONS_TAGS,
+    rotation: config.AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
+    reuseIntervalSeconds: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL,
+    reuseUntilUsed: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED,
+  }
+  const decorator = createSessions({
+    db,
+    encryption,
+    policy,
+    audited: audit.stored,
+    signAccessToken: (person, session, now) => jwt.signAccessToken(person, session, now),
+  })
+  fastify.decorate('sessions', decorator)
+}
+
+export default fp(sessions, {
+  name: 'sessions',
+  fastify: '5.x',
+  dependencies: ['config', 'db', 'encryption', 'audit', 'jwt', 'client-ip'],
+})

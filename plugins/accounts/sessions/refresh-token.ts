@@ -1,0 +1,77 @@
+/**
+ * Refresh tokens in the counter format: base64url of a version byte, the session's UUID, a counter as uvarint,
+ * 16 bytes of HMAC-SHA-256 under the session's key and 4 bytes of SHA-256 as a checksum. Nothing of them is stored.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+const version = 0
+const macLength = 16
+const checksumLength = 4
+
+export interface RefreshToken {
+  sessionId: string
+  counter: number
+  /** True when the token was made with this session key; constant time. */
+  isSignedWith(key: Buffer): boolean
+}
+
+export function encodeRefreshToken(sessionId: string, counter: number, key: Buffer): string {
+  const uuid = Buffer.from(sessionId.replaceAll('-', ''), 'hex')
+  const body = Buffer.concat([Buffer.of(version), uuid, uvarint(counter)])
+  const signed = Buffer.concat([body, mac(key, body)])
+  return Buffer.concat([signed, checksum(signed)]).toString('base64url')
+}
+
+/** Undefined for anything that is not a token of this format. */
+export function decodeRefreshToken(token: string): RefreshToken | undefined {
+  if (token.length > 128 || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  const bodyLength = bytes.length - macLength - checksumLength
+  if (bodyLength < 18 || bytes[0] !== version) return undefined
+  const signed = bytes.subarray(0, -checksumLength)
+  if (!checksum(signed).equals(bytes.subarray(-checksumLength))) return undefined
+  const body = bytes.subarray(0, bodyLength)
+  const counter = readUvarint(body.subarray(17))
+  if (counter === undefined) return undefined
+  const given = bytes.subarray(bodyLength, bodyLength + macLength)
+  return {
+    sessionId: formatUuid(body.subarray(1, 17)),
+    counter,
+    isSignedWith: (key) => timingSafeEqual(mac(key, body), given),
+  }
+}
+
+function mac(key: Buffer, body: Buffer): Buffer {
+  return createHmac('sha256', key).update(body).digest().subarray(0, macLength)
+}
+
+function checksum(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest().subarray(0, checksumLength)
+}
+
+function formatUuid(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+function uvarint(value: number): Buffer {
+  const bytes: number[] = []
+  let rest = value
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) + 0x80)
+    rest = Math.floor(rest / 0x80)
+  }
+  return Buffer.from([...bytes, rest])
+}
+
+/** Refuses an unfinished number, a longer spelling of a short one, and what a double cannot hold. */
+function readUvarint(bytes: Buffer): number | undefined {
+  if (bytes.length === 0 || bytes.length > 8) return undefined
+  let value = 0
+  for (const [index, byte] of bytes.entries()) {
+    const isLast = index === bytes.length - 1
+    if (isLast === byte >= 0x80) return undefined
+    value += (byte % 0x80) * 2 ** (7 * index)
+  }
+  const isShortest = bytes.length === 1 || bytes.at(-1) !== 0
+  return isShortest && Number.isSafeInteger(value) ? value : undefined
+}

@@ -1,0 +1,83 @@
+/** Passwords: strength rules, hashing off the event loop, verification that tells nothing by its time. */
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+import { createHashQueue } from './passwords/hash-queue.ts'
+import { type ArgonParameters, hashArgon2id, isOutdated, verifyHash } from './passwords/hashes.ts'
+import { checkStrength, findWeakness, type StrengthRules } from './passwords/strength.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    passwords: ReturnType<typeof createPasswords>
+  }
+}
+
+interface PasswordOptions {
+  argon: ArgonParameters
+  rules: StrengthRules
+  concurrency: number
+  maxWaiting: number
+}
+
+export function createPasswords({ argon, rules, concurrency, maxWaiting }: PasswordOptions) {
+  const queue = createHashQueue(concurrency, maxWaiting)
+  const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))
+  let dummy: Promise<string> | undefined
+
+  return {
+    /** Throws weak_password or validation_failed. */
+    checkStrength: (password: string) => checkStrength(password, rules),
+
+    /** What is wrong with a password that signs in all the same. */
+    findWeakness: (password: string) => findWeakness(password, rules),
+
+    /** Throws service_unavailable when too many hashes wait already. */
+    hash,
+
+    /**
+     * Compares with a stored hash. Without one, the same work is done on a hash that nothing matches,
+     * so that an unknown account takes as long as a known one.
+     */
+    async verify(stored: string | null | undefined, password: string): Promise<boolean> {
+      if (stored) return queue.run(() => verifyHash(stored, password))
+      dummy ??= hash(randomBytes(24).toString('base64'))
+      const decoy = await dummy
+      await queue.run(() => verifyHash(decoy, password))
+      return false
+    },
+
+    isOutdated: (stored: string) => isOutdated(stored, argon),
+
+    get waiting(): number {
+      return queue.waiting
+    },
+  }
+}
+
+async function passwords(fastify: FastifyInstance) {
+  const { config, breachedPasswords } = fastify
+  const decorator = createPasswords({
+    argon: {
+      memoryCost: config.AUTH_PASSWORD_ARGON2_MEMORY,
+      timeCost: config.AUTH_PASSWORD_ARGON2_TIME,
+      parallelism: config.AUTH_PASSWORD_ARGON2_PARALLELISM,
+    },
+    rules: {
+      minLength: config.AUTH_PASSWORD_MIN_LENGTH,
+      requiredCharacters: config.AUTH_PASSWORD_REQUIRED_CHARACTERS,
+      isBreached: config.AUTH_PASSWORD_HIBP_ENABLED ? breachedPasswords.isBreached : undefined,
+    },
+    concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || availableParallelism(),
+    maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
+  })
+  fastify.decorate('passwords', decorator)
+}
+
+export default fp(passwords, {
+  name: 'passwords',
+  fastify: '5.x',
+  dependencies: ['config', 'breached-passwords'],
+})
