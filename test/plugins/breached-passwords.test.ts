@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { createRangeCache } from '../../plugins/breached-passwords/ranges.ts'
+import {
+  type BreachedPasswordsDeps,
+  createBreachedPasswords,
+} from '../../plugins/breached-passwords.ts'
+import { type Answer, vendorServer } from '../support/vendor-server.ts'
+
+// SHA-1 of "password", as published: 5BAA6 1E4C9B93F3F0682250B6CF8331B7EE68FD8
+const SUFFIX = '1E4C9B93F3F0682250B6CF8331B7EE68FD8'
+const before = `${'0'.repeat(34)}A:12`
+const after = `${'F'.repeat(35)}:1`
+const range = (...lines: string[]): Answer => ({ text: lines.join('\r\n') })
+
+async function list(
+  t: TestContext,
+  answers: [Answer, ...Answer[]],
+  config: Partial<BreachedPasswordsDeps['config']> = {},
+) {
+  const vendor = await vendorServer(t, ...answers)
+  const warnings: string[] = []
+  const passwords = createBreachedPasswords({
+    config: {
+      AUTH_PASSWORD_HIBP_ENABLED: true,
+      AUTH_PASSWORD_HIBP_FAIL_CLOSED: false,
+      AUTH_PASSWORD_HIBP_URL: vendor.url,
+      ...config,
+    },
+    fetch,
+    log: { warn: (...args: unknown[]) => void warnings.push(JSON.stringify(args)) },
+    timeoutMs: 150,
+  })
+  return { vendor, warnings, ...passwords }
+}
+
+suite('breached passwords', () => {
+  test('five digits of the hash are asked for, with padding', async (t) => {
+    const { vendor, isBreached } = await list(t, [range(before, `${SUFFIX}:9545824`, after)])
+
+    assert.equal(await isBreached('password'), true)
+
+    const [seen] = vendor.seen
+    assert.equal(seen?.method, 'GET')
+    assert.equal(seen.path, '/range/5BAA6')
+    assert.equal(seen.headers['add-padding'], 'true')
+    assert.equal(seen.body, '')
+  })
+
+  const ranges: [string, Answer, boolean][] = [
+    ['first line', range(`${SUFFIX}:1`, after), true],
+    ['last line', range(before, `${SUFFIX}:1`), true],
+    ['only line', range(`${SUFFIX}:1`), true],
+    ['lower case', range(before, `${SUFFIX.toLowerCase()}:3`), true],
+    ['not in the list', range(before, after), false],
+    ['padding, seen in no breach', range(before, `${SUFFIX}:0`, after), false],
+    ['another suffix that ends alike', range(before, `0${SUFFIX.slice(1)}:5`), false],
+  ]
+  for (const [what, answer, breached] of ranges) {
+    test(`${what}: ${breached}`, async (t) => {
+      const { isBreached } = await list(t, [answer])
+      assert.equal(await isBreached('password'), breached)
+    })
+  }
+
+  const faults: [string, Answer][] = [
+    ['no answer', 'hang'],
+    ['half an answer', 'stall'],
+    ['a dropped connection', 'drop'],
+    ['an error', { status: 503, text: `${SUFFIX}:1` }],
+    ['a page', { text: '<html>sign in to the network</html>' }],
+    ['nothing', { text: '' }],
+    ['a redirect', { status: 302, headers: { location: '/x' } }],
+  ]
+  for (const [what, answer] of faults) {
+    test(`${what}: passes with a warning, or is refused when failing closed`, async (t) => {
+      const open = await list(t, [answer])
+      assert.equal(await open.isBreached('password'), false)
+      assert.equal(open.warnings.length, 1)
+      assert.doesNotMatch(open.warnings.join(), /5BAA6|password"/)
+
+      const closed = await list(t, [answer], { AUTH_PASSWORD_HIBP_FAIL_CLOSED: true })
+      await assert.rejects(closed.isBreached('password'), {
+        status: 500,
+        errorCode: 'unexpected_failure',
+      })
+    })
+  }
+
+  test('a range is asked for once an hour, a failure is forgotten at once', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 })
+    const { vendor, isBreached } = await list(t, ['drop', range(`${SUFFIX}:1`)])
+
+    const hour = 60 * 60 * 1000
+    const steps = [0, 0, 0, hour - 1, 1]
+    const counts: number[] = []
+    for (const step of steps) {
+      t.mock.timers.tick(step)
+      await isBreached('password')
+      counts.push(vendor.seen.length)
+    }
+
+    assert.deepEqual(counts, [1, 2, 2, 2, 3])
+  })
+
+  test('switched off, nothing is asked', async (t) => {
+    const { vendor, isBreached } = await list(t, ['drop'], { AUTH_PASSWORD_HIBP_ENABLED: false })
+    assert.equal(await isBreached('password'), false)
+    assert.equal(vendor.connections(), 0)
+  })
+})
+
+test('the cache forgets what was unused for longest', () => {
+  const cache = createRangeCache<string>({ maxEntries: 2, maxAgeMs: 1000 })
+  const now = new Date(0)
+  cache.put('a', 'A', now)
+  cache.put('b', 'B', now)
+  cache.get('a', now)
+  cache.put('c', 'C', now)
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((key) => cache.get(key, now)),
+    ['A', undefined, 'C'],
+  )
+  assert.equal(cache.get('a', new Date(1000)), undefined)
+})
