@@ -1,0 +1,139 @@
+/** Access tokens (RFC 7519): signed with the current key, verified with whichever key they name. */
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { CompactSign, errors, type JWTHeaderParameters, jwtVerify } from 'jose'
+
+import { ApiError, badJwt } from '../errors.ts'
+import { AccessTokenClaims } from '../schemas/access-token.ts'
+import type { Config } from '../schemas/config/config.ts'
+import { createVerifiedTokens } from './jwt/verified-tokens.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    jwt: Jwt
+  }
+}
+
+export type Jwt = ReturnType<typeof createJwt>
+
+export interface JwtOptions {
+  signingKeys: Pick<SigningKeys, 'ring' | 'lookAgain' | 'onChange' | 'keepUntil'>
+  config: Pick<
+    Config,
+    'AUTH_API_EXTERNAL_URL' | 'AUTH_JWT_EXP' | 'AUTH_JWT_ISSUER' | 'AUTH_JWT_VALID_METHODS'
+  >
+}
+
+export interface ApiTokenOptions {
+  role: string
+  sub?: string | undefined
+  /** Lifetime. */
+  seconds: number
+}
+
+/** No HTTP client can send more, as Node reads at most 16 KiB of headers. */
+const maxTokenLength = 16_384
+const maxRemembered = 2_048
+const clockToleranceSeconds = 5
+
+const claimsCheck = TypeCompiler.Compile(AccessTokenClaims)
+
+export function createJwt({ signingKeys, config }: JwtOptions) {
+  const verified = createVerifiedTokens(maxRemembered)
+  signingKeys.onChange(verified.clear)
+
+  async function sign(claims: AccessTokenClaims): Promise<string> {
+    const { kid, alg, key } = signingKeys.ring.signing
+    const header = { alg, typ: 'JWT', ...(kid !== undefined && { kid }) }
+    return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(header).sign(key)
+  }
+
+  /** The one key a token may be verified with; its algorithm is the key's, never the token's choice. */
+  async function keyFor({ kid, alg }: JWTHeaderParameters, now: Date) {
+    let key = signingKeys.ring.find(kid, alg, now)
+    if (!key && kid !== undefined) {
+      await signingKeys.lookAgain(now)
+      key = signingKeys.ring.find(kid, alg, now)
+    }
+    if (!key) throw unverifiable('its key is unknown')
+    const allowed = config.AUTH_JWT_VALID_METHODS ?? [key.alg]
+    if (alg !== key.alg || !allowed.includes(alg))
+      throw unverifiable('its algorithm is not allowed')
+    return key.key
+  }
+
+  async function verifySignature(token: string, now: Date): Promise<AccessTokenClaims> {
+    const options = { clockTolerance: clockToleranceSeconds, currentDate: now }
+    try {
+      const { payload } = await jwtVerify(
+        token,
+        (header: JWTHeaderParameters) => keyFor(header, now),
+        options,
+      )
+      const claims: unknown = payload
+      if (!claimsCheck.Check(claims)) throw unverifiable('a claim has the wrong type')
+      return Object.freeze(claims)
+    } catch (error) {
+      throw toBadJwt(error)
+    }
+  }
+
+  return {
+    /** Signs with the current key. */
+    sign,
+
+    /** Signs a token for a service or a public client, and keeps its key until it has expired. */
+    async signApiToken({ role, sub, seconds }: ApiTokenOptions, now: Date): Promise<string> {
+      const { kid } = signingKeys.ring.signing
+      const iat = Math.floor(now.getTime() / 1000)
+      const exp = iat + Math.floor(seconds)
+      const iss = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
+      await signingKeys.keepUntil(kid, new Date((exp + clockToleranceSeconds) * 1000))
+      return sign({ iss, ...(sub !== undefined && { sub }), role, iat, exp })
+    },
+
+    /** Checks signature, exp and nbf. Throws bad_jwt for whatever is wrong with the token. */
+    async verify(token: string): Promise<AccessTokenClaims> {
+      const now = new Date()
+      const known = verified.get(token)
+      if (known && !isExpired(known, now)) return known
+      verified.delete(token)
+      if (token.length > maxTokenLength) throw unverifiable('it is too long')
+      const claims = await verifySignature(token, now)
+      verified.put(token, claims)
+      return claims
+    },
+  }
+}
+
+function isExpired({ exp }: AccessTokenClaims, now: Date): boolean {
+  return exp !== undefined && exp + clockToleranceSeconds <= Math.floor(now.getTime() / 1000)
+}
+
+function unverifiable(why: string) {
+  return badJwt(`invalid JWT: unable to parse or verify signature, ${why}`)
+}
+
+/** Only what can be the token's fault; a database that is gone while we look for its key is not. */
+function toBadJwt(error: unknown): unknown {
+  if (error instanceof ApiError) return error
+  if (error instanceof errors.JWTExpired) return unverifiable('it has expired')
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return unverifiable(
+      error.claim === 'nbf' ? 'it is not valid yet' : 'a claim has the wrong type',
+    )
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return unverifiable('its signature is wrong')
+  }
+  return error instanceof errors.JOSEError ? unverifiable('it is malformed') : error
+}
+
+async function jwt(fastify: FastifyInstance) {
+  const { config, signingKeys } = fastify
+  fastify.decorate('jwt', createJwt({ config, signingKeys }))
+}
+
+export default fp(jwt, { name: 'jwt', fastify: '5.x', dependencies: ['config', 'signing-keys'] })

@@ -1,0 +1,70 @@
+/** What an access token says about a person and the session they are in. */
+import type { SessionRecord, SessionState } from '../../db/sessions.ts'
+import type { AccessToken } from '../../schemas/access-token.ts'
+import type { Config } from '../../schemas/config/config.ts'
+
+/** Methods that prove a second factor. */
+const secondFactors = new Set(['totp', 'mfa/phone', 'mfa/webauthn'])
+
+export interface ClaimsSource {
+  user: Pick<
+    SessionRecord,
+    | 'id'
+    | 'aud'
+    | 'role'
+    | 'email'
+    | 'phone'
+    | 'raw_app_meta_data'
+    | 'raw_user_meta_data'
+    | 'is_anonymous'
+    | 'factors'
+  >
+  session: Pick<SessionState, 'session_id' | 'session_created_at'>
+  amr: AccessToken['amr']
+  config: Pick<
+    Config,
+    'AUTH_API_EXTERNAL_URL' | 'AUTH_JWT_EXP' | 'AUTH_JWT_ISSUER' | 'AUTH_SESSIONS_ALLOW_LOW_AAL'
+  >
+  now: Date
+}
+
+/** Every claim is there in every token, empty where the person has no such thing. */
+export function accessTokenClaims(source: ClaimsSource): AccessToken {
+  const { user, session, config, now } = source
+  const amr = source.amr.toSorted((a, b) => b.timestamp - a.timestamp)
+  return {
+    iss: config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL,
+    sub: user.id,
+    aud: user.aud ?? '',
+    role: user.role ?? '',
+    iat: toSeconds(now),
+    exp: expiryOf(source),
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.raw_app_meta_data ?? {},
+    user_metadata: user.raw_user_meta_data ?? {},
+    aal: aalOf(amr),
+    amr,
+    session_id: session.session_id,
+    is_anonymous: user.is_anonymous,
+  }
+}
+
+/** A session opened by these methods is at aal2 when one of them proved a second factor. */
+export function aalOf(amr: AccessToken['amr']): 'aal1' | 'aal2' {
+  return amr.some(({ method }) => secondFactors.has(method)) ? 'aal2' : 'aal1'
+}
+
+/** A session that still owes its second factor must not outlive its allowance by a token. */
+function expiryOf({ user, session, amr, config, now }: ClaimsSource): number {
+  const expiry = toSeconds(now) + config.AUTH_JWT_EXP
+  const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL
+  const owesFactor =
+    aalOf(amr) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
+  if (allowance === undefined || !owesFactor || !session.session_created_at) return expiry
+  return Math.min(expiry, Math.floor(toSeconds(session.session_created_at) + allowance))
+}
+
+function toSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000)
+}

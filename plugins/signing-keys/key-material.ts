@@ -1,0 +1,139 @@
+/** JWKs (RFC 7517) to keys and back. Each key has one algorithm, so that none can be tried under another. */
+import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto'
+
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+} from 'jose'
+
+import { validationFailed } from '../../errors.ts'
+
+/** Algorithms of keys that the server makes by itself. */
+export const generatedAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const
+export type GeneratedAlgorithm = (typeof generatedAlgorithms)[number]
+
+export interface Key {
+  /** Absent only for a shared secret without AUTH_JWT_KEY_ID. */
+  kid: string | undefined
+  alg: string
+  key: CryptoKey
+}
+
+/** What each kind of key may be used for, the usual algorithm first. */
+const algorithms: Record<string, string[]> = {
+  RSA: ['RS256', 'RS512'],
+  'EC P-256': ['ES256'],
+  'EC P-521': ['ES512'],
+  'OKP Ed25519': ['EdDSA'],
+  oct: ['HS256'],
+}
+
+const publicMembers: Record<string, (keyof JWK)[]> = {
+  RSA: ['n', 'e'],
+  EC: ['crv', 'x', 'y'],
+  OKP: ['crv', 'x'],
+}
+
+/** The one algorithm of a key: the JWK's own, or the usual one of its kind. */
+export function algorithmOf(jwk: JWK): string {
+  const kind = jwk.crv === undefined ? `${jwk.kty}` : `${jwk.kty} ${jwk.crv}`
+  const fitting = algorithms[kind]
+  if (!fitting) {
+    const known = Object.keys(algorithms).join(', ')
+    throw refused(`keys of kind ${kind} are not supported; use one of ${known}`)
+  }
+  const alg = jwk.alg ?? fitting[0] ?? ''
+  if (!fitting.includes(alg)) throw refused(`a key of kind ${kind} is not good for ${alg}`)
+  return alg
+}
+
+/** The JWK's own id, or its thumbprint (RFC 7638). */
+export async function keyId(jwk: JWK): Promise<string> {
+  return jwk.kid ?? (await calculateJwkThumbprint(jwk))
+}
+
+/** What a JWKS shows of a key pair; undefined for a shared secret, which is never shown. */
+export async function publicPart(jwk: JWK): Promise<JWK | undefined> {
+  const members = publicMembers[jwk.kty ?? '']
+  if (!members) return undefined
+  const values = Object.fromEntries(members.map((name) => [name, jwk[name]]))
+  const [kid, alg] = [await keyId(jwk), algorithmOf(jwk)]
+  return { kty: `${jwk.kty}`, ...values, kid, alg, use: 'sig', key_ops: ['verify'] } as JWK
+}
+
+export async function importSigningKey(jwk: JWK): Promise<Key> {
+  if (jwk.kty === 'oct') return importSecret(jwk)
+  checkPair(jwk)
+  return { kid: await keyId(jwk), alg: algorithmOf(jwk), key: await toCryptoKey(jwk, 'sign') }
+}
+
+export async function importVerificationKey(jwk: JWK): Promise<Key> {
+  const shown = await publicPart(jwk)
+  if (!shown) return importSecret(jwk)
+  return { kid: await keyId(jwk), alg: algorithmOf(jwk), key: await toCryptoKey(shown, 'verify') }
+}
+
+async function importSecret(jwk: JWK): Promise<Key> {
+  algorithmOf(jwk)
+  return secretKey(Buffer.from(jwk.k ?? '', 'base64url'), await keyId(jwk))
+}
+
+/** A secret shared with whoever else makes tokens; HMAC with SHA-256, never anything else. */
+export async function secretKey(secret: Uint8Array, kid: string | undefined): Promise<Key> {
+  if (secret.length < 32) throw refused('a secret has to hold at least 32 bytes (RFC 7518 §3.2)')
+  const key = await crypto.subtle.importKey(
+    'raw',
+    Uint8Array.from(secret),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign', 'verify'],
+  )
+  return { kid, alg: 'HS256', key }
+}
+
+async function toCryptoKey(jwk: JWK, use: 'sign' | 'verify'): Promise<CryptoKey> {
+  const key = await importJWK({ ...jwk, key_ops: [use] }, algorithmOf(jwk))
+  if (key instanceof Uint8Array) throw refused('a key pair is needed here, not a secret')
+  return key
+}
+
+/** A wrong key must be refused when it arrives, not when its first token fails. */
+function checkPair(jwk: JWK): void {
+  if (jwk.d === undefined) throw refused('the private part of the key is missing')
+  const pair = readPair(jwk)
+  const shown = createPublicKey(pair).export({ format: 'jwk' })
+  const members = publicMembers[jwk.kty ?? ''] ?? []
+  if (members.some((name) => shown[name] !== jwk[name])) {
+    throw refused('the public and the private part of the key do not belong together')
+  }
+  const bits = pair.asymmetricKeyDetails?.modulusLength
+  if (bits !== undefined && bits < 2048) {
+    throw refused('an RSA key needs at least 2048 bits (RFC 7518 §3.3)')
+  }
+}
+
+function readPair(jwk: JWK) {
+  try {
+    const key: JsonWebKey = { ...jwk }
+    return createPrivateKey({ key, format: 'jwk' })
+  } catch (cause) {
+    throw refused('this is not a usable private JWK', cause)
+  }
+}
+
+/** A fresh private JWK with its thumbprint as id. RSA keys have 2048 bits. */
+export async function generateJwk(alg: GeneratedAlgorithm): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true })
+  const jwk = await exportJWK(privateKey)
+  return { ...jwk, alg, kid: await calculateJwkThumbprint(jwk) }
+}
+
+function refused(why: string, cause?: unknown) {
+  const error = validationFailed(`Signing key refused: ${why}.`, 422)
+  if (cause !== undefined) error.cause = cause
+  return error
+}

@@ -1,0 +1,51 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Metadata } from './fields.ts'
+
+export const AuthenticationMethod = Type.Object({
+  method: Type.String(),
+  timestamp: Type.Integer({ description: 'Seconds since the epoch' }),
+  provider: Type.Optional(Type.String()),
+})
+
+const Aal = Type.Union([Type.Literal('aal1'), Type.Literal('aal2'), Type.Literal('aal3')])
+
+/** The payload of a person's access token (RFC 7519): every claim is always there. */
+export const AccessToken = Type.Object(
+  {
+    iss: Type.String(),
+    sub: Type.String({ format: 'uuid' }),
+    aud: Type.String(),
+    role: Type.String(),
+    iat: Type.Integer(),
+    exp: Type.Integer(),
+    email: Type.String(),
+    phone: Type.String({ description: 'E.164 digits without the leading +' }),
+    app_metadata: Metadata,
+    user_metadata: Metadata,
+    aal: Aal,
+    amr: Type.Array(AuthenticationMethod, { description: 'Newest first' }),
+    session_id: Type.String({ format: 'uuid' }),
+    is_anonymous: Type.Boolean(),
+  },
+  { $id: 'AccessToken' },
+)
+export type AccessToken = Static<typeof AccessToken>
+
+/**
+ * What is relied on in a token that verified. Tokens made with AUTH_JWT_SECRET by somebody else may lack
+ * any claim and carry others, but what is here has these types.
+ */
+export const AccessTokenClaims = Type.Object({
+  iss: Type.Optional(Type.String()),
+  sub: Type.Optional(Type.String()),
+  aud: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+  role: Type.Optional(Type.String()),
+  iat: Type.Optional(Type.Number()),
+  nbf: Type.Optional(Type.Number()),
+  exp: Type.Optional(Type.Number()),
+  aal: Type.Optional(Aal),
+  session_id: Type.Optional(Type.String()),
+  is_anonymous: Type.Optional(Type.Boolean()),
+})
+export type AccessTokenClaims = Static<typeof AccessTokenClaims>
