@@ -30,6 +30,7 @@ export function createHtmlCursor(): HtmlCursor {
   let attribute = ''
   let quote = ''
   let valueSoFar = ''
+  let tail = ''
 
   function closeTag() {
     state = 'text'
@@ -103,12 +104,13 @@ export function createHtmlCursor(): HtmlCursor {
   return {
     read(literal) {
       for (let i = 0; i < literal.length; i++) step(literal.charAt(i), literal.slice(i, i + 12))
+      tail = literal.slice(-2)
     },
     value() {
       if (state === 'before-value') openValue('')
       if (state === 'value') return inAttribute()
-      if (state === 'text') return tag === 'script' || tag === 'style' ? 'forbidden' : 'text'
-      return 'forbidden'
+      const raw = tag === 'script' || tag === 'style'
+      return state === 'text' && !raw && !/<\/?$/.test(tail) ? 'text' : 'forbidden'
     },
   }
 }

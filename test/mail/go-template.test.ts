@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compileTemplate } from '../../mail/go-template/template.ts'
+import { TemplateError } from '../../mail/go-template/template-error.ts'
+
+const variables = {
+  Email: 'ada@example.org',
+  Token: '123456',
+  ConfirmationURL: 'https://a.example/verify?token=1&type=signup',
+  RedirectTo: 'https://app.example/?a=1&b=2#c',
+  Empty: '',
+  Data: {
+    name: "Ada O'Neil <b>",
+    admin: true,
+    age: 36,
+    zero: 0,
+    none: null,
+    items: ['a', 'b', 'c'],
+    empty: [],
+    map: { z: 1, y: 2 },
+    rows: [{ n: 'one', tags: ['x', 'y'] }, { n: 'two' }],
+    'first name': 'Ada',
+    constructor: 'own',
+  },
+}
+
+const valid: [name: string, source: string, expected: string][] = [
+  ['literal text', 'a & b <p>', 'a & b <p>'],
+  ['a value', '{{ .Email }}|{{.Email}}', 'ada@example.org|ada@example.org'],
+  ['a path', '{{ .Data.map.z }}', '1'],
+  ['kinds of values', '{{ .Data.admin }} {{ .Data.age }} {{ .Data.zero }}', 'true 36 0'],
+  ['a missing value', '[{{ .Nope }}{{ .Data.nope.deeper }}{{ .Data.none }}]', '[]'],
+  ['a value that is a list', '{{ .Data.items }}', '[&#34;a&#34;,&#34;b&#34;,&#34;c&#34;]'],
+  ['escaping', '{{ .Data.name }}', 'Ada O&#39;Neil &lt;b&gt;'],
+  [
+    'html is not done twice',
+    '{{ html .Data.name }}{{ .Token | html }}',
+    'Ada O&#39;Neil &lt;b&gt;123456',
+  ],
+  ['trim left', 'a \n {{- .Token }} b', 'a123456 b'],
+  ['trim right', 'a {{ .Token -}} \n b', 'a 123456b'],
+  ['trim both', 'a {{- .Token -}} b', 'a123456b'],
+  ['a comment', 'a {{/* {{ .Email }} */}}b', 'a b'],
+  ['a comment that trims', 'a {{- /* x\ny */ -}} b', 'ab'],
+  ['strings', '{{ "}}" }}{{ `a"b` }}{{ "t\\u0041" }}', '}}a&#34;btA'],
+  ['liquid is text', '{% if x %}{{ .Token }}{%- raw -%}', '{% if x %}123456{%- raw -%}'],
+  ['if', '{{ if .Data.admin }}yes{{ end }}{{ if .Empty }}no{{ end }}', 'yes'],
+  ['if, else', '{{ if .Nope }}a{{ else }}b{{ end }}', 'b'],
+  [
+    'else if',
+    '{{ if .Nope }}a{{ else if .Data.zero }}b{{ else if .Token }}c{{ else }}d{{ end }}',
+    'c',
+  ],
+  [
+    'what is empty',
+    '{{ if or .Data.zero .Data.empty .Data.none .Empty false }}a{{ else }}b{{ end }}',
+    'b',
+  ],
+  ['range', '{{ range .Data.items }}({{ . }}){{ end }}', '(a)(b)(c)'],
+  [
+    'range with the outer values',
+    '{{ range .Data.items }}{{ . }}{{ $.Token }} {{ end }}',
+    'a123456 b123456 c123456 ',
+  ],
+  ['range with index', '{{ range $i, $e := .Data.items }}{{ $i }}{{ $e }}{{ end }}', '0a1b2c'],
+  ['range with one name', '{{ range $e := .Data.items }}{{ $e }}{{ . }}{{ end }}', 'aabbcc'],
+  [
+    'range over an object, keys sorted',
+    '{{ range $k, $v := .Data.map }}{{ $k }}{{ $v }}{{ end }}',
+    'y2z1',
+  ],
+  [
+    'range in range',
+    '{{ range .Data.rows }}{{ .n }}:{{ range .tags }}{{ . }}{{ else }}-{{ end }};{{ end }}',
+    'one:xy;two:-;',
+  ],
+  ['range over nothing', '{{ range .Nope }}a{{ else }}b{{ end }}', 'b'],
+  ['range over a string', '{{ range .Email }}a{{ else }}b{{ end }}', 'b'],
+  ['with', '{{ with .Data.map }}{{ .z }}{{ $.Token }}{{ end }}', '1123456'],
+  ['with, else', '{{ with .Nope }}a{{ else }}{{ .Token }}{{ end }}', '123456'],
+  ['else with', '{{ with .Nope }}a{{ else with .Data.map }}{{ .y }}{{ end }}', '2'],
+  ['with a name', '{{ with $m := .Data.map }}{{ $m.z }}{{ .z }}{{ end }}', '11'],
+  ['a variable', '{{ $n := .Data.age }}{{ if $n }}{{ $n }}{{ end }}', '36'],
+  [
+    'a variable ends with its block',
+    '{{ $n := 1 }}{{ if .Token }}{{ $n := 2 }}{{ end }}{{ $n }}',
+    '1',
+  ],
+  [
+    'eq',
+    '{{ eq .Token "123456" }} {{ eq .Data.age 36 }} {{ eq .Data.age "36" }} {{ eq .Token "a" "123456" }}',
+    'true true false true',
+  ],
+  ['ne', '{{ ne .Token "1" }}', 'true'],
+  [
+    'order',
+    '{{ lt 1 2 }} {{ gt .Data.age 40 }} {{ le 2 2 }} {{ ge "b" "a" }}',
+    'true false true true',
+  ],
+  [
+    'and, or, not',
+    '{{ and .Token .Data.admin }} {{ or .Empty "x" }} {{ not .Empty }}',
+    'true x true',
+  ],
+  ['parentheses', '{{ if and (eq .Token "123456") (not (eq .Email "x")) }}a{{ end }}', 'a'],
+  ['a path after parentheses', '{{ (index .Data.rows 1).n }}', 'two'],
+  ['index', '{{ index .Data "first name" }}{{ index .Data.items 9 }}', 'Ada'],
+  ['len', '{{ len .Data.items }}{{ len "abc" }}{{ len .Nope }}', '330'],
+  ['a pipeline', '{{ .Empty | not }}{{ .Token | eq "123456" }}', 'truetrue'],
+  [
+    'own properties only',
+    '[{{ .Data.map.constructor }}{{ .Data.items.length }}{{ .Email.length }}{{ .Data.map.size }}{{ .Data.items.first }}{{ .__proto__ }}]{{ .Data.constructor }}',
+    '[]own',
+  ],
+]
+
+const places: [name: string, source: string, expected: string][] = [
+  [
+    'a link',
+    '<a href="{{ .ConfirmationURL }}">',
+    '<a href="https://a.example/verify?token=1&amp;type=signup">',
+  ],
+  [
+    'a parameter of a link',
+    '<a href="https://x/?next={{ .RedirectTo }}">',
+    '<a href="https://x/?next=https%3A%2F%2Fapp.example%2F%3Fa%3D1%26b%3D2%23c">',
+  ],
+  [
+    'a parameter encoded by hand',
+    '<a href="https://x/?next={{ urlquery .RedirectTo }}">',
+    '<a href="https://x/?next=https%3A%2F%2Fapp.example%2F%3Fa%3D1%26b%3D2%23c">',
+  ],
+  [
+    'a parameter behind a link',
+    '<a href="{{ .ConfirmationURL }}&l={{ .RedirectTo }}">',
+    '<a href="https://a.example/verify?token=1&amp;type=signup&l=https%3A%2F%2Fapp.example%2F%3Fa%3D1%26b%3D2%23c">',
+  ],
+  [
+    'an attribute in quotes',
+    "<p title='{{ .Data.name }}'>{{ .Data.name }}",
+    "<p title='Ada O&#39;Neil &lt;b&gt;'>Ada O&#39;Neil &lt;b&gt;",
+  ],
+  [
+    'an attribute without quotes',
+    '<p title={{ .Data.name }}>',
+    '<p title=Ada&#32;O&#39;Neil&#32;&lt;b&gt;>',
+  ],
+  ['text after a script', '<script>a < b</script>{{ .Token }}', '<script>a < b</script>123456'],
+  [
+    'text after a style',
+    '<style>a{b:"<p>"}</style><p class="x">{{ .Token }}',
+    '<style>a{b:"<p>"}</style><p class="x">123456',
+  ],
+  ['text with signs', 'a < b & "c {{ .Token }}', 'a < b & "c 123456'],
+]
+
+const broken: [name: string, source: string, line: number, problem: RegExp][] = [
+  ['not closed', 'a\nb {{ .Email\n', 2, /not closed/],
+  ['a string not closed', '{{ eq .Email "x }}', 1, /not closed/],
+  ['a comment not closed', '\n{{/* x }}', 2, /not closed/],
+  ['an if without end', 'a\n{{ if .Email }}\nx\n', 2, /no \{\{ end \}\}/],
+  ['an inner if without end', '{{ if .A }}\n{{ range .B }}\n{{ end }}', 1, /no \{\{ end \}\}/],
+  ['end of nothing', 'a\n\n{{ end }}', 3, /closes nothing/],
+  ['else of nothing', '{{ else }}', 1, /closes nothing/],
+  ['two else', '{{ if .A }}\n{{ else }}\n{{ else }}{{ end }}', 3, /second/],
+  ['empty', '\n{{ }}', 2, /empty/],
+  ['if without a condition', '{{ if }}{{ end }}', 1, /missing/],
+  ['an unknown function', '{{ upper .Email }}', 1, /"upper" is not supported/],
+  ['an unknown word', '{{ Email }}', 1, /"Email" is not supported/],
+  ['a missing argument', '\n\n{{ eq .Email }}', 3, /"eq" does not take 1/],
+  ['two values', '{{ .Email .Token }}', 1, /not expected/],
+  ['an unknown character', '{{ .Email ? }}', 1, /not understood/],
+  ['a parenthesis not closed', '{{ if (eq .A .B }}{{ end }}', 1, /parenthesis/],
+  ['an unknown variable', '\n{{ $x }}', 2, /\$x is not declared/],
+  ['a variable of another block', '{{ if .A }}{{ $x := 1 }}{{ end }}\n{{ $x }}', 2, /not declared/],
+  ['define', '{{ define "x" }}{{ end }}', 1, /define .*not supported/],
+  ['template', '{{ template "x" }}', 1, /not supported/],
+  ['a constructor as function', '{{ constructor .A }}', 1, /not supported/],
+  ['end with more', '{{ if .A }}{{ end .B }}', 1, /does not take/],
+  ['a value in a script', '<script>\nvar a = "{{ .Email }}"</script>', 2, /script/],
+  ['a value in a style sheet', '<style>p{color:{{ .Data.c }}}</style>', 1, /style/],
+  ['a value in a style', '<p style="color:{{ .Data.c }}">', 1, /style/],
+  ['a value in a handler', '<p onclick="f({{ .Data.c }})">', 1, /script/],
+  ['a value as a tag', '<{{ .Data.c }}>', 1, /tag/],
+  ['a value as an end tag', '</{{ .Data.c }}>', 1, /tag/],
+  ['a value as an attribute', '<p {{ .Data.c }}>', 1, /tag/],
+  ['too many parentheses', `{{ ${'('.repeat(60)} }}`, 1, /deep/],
+  ['too many blocks', '{{ if .A }}'.repeat(60), 1, /deep/],
+]
+
+const attacks = {
+  'template syntax': '{{ .Token }}{% assign a = 1 %}{{ "x" | upcase }}',
+  'a tag': '</p><script>alert(1)</script>',
+  'an attribute': '" onmouseover="alert(1)',
+  'an entity': '&quot; &#34; &lt;',
+  "the renderer's own names": 'root k0 t1',
+}
+
+suite('mail templates', () => {
+  for (const [name, source, expected] of [...valid, ...places]) {
+    test(name, () => {
+      assert.equal(compileTemplate(source, 'html').render(variables), expected)
+    })
+  }
+
+  for (const [name, source, line, problem] of broken) {
+    test(`mistake: ${name}`, () => {
+      assert.throws(
+        () => compileTemplate(source, 'html'),
+        (error) => {
+          assert.ok(error instanceof TemplateError, String(error))
+          assert.equal(error.line, line)
+          assert.match(error.message, problem)
+          return true
+        },
+      )
+    })
+  }
+
+  for (const [name, value] of Object.entries(attacks)) {
+    test(`${name} in a value is data`, () => {
+      const template = compileTemplate('<p title="{{ .Data.x }}">{{ .Data.x }}</p>', 'html')
+
+      const html = template.render({ Data: { x: value } })
+
+      const escaped = value
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('>', '&gt;')
+        .replaceAll('"', '&#34;')
+      assert.equal(html, `<p title="${escaped}">${escaped}</p>`)
+    })
+  }
+
+  for (const scheme of [
+    'javascript:',
+    ' JavaScript:',
+    'java\nscript:',
+    '\u0001javascript:',
+    'data:text/html,',
+    'vbscript:',
+  ]) {
+    test(`a link cannot be made to start with ${JSON.stringify(scheme)}`, () => {
+      const template = compileTemplate('<a href="{{ .X }}"><a href={{ .X }}>', 'html')
+
+      assert.equal(template.render({ X: `${scheme}x` }), '<a href="#"><a href=#>')
+    })
+  }
+
+  test('as text nothing is escaped', () => {
+    const template = compileTemplate('{{ .Data.name }} <a href="{{ .ConfirmationURL }}">', 'text')
+
+    assert.equal(
+      template.render(variables),
+      `Ada O'Neil <b> <a href="${variables.ConfirmationURL}">`,
+    )
+  })
+
+  test('output that grows without end is stopped, and the line is named', () => {
+    const loop = '{{ range $.L }}'.repeat(4)
+    const template = compileTemplate(
+      `a\n${loop}\nxxxxxxxxxxxxxxxx{{ end }}{{ end }}{{ end }}{{ end }}`,
+      'html',
+    )
+
+    assert.throws(
+      () => template.render({ L: Array.from({ length: 100 }, () => 'x') }),
+      (error) =>
+        error instanceof TemplateError && error.line >= 2 && /too large/.test(error.message),
+    )
+  })
+
+  test('a loop that prints nothing is stopped as well', () => {
+    const template = compileTemplate(
+      '{{ range .L }}{{ range $.L }}{{ if . }}{{ end }}{{ end }}{{ end }}',
+      'html',
+    )
+    const started = performance.now()
+
+    assert.throws(
+      () => template.render({ L: Array.from({ length: 100_000 }, () => 0) }),
+      TemplateError,
+    )
+    assert.ok(performance.now() - started < 2000)
+  })
+
+  test('a long template with many mistakes to make is read in linear time', () => {
+    const started = performance.now()
+
+    compileTemplate(`${' '.repeat(500_000)}{{- .A }}${'<a href="'.repeat(50_000)}`, 'html')
+    assert.throws(() => compileTemplate(`{{ ${'a'.repeat(500_000)}`, 'html'), TemplateError)
+    assert.ok(performance.now() - started < 2000)
+  })
+})

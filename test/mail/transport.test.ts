@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import {
+  createMailTransport,
+  type MailTransportOptions,
+  messageIdOf,
+  type OutgoingMail,
+} from '../../mail/transport.ts'
+import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'
+import { startSmtp, transportOptions } from './smtp.ts'
+
+const mail: OutgoingMail = {
+  kind: 'recovery',
+  messageId: '<b1c5@example.com>',
+  to: 'ada@example.org',
+  date: new Date('2026-03-04T05:06:07Z'),
+  subject: 'Reset your password',
+  html: '<p>Grüße, <b>Ada</b></p>',
+  text: 'Grüße, Ada',
+}
+
+suite('mail transport', () => {
+  test('what is sent arrives with every header and both parts', async (t) => {
+    const { port, mails } = await startSmtp(t)
+    const transport = open(t, port, { headers: { 'X-Tag': ['$messageType', 'b'] } })
+
+    const sent = await transport.send(mail)
+
+    assert.equal(sent.messageId, mail.messageId)
+    assert.match(sent.response, /^250/)
+    const [received] = mails
+    assert.ok(received)
+    const { parsed } = received
+    assert.deepEqual(received.recipients, ['ada@example.org'])
+    assert.equal(parsed.from?.text, '"Example" <no-reply@example.com>')
+    assert.deepEqual(parsed.headers.get('to'), {
+      value: [{ address: 'ada@example.org', name: '' }],
+      html: '<span class="mp_address_group"><a href="mailto:ada@example.org" class="mp_address_email">ada@example.org</a></span>',
+      text: 'ada@example.org',
+    })
+    assert.equal(parsed.subject, mail.subject)
+    assert.deepEqual(parsed.date, mail.date)
+    assert.equal(parsed.messageId, mail.messageId)
+    assert.equal(parsed.html, mail.html)
+    assert.equal(parsed.text?.trim(), mail.text)
+    assert.deepEqual(parsed.headers.get('x-tag'), ['recovery', 'b'])
+    assert.equal(parsed.headers.get('auto-submitted'), 'auto-generated')
+    assert.equal(parsed.headers.get('x-mailer'), undefined)
+    assert.match(
+      received.raw,
+      /text\/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable/i,
+    )
+  })
+
+  test('connections are kept, and EHLO says our name', async (t) => {
+    const names: string[] = []
+    let connections = 0
+    const { port, mails } = await startSmtp(t, {
+      onConnect(_session, callback) {
+        connections++
+        callback()
+      },
+      onMailFrom(_address, session, callback) {
+        names.push(session.hostNameAppearsAs)
+        callback()
+      },
+    })
+    const transport = open(t, port)
+
+    await transport.send(mail)
+    await transport.send({ ...mail, messageId: '<2@example.com>' })
+
+    assert.equal(mails.length, 2)
+    assert.equal(connections, 1)
+    assert.deepEqual(names, ['auth.example.com', 'auth.example.com'])
+  })
+
+  test('a kept connection that died is replaced without losing or doubling the mail', async (t) => {
+    const { port, mails, sockets } = await startSmtp(t)
+    const transport = open(t, port)
+    await transport.send(mail)
+    for (const socket of sockets) socket.destroy()
+
+    await transport.send({ ...mail, messageId: '<2@example.com>' })
+
+    assert.deepEqual(
+      mails.map(({ parsed }) => parsed.messageId),
+      [mail.messageId, '<2@example.com>'],
+    )
+  })
+
+  test('signs in, and a wrong password is a matter of settings', async (t) => {
+    const { port, mails } = await startSmtp(t, {
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth({ username, password }, _session, callback) {
+        const right = username === 'mailer' && password === 'secret'
+        callback(right ? null : new Error('no'), right ? { user: username } : undefined)
+      },
+    })
+
+    const transport = open(t, port, { user: 'mailer', pass: 'secret' })
+    await transport.verify()
+    await transport.send(mail)
+    const wrong = open(t, port, { user: 'mailer', pass: 'guess' })
+
+    assert.equal(mails[0]?.user, 'mailer')
+    await assert.rejects(wrong.verify(), hasOutcome('temporary', 535))
+    await assert.rejects(wrong.send(mail), hasOutcome('temporary', 535))
+  })
+
+  test('STARTTLS is used when offered, and its certificate is checked', async (t) => {
+    const { key, cert } = certificate(t)
+    const { port, mails } = await startSmtp(t, { key, cert, disabledCommands: [] })
+
+    await open(t, port, { ca: cert }).send(mail)
+
+    assert.equal(mails[0]?.secure, true)
+    await assert.rejects(open(t, port).send(mail), hasOutcome('temporary'))
+    assert.equal(mails.length, 1)
+  })
+
+  test('TLS that is required and not offered stops the mail before anything is said', async (t) => {
+    const { port, mails } = await startSmtp(t)
+
+    await assert.rejects(
+      open(t, port, { requireTls: true }).send(mail),
+      hasOutcome('temporary', 500),
+    )
+
+    assert.equal(mails.length, 0)
+  })
+
+  test('a password does not cross the network in clear', async (t) => {
+    let asked = false
+    const { port } = await startSmtp(t, {
+      allowInsecureAuth: true,
+      onAuth(_auth, _session, callback) {
+        asked = true
+        callback(null, { user: 'x' })
+      },
+    })
+    // 0.0.0.0 reaches this machine and is not one of its loopback names.
+    const transport = open(t, port, { host: '0.0.0.0', user: 'mailer', pass: 'secret' })
+
+    await assert.rejects(transport.send(mail), hasOutcome('temporary', 500))
+
+    assert.equal(asked, false)
+  })
+
+  const refusals: Record<string, [string, number, SendOutcome]> = {
+    'a recipient refused for now': ['onRcptTo', 451, 'temporary'],
+    'a recipient that does not exist': ['onRcptTo', 550, 'permanent'],
+    'a sender that is not allowed': ['onMailFrom', 553, 'temporary'],
+    'a mailbox that is full': ['onMailFrom', 452, 'temporary'],
+    'a mail that is too large': ['onMailFrom', 552, 'permanent'],
+    'a server that takes nobody': ['onConnect', 554, 'temporary'],
+  }
+  for (const [name, [hook, code, outcome]] of Object.entries(refusals)) {
+    test(`${name}: ${outcome}`, async (t) => {
+      const { port } = await startSmtp(t, { [hook]: refuse(code) })
+
+      await assert.rejects(open(t, port).send(mail), hasOutcome(outcome, code))
+    })
+  }
+
+  for (const [code, outcome] of [
+    [451, 'temporary'],
+    [554, 'permanent'],
+  ] as const) {
+    test(`the text refused with ${code}: ${outcome}`, async (t) => {
+      const { port } = await startSmtp(t, {
+        onData(stream, _session, callback) {
+          stream.resume().on('end', () => callback(reply(code)))
+        },
+      })
+      const transport = open(t, port)
+
+      await assert.rejects(transport.send(mail), hasOutcome(outcome, code))
+    })
+  }
+
+  test('the reply is kept, and stays out of what a logger collects', async (t) => {
+    const { port } = await startSmtp(t, { onRcptTo: refuse(550) })
+
+    const error = await open(t, port)
+      .send(mail)
+      .catch((error: unknown) => error)
+
+    assert.ok(error instanceof MailTransportError)
+    assert.match(error.response ?? '', /ada@example\.org/)
+    assert.doesNotMatch(JSON.stringify({ ...error }) + error.stack, /ada@/)
+  })
+
+  test('nobody listens: temporary', async (t) => {
+    await assert.rejects(open(t, await freePort()).send(mail), hasOutcome('temporary'))
+  })
+
+  test('a server that says nothing: temporary, after the time allowed', async (t) => {
+    const { port } = await startFake(t)
+
+    await assert.rejects(
+      open(t, port, { timeouts: timeouts({ greeting: 0.2 }) }).send(mail),
+      hasOutcome('temporary'),
+    )
+  })
+
+  test('the line is cut before the text: temporary', async (t) => {
+    const { port } = await startFake(t, (line, socket) => {
+      if (line.startsWith('RCPT')) socket.destroy()
+      else socket.write('250 ok\r\n')
+    })
+
+    await assert.rejects(open(t, port).send(mail), hasOutcome('temporary'))
+  })
+
+  test('the line is cut after the text: ambiguous, and it is not tried again', async (t) => {
+    let texts = 0
+    const { port } = await startFake(t, (line, socket) => {
+      if (line === '.') {
+        texts++
+        socket.destroy()
+      } else speak(line, socket)
+    })
+
+    await assert.rejects(open(t, port).send(mail), hasOutcome('ambiguous'))
+
+    assert.equal(texts, 1)
+  })
+
+  test('a server that never answers the text: ambiguous', async (t) => {
+    const { port } = await startFake(t, (line, socket) => {
+      if (line !== '.') speak(line, socket)
+    })
+    const silent = open(t, port, { timeouts: timeouts({ socket: 0.3 }) })
+    const slow = open(t, port, { timeouts: timeouts({ socket: 60, total: 0.3 }) })
+
+    await assert.rejects(silent.send(mail), hasOutcome('ambiguous'))
+    await assert.rejects(slow.send(mail), hasOutcome('ambiguous'))
+  })
+
+  test('a closed transport takes no more', async (t) => {
+    const { port } = await startSmtp(t)
+    const transport = open(t, port)
+    transport.close()
+
+    await assert.rejects(transport.send(mail), hasOutcome('temporary'))
+  })
+
+  const injections = {
+    'a subject with a header': { subject: 'Hi\r\nBcc: eve@example.net' },
+    'a subject with a whole mail': { subject: 'Hi\r\n\r\n.\r\nMAIL FROM:<eve@example.net>\r\n' },
+    'a text that ends the mail': { text: 'one\r\n.\r\nMAIL FROM:<eve@example.net>\r\n' },
+  }
+  for (const [name, change] of Object.entries(injections)) {
+    test(`${name} stays inside its place`, async (t) => {
+      const { port, mails } = await startSmtp(t)
+
+      await open(t, port).send({ ...mail, ...change })
+
+      assert.equal(mails.length, 1)
+      assert.deepEqual(mails[0]?.recipients, ['ada@example.org'])
+      assert.equal(mails[0]?.parsed.bcc, undefined)
+      assert.equal(mails[0]?.parsed.html, mail.html)
+    })
+  }
+
+  test('a sender name with a header stays a name', async (t) => {
+    const { port, mails } = await startSmtp(t)
+    const name = 'Example" <eve@example.net>\r\nBcc: eve@example.net\r\nX: "'
+
+    await open(t, port, { from: { name, address: 'no-reply@example.com' } }).send(mail)
+
+    assert.deepEqual(mails[0]?.recipients, ['ada@example.org'])
+    assert.equal(mails[0]?.parsed.bcc, undefined)
+    assert.deepEqual(
+      mails[0]?.parsed.from?.value.map(({ address }) => address),
+      ['no-reply@example.com'],
+    )
+  })
+
+  for (const to of [
+    'ada@example.org, eve@example.net',
+    'ada@example.org\r\nBcc: eve@example.net',
+    'ada@example.org> SIZE=1',
+    'Ada <ada@example.org>',
+    'ada',
+    '',
+  ]) {
+    test(`the recipient ${JSON.stringify(to)} is refused before a word is said`, async (t) => {
+      const { port, mails, sockets } = await startSmtp(t)
+
+      await assert.rejects(open(t, port).send({ ...mail, to }), hasOutcome('permanent'))
+
+      assert.equal(mails.length + sockets.size, 0)
+    })
+  }
+
+  test('a Message-ID is the id at the domain of the sender', () => {
+    assert.equal(messageIdOf('42', 'no-reply@mail.example.com'), '<42@mail.example.com>')
+  })
+})
+
+function open(t: TestContext, port: number, change: Partial<MailTransportOptions> = {}) {
+  const transport = createMailTransport(transportOptions(port, change))
+  t.after(() => transport.close())
+  return transport
+}
+
+function timeouts(change: Partial<MailTransportOptions['timeouts']>) {
+  return { ...transportOptions(0).timeouts, ...change }
+}
+
+function hasOutcome(outcome: SendOutcome, code?: number) {
+  return (error: unknown) => {
+    assert.ok(error instanceof MailTransportError, String(error))
+    assert.equal(error.outcome, outcome, error.message)
+    assert.equal(error.responseCode, code)
+    return true
+  }
+}
+
+function reply(responseCode: number) {
+  return Object.assign(new Error('not <ada@example.org>'), { responseCode })
+}
+
+function refuse(code: number) {
+  return (...args: unknown[]) => {
+    const callback = args.at(-1)
+    if (typeof callback === 'function') callback(reply(code))
+  }
+}
+
+/** A server that speaks as little SMTP as a test wants; without `onLine` it does not even greet. */
+async function startFake(t: TestContext, onLine?: (line: string, socket: Socket) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    if (onLine) socket.write('220 fake\r\n')
+    let rest = ''
+    socket.on('data', (chunk) => {
+      const lines = (rest + chunk).split('\r\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) onLine?.(line, socket)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port }
+}
+
+function speak(line: string, socket: Socket) {
+  if (line === 'DATA') socket.write('354 go on\r\n')
+  else if (/^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line)) socket.write('250 ok\r\n')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function certificate(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-cert-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  execFileSync('openssl', ['req', '-x509', ...kind, ...names, '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
