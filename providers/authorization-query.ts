@@ -1,0 +1,86 @@
+/** The query of the authorization URL (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect nonce). */
+import { createHash, randomBytes } from 'node:crypto'
+
+import type { OAuth2Flow } from './oauth2.ts'
+import {
+  type AuthorizationRequest,
+  type FlowSecrets,
+  ProviderError,
+  type ProviderSettings,
+} from './provider.ts'
+
+/** What a client may not set: it would redirect the code, replace our checks, or hide both. */
+const reserved = new Set([
+  'client_id',
+  'client_secret',
+  'redirect_uri',
+  'response_type',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'code_verifier',
+  'request',
+  'request_uri',
+])
+
+/** Ours, not the provider's. */
+const own = new Set(['provider', 'scopes', 'workos_provider'])
+
+export function newSecrets(flow: OAuth2Flow, { params }: AuthorizationRequest): FlowSecrets {
+  return {
+    ...(flow.pkce && { codeVerifier: randomBytes(32).toString('base64url') }),
+    // A client may bring its own nonce; it is then held against the id_token as ours would be.
+    ...(flow.nonce && { nonce: params.nonce || randomBytes(16).toString('base64url') }),
+  }
+}
+
+/** All parameters in alphabetical order. Throws ProviderError configuration without a client id. */
+export function authorizationQuery(
+  settings: ProviderSettings,
+  flow: OAuth2Flow,
+  request: AuthorizationRequest,
+  secrets: FlowSecrets,
+): URLSearchParams {
+  const clientId = settings.clientIds[0]
+  if (!clientId) throw new ProviderError('configuration', 'no client id')
+  const extra = flow.extraScopes === false ? [] : request.scopes
+  const scope = [...new Set([...flow.scopes, ...extra])].join(' ')
+  const query = new URLSearchParams({
+    ...(scope !== '' && { scope }),
+    ...(flow.passthrough === false ? {} : passedOn(request.params)),
+    ...flow.params,
+    ...protections(secrets),
+    client_id: clientId,
+    redirect_uri: settings.redirectUri,
+    response_type: 'code',
+    state: request.state,
+  })
+  query.sort()
+  return query
+}
+
+/** The URL with the query added to the one it may have. */
+export function withQuery(endpoint: string, query: URLSearchParams): URL {
+  const url = URL.parse(endpoint)
+  if (!url) throw new ProviderError('configuration', 'the authorization endpoint is no URL')
+  url.search = [url.search.slice(1), query.toString()].filter(Boolean).join('&')
+  return url
+}
+
+function passedOn(params: AuthorizationRequest['params']): Record<string, string> {
+  const kept = Object.entries(params).filter(
+    ([name]) => !reserved.has(name.toLowerCase()) && !own.has(name),
+  )
+  const workos = params.workos_provider
+  return { ...Object.fromEntries(kept), ...(workos && { provider: workos }) }
+}
+
+function protections({ codeVerifier, nonce }: FlowSecrets): Record<string, string> {
+  return {
+    ...(nonce && { nonce }),
+    ...(codeVerifier && {
+      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }),
+  }
+}

@@ -1,0 +1,58 @@
+/** From one provider's profile to the one shape that is stored. */
+
+import type { ProviderEmail } from './provider.ts'
+import { type Claims, type Identity, type Profile, ProviderError } from './provider.ts'
+import type { Tokens } from './token-reply.ts'
+
+/** The claims most providers fill: id, name and picture under every name that clients read. */
+export function person(id: string, name: string, picture = ''): Claims {
+  return { sub: id, provider_id: id, name, full_name: name, picture, avatar_url: picture }
+}
+
+/** No entry for an empty address. */
+export function email(address: string, verified: boolean, primary = true): ProviderEmail[] {
+  return address.trim() === '' ? [] : [{ email: address, verified, primary }]
+}
+
+export function fullName(first: string, last: string): string {
+  return `${first} ${last}`.trim()
+}
+
+/** Throws ProviderError profile when the person has no id. */
+export function toIdentity(profile: Profile, tokens?: Tokens): Identity {
+  if (profile.sub === '') throw new ProviderError('profile', 'the profile has no user id')
+  const emails = profile.emails.map(normalise).filter((entry) => entry.email !== '')
+  const chosen = emails.find((entry) => entry.primary) ?? emails.at(-1)
+  const claims = present({
+    ...profile.claims,
+    email: chosen?.email,
+    email_verified: chosen?.verified ?? profile.claims.email_verified === true,
+    phone_verified: profile.claims.phone_verified === true,
+  })
+  return {
+    providerId: profile.sub,
+    claims,
+    emails,
+    ...(tokens && { providerToken: tokens.accessToken }),
+    ...(tokens?.refreshToken && { providerRefreshToken: tokens.refreshToken }),
+  }
+}
+
+function normalise({ email: address, verified, primary }: ProviderEmail): ProviderEmail {
+  const trimmed = address.trim()
+  const normal = trimmed.normalize('NFKC').toLowerCase()
+  // The provider proved the address as it was written. When folding Unicode makes another
+  // mailbox of it (a look-alike letter becoming ASCII), nobody has proven that one.
+  const same = normal === trimmed.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return { email: normal, verified: verified && same, primary }
+}
+
+function present(claims: Claims): Claims {
+  const kept = Object.entries(claims).filter(([, value]) => !isEmpty(value))
+  return Object.fromEntries(kept)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}

@@ -1,0 +1,57 @@
+/** Replies of token endpoints (RFC 6749 §5), as they are met: JSON or a form, errors at 200. */
+import { parseJson, type Reply } from './http.ts'
+import { at, text } from './json.ts'
+
+export interface Tokens {
+  accessToken: string
+  tokenType: string
+  refreshToken: string
+  idToken: string
+  /** The whole reply, for providers that put more into it. */
+  reply: unknown
+}
+
+/** The tokens, or a reason fit for the log. */
+export function readTokens(reply: Reply): Tokens | string {
+  const body = parseBody(reply)
+  const accessToken = text(at(body, 'access_token'))
+  const refused = errorOf(body)
+  if (reply.ok && refused === '' && accessToken !== '') {
+    return {
+      accessToken,
+      tokenType: tokenType(text(at(body, 'token_type'))),
+      refreshToken: text(at(body, 'refresh_token')),
+      idToken: text(at(body, 'id_token')),
+      reply: body,
+    }
+  }
+  return `${reply.place}: ${describe(reply, refused)}`
+}
+
+/** The error code of a body, whatever its status; '' when it is not an error. */
+export function errorOf(body: unknown): string {
+  const error = at(body, 'error')
+  if (error === undefined || error === null || error === false || error === '') return ''
+  const code = text(error) || text(at(error, 'code')) || text(at(error, 'type'))
+  // Codes are ours to log; sentences may repeat what was sent, and anything odd might as well.
+  return /^[\w .-]{1,60}$/.test(code) ? code : 'error'
+}
+
+/** What can be said about a reply without repeating any of its content. */
+export function describe(reply: Reply, error: string): string {
+  if (error !== '') return `status ${reply.status}, ${error}`
+  return `status ${reply.status}, ${reply.contentType || 'untyped'}, ${reply.body.length} characters`
+}
+
+function parseBody({ contentType, body }: Reply): unknown {
+  const json = parseJson(body)
+  if (json !== undefined) return json
+  // GitHub and some self-hosted servers answer with a form, not always labelled as one.
+  const form = ['application/x-www-form-urlencoded', 'text/plain'].includes(contentType)
+  return form ? Object.fromEntries(new URLSearchParams(body)) : undefined
+}
+
+/** RFC 6749 §7.1: the type is compared without case, but not every API does. */
+function tokenType(type: string): string {
+  return type === '' || type.toLowerCase() === 'bearer' ? 'Bearer' : type
+}
