@@ -1,8 +1,10 @@
 /** `npm run migrate`: brings the database up to this program's schema, and the job queue with it. */
 import { Logger, runMigrations as runQueueMigrations } from 'graphile-worker'
 import pg from 'pg'
+import { pino } from 'pino'
 
 import { migrate } from '../db/migrate.ts'
+import { readConfig } from '../schemas/config/read-config.ts'
 
 interface Log {
   debug(message: string): void
@@ -15,6 +17,20 @@ export interface RunMigrationsOptions {
   /** AUTH_DB_NAMESPACE; the job queue lives beside it in `<schema>_jobs`. */
   schema: string
   log: Log
+}
+
+/** The command. Throws ConfigError, SchemaTooNewError or what the database says. */
+export async function run(): Promise<void> {
+  const notices: string[] = []
+  const config = readConfig(process.env, { dev: false, warn: (notice) => notices.push(notice) })
+  const log = pino({ level: config.LOG_LEVEL })
+  for (const notice of notices) log.warn(notice)
+  await runMigrations({
+    connectionString: config.DATABASE_URL,
+    schema: config.AUTH_DB_NAMESPACE,
+    log,
+  })
+  log.info(`The schema ${config.AUTH_DB_NAMESPACE} is up to date`)
 }
 
 /** Opens two connections of its own and closes them. Throws SchemaTooNewError (db/migrate.ts). */

@@ -12,7 +12,7 @@ export type Columns = Record<string, string>
 /** Makes the type, or adds the values an older one lacks. */
 export async function ensureEnum(db: MigrationDb, name: string, values: string[]): Promise<void> {
   const found = await sql`
-    select 1 from pg_type where typname = ${name} and typnamespace = current_schema()::regnamespace
+    select 1 from pg_type where typname = ${name} and typnamespace = quote_ident(current_schema())::regnamespace
   `.execute(db)
   if (found.rows.length === 0) {
     await sql`create type ${sql.ref(name)} as enum (${sql.join(values.map(sql.lit))})`.execute(db)
@@ -64,7 +64,7 @@ export async function ensureEmptyDefaults(db: MigrationDb, table: string, column
 export async function ensureFunction(db: MigrationDb, name: string, rest: string): Promise<void> {
   const found = await sql`
     select 1 from pg_proc where proname = ${name} and pronargs = 0
-      and pronamespace = current_schema()::regnamespace
+      and pronamespace = quote_ident(current_schema())::regnamespace
   `.execute(db)
   if (found.rows.length === 0) {
     await sql`create function ${sql.ref(name)}() ${sql.raw(rest)}`.execute(db)

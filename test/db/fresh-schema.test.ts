@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+
+import { cloneDatabase, emptyDatabase, type TestDatabase } from '../support/database.ts'
+import { migrated, query } from './sql.ts'
+
+const signingKey = `insert into auth.postern_signing_keys
+  (kid, alg, state, private_jwk, public_jwk, created_at) values`
+
+suite('the schema on an empty database', () => {
+  let database: TestDatabase
+  let url: string
+  after(() => database.drop())
+  before(async () => {
+    database = await cloneDatabase()
+    url = database.url
+  })
+
+  test('has row level security on every table and no policy', async () => {
+    const open = await query(
+      url,
+      `select relname from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r'
+        and (not relrowsecurity or exists (select from pg_policy where polrelid = pg_class.oid))`,
+    )
+    assert.deepEqual(open, [])
+  })
+
+  test('has an index for every foreign key, since a deletion follows them all', async () => {
+    const unindexed = await query(
+      url,
+      `select conname from pg_constraint c where contype = 'f' and connamespace = 'auth'::regnamespace
+        and not exists (select from pg_index i where i.indrelid = c.conrelid
+          and i.indkey[0] = c.conkey[1] and i.indpred is null)`,
+    )
+    assert.deepEqual(unindexed, [])
+  })
+
+  test('writes the empty string where a peer cannot read null', async () => {
+    const [row] = await query(
+      url,
+      `insert into auth.users (id) values (gen_random_uuid())
+        returning confirmation_token, recovery_token, email_change_token_new, email_change,
+          email_change_token_current, phone_change, phone_change_token, reauthentication_token,
+          email_change_confirm_status`,
+    )
+    assert.ok(row)
+    const { email_change_confirm_status, ...texts } = row
+    assert.equal(email_change_confirm_status, 0)
+    assert.deepEqual(new Set(Object.values(texts)), new Set(['']))
+  })
+
+  test('keeps an address unique but for people who come through an organisation', async () => {
+    const insert = (sso: boolean) =>
+      query(
+        url,
+        `insert into auth.users (id, email, is_sso_user)
+          values (gen_random_uuid(), 'twice@example.com', ${sso})`,
+      )
+    await insert(false)
+    await insert(true)
+    await insert(true)
+    await assert.rejects(insert(false), /users_email_partial_key/)
+  })
+
+  test('allows one current signing key', async () => {
+    await query(
+      url,
+      `${signingKey} ('a', 'RS256', 'current', '', '{}', now()), ('b', 'RS256', 'standby', '', '{}', now())`,
+    )
+    const second = query(url, `${signingKey} ('c', 'RS256', 'current', '', '{}', now())`)
+    await assert.rejects(second, /postern_signing_keys_current_key/)
+  })
+
+  test('deletes with a person all that is theirs', async () => {
+    const id = '99999999-9999-4999-8999-999999999999'
+    await query(
+      url,
+      `insert into auth.users (id) values ('${id}')`,
+      `insert into auth.sessions (id, user_id) values ('${id}', '${id}')`,
+      `insert into auth.refresh_tokens (token, session_id) values ('t', '${id}')`,
+      `insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
+        values ('${id}', '${id}', 'recovery_token', 'hash', '')`,
+      `delete from auth.users where id = '${id}'`,
+    )
+    const left = await query(
+      url,
+      `select id::text from auth.sessions union all select token from auth.refresh_tokens
+        union all select id::text from auth.one_time_tokens`,
+    )
+    assert.deepEqual(left, [])
+  })
+})
+
+test('another schema holds everything, and nothing lies outside of it and its queue', async (t) => {
+  const { url } = await emptyDatabase(t)
+
+  await migrated(url, 'Who is it')
+
+  const schemas = await query(
+    url,
+    `select distinct relnamespace::regnamespace::text as name from pg_class
+      where relkind = 'r' and relnamespace::regnamespace::text !~ '^(pg_|information_schema)'
+      order by 1`,
+  )
+  assert.deepEqual(schemas, [{ name: '"Who is it"' }, { name: '"Who is it_jobs"' }])
+  assert.deepEqual(await query(url, 'select "Who is it".uid()'), [{ uid: null }])
+})

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, suite, type TestContext, test } from 'node:test'
+
+import type { RunningPostgres } from '../../cli/dev/postgres.ts'
+import { emptyDatabase } from '../support/database.ts'
+import { startThrowawayPostgres } from '../support/throwaway-postgres.ts'
+import { columns, migrated, query } from './sql.ts'
+
+suite('a login that is no superuser', () => {
+  test('migrates its own database and owns the tables', async (t) => {
+    const { url, login } = await limited(t)
+    await query(url, `alter database ${new URL(url).pathname.slice(1)} owner to ${login.name}`)
+
+    await migrated(login.url)
+
+    const [table] = await query(
+      url,
+      `select relowner::regrole::text from pg_class where oid = 'auth.users'::regclass`,
+    )
+    assert.equal(table?.relowner, login.name)
+  })
+
+  test('migrates a schema that was made for it', async (t) => {
+    const { url, login } = await limited(t)
+    await query(
+      url,
+      `create schema auth authorization ${login.name}`,
+      `grant create on database ${new URL(url).pathname.slice(1)} to ${login.name}`,
+    )
+
+    await migrated(login.url)
+
+    assert.ok((await columns(url)).has('users.id'))
+  })
+})
+
+suite('roles that are missing', () => {
+  // Roles belong to the whole server, so these tests have one of their own.
+  let postgres: RunningPostgres
+  before(async () => {
+    postgres = await startThrowawayPostgres()
+  })
+  after(() => postgres.stop())
+
+  const logins: { may: string; warned: string[]; made: string[] }[] = [
+    { may: 'login', warned: ['anon', 'authenticated', 'service_role'], made: [] },
+    { may: 'login createrole', warned: ['service_role'], made: ['anon', 'authenticated'] },
+    {
+      may: 'login superuser',
+      warned: [],
+      made: ['anon', 'authenticated', 'service_role'],
+    },
+  ]
+  for (const { may, warned, made } of logins) {
+    test(`${may}: makes ${made.length} and asks for ${warned.length}`, async () => {
+      const adminUrl = postgres.url
+      await query(
+        adminUrl,
+        'drop database if exists app with (force)',
+        'drop role if exists tester, anon, authenticated, service_role',
+        `create role tester ${may} password 'secret'`,
+        'create database app owner tester',
+      )
+      const url = new URL(adminUrl)
+      Object.assign(url, { username: 'tester', password: 'secret', pathname: '/app' })
+
+      const warnings = await migrated(url.href)
+
+      assert.equal(warnings.length, warned.length)
+      for (const [i, role] of warned.entries()) {
+        assert.match(String(warnings[i]), new RegExp(`The role ${role} is missing.*create role`))
+      }
+      const roles = await query(
+        Object.assign(new URL(adminUrl), { pathname: '/app' }).href,
+        `select rolname, has_schema_privilege(rolname, 'auth', 'usage') as usage from pg_roles
+          where rolname in ('anon', 'authenticated', 'service_role') order by 1`,
+      )
+      assert.deepEqual(
+        roles,
+        made.map((rolname) => ({ rolname, usage: true })),
+      )
+    })
+  }
+})
+
+/** A login that may do nothing but connect. */
+async function limited(t: TestContext) {
+  const { url, drop } = await emptyDatabase()
+  const name = `limited_${randomBytes(6).toString('hex')}`
+  await query(url, `create role ${name} login password 'secret'`)
+  t.after(async () => {
+    // First what the role owns.
+    await drop()
+    await query(String(process.env.TEST_ADMIN_URL), `drop role ${name}`)
+  })
+  const loginUrl = Object.assign(new URL(url), { username: name, password: 'secret' })
+  return { url, login: { name, url: loginUrl.href } }
+}
