@@ -53,6 +53,7 @@ async function startAll(started: AsyncDisposableStack): Promise<Omit<OwnServer, 
 
 function settings(own: Omit<OwnServer, 'stop'>, port: number, smtpPort: number) {
   return {
+    AUTH_DB_DRIVER: 'postgres',
     DATABASE_URL: own.databaseUrl,
     AUTH_DB_MAX_POOL_SIZE: '20',
     AUTH_API_HOST: '127.0.0.1',
