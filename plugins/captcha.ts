@@ -2,8 +2,6 @@
  * Captchas: a person's solved challenge is checked with hCaptcha or Turnstile before a request is worked on.
  * Both speak the same protocol. When the provider does not answer, nobody gets in.
  */
-import { isIP } from 'node:net'
-
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
@@ -64,7 +62,7 @@ export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
     /** A preHandler: lets admins pass and everybody else with a solved captcha. Throws like `verify`. */
     async requireCaptcha(request: FastifyRequest): Promise<void> {
       if (settings === undefined || (await isAdmin(request))) return
-      await verify(tokenOf(request.body), remoteIpOf(request))
+      await verify(tokenOf(request.body), request.clientIp)
     },
   }
 }
@@ -103,22 +101,14 @@ function tokenOf(body: unknown): string {
   return nested.trim() || top.trim()
 }
 
-/** The first address of X-Forwarded-For, else the socket's: a hint for the provider's risk score, not a proof. */
-function remoteIpOf({ headers, socket }: FastifyRequest): string {
-  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
-  const first = forwarded.map((entry) => entry.trim()).find((entry) => isIP(entry) !== 0)
-  return first ?? socket.remoteAddress ?? ''
-}
-
-export type CaptchaOptions = Pick<CaptchaDeps, 'isAdmin'>
-
-async function captcha(fastify: FastifyInstance, { isAdmin }: CaptchaOptions) {
-  const { config, httpClient, log } = fastify
+async function captcha(fastify: FastifyInstance) {
+  const { config, httpClient, log, bearerAuth } = fastify
+  const { isAdmin } = bearerAuth
   fastify.decorate('captcha', createCaptcha({ config, fetch: httpClient.fetch, log, isAdmin }))
 }
 
 export default fp(captcha, {
   name: 'captcha',
   fastify: '5.x',
-  dependencies: ['config', 'http-client'],
+  dependencies: ['config', 'http-client', 'bearer-auth', 'client-ip'],
 })

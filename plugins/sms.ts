@@ -8,7 +8,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import { smsSendFailed, unexpectedFailure, validationFailed } from '../errors.ts'
-import { createFormClient } from '../sms/form-client.ts'
+import { createFormClient, type PostForm } from '../sms/form-client.ts'
 import { type Channel, SmsError, type SmsMessage, type SmsProvider } from '../sms/provider.ts'
 import { hasCode, renderSms } from '../sms/template.ts'
 import { createTestOtps } from '../sms/test-otps.ts'
@@ -45,7 +45,7 @@ export interface SmsRequest {
 
 export function createSms({ config, fetch, log, timeoutMs, deliver, retryDelayMs }: SmsDeps) {
   const post = createFormClient({ fetch, timeoutMs, retryDelayMs: retryDelayMs ?? 1000 })
-  const provider = deliver ? toInbox(deliver) : chooseProvider(config, post)
+  const provider = deliver ? toInbox(deliver) : usableProvider(config, post, log)
   const testOtp = createTestOtps({
     codes: config.AUTH_SMS_TEST_OTP,
     validUntil: config.AUTH_SMS_TEST_OTP_VALID_UNTIL,
@@ -84,6 +84,16 @@ export function createSms({ config, fetch, log, timeoutMs, deliver, retryDelayMs
 
     /** The fixed code of a number, if it has one at this moment: nothing is sent to it, and it is always right. */
     testOtp,
+  }
+}
+
+/** The start is refused elsewhere when people may sign in by phone; a forgotten setting alone is no reason. */
+function usableProvider(config: SmsConfig, post: PostForm, log: SmsDeps['log']) {
+  try {
+    return chooseProvider(config, post)
+  } catch (error) {
+    log.warn({ err: error }, 'text messages cannot be sent')
+    return undefined
   }
 }
 

