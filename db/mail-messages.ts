@@ -1,14 +1,148 @@
+import type { Expression, RawBuilder } from 'kysely'
+
+import type { Db, Trx } from './database.ts'
+
 /** Mail between the request that asked for it and the mail server that took it. */
 export interface MailMessagesTable {
   id: string
   kind: string
-  /** Recipient and variables, encrypted. */
+  /** Recipient and variables, encrypted; empty when nothing is left to send. */
   payload: string
   state: 'queued' | 'sending' | 'sent' | 'dead'
   attempts: number
+  /** Why it is dead or had to wait; never holds an address. */
   reason: string | null
   created_at: Date
   updated_at: Date
   expires_at: Date | null
   sent_at: Date | null
+}
+
+export interface NewMailMessage {
+  id: string
+  kind: string
+  payload: string
+  expires_at: Date | null
+}
+
+export interface WaitingMailMessage extends NewMailMessage {
+  attempts: number
+  created_at: Date
+}
+
+/** Makes the call that adds the sending job of a message, given the message's id in SQL. */
+export type JobOf = (id: Expression<string>) => RawBuilder<unknown>
+
+/** The message and the job that sends it, in one round trip. */
+export async function insertMailMessage(
+  trx: Trx,
+  message: NewMailMessage,
+  jobOf: JobOf,
+  now: Date,
+): Promise<void> {
+  await trx
+    .with('message', (cte) =>
+      cte
+        .insertInto('postern_mail_messages')
+        .values({
+          ...message,
+          state: 'queued',
+          attempts: 0,
+          reason: null,
+          created_at: now,
+          updated_at: now,
+          sent_at: null,
+        })
+        .returning('id'),
+    )
+    .selectFrom('message')
+    .select((eb) => jobOf(eb.ref('message.id')).as('job'))
+    .execute()
+}
+
+/** A message that still waits to be sent. */
+export function findWaitingMail(db: Db, id: string): Promise<WaitingMailMessage | undefined> {
+  return db
+    .selectFrom('postern_mail_messages')
+    .select(['id', 'kind', 'payload', 'attempts', 'created_at', 'expires_at'])
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .executeTakeFirst()
+}
+
+/** Which state of a message something is about: what came later must not be overwritten. */
+export interface Attempt {
+  id: string
+  attempts: number
+}
+
+/** Only one caller gets a waiting message, and this is committed before a byte goes out. */
+export async function claimMailMessage(
+  db: Db,
+  { id, attempts }: Attempt,
+  now: Date,
+): Promise<Attempt | undefined> {
+  return db
+    .updateTable('postern_mail_messages')
+    .set({ state: 'sending', attempts: attempts + 1, updated_at: now })
+    .where('id', '=', id)
+    .where('attempts', '=', attempts)
+    .where('state', '=', 'queued')
+    .returning(['id', 'attempts'])
+    .executeTakeFirst()
+}
+
+/** Also corrects what was given up as uncertain in the meantime. */
+export async function markMailSent(db: Db, attempt: Attempt, now: Date): Promise<void> {
+  await db
+    .updateTable('postern_mail_messages')
+    .set({ state: 'sent', payload: '', reason: null, updated_at: now, sent_at: now })
+    .where('id', '=', attempt.id)
+    .where('attempts', '=', attempt.attempts)
+    .where('state', 'in', ['sending', 'dead'])
+    .execute()
+}
+
+/** Back into the queue, with the job of the next attempt. */
+export async function requeueMailMessage(
+  db: Db,
+  attempt: Attempt,
+  reason: string,
+  jobOf: JobOf,
+  now: Date,
+): Promise<void> {
+  await db
+    .with('message', (cte) =>
+      cte
+        .updateTable('postern_mail_messages')
+        .set({ state: 'queued', reason, updated_at: now })
+        .where('id', '=', attempt.id)
+        .where('attempts', '=', attempt.attempts)
+        .where('state', '=', 'sending')
+        .returning('id'),
+    )
+    .selectFrom('message')
+    .select((eb) => jobOf(eb.ref('message.id')).as('job'))
+    .execute()
+}
+
+export interface Burial {
+  reason: string
+  /** A dead letter that may be sent again keeps what it was about to say. */
+  keepPayload: boolean
+}
+
+export async function buryMailMessage(
+  db: Db,
+  attempt: Attempt,
+  { reason, keepPayload }: Burial,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('postern_mail_messages')
+    .set({ state: 'dead', reason, updated_at: now, ...(!keepPayload && { payload: '' }) })
+    .where('id', '=', attempt.id)
+    .where('attempts', '=', attempt.attempts)
+    .where('state', 'in', ['queued', 'sending'])
+    .execute()
 }

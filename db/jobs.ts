@@ -1,0 +1,41 @@
+/**
+ * Work for later: rows of graphile-worker, made by its own SQL function, so that a job exists
+ * exactly when the transaction that asked for it commits.
+ */
+import { type Expression, isExpression, type RawBuilder, sql } from 'kysely'
+
+import type { Db } from './database.ts'
+
+export interface NewJob {
+  task: string
+  /** JSON, or an SQL expression of type json. */
+  payload: object | Expression<unknown>
+  /** A job that waits under this key is replaced. */
+  jobKey?: string | Expression<string>
+  /** 25 when absent. */
+  maxAttempts?: number
+  /** Now when absent. */
+  runAt?: Date
+  /** A waiting job under the key keeps its time. */
+  keepRunAt?: boolean
+}
+
+/** The call that adds a job, for a statement that does more; `schema` is the queue's own. */
+export function addJobCall(schema: string, job: NewJob): RawBuilder<unknown> {
+  const payload = isExpression(job.payload)
+    ? job.payload
+    : sql`${JSON.stringify(job.payload)}::json`
+  return sql`${sql.id(schema, 'add_job')}(
+    identifier => ${job.task}::text,
+    payload => ${payload},
+    run_at => ${job.runAt ?? null}::timestamptz,
+    max_attempts => ${job.maxAttempts ?? null}::integer,
+    job_key => ${job.jobKey ?? null}::text,
+    job_key_mode => ${job.keepRunAt ? 'preserve_run_at' : 'replace'}::text
+  )`
+}
+
+/** Inside a transaction the job exists when that commits, and never when it does not. */
+export async function insertJob(db: Db, schema: string, job: NewJob): Promise<void> {
+  await sql`select ${addJobCall(schema, job)}`.execute(db)
+}

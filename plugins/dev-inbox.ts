@@ -1,0 +1,72 @@
+/**
+ * The inbox of the development server: keeps what would have been mailed or texted, in memory, for
+ * /dev/inbox and /dev/messages. Outside development there is none.
+ */
+import { randomUUID } from 'node:crypto'
+
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** In dev mode only. */
+    devInbox: DevInbox | undefined
+  }
+}
+
+export interface NewInboxMessage {
+  channel: 'email' | 'sms'
+  /** A mail address, or a phone number. */
+  to: string
+  /** Null for text messages, like `html`. */
+  subject: string | null
+  text: string
+  html: string | null
+  links: string[]
+  code: string | null
+}
+
+export interface InboxMessage extends NewInboxMessage {
+  id: string
+  /** ISO 8601. */
+  sent_at: string
+}
+
+export type DevInbox = ReturnType<typeof createDevInbox>
+
+/** Keeps the newest `limit` messages. */
+export function createDevInbox(limit: number) {
+  let messages: InboxMessage[] = []
+  const listeners = new Set<() => void>()
+  const changed = () => {
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    add(message: NewInboxMessage, now: Date): void {
+      messages = [{ id: randomUUID(), ...message, sent_at: now.toISOString() }, ...messages]
+      messages.length = Math.min(messages.length, limit)
+      changed()
+    },
+
+    /** Newest first. */
+    list: (): readonly InboxMessage[] => messages,
+
+    clear(): void {
+      messages = []
+      changed()
+    },
+
+    /** Calls back after every change until the returned function is called. */
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+async function devInbox(fastify: FastifyInstance) {
+  fastify.decorate('devInbox', fastify.config.dev ? createDevInbox(500) : undefined)
+}
+
+export default fp(devInbox, { name: 'dev-inbox', fastify: '5.x', dependencies: ['config'] })

@@ -1,0 +1,75 @@
+/**
+ * Work in the background: jobs are rows in Postgres, made in the caller's transaction and done by any replica.
+ * One process uses two connections for it, beside those of the pool: one waits for notifications, the other
+ * fetches and finishes jobs. Where LISTEN does not work (poolers in transaction mode), jobs are polled for.
+ */
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import pg from 'pg'
+
+import type { Db } from '../db/database.ts'
+import { insertJob, type NewJob } from '../db/jobs.ts'
+import { createJobRunner } from './job-queue/runner.ts'
+import type { JobHandler, JobRunnerOptions } from './job-queue/runner-options.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    jobQueue: ReturnType<typeof createJobQueue>
+  }
+}
+
+export type EnqueueOptions = Omit<NewJob, 'task' | 'payload'>
+
+export interface TaskOptions {
+  /** Cron pattern in UTC ("* * * * *", at least a minute apart): the task also runs by itself, on one replica. */
+  cron?: string
+}
+
+export type JobQueueOptions = Omit<JobRunnerOptions, 'tasks' | 'crons'>
+
+export function createJobQueue(options: JobQueueOptions) {
+  const tasks = new Map<string, JobHandler>()
+  const crons: { task: string; match: string }[] = []
+  const runner = createJobRunner({ ...options, tasks, crons })
+
+  return {
+    /** The Postgres schema of the jobs, for statements that add one among other things (db/jobs.ts). */
+    schema: options.schema,
+
+    /**
+     * Says how jobs of this name are done; before the server is ready. A handler that throws is called again
+     * later, with growing pauses; it must expect to be called twice for one job.
+     */
+    addTask(name: string, handler: JobHandler, { cron }: TaskOptions = {}): void {
+      if (runner.started) throw new Error(`task ${name}: tasks are added before the queue starts`)
+      if (tasks.has(name)) throw new Error(`task ${name} exists already`)
+      tasks.set(name, handler)
+      if (cron !== undefined) crons.push({ task: name, match: cron })
+    },
+
+    /** Adds a job in the transaction that `db` is in, if any: no commit, no job. */
+    enqueue(db: Db, task: string, payload: object, more: EnqueueOptions = {}): Promise<void> {
+      return insertJob(db, options.schema, { task, payload, ...more })
+    },
+
+    start: runner.start,
+    stop: runner.stop,
+  }
+}
+
+async function jobQueue(fastify: FastifyInstance) {
+  const { config, log } = fastify
+  // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
+  const pool = new pg.Pool({ ...fastify.pool.options, max: 2 })
+  pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
+  pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
+  const queue = createJobQueue({ pool, schema: `${config.AUTH_DB_NAMESPACE}_jobs`, log })
+  fastify.decorate('jobQueue', queue)
+  fastify.addHook('onReady', async () => queue.start())
+  fastify.addHook('onClose', async () => {
+    await queue.stop()
+    await pool.end()
+  })
+}
+
+export default fp(jobQueue, { name: 'job-queue', fastify: '5.x', dependencies: ['config', 'db'] })

@@ -1,0 +1,95 @@
+/** Our tasks and settings in the terms of graphile-worker. */
+import type { FastifyBaseLogger } from 'fastify'
+import {
+  type CronItem,
+  Logger,
+  makeWorkerUtils,
+  parseCronItems,
+  type RunnerOptions,
+  type Task,
+} from 'graphile-worker'
+import type pg from 'pg'
+
+export interface JobContext {
+  /** Aborted some seconds after the server began to stop. */
+  signal: AbortSignal
+}
+
+export type JobHandler = (payload: unknown, context: JobContext) => Promise<void>
+
+export interface JobRunnerOptions {
+  pool: pg.Pool
+  /** The Postgres schema of the jobs. */
+  schema: string
+  log: Pick<FastifyBaseLogger, 'debug' | 'warn' | 'error'>
+  tasks: ReadonlyMap<string, JobHandler>
+  crons: readonly CronItem[]
+  /** How often jobs are looked for when no notification comes. */
+  pollIntervalMs?: number | undefined
+}
+
+/** Jobs of one process at a time: enough for mail, and few enough not to be felt. */
+const concurrency = 3
+const housekeeping = 'remove_failed_jobs'
+
+/** `active` holds the jobs that are being done. */
+export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<void>>) {
+  const { pool, schema, log, tasks, crons, pollIntervalMs = 2_000 } = options
+  const handlers = new Map(tasks).set(housekeeping, () => removeFailedJobs(pool, schema, log))
+  const cronItems = [...crons, { task: housekeeping, match: '17 3 * * *' }].map(once)
+  return {
+    pgPool: pool,
+    schema,
+    logger: toLogger(log),
+    concurrency,
+    pollInterval: pollIntervalMs,
+    noHandleSignals: true,
+    taskList: Object.fromEntries(
+      [...handlers].map(([name, handler]) => [name, toTask(name, handler, log, active)]),
+    ),
+    parsedCronItems: parseCronItems(cronItems),
+  } satisfies RunnerOptions
+}
+
+/** A run that is due while the one before still waits takes its place. */
+function once(item: CronItem): CronItem {
+  return { ...item, options: { jobKey: `cron:${item.task}`, maxAttempts: 3, ...item.options } }
+}
+
+function toTask(
+  name: string,
+  handler: JobHandler,
+  log: JobRunnerOptions['log'],
+  active: Set<Promise<void>>,
+): Task {
+  return async (payload, { job, abortSignal }) => {
+    const done = handler(payload, { signal: abortSignal })
+    active.add(done)
+    try {
+      await done
+    } catch (error) {
+      log.error({ err: error, task: name, job: job.id, attempt: job.attempts }, 'a job failed')
+      throw error
+    } finally {
+      active.delete(done)
+    }
+  }
+}
+
+/** A job that failed for good is of no use to anybody after a day. */
+async function removeFailedJobs(pool: pg.Pool, schema: string, log: JobRunnerOptions['log']) {
+  const utils = await makeWorkerUtils({ pgPool: pool, schema, logger: toLogger(log) })
+  try {
+    await utils.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS'] })
+  } finally {
+    await utils.release()
+  }
+}
+
+/** The queue reports every hiccup of the database as an error and every job as news. */
+function toLogger(log: JobRunnerOptions['log']): Logger {
+  return new Logger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') log.warn(`job queue: ${message}`)
+    else log.debug(`job queue: ${message}`)
+  })
+}

@@ -1,0 +1,60 @@
+/** Keeps a graphile-worker runner alive: when it gives up, because the database went away, a new one is made. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { type Runner, run } from 'graphile-worker'
+
+import { type JobRunnerOptions, runnerOptions } from './runner-options.ts'
+
+const firstRestartMs = 1_000
+const lastRestartMs = 30_000
+/** How long stopping waits for the runner once no job is being done: it may be waiting for a lost database. */
+const stopMs = 3_000
+
+export function createJobRunner(options: JobRunnerOptions) {
+  const { log } = options
+  const stopping = new AbortController()
+  const active = new Set<Promise<void>>()
+  let runner: Runner | undefined
+  let supervised: Promise<void> | undefined
+  let stopped: Promise<void> | undefined
+
+  async function supervise(): Promise<void> {
+    let restartMs = firstRestartMs
+    while (!stopping.signal.aborted) {
+      const startedAt = performance.now()
+      try {
+        runner = await run(runnerOptions(options, active))
+        if (!stopping.signal.aborted) await runner.promise
+      } catch (error) {
+        log.warn({ err: error }, 'the job queue stopped and will be started again')
+      }
+      if (performance.now() - startedAt > lastRestartMs) restartMs = firstRestartMs
+      await pause(restartMs, undefined, { signal: stopping.signal }).catch(() => {})
+      restartMs = Math.min(restartMs * 2, lastRestartMs)
+    }
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort()
+    const ended = Promise.allSettled([runner?.stop(), supervised])
+    await Promise.allSettled(active)
+    await Promise.race([ended, pause(stopMs, undefined, { ref: false })])
+  }
+
+  return {
+    get started() {
+      return supervised !== undefined
+    },
+
+    /** Returns at once; without a database the queue starts when there is one. */
+    start(): void {
+      supervised ??= supervise()
+    },
+
+    /** Waits for the jobs that are being done and begins no other. May be called more than once. */
+    stop(): Promise<void> {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}

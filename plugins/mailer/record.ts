@@ -1,0 +1,60 @@
+import type { FastifyBaseLogger } from 'fastify'
+
+import type { Db } from '../../db/database.ts'
+import {
+  type Attempt,
+  buryMailMessage,
+  markMailSent,
+  requeueMailMessage,
+  type WaitingMailMessage,
+} from '../../db/mail-messages.ts'
+import type { MailJobs } from './job.ts'
+import type { Outcome } from './outcome.ts'
+import { gaveUp, uncertain } from './reasons.ts'
+
+export interface RecordDeps {
+  db: Db
+  jobs: MailJobs
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+  /** Milliseconds to wait after so many attempts. */
+  retryDelay: (attempts: number) => number
+}
+
+/** Mail without a link or code, which nothing makes stale, is tried for three days. */
+const patienceMs = 3 * 24 * 3600_000
+
+/** Writes down what became of an attempt. May be called again after it threw. */
+export function createRecord({ db, jobs, log, retryDelay }: RecordDeps) {
+  async function wait(message: WaitingMailMessage, attempt: Attempt, reason: string, now: Date) {
+    if (!message.expires_at && now.getTime() - message.created_at.getTime() > patienceMs) {
+      return bury(message, attempt, `${gaveUp}: ${reason}`, now)
+    }
+    const runAt = new Date(now.getTime() + retryDelay(attempt.attempts))
+    await requeueMailMessage(db, attempt, reason, (id) => jobs(id, { runAt }), now)
+    const { id, kind } = message
+    log.warn({ messageId: id, kind, reason, nextAttempt: runAt }, 'a mail could not be sent yet')
+  }
+
+  async function bury(message: WaitingMailMessage, attempt: Attempt, reason: string, now: Date) {
+    await buryMailMessage(db, attempt, { reason, keepPayload: true }, now)
+    log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail is a dead letter')
+  }
+
+  return async (message: WaitingMailMessage, attempt: Attempt, outcome: Outcome): Promise<void> => {
+    const now = new Date()
+    switch (outcome.result) {
+      case 'sent': {
+        await markMailSent(db, attempt, now)
+        const { id, kind } = message
+        log.info({ messageId: id, kind, response: outcome.response }, 'a mail was accepted')
+        return
+      }
+      case 'temporary':
+        return wait(message, attempt, outcome.reason, now)
+      case 'permanent':
+        return bury(message, attempt, outcome.reason, now)
+      case 'ambiguous':
+        return bury(message, attempt, `${uncertain}: ${outcome.reason}`, now)
+    }
+  }
+}

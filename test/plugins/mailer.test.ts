@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import Fastify, { type FastifyInstance } from 'fastify'
+
+import config from '../../plugins/config.ts'
+import db from '../../plugins/db.ts'
+import devInbox from '../../plugins/dev-inbox.ts'
+import encryption from '../../plugins/encryption.ts'
+import httpClient from '../../plugins/http-client.ts'
+import jobQueue from '../../plugins/job-queue.ts'
+import mailer, { type MailerOptions } from '../../plugins/mailer.ts'
+import { configOf } from '../support/config.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+const person = 'ada@example.com'
+const variables = {
+  SiteURL: 'http://app.example',
+  Email: person,
+  Data: { name: 'Ada' },
+  ConfirmationURL: 'http://auth.example/verify?token=5ec7e7&type=signup',
+  Token: '123456',
+  TokenHash: '5ec7e7',
+  RedirectTo: 'http://app.example/',
+}
+
+suite('mail queue', () => {
+  test('a queued mail is sent once, in both forms, and nothing of it stays behind', async (t) => {
+    const { app, mail } = await start(t)
+    const id = await queue(app)
+
+    const { mail: message, raw } = await mail.waitFor(person)
+
+    assert.equal(message.subject, 'Confirm your email address')
+    assert.match(message.text ?? '', /123456/)
+    assert.match(String(message.html), /token=5ec7e7/)
+    assert.match(raw, new RegExp(`Message-ID: <${id}@example.com>`))
+    const row = await inState(app, id, 'sent')
+    assert.equal(row.payload, '')
+    assert.equal(mail.messages.length, 1)
+  })
+
+  test('a waiting mail cannot be read in the database, nor moved to another row', async (t) => {
+    const { app } = await start(t, { AUTH_SMTP_PORT: '9' })
+    const id = await queue(app)
+
+    const { payload } = await inState(app, id, 'queued')
+
+    for (const secret of [person, '123456', '5ec7e7', 'Ada']) assert.ok(!payload.includes(secret))
+    assert.match(app.encryption.decrypt(id, payload, 'it'), /ada@example\.com/)
+    assert.throws(() => app.encryption.decrypt(randomUUID(), payload, 'it'))
+  })
+
+  test('no commit, no mail', async (t) => {
+    const { app, mail } = await start(t)
+
+    const refused = app.db.transaction().execute(async (trx) => {
+      await app.mailer.queue(trx, { kind: 'confirmation', to: person, variables }, new Date())
+      throw new Error('changed my mind')
+    })
+
+    await assert.rejects(refused, /changed my mind/)
+    await queue(app, { to: 'next@example.com' })
+    await mail.waitFor('next@example.com')
+    assert.equal(mail.messages.length, 1)
+  })
+
+  test('a dead mail server delays a mail and loses none, across a restart of ours', async (t) => {
+    const { app, mail, restart } = await start(t)
+    await mail.stop()
+    const id = await queue(app)
+    await waitUntil(async () => (await rowOf(app, id)).attempts > 0)
+    const again = await restart()
+    await mail.restart()
+
+    await mail.waitFor(person)
+
+    const row = await inState(again, id, 'sent')
+    assert.ok(row.attempts > 1)
+    await pause(200)
+    assert.equal(mail.messages.length, 1)
+  })
+
+  test('a temporary refusal is tried again', async (t) => {
+    const { app, mail } = await start(t)
+    mail.behave('temporary')
+    const id = await queue(app)
+    const waiting = await waitUntil(async () => {
+      const row = await rowOf(app, id)
+      return row.state === 'queued' && row.attempts > 0 ? row : undefined
+    })
+    mail.behave('accept')
+
+    await mail.waitFor(person)
+
+    assert.match(waiting.reason ?? '', /451/)
+    await inState(app, id, 'sent')
+  })
+
+  test('a final refusal makes a dead letter whose reason holds no address', async (t) => {
+    const { app, mail } = await start(t)
+    mail.behave('permanent')
+
+    const row = await inState(app, await queue(app), 'dead')
+
+    assert.match(row.reason ?? '', /550.*there is nobody of this name/)
+    assert.doesNotMatch(row.reason ?? '', /ada/)
+    assert.equal(row.attempts, 1)
+  })
+
+  test('what was accepted without being confirmed is not sent again', async (t) => {
+    const { app, mail } = await start(t)
+    mail.behave('drop')
+    const id = await queue(app)
+
+    const row = await inState(app, id, 'dead')
+
+    assert.match(row.reason ?? '', /^may have been delivered/)
+    mail.behave('accept')
+    await app.jobQueue.enqueue(app.db, 'recover_mail', {})
+    await app.jobQueue.enqueue(app.db, 'send_mail', { id })
+    await settled(app)
+    assert.equal(mail.messages.length, 1)
+  })
+
+  test('a crash between sending and recording makes a dead letter, not a second mail', async (t) => {
+    const { app, mail } = await start(t)
+    const id = await queue(app)
+    await inState(app, id, 'sent')
+    await change(app, id, { state: 'sending', updated_at: new Date(Date.now() - 11 * 60_000) })
+
+    await app.jobQueue.enqueue(app.db, 'send_mail', { id })
+    await app.jobQueue.enqueue(app.db, 'recover_mail', {})
+
+    const row = await inState(app, id, 'dead')
+    assert.match(row.reason ?? '', /^may have been delivered: the server stopped/)
+    await settled(app)
+    assert.equal(mail.messages.length, 1)
+  })
+
+  test('a mail whose job died with its worker gets another', async (t) => {
+    const { app, mail } = await start(t, { AUTH_SMTP_PORT: '9' })
+    const id = await queue(app)
+    await app.close()
+    const lost = await start(t, {}, { database: app.config.DATABASE_URL, mail })
+    await lost.app.pool.query('delete from auth_jobs._private_jobs')
+    await change(lost.app, id, { attempts: 0, updated_at: new Date(Date.now() - 2 * 60_000) })
+
+    await lost.app.jobQueue.enqueue(lost.app.db, 'recover_mail', {})
+
+    await mail.waitFor(person)
+  })
+
+  test('a mail that outlived its link is dropped', async (t) => {
+    const { app, mail } = await start(t)
+
+    const row = await inState(
+      app,
+      await queue(app, { expiresAt: new Date(Date.now() - 1) }),
+      'dead',
+    )
+
+    assert.match(row.reason ?? '', /^expired/)
+    assert.equal(row.payload, '')
+    assert.equal(mail.messages.length, 0)
+  })
+
+  test('a mail sealed with a key that is gone is kept as a dead letter', async (t) => {
+    const { app } = await start(t)
+    const id = randomUUID()
+    const foreign = { key_id: 'f'.repeat(16), alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAA' }
+    await queue(app, { messageId: id, expiresAt: new Date(Date.now() + 60_000) }, (trx) =>
+      trx
+        .updateTable('postern_mail_messages')
+        .set({ payload: JSON.stringify(foreign) })
+        .where('id', '=', id)
+        .execute(),
+    )
+
+    const row = await inState(app, id, 'dead')
+
+    assert.match(row.reason ?? '', /AUTH_ENCRYPTION_OLD_KEYS/)
+    assert.equal(row.payload, JSON.stringify(foreign))
+  })
+
+  test('ten jobs for one message send one mail', async (t) => {
+    const { app, mail } = await start(t)
+    const id = randomUUID()
+
+    await queue(app, { messageId: id }, async (trx) => {
+      for (let n = 0; n < 10; n++) await app.jobQueue.enqueue(trx, 'send_mail', { id })
+    })
+
+    await mail.waitFor(person)
+    await settled(app)
+    assert.equal(mail.messages.length, 1)
+  })
+
+  test('old rows go, recent ones stay', async (t) => {
+    const { app } = await start(t)
+    const [old, recent] = [await queue(app), await queue(app)]
+    await inState(app, old, 'sent')
+    await inState(app, recent, 'sent')
+    await change(app, old, { created_at: new Date(Date.now() - 8 * 24 * 3600_000) })
+
+    await app.jobQueue.enqueue(app.db, 'remove_old_mail', {})
+
+    await settled(app)
+    const rows = await app.db.selectFrom('postern_mail_messages').select('id').execute()
+    assert.deepEqual(rows, [{ id: recent }])
+  })
+
+  test('without a mail server nothing is queued, and the error says so', async (t) => {
+    const { app } = await start(t, { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' })
+
+    await assert.rejects(queue(app), { errorCode: 'email_provider_not_configured', status: 500 })
+    assert.equal(app.mailer.configured, false)
+  })
+
+  test('in development, mail without a mail server goes to the inbox', async (t) => {
+    const { app } = await start(t, { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }, { dev: true })
+
+    await inState(app, await queue(app), 'sent')
+
+    const [message] = app.devInbox?.list() ?? []
+    assert.equal(message?.to, person)
+    assert.equal(message?.code, '123456')
+    assert.deepEqual(message?.links, [variables.ConfirmationURL])
+    assert.match(message?.html ?? '', /5ec7e7/)
+  })
+})
+
+interface Given {
+  dev?: boolean
+  database?: string
+  mail?: Awaited<ReturnType<typeof startMailServer>>
+}
+
+async function start(t: TestContext, env: Record<string, string> = {}, given: Given = {}) {
+  const url = given.database ?? (await cloneDatabase(t)).url
+  const mail = given.mail ?? (await startMailServer(t))
+  const settings = configOf({ ...mail.env, DATABASE_URL: url, ...env }, given.dev ?? false)
+  const app = await build(t, settings)
+  const restart = async () => {
+    await app.close()
+    return build(t, settings)
+  }
+  return { app, mail, restart }
+}
+
+async function build(t: TestContext, settings: ReturnType<typeof configOf>) {
+  const app = Fastify()
+  t.after(() => app.close())
+  await app.register(config, { config: settings })
+  for (const plugin of [db, encryption, httpClient, jobQueue, devInbox]) await app.register(plugin)
+  const options: MailerOptions = { retryDelay: () => 100 }
+  await app.register(mailer, options)
+  await app.ready()
+  return app
+}
+
+type Trx = Parameters<FastifyInstance['mailer']['queue']>[0]
+type Request = Partial<Parameters<FastifyInstance['mailer']['queue']>[1]>
+
+function queue(
+  app: FastifyInstance,
+  request: Pick<Request, 'to' | 'expiresAt' | 'messageId'> = {},
+  more: (trx: Trx) => Promise<unknown> = async () => {},
+): Promise<string> {
+  return app.db.transaction().execute(async (trx) => {
+    const mail = { kind: 'confirmation' as const, to: person, variables, ...request }
+    const id = await app.mailer.queue(trx, mail, new Date())
+    await more(trx)
+    return id
+  })
+}
+
+function rowOf(app: FastifyInstance, id: string) {
+  return app.db
+    .selectFrom('postern_mail_messages')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+}
+
+function change(app: FastifyInstance, id: string, values: object) {
+  return app.db.updateTable('postern_mail_messages').set(values).where('id', '=', id).execute()
+}
+
+function inState(app: FastifyInstance, id: string, state: string) {
+  return waitUntil(async () => {
+    const row = await rowOf(app, id)
+    return row.state === state ? row : undefined
+  })
+}
+
+/** No job is left to do. */
+function settled(app: FastifyInstance) {
+  return waitUntil(async () => {
+    const { rows } = await app.pool.query(
+      'select 1 from auth_jobs._private_jobs where run_at <= now()',
+    )
+    return rows.length === 0
+  })
+}
+
+async function waitUntil<T>(check: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = performance.now() + 10_000
+  while (performance.now() < deadline) {
+    const result = await check()
+    if (result !== undefined && result !== false) return result
+    await pause(20)
+  }
+  throw new Error('it did not happen in 10 s')
+}

@@ -1,0 +1,128 @@
+/** A real SMTP server for tests: keeps what it accepts, and misbehaves on request. */
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { type ParsedMail, simpleParser } from 'mailparser'
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+
+/**
+ * - accept: takes everything.
+ * - temporary, permanent: answers 451 or 550 to every recipient, repeating the address as servers do.
+ * - hang: says nothing after DATA, and accepts nothing.
+ * - drop: accepts the mail, and loses the connection before it can say so.
+ */
+export type Behaviour = 'accept' | 'temporary' | 'permanent' | 'hang' | 'drop'
+
+export interface ReceivedMail {
+  /** Who it was handed over for, whatever its headers say. */
+  to: string
+  from: string
+  mail: ParsedMail
+  raw: string
+}
+
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>
+
+/** Listens on a free port of 127.0.0.1 without TLS and without sign-in; stopped when the test ends. */
+export async function startMailServer(t?: Ending) {
+  const messages: ReceivedMail[] = []
+  const state = { behaviour: 'accept' as Behaviour }
+  const sockets = new Set<Socket>()
+  let server = await listen(0)
+  const { port } = server.server.address() as AddressInfo
+
+  async function receive(stream: SMTPServerDataStream, session: SMTPServerSession, done: Done) {
+    const chunks: Buffer[] = []
+    for await (const chunk of stream) chunks.push(chunk)
+    const raw = Buffer.concat(chunks)
+    if (state.behaviour === 'hang') return
+    const mail = await simpleParser(raw)
+    const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
+    for (const { address: to } of session.envelope.rcptTo) {
+      messages.push({ to, from, mail, raw: raw.toString() })
+    }
+    if (state.behaviour === 'drop') return dropAll()
+    done()
+  }
+
+  async function listen(port: number): Promise<SMTPServer> {
+    const server = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      onRcptTo: ({ address }, _session, done) => done(refusalOf(state.behaviour, address)),
+      onData: (stream, session, done) => {
+        receive(stream, session, done).catch(done)
+      },
+    })
+    server.on('error', () => {})
+    server.server.on('connection', (socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+    })
+    server.listen(port, '127.0.0.1')
+    await once(server.server, 'listening')
+    return server
+  }
+
+  function dropAll(): void {
+    for (const socket of sockets) socket.destroy()
+  }
+
+  async function stop(): Promise<void> {
+    dropAll()
+    await new Promise<void>((resolve) => server.close(resolve))
+  }
+
+  /** Waits until a mail fits (a predicate, or a recipient's address); fails after `timeoutMs`. */
+  async function waitFor(
+    wanted: string | ((message: ReceivedMail) => boolean),
+    timeoutMs = 10_000,
+  ): Promise<ReceivedMail> {
+    const fits = typeof wanted === 'string' ? (m: ReceivedMail) => m.to === wanted : wanted
+    const deadline = performance.now() + timeoutMs
+    while (performance.now() < deadline) {
+      const found = messages.find(fits)
+      if (found) return found
+      await pause(10)
+    }
+    throw new Error(`no mail ${typeof wanted === 'string' ? `to ${wanted}` : 'that fits'} came`)
+  }
+
+  t?.after(stop)
+  return {
+    host: '127.0.0.1',
+    port,
+    /** Everything accepted, oldest first. */
+    messages,
+    waitFor,
+    behave(behaviour: Behaviour): void {
+      state.behaviour = behaviour
+    },
+    /** Refuses connections from now on and closes those that are open. */
+    stop,
+    /** Listens again on the same port. */
+    async restart(): Promise<void> {
+      server = await listen(port)
+    },
+    /** The settings that make a server of ours send here. */
+    env: {
+      AUTH_SMTP_HOST: '127.0.0.1',
+      AUTH_SMTP_PORT: String(port),
+      AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
+    },
+  }
+}
+
+type Done = (error?: Error | null) => void
+
+function refusalOf(behaviour: Behaviour, address: string): Error | null {
+  const refuse = (responseCode: number, text: string) =>
+    Object.assign(new Error(`<${address}> ${text}`), { responseCode })
+  if (behaviour === 'temporary') return refuse(451, 'try again later')
+  if (behaviour === 'permanent') return refuse(550, 'there is nobody of this name')
+  return null
+}
