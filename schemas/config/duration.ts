@@ -10,7 +10,8 @@ const unitSeconds: Record<string, number> = {
   h: 3600,
 }
 
-const number = String.raw`(?:\d+\.?\d*|\.\d+)`
+// The digits can be split in one way only, so that a long wrong text is refused in linear time.
+const number = String.raw`(?:\d+(?:\.\d*)?|\.\d+)`
 const part = new RegExp(`(${number})(ns|us|µs|μs|ms|s|m|h)`, 'g')
 const whole = new RegExp(`^[+-]?(?:${number}(?:ns|us|µs|μs|ms|s|m|h))+$`)
 const bare = new RegExp(`^[+-]?${number}$`)

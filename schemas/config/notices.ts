@@ -52,7 +52,7 @@ function noticeUnknown(env: Environment, warn: Warn) {
 }
 
 function noticeSettings(config: Config, warn: Warn) {
-  const { dev, AUTH_SMS_TEST_OTP: testCodes } = config
+  const { dev } = config
   const sendsSms = config.AUTH_SMS_PROVIDER !== undefined || config.AUTH_HOOK_SEND_SMS_ENABLED
   if (!dev && config.AUTH_SMTP_HOST === undefined) {
     warn('AUTH_SMTP_HOST is not set: whatever must send mail is refused.')
@@ -66,10 +66,6 @@ function noticeSettings(config: Config, warn: Warn) {
     !config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
   ) {
     warn('AUTH_RATE_LIMIT_HEADER is not set: nothing is limited by client address.')
-  }
-  if (Object.keys(testCodes).length > 0) {
-    const until = config.AUTH_SMS_TEST_OTP_VALID_UNTIL?.toISOString() ?? 'this setting is removed'
-    warn(`AUTH_SMS_TEST_OTP lets test numbers sign in with a fixed code until ${until}.`)
   }
 }
 

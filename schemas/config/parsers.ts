@@ -39,7 +39,7 @@ export const parsers: Record<string, Parser> = {
   text: (text) => text,
   bool: (text) => booleans.get(text.toLowerCase()),
   whole: (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : undefined),
-  number: (text) => (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : undefined),
+  number: (text) => (/^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : undefined),
   duration,
   list: (text) => split(text, ','),
   choice: (text, schema) => choice(text, schema.enum),

@@ -73,7 +73,7 @@ export const limits = group('Rate limits', {
 })
 
 export const plannedLimits = group(
-  'Rate limits',
+  'Rate limits of features to come',
   {
     AUTH_RATE_LIMIT_WEB3: amount(`Wallet sign-ins ${perFiveMinutes}.`, { default: 30 }),
     AUTH_RATE_LIMIT_SSO: amount(`Single sign-on requests ${perFiveMinutes}.`, { default: 30 }),

@@ -1,0 +1,48 @@
+/** .env.example */
+import type { Row } from './row.ts'
+import type { Section } from './sections.ts'
+
+const introduction = `# Configuration of the server. Copy to .env and fill in what has no # in front.
+# docs/configuration.md explains every variable and how values are written.
+# Written by \`npm run config:docs\` from schemas/config. Change it there.
+`
+
+export function example(all: readonly Section[]): string {
+  const works = all
+    .filter(({ planned }) => !planned)
+    .map((section) => ({ ...section, rows: section.rows.filter(({ ignored }) => !ignored) }))
+    .filter(({ rows }) => rows.length > 0)
+  return [introduction, ...works.map(sectionText)].join('\n')
+}
+
+function sectionText({ title, note, rows }: Section): string {
+  const notes = note === '' ? [] : [comment(plain(note))]
+  return [`### ${title}`, ...notes, '', ...rows.map(entry)].join('\n')
+}
+
+/** What must be set stands ready to be filled in; the rest stands behind a #, with its default. */
+function entry(row: Row): string {
+  const sign = row.required && !row.name.includes('_OIDC_NAME_') ? '' : '# '
+  const value = row.example || (row.presetIsValue ? row.preset : '')
+  const lines = [comment(plain(row.meaning)), `${sign}${row.name}=${quoted(value)}`]
+  return `${lines.join('\n')}\n`
+}
+
+function plain(text: string): string {
+  return text.replaceAll('`', '')
+}
+
+function quoted(value: string): string {
+  return /[\s#'"{}$*]/.test(value) ? `"${value}"` : value
+}
+
+/** Lines of at most 100 characters behind a #. */
+function comment(text: string): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < 97) lines[lines.length - 1] += ` ${word}`
+    else lines.push(word)
+  }
+  return lines.map((line) => `# ${line}`).join('\n')
+}

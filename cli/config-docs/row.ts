@@ -1,0 +1,86 @@
+/** One variable as the reference and the example show it. */
+import { OptionalKind, type TSchema } from '@sinclair/typebox'
+
+import { formatDuration } from '../../schemas/config/duration.ts'
+
+export interface Row {
+  name: string
+  /** Further names of the same variable. */
+  aliases: string[]
+  type: string
+  required: boolean
+  /** What holds without the variable, in words; empty when nothing does. */
+  preset: string
+  /** The preset is what one would write, not an explanation. */
+  presetIsValue: boolean
+  /** Accepted, without effect. */
+  ignored: boolean
+  meaning: string
+  example: string
+}
+
+const types: Record<string, string> = {
+  bool: 'true, false',
+  whole: 'whole number',
+  url: 'URL',
+  link: 'URL',
+  site: 'URL',
+  'postgres-url': 'URL',
+  'redis-url': 'URL',
+  'hook-uri': 'URL',
+  prefix: 'path',
+  header: 'header name',
+  address: 'e-mail address',
+  'secret-bytes': 'text',
+  keys: 'list of keys',
+  'key-map': 'map of keys',
+  'hook-secrets': 'secrets',
+  'test-codes': 'map',
+  'character-sets': 'sets',
+  headers: 'JSON',
+  jwks: 'JSON',
+  moment: 'RFC 3339',
+  pem: 'PEM',
+}
+
+export function rowOf(name: string, schema: TSchema): Row {
+  const isOptional = OptionalKind in schema
+  const required = !isOptional && schema.default === undefined
+  return {
+    name,
+    aliases: schema['x-aliases'] ?? [],
+    type: typeOf(schema),
+    required,
+    preset: required ? '' : presetOf(schema),
+    presetIsValue: schema.default !== undefined,
+    ignored: schema['x-inert'] !== undefined,
+    meaning: [schema.description, withoutEffect(schema)].filter(Boolean).join(' '),
+    example: schema['x-example'] ?? '',
+  }
+}
+
+function typeOf(schema: TSchema): string {
+  const type: string = schema['x-type']
+  const shown = type === 'choice' ? schema.enum.join(', ') : (types[type] ?? type)
+  return shown + range(schema)
+}
+
+function range({ minimum, maximum, 'x-type': type }: TSchema): string {
+  if (type === 'duration') return minimum > 1 ? `, from ${formatDuration(minimum)}` : ''
+  if (maximum !== undefined) return `, ${minimum} to ${maximum}`
+  return minimum > 0 ? `, from ${minimum}` : ''
+}
+
+function presetOf(schema: TSchema): string {
+  const preset: unknown = schema['x-default-text'] ?? schema.default
+  if (Array.isArray(preset)) return preset.join(',')
+  if (typeof preset === 'object' || preset === undefined) return ''
+  return String(preset)
+}
+
+function withoutEffect(schema: TSchema): string {
+  const inert: unknown = schema['x-inert']
+  const deprecated: unknown = schema['x-deprecated']
+  if (inert !== undefined) return `Ignored: ${inert}.`
+  return deprecated === undefined ? '' : `Deprecated: ${deprecated}.`
+}
