@@ -28,7 +28,7 @@ export interface RunningPostgres {
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const folder = openFolder(options.dir)
-  const release = lockOrThrow(folder)
+  const release = lockOrThrow(folder, options.dir)
   try {
     return await startLocked(folder, options, release)
   } catch (error) {
@@ -67,11 +67,11 @@ async function startLocked(
   }
 }
 
-function lockOrThrow(folder: Folder): () => void {
+function lockOrThrow(folder: Folder, dir: string): () => void {
   const lock = takeLock(folder.lock)
   if ('release' in lock) return lock.release
   throw new PostgresStartError(
-    `The folder ${folder.path} is in use by another copy (process ${lock.heldBy}): ` +
+    `The folder ${dir} is in use by another copy (process ${lock.heldBy}): ` +
       'stop that one first, or use another folder.',
   )
 }

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmdirSync,
   symlinkSync,
   writeFileSync,
@@ -19,6 +20,7 @@ import { sharedFolder } from './binaries.ts'
 import { PostgresStartError } from './start-error.ts'
 
 export interface Folder {
+  /** Without symbolic links: Postgres may be unable to follow the way that was given. */
   path: string
   cluster: string
   lock: string
@@ -27,17 +29,17 @@ export interface Folder {
 
 /** Makes the folder where there is none. Throws PostgresStartError when it cannot be used. */
 export function openFolder(dir: string): Folder {
-  const path = resolve(dir)
-  const cluster = join(path, 'cluster')
+  const given = resolve(dir)
   try {
-    const account = serverAccount(cluster)
-    mkdirSync(dirname(path), { recursive: true })
-    if (account !== undefined && !canReach(dirname(path), account)) moveAway(path)
-    mkdirSync(path, { recursive: true })
+    const account = serverAccount(join(given, 'cluster'))
+    mkdirSync(dirname(given), { recursive: true })
+    if (account !== undefined && !canReach(dirname(given), account)) moveAway(given)
+    mkdirSync(given, { recursive: true })
+    const path = realpathSync(given)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-    return { path, cluster, lock: join(path, 'lock'), account }
+    return { path, cluster: join(path, 'cluster'), lock: join(path, 'lock'), account }
   } catch (error) {
-    throw error instanceof PostgresStartError ? error : unusable(path, error)
+    throw error instanceof PostgresStartError ? error : unusable(given, error)
   }
 }
 

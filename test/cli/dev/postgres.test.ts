@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, suite, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import pg from 'pg'
+import { PostgresStartError } from '../../../cli/dev/postgres/start-error.ts'
+import { startPostgres } from '../../../cli/dev/postgres.ts'
+
+const log = { info() {} }
+const homes: string[] = []
+const isRoot = process.getuid?.() === 0
+
+suite('startPostgres', () => {
+  after(() => homes.forEach(removeFolder))
+
+  test('keeps data, password and port, and starts again at once', async (t) => {
+    const dir = newFolder()
+    const first = await startPostgres({ dir, log })
+    await query(first.url, 'create table kept as select 1 as one')
+    await first.stop()
+    await first.stop()
+    const begin = performance.now()
+
+    const second = await startPostgres({ dir, log, settings: { work_mem: '7MB' } })
+    t.after(second.stop)
+
+    assert.ok(performance.now() - begin < 5000)
+    assert.equal(second.url, first.url)
+    assert.deepEqual(await query(second.url, 'table kept'), [{ one: 1 }])
+    assert.deepEqual(await query(second.url, 'show work_mem'), [{ work_mem: '7MB' }])
+    assert.deepEqual(await query(second.url, 'show listen_addresses'), [
+      { listen_addresses: '127.0.0.1' },
+    ])
+  })
+
+  test('a second copy on the same folder is refused in one sentence', async (t) => {
+    const dir = newFolder()
+    const first = await startPostgres({ dir, log })
+    t.after(first.stop)
+
+    await assert.rejects(startPostgres({ dir, log }), (error) => {
+      assert.ok(error instanceof PostgresStartError)
+      assert.match(error.message, /^The folder .* is in use by another copy \(process \d+\): stop/)
+      return true
+    })
+
+    assert.deepEqual(await query(first.url, 'select 1 as one'), [{ one: 1 }])
+  })
+
+  test('a folder that cannot be made is refused in one sentence', async () => {
+    const file = join(newFolder(), '..', 'file')
+    writeFileSync(file, '')
+
+    await assert.rejects(startPostgres({ dir: join(file, 'postgres'), log }), (error) => {
+      assert.ok(error instanceof PostgresStartError)
+      assert.match(error.message, /^The folder .* cannot be used .*: let this user write to it/)
+      return true
+    })
+  })
+
+  test('a killed run leaves nothing that the next one stumbles over', async (t) => {
+    const dir = newFolder()
+    const { child, url } = await startedElsewhere(t, dir, 'wait')
+    await query(url, 'create table kept as select 1 as one')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    assert.ok(await query(url, 'select 1'), 'the orphan still runs')
+
+    const messages: string[] = []
+    const next = await startPostgres({ dir, log: { info: (message) => messages.push(message) } })
+    t.after(next.stop)
+
+    assert.match(String(messages), /left behind/)
+    assert.deepEqual(await query(next.url, 'table kept'), [{ one: 1 }])
+  })
+
+  test('Ctrl-C, which the whole process group gets, is left to the one who started it', async (t) => {
+    const { child, url } = await startedElsewhere(t, newFolder(), 'ignore Ctrl-C')
+
+    process.kill(-Number(child.pid), 'SIGINT')
+
+    await delay(300)
+    assert.deepEqual(await query(url, 'select 1 as one'), [{ one: 1 }])
+  })
+
+  for (const ending of ['stop', 'exit']) {
+    test(`nothing runs on after ${ending}`, async (t) => {
+      const { url } = await startedElsewhere(t, newFolder(), ending)
+      await gone(url)
+    })
+  }
+
+  test('works where only root may enter', { skip: !isRoot && 'needs root' }, async (t) => {
+    const dir = newFolder()
+    chmodSync(join(dir, '..', '..'), 0o700)
+
+    const first = await startPostgres({ dir, log })
+    await query(first.url, 'create table kept as select 1 as one')
+    await first.stop()
+    const second = await startPostgres({ dir, log })
+    t.after(second.stop)
+
+    assert.deepEqual(await query(second.url, 'table kept'), [{ one: 1 }])
+  })
+})
+
+/** `<new folder>/data/postgres`, the last part not made yet. */
+function newFolder(): string {
+  const home = mkdtempSync(join(tmpdir(), 'postern-folder-'))
+  homes.push(home)
+  chmodSync(home, 0o711)
+  mkdirSync(join(home, 'data'))
+  return join(home, 'data', 'postgres')
+}
+
+function removeFolder(home: string): void {
+  const dir = join(home, 'data', 'postgres')
+  // It may be a link to a place that Postgres can reach.
+  if (existsSync(dir)) rmSync(realpathSync(dir), { recursive: true, force: true })
+  rmSync(home, { recursive: true, force: true })
+}
+
+async function startedElsewhere(t: TestContext, dir: string, ending: string) {
+  const script = join(import.meta.dirname, 'start-postgres.ts')
+  const child: ChildProcess = spawn(process.execPath, [script, dir, ending], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(async () => {
+    child.kill('SIGKILL')
+    const cleaner = await startPostgres({ dir, log }).catch(() => undefined)
+    await cleaner?.stop()
+  })
+  assert.ok(child.stdout)
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { child, url }
+}
+
+async function gone(url: string): Promise<void> {
+  for (let i = 0; i < 100; i++) {
+    const error = await query(url, 'select 1').catch((error: { code?: string }) => error)
+    if ('code' in error && error.code === 'ECONNREFUSED') return
+    await delay(50)
+  }
+  assert.fail('Postgres still answers')
+}
+
+async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,10 @@
+/** Run as a process of its own: starts Postgres in the folder given and ends as it is told. */
+import { startPostgres } from '../../../cli/dev/postgres.ts'
+
+const [dir = '', ending = ''] = process.argv.slice(2)
+const postgres = await startPostgres({ dir, log: console })
+console.log(postgres.url)
+if (ending === 'exit') process.exit()
+if (ending === 'stop') await postgres.stop()
+if (ending === 'ignore Ctrl-C') process.on('SIGINT', () => console.log('still here'))
+if (ending !== 'stop') setInterval(() => {}, 1000)
