@@ -7,6 +7,7 @@ import { CompactSign, errors, type JWTHeaderParameters, jwtVerify } from 'jose'
 import { ApiError, badJwt } from '../errors.ts'
 import { AccessTokenClaims } from '../schemas/access-token.ts'
 import type { Config } from '../schemas/config/config.ts'
+import { accessTokenClaims, type ClaimsSource } from './jwt/access-token-claims.ts'
 import { createVerifiedTokens } from './jwt/verified-tokens.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
@@ -22,9 +23,15 @@ export interface JwtOptions {
   signingKeys: Pick<SigningKeys, 'ring' | 'lookAgain' | 'onChange' | 'keepUntil'>
   config: Pick<
     Config,
-    'AUTH_API_EXTERNAL_URL' | 'AUTH_JWT_EXP' | 'AUTH_JWT_ISSUER' | 'AUTH_JWT_VALID_METHODS'
+    | 'AUTH_API_EXTERNAL_URL'
+    | 'AUTH_JWT_EXP'
+    | 'AUTH_JWT_ISSUER'
+    | 'AUTH_JWT_VALID_METHODS'
+    | 'AUTH_SESSIONS_ALLOW_LOW_AAL'
   >
 }
+
+type SessionClaims = ClaimsSource['session'] & { amr: ClaimsSource['amr'] }
 
 export interface ApiTokenOptions {
   role: string
@@ -83,6 +90,10 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
   return {
     /** Signs with the current key. */
     sign,
+
+    /** Signs the access token of a person in a session. */
+    signAccessToken: (user: ClaimsSource['user'], session: SessionClaims, now: Date) =>
+      sign(accessTokenClaims({ user, session, amr: session.amr, config, now })),
 
     /** Signs a token for a service or a public client, and keeps its key until it has expired. */
     async signApiToken({ role, sub, seconds }: ApiTokenOptions, now: Date): Promise<string> {

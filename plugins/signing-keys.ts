@@ -13,7 +13,7 @@ import type { GeneratedAlgorithm } from './signing-keys/key-material.ts'
 import type { KeyRing } from './signing-keys/key-ring.ts'
 import { createListen, type Listen } from './signing-keys/listener.ts'
 import { configuredRing, type KeyRingConfig, storedRing } from './signing-keys/load-ring.ts'
-import { createStoredKeys, isDue, standbySeconds } from './signing-keys/stored-keys.ts'
+import { createStoredKeys, isDue, jwksMaxAge, standbySeconds } from './signing-keys/stored-keys.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -96,6 +96,9 @@ export function createSigningKeys({ db, config, encryption, log, listen }: Signi
       return ring
     },
 
+    /** Seconds for which the public keys may be cached. */
+    jwksMaxAge,
+
     /** Reads the keys; makes the first one, and promotes a waiting one, where that is due. */
     sync,
 
@@ -117,8 +120,8 @@ export function createSigningKeys({ db, config, encryption, log, listen }: Signi
     },
     close: async () => follower?.close(),
 
-    /** The stored keys with their states, oldest first; none of AUTH_JWT_KEYS is among them. */
-    list: () => stored.list(),
+    /** The stored keys with their states, oldest first; AUTH_JWT_KEYS puts them all out of use. */
+    list: async () => (config.AUTH_JWT_KEYS ? [] : stored.list()),
 
     /** Makes a key that is shown now and signs later. Returns its id. */
     rotate: (

@@ -1,20 +1,25 @@
 /** JWKs (RFC 7517) to keys and back. Each key has one algorithm, so that none can be tried under another. */
-import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto'
-
 import {
+  CompactSign,
   type CryptoKey,
   calculateJwkThumbprint,
+  compactVerify,
   exportJWK,
   generateKeyPair,
   importJWK,
   type JWK,
 } from 'jose'
 
-import { validationFailed } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
+import type { PublicJwk } from '../../schemas/signing-key.ts'
 
 /** Algorithms of keys that the server makes by itself. */
 export const generatedAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const
 export type GeneratedAlgorithm = (typeof generatedAlgorithms)[number]
+
+export function isGeneratedAlgorithm(alg: string): alg is GeneratedAlgorithm {
+  return generatedAlgorithms.some((known) => known === alg)
+}
 
 export interface Key {
   /** Absent only for a shared secret without AUTH_JWT_KEY_ID. */
@@ -32,7 +37,7 @@ const algorithms: Record<string, string[]> = {
   oct: ['HS256'],
 }
 
-const publicMembers: Record<string, (keyof JWK)[]> = {
+const publicMembers: Record<string, ('n' | 'e' | 'crv' | 'x' | 'y')[]> = {
   RSA: ['n', 'e'],
   EC: ['crv', 'x', 'y'],
   OKP: ['crv', 'x'],
@@ -57,18 +62,32 @@ export async function keyId(jwk: JWK): Promise<string> {
 }
 
 /** What a JWKS shows of a key pair; undefined for a shared secret, which is never shown. */
-export async function publicPart(jwk: JWK): Promise<JWK | undefined> {
+export async function publicPart(jwk: JWK): Promise<PublicJwk | undefined> {
   const members = publicMembers[jwk.kty ?? '']
   if (!members) return undefined
-  const values = Object.fromEntries(members.map((name) => [name, jwk[name]]))
-  const [kid, alg] = [await keyId(jwk), algorithmOf(jwk)]
-  return { kty: `${jwk.kty}`, ...values, kid, alg, use: 'sig', key_ops: ['verify'] } as JWK
+  return {
+    ...Object.fromEntries(members.map((name) => [name, jwk[name]])),
+    kty: `${jwk.kty}`,
+    kid: await keyId(jwk),
+    alg: algorithmOf(jwk),
+    use: 'sig',
+    key_ops: ['verify'],
+  }
 }
 
+/** Throws when the public part is not that of the private one: no token of the key would verify. */
 export async function importSigningKey(jwk: JWK): Promise<Key> {
   if (jwk.kty === 'oct') return importSecret(jwk)
-  checkPair(jwk)
-  return { kid: await keyId(jwk), alg: algorithmOf(jwk), key: await toCryptoKey(jwk, 'sign') }
+  const alg = algorithmOf(jwk)
+  if (jwk.d === undefined) throw refused('the private part of the key is missing')
+  try {
+    const key = await toCryptoKey(jwk, 'sign')
+    const probe = await new CompactSign(Buffer.of()).setProtectedHeader({ alg }).sign(key)
+    await compactVerify(probe, (await importVerificationKey(jwk)).key)
+    return { kid: await keyId(jwk), alg, key }
+  } catch (cause) {
+    throw refused('its parts do not make a pair, or it is shorter than RFC 7518 allows', cause)
+  }
 }
 
 export async function importVerificationKey(jwk: JWK): Promise<Key> {
@@ -101,30 +120,6 @@ async function toCryptoKey(jwk: JWK, use: 'sign' | 'verify'): Promise<CryptoKey>
   return key
 }
 
-/** A wrong key must be refused when it arrives, not when its first token fails. */
-function checkPair(jwk: JWK): void {
-  if (jwk.d === undefined) throw refused('the private part of the key is missing')
-  const pair = readPair(jwk)
-  const shown = createPublicKey(pair).export({ format: 'jwk' })
-  const members = publicMembers[jwk.kty ?? ''] ?? []
-  if (members.some((name) => shown[name] !== jwk[name])) {
-    throw refused('the public and the private part of the key do not belong together')
-  }
-  const bits = pair.asymmetricKeyDetails?.modulusLength
-  if (bits !== undefined && bits < 2048) {
-    throw refused('an RSA key needs at least 2048 bits (RFC 7518 §3.3)')
-  }
-}
-
-function readPair(jwk: JWK) {
-  try {
-    const key: JsonWebKey = { ...jwk }
-    return createPrivateKey({ key, format: 'jwk' })
-  } catch (cause) {
-    throw refused('this is not a usable private JWK', cause)
-  }
-}
-
 /** A fresh private JWK with its thumbprint as id. RSA keys have 2048 bits. */
 export async function generateJwk(alg: GeneratedAlgorithm): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true })
@@ -133,7 +128,5 @@ export async function generateJwk(alg: GeneratedAlgorithm): Promise<JWK> {
 }
 
 function refused(why: string, cause?: unknown) {
-  const error = validationFailed(`Signing key refused: ${why}.`, 422)
-  if (cause !== undefined) error.cause = cause
-  return error
+  return new ApiError(422, 'validation_failed', `Signing key refused: ${why}.`, { cause })
 }

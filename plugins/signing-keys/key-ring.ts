@@ -1,11 +1,10 @@
 /** The keys as one replica uses them at one moment: one signs, several verify, and the public ones are shown. */
-import type { JWK } from 'jose'
-
+import type { PublicJwk } from '../../schemas/signing-key.ts'
 import type { Key } from './key-material.ts'
 
 export interface VerificationKey extends Key {
   /** Undefined for a shared secret. */
-  publicJwk: JWK | undefined
+  publicJwk: PublicJwk | undefined
   /** From then on it verifies nothing and is not shown. */
   retiresAt?: Date | undefined
 }
@@ -15,7 +14,9 @@ export interface KeyRing {
   /** The key that a token names, whatever algorithm the token claims. */
   find(kid: string | undefined, alg: string | undefined, now: Date): VerificationKey | undefined
   /** A JWK set (RFC 7517 §5) of public keys. */
-  publicKeys(now: Date): { keys: JWK[] }
+  publicKeys(now: Date): { keys: PublicJwk[] }
+  /** Of the keys that are shown, and of the one that signs. */
+  algorithms(now: Date): string[]
 }
 
 export interface KeyRingParts {
@@ -28,6 +29,8 @@ export interface KeyRingParts {
 export function createKeyRing({ signing, verifying, secret }: KeyRingParts): KeyRing {
   const byId = new Map(verifying.map((key) => [key.kid, key]))
   const fallback = secret && { ...secret, publicJwk: undefined }
+  const shown = (now: Date) =>
+    verifying.filter((key) => !isRetired(key, now)).flatMap(({ publicJwk }) => publicJwk ?? [])
 
   return {
     signing,
@@ -39,10 +42,8 @@ export function createKeyRing({ signing, verifying, secret }: KeyRingParts): Key
       return alg === 'HS256' ? fallback : undefined
     },
 
-    publicKeys(now) {
-      const live = verifying.filter((key) => !isRetired(key, now))
-      return { keys: live.flatMap(({ publicJwk }) => publicJwk ?? []) }
-    },
+    publicKeys: (now) => ({ keys: shown(now) }),
+    algorithms: (now) => [...new Set([signing, ...shown(now)].map(({ alg }) => alg))],
   }
 }
 

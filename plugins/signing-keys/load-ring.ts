@@ -4,7 +4,7 @@ import type { JWK } from 'jose'
 import type { SigningKeyRow } from '../../db/signing-keys.ts'
 import type { Config } from '../../schemas/config/config.ts'
 import { readConfiguredKeys } from './configured-keys.ts'
-import { importSigningKey, importVerificationKey, secretKey } from './key-material.ts'
+import { importSigningKey, importVerificationKey, publicPart, secretKey } from './key-material.ts'
 import { createKeyRing, type KeyRing, type VerificationKey } from './key-ring.ts'
 
 export type KeyRingConfig = Pick<
@@ -40,9 +40,9 @@ export async function storedRing(
 }
 
 async function toVerificationKey(row: SigningKeyRow): Promise<VerificationKey> {
-  const publicJwk: JWK = row.public_jwk
+  const publicJwk = await publicPart(row.public_jwk)
   const retiresAt = row.state === 'previous' ? (row.retires_at ?? undefined) : undefined
-  return { ...(await importVerificationKey(publicJwk)), publicJwk, retiresAt }
+  return { ...(await importVerificationKey(row.public_jwk)), publicJwk, retiresAt }
 }
 
 function secretOf({ AUTH_JWT_SECRET, AUTH_JWT_KEY_ID }: KeyRingConfig) {

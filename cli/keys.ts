@@ -1,0 +1,93 @@
+/** `npm run keys`: looks after the keys that sign access tokens, while the server runs. */
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+
+import type { JWK } from 'jose'
+
+import { isGeneratedAlgorithm } from '../plugins/signing-keys/key-material.ts'
+import type { SigningKeys } from '../plugins/signing-keys.ts'
+import { parseDuration } from '../schemas/config/duration.ts'
+import { withSigningKeys } from './with-signing-keys.ts'
+
+const usage = `npm run keys -- list
+npm run keys -- rotate [--alg RS256|ES256|EdDSA] [--after 15m]
+npm run keys -- revoke KID
+npm run keys -- import FILE [--after 15m]
+npm run keys -- export-public`
+
+interface Request {
+  operand: string
+  alg: string | undefined
+  /** Seconds until a new key signs. */
+  activateAfter: number | undefined
+}
+
+type Command = (keys: SigningKeys, request: Request, now: Date) => Promise<void>
+
+const commands: Record<string, { operand?: string; run: Command }> = {
+  list: { run: list },
+  rotate: { run: rotate },
+  revoke: { operand: 'KID', run: revoke },
+  import: { operand: 'FILE', run: importFile },
+  'export-public': { run: exportPublic },
+}
+
+/** The command. Throws an Error that is one sentence for the operator. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { alg: { type: 'string' }, after: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const [name = '', operand = '', ...rest] = positionals
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const isComplete = command && (operand !== '') === (command.operand !== undefined)
+  if (!isComplete || rest.length > 0) throw new Error(`Usage:\n${usage}`)
+  const { alg, after } = values
+  const activateAfter = after === undefined ? undefined : parseDuration(after)
+  await withSigningKeys((keys) => command.run(keys, { operand, alg, activateAfter }, new Date()))
+}
+
+async function list(keys: SigningKeys): Promise<void> {
+  const rows = await keys.list()
+  if (rows.length === 0) console.log('The database holds no signing keys.')
+  for (const { kid, alg, state, activates_at, retires_at, revoked_at } of rows) {
+    const notes = {
+      standby: `signs from ${activates_at?.toISOString()}`,
+      current: 'signs',
+      previous: `verifies until ${retires_at?.toISOString()}`,
+      revoked: `revoked ${revoked_at?.toISOString()}`,
+    }
+    console.log([kid, alg.padEnd(5), state.padEnd(8), notes[state]].join('  '))
+  }
+}
+
+async function rotate(keys: SigningKeys, { alg, activateAfter }: Request, now: Date) {
+  if (alg !== undefined && !isGeneratedAlgorithm(alg)) {
+    throw new Error(`--alg ${alg} is unknown: use RS256, ES256 or EdDSA.`)
+  }
+  await keys.rotate(alg, { activateAfter }, now)
+  await list(keys)
+}
+
+async function revoke(keys: SigningKeys, { operand }: Request, now: Date) {
+  await keys.revoke(operand, now)
+  await list(keys)
+}
+
+async function importFile(keys: SigningKeys, { operand, activateAfter }: Request, now: Date) {
+  await keys.importKey(parseJwk(await readFile(operand, 'utf8'), operand), { activateAfter }, now)
+  await list(keys)
+}
+
+function parseJwk(text: string, file: string): JWK {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${file} does not hold a JWK: it is not JSON.`)
+  }
+}
+
+async function exportPublic(keys: SigningKeys, _request: Request, now: Date): Promise<void> {
+  console.log(JSON.stringify(keys.ring.publicKeys(now), null, 2))
+}

@@ -1,0 +1,39 @@
+/** `npm run token`: mints a token for a service (`service_role`) or for public clients (`anon`). */
+import { parseArgs } from 'node:util'
+
+import { createJwt } from '../plugins/jwt.ts'
+import { parseDuration } from '../schemas/config/duration.ts'
+import { withSigningKeys } from './with-signing-keys.ts'
+
+const usage = 'Usage: npm run token -- --role service_role [--exp 10y] [--sub UUID]'
+
+/** Prints the token and nothing else. Throws an Error that is one sentence for the operator. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      role: { type: 'string' },
+      exp: { type: 'string', default: '10y' },
+      sub: { type: 'string' },
+    },
+  })
+  const { role, sub } = values
+  if (!role) throw new Error(usage)
+  const seconds = parseLifetime(values.exp)
+  await withSigningKeys(async (signingKeys, config) => {
+    const jwt = createJwt({ signingKeys, config })
+    console.log(await jwt.signApiToken({ role, sub, seconds }, new Date()))
+  })
+}
+
+const longUnits: Record<string, number> = { d: 86_400, w: 604_800, y: 365 * 86_400 }
+
+/** A duration as in the configuration, or whole days, weeks or years (`10y`); in seconds. */
+function parseLifetime(text: string): number {
+  const [, amount, unit = ''] = /^(\d+)([dwy])$/.exec(text) ?? []
+  const seconds =
+    amount === undefined ? parseDuration(text) : Number(amount) * (longUnits[unit] ?? Number.NaN)
+  if (seconds < 1)
+    throw new Error(`--exp ${text} is too short: a token lives for a second or more.`)
+  return seconds
+}

@@ -1,0 +1,27 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { ErrorResponses } from '../../schemas/error.ts'
+import { PublicJwk } from '../../schemas/signing-key.ts'
+
+const jwks: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { signingKeys } = fastify
+
+  fastify.get(
+    '/.well-known/jwks.json',
+    {
+      schema: {
+        summary: 'The keys that access tokens can be verified with (RFC 7517)',
+        tags: ['discovery'],
+        response: { 200: Type.Object({ keys: Type.Array(PublicJwk) }), ...ErrorResponses },
+      },
+    },
+    async (_request, reply) => {
+      // A new key is shown for longer than this before it signs.
+      reply.header('cache-control', `public, max-age=${signingKeys.jwksMaxAge}`)
+      return signingKeys.ring.publicKeys(new Date())
+    },
+  )
+}
+
+export default jwks

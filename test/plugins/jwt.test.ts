@@ -1,0 +1,437 @@
+import assert from 'node:assert/strict'
+import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
+import { after, before, suite, test } from 'node:test'
+
+import fc from 'fast-check'
+import { CompactSign, calculateJwkThumbprint, EncryptJWT, exportSPKI, importJWK } from 'jose'
+
+import type { SessionRecord } from '../../db/sessions.ts'
+import { ApiError } from '../../errors.ts'
+import { accessTokenClaims, type ClaimsSource } from '../../plugins/jwt/access-token-claims.ts'
+import { createVerifiedTokens } from '../../plugins/jwt/verified-tokens.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { jwtSecret, type KeyServer, startedKeyServer } from '../support/signing-keys.ts'
+
+const userId = '0193f2c4-7a31-7000-8000-0123456789ab'
+const claims = { sub: userId, role: 'authenticated' }
+const hour = 3600
+
+suite('jwt', () => {
+  const { server, ending } = sharedServer()
+
+  test('what it signs it verifies', async () => {
+    const { jwt } = server()
+    const payload = { ...claims, iat: seconds(), exp: seconds() + hour, aal: 'aal1' as const }
+
+    assert.deepEqual(await jwt.verify(await jwt.sign(payload)), payload)
+  })
+
+  test('a token made by hand with AUTH_JWT_SECRET is accepted, whatever kid it has', async () => {
+    for (const header of [{}, { kid: 'of my own' }]) {
+      const token = hs256({ role: 'service_role' }, jwtSecret, header)
+      assert.deepEqual(await server().jwt.verify(token), { role: 'service_role' })
+    }
+  })
+
+  test('such a token is refused with AUTH_JWT_ACCEPT_SECRET=false', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const { jwt } = await startedKeyServer(t, url, { AUTH_JWT_ACCEPT_SECRET: 'false' })
+
+    await refused(jwt, hs256({ role: 'service_role' }, jwtSecret))
+  })
+
+  test('AUTH_JWT_VALID_METHODS narrows what is accepted', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const { jwt } = await startedKeyServer(t, url, { AUTH_JWT_VALID_METHODS: 'RS256' })
+
+    await jwt.verify(await jwt.sign(claims))
+    await refused(jwt, hs256({ role: 'service_role' }, jwtSecret))
+  })
+
+  const attacks: Record<string, (server: KeyServer) => Promise<string> | string> = {
+    'alg none': ({ keys }) => `${part({ alg: 'none', kid: keys.ring.signing.kid })}.${body()}.`,
+    'alg None without kid': () => `${part({ alg: 'None' })}.${body()}.`,
+    'alg none with a signature left on it': async ({ jwt }) =>
+      withHeader(await jwt.sign(claims), { alg: 'none' }),
+    'the public key as an HMAC secret, PEM': async ({ keys }) =>
+      hs256(claims, await publicPem(keys), { kid: keys.ring.signing.kid }),
+    'the public key as an HMAC secret, PEM, no kid': async ({ keys }) =>
+      hs256(claims, await publicPem(keys)),
+    'the public key as an HMAC secret, JSON': ({ keys }) =>
+      hs256(claims, JSON.stringify(shownKey(keys)), { kid: keys.ring.signing.kid }),
+    'the modulus as an HMAC secret': ({ keys }) =>
+      hs256(claims, Buffer.from(shownKey(keys).n ?? '', 'base64url')),
+    'our kid, HS256 with the real secret': ({ keys }) =>
+      hs256(claims, jwtSecret, { kid: keys.ring.signing.kid }),
+    'our kid, another algorithm of the same kind': ({ keys }) =>
+      strangersRsa({ alg: 'RS512', kid: keys.ring.signing.kid }),
+    'our kid, PS256': ({ keys }) => strangersRsa({ alg: 'PS256', kid: keys.ring.signing.kid }),
+    'our kid, the key of somebody else': ({ keys }) =>
+      strangersRsa({ alg: 'RS256', kid: keys.ring.signing.kid }),
+    'their own key in the header': strangersOwnJwk,
+    'their own key by address': ({ keys }) =>
+      strangersRsa({ alg: 'RS256', kid: keys.ring.signing.kid, jku: 'https://evil.example/jwks' }),
+    'an unknown kid': async ({ jwt }) =>
+      withHeader(await jwt.sign(claims), { alg: 'RS256', kid: 'nobody' }),
+    'no kid': async ({ jwt }) => withHeader(await jwt.sign(claims), { alg: 'RS256' }),
+    'a kid with the name of an object member': () =>
+      strangersRsa({ alg: 'RS256', kid: '__proto__' }),
+    'a kid that is no string': () => strangersRsa({ alg: 'RS256', kid: { toString: 1 } }),
+    'a secret of their own': () => hs256(claims, 'x'.repeat(32)),
+    'an empty secret': () => hs256(claims, ''),
+    'a critical extension': ({ keys }) =>
+      strangersRsa({ alg: 'RS256', kid: keys.ring.signing.kid, crit: ['exp'] }),
+    'an unencoded payload': () => hs256(claims, jwtSecret, { b64: false, crit: ['b64'] }),
+    expired: () => hs256({ ...claims, exp: seconds() - 6 }, jwtSecret),
+    'not yet valid': () => hs256({ ...claims, nbf: seconds() + 60 }, jwtSecret),
+    'exp as text': () => hs256({ ...claims, exp: `${seconds() + hour}` }, jwtSecret),
+    'exp null': () => hs256({ ...claims, exp: null }, jwtSecret),
+    'nbf as text': () => hs256({ ...claims, nbf: 'now' }, jwtSecret),
+    'sub as a number': () => hs256({ sub: 7 }, jwtSecret),
+    'sub as a list': () => hs256({ sub: [userId] }, jwtSecret),
+    'role as a list': () => hs256({ role: ['service_role'] }, jwtSecret),
+    'aal as a number': () => hs256({ ...claims, aal: 2 }, jwtSecret),
+    huge: () => hs256({ ...claims, user_metadata: { blob: 'x'.repeat(100_000) } }, jwtSecret),
+    'a list as payload': () => hs256([claims], jwtSecret),
+    'a token as payload': ({ jwt }) => jwt.sign(claims).then((inner) => hs256(inner, jwtSecret)),
+    'a payload that is not JSON': () => hmac(`${part({ alg: 'HS256' })}.${base64('{')}`),
+    'deep nesting without end': () =>
+      hmac(`${part({ alg: 'HS256' })}.${base64('['.repeat(8_000))}`),
+    'an encrypted token': () => encryptedToken(),
+    truncated: async ({ jwt }) => (await jwt.sign(claims)).slice(0, -10),
+    'without signature': async ({ jwt }) => (await jwt.sign(claims)).replace(/[^.]*$/, ''),
+    'another payload under the signature': async ({ jwt }) => {
+      const [header, , signature] = (await jwt.sign(claims)).split('.')
+      return `${header}.${part({ ...claims, role: 'service_role' })}.${signature}`
+    },
+    'a fourth part': async ({ jwt }) => `${await jwt.sign(claims)}.e30`,
+    'a line break in it': async ({ jwt }) => (await jwt.sign(claims)).replace('.', '.\n'),
+    'padding in it': () => hs256(claims, jwtSecret).replace('.', '==.'),
+    'dots only': () => '..',
+    empty: () => '',
+  }
+  for (const [attack, make] of Object.entries(attacks)) {
+    test(`${attack}: refused with bad_jwt`, async () => {
+      await refused(server().jwt, await make(server()))
+    })
+  }
+
+  test('the clock may differ by five seconds', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { jwt } = server()
+    const token = hs256({ ...claims, nbf: seconds() + 5, exp: seconds() + 10 }, jwtSecret)
+
+    await jwt.verify(token)
+    t.mock.timers.setTime(Date.now() + 14_000)
+    await jwt.verify(token)
+    t.mock.timers.setTime(Date.now() + 1_000)
+    await refused(jwt, token)
+  })
+
+  test('a token that was verified before expires all the same', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { jwt } = server()
+    const token = await jwt.sign({ ...claims, exp: seconds() + 60 })
+    await jwt.verify(token)
+    await jwt.verify(token)
+
+    t.mock.timers.setTime(Date.now() + 66_000)
+
+    await refused(jwt, token)
+  })
+
+  test('claims of a verified token cannot be changed for the next reader', async () => {
+    const { jwt } = server()
+    const verified = await jwt.verify(await jwt.sign(claims))
+
+    assert.throws(() => Object.assign(verified, { role: 'service_role' }), TypeError)
+  })
+
+  test('random text is refused with bad_jwt', async () => {
+    const { jwt } = server()
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), (text) => refused(jwt, text)),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('three parts of random JSON are refused with bad_jwt', async () => {
+    const { jwt } = server()
+    const header = fc.oneof(
+      fc.json(),
+      fc.record({ alg: fc.constantFrom('RS256', 'HS256', 'none', 'ES256'), kid: fc.anything() }),
+    )
+    const signature = fc.uint8Array({ maxLength: 300 })
+    await fc.assert(
+      fc.asyncProperty(header, fc.json(), signature, (head, payload, bytes) =>
+        refused(
+          jwt,
+          [typeof head === 'string' ? head : safeJson(head), payload, Buffer.from(bytes)]
+            .map(base64)
+            .join('.'),
+        ),
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('any change of one character of a good token is refused or changes nothing', async () => {
+    const { jwt } = server()
+    const token = await jwt.sign({ ...claims, exp: seconds() + hour })
+    const place = fc.nat({ max: token.length - 1 })
+    await fc.assert(
+      fc.asyncProperty(place, fc.string({ minLength: 1, maxLength: 1 }), async (at, character) => {
+        const changed = token.slice(0, at) + character + token.slice(at + 1)
+        const result = await jwt.verify(changed).catch((error: unknown) => error)
+        if (result instanceof ApiError) assert.equal(result.errorCode, 'bad_jwt')
+        else assert.deepEqual(result, await jwt.verify(token))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('random claims signed with the secret verify or are refused with bad_jwt', async () => {
+    const { jwt } = server()
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (payload) => {
+        const result = await jwt.verify(hs256(payload, jwtSecret)).catch((error: unknown) => error)
+        if (result instanceof Error) assert.ok(isBadJwt(result), String(result))
+        else assert.deepEqual(result, JSON.parse(JSON.stringify(payload)))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  after(ending)
+})
+
+suite('verified tokens', () => {
+  test('the least recently used is forgotten, long ones are not kept', () => {
+    const tokens = createVerifiedTokens(2)
+    tokens.put('a', {})
+    tokens.put('b', {})
+    tokens.get('a')
+    tokens.put('c', {})
+    tokens.put('x'.repeat(5_000), {})
+
+    assert.deepEqual(
+      ['a', 'b', 'c', 'x'.repeat(5_000)].map((token) => tokens.get(token) !== undefined),
+      [true, false, true, false],
+    )
+  })
+})
+
+suite('access token claims', () => {
+  const now = new Date('2026-03-01T12:00:00.900Z')
+  const iat = 1772366400
+
+  test('every claim is there, empty where there is nothing to say', () => {
+    assert.deepEqual(accessTokenClaims(source()), {
+      iss: 'https://auth.example.com',
+      sub: userId,
+      aud: 'authenticated',
+      role: 'authenticated',
+      iat,
+      exp: iat + hour,
+      email: '',
+      phone: '',
+      app_metadata: {},
+      user_metadata: {},
+      aal: 'aal1',
+      amr: [],
+      session_id: 'a-session',
+      is_anonymous: true,
+    })
+  })
+
+  test('AUTH_JWT_ISSUER is the issuer', () => {
+    const { config } = source()
+    const issued = accessTokenClaims({
+      ...source(),
+      config: { ...config, AUTH_JWT_ISSUER: 'https://issuer.example' },
+    })
+    assert.equal(issued.iss, 'https://issuer.example')
+  })
+
+  const levels: [string[], string][] = [
+    [[], 'aal1'],
+    [['password'], 'aal1'],
+    [['otp', 'password'], 'aal1'],
+    [['password', 'totp'], 'aal2'],
+    [['mfa/phone'], 'aal2'],
+    [['mfa/webauthn', 'oauth'], 'aal2'],
+  ]
+  for (const [methods, level] of levels) {
+    test(`[${methods}] is ${level}, newest first`, () => {
+      const amr = methods.map((method, index) => ({ method, timestamp: 100 + index }))
+      const issued = accessTokenClaims({ ...source(), amr })
+      assert.equal(issued.aal, level)
+      assert.deepEqual(
+        issued.amr.map(({ method }) => method),
+        methods.toReversed(),
+      )
+    })
+  }
+
+  test('a session that owes its second factor gets no token past its allowance', () => {
+    const { user, session, config } = source()
+    const factor = { ...someFactor, status: 'verified' as const }
+    const owing = {
+      ...source(),
+      user: { ...user, factors: [factor] },
+      session: { ...session, session_created_at: new Date(now.getTime() - 50_000) },
+      config: { ...config, AUTH_SESSIONS_ALLOW_LOW_AAL: 60 },
+    }
+    assert.equal(accessTokenClaims(owing).exp, iat + 10)
+    const amr = [{ method: 'totp', timestamp: iat }]
+    assert.equal(accessTokenClaims({ ...owing, amr }).exp, iat + hour)
+    const unverified = { ...user, factors: [someFactor] }
+    assert.equal(accessTokenClaims({ ...owing, user: unverified }).exp, iat + hour)
+  })
+
+  function source(): ClaimsSource {
+    return {
+      user: {
+        id: userId,
+        aud: 'authenticated',
+        role: 'authenticated',
+        email: null,
+        phone: null,
+        raw_app_meta_data: null,
+        raw_user_meta_data: null,
+        is_anonymous: true,
+        factors: [],
+      },
+      session: { session_id: 'a-session', session_created_at: now },
+      amr: [],
+      config: {
+        AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
+        AUTH_JWT_EXP: hour,
+        AUTH_JWT_ISSUER: undefined,
+        AUTH_SESSIONS_ALLOW_LOW_AAL: undefined,
+      },
+      now,
+    }
+  }
+})
+
+const someFactor: SessionRecord['factors'][number] = {
+  id: 'a-factor',
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+  status: 'unverified',
+  friendly_name: null,
+  factor_type: 'totp',
+  phone: null,
+  last_challenged_at: null,
+  web_authn_aaguid: null,
+}
+
+/** One server for the whole suite: nothing here changes its keys. */
+function sharedServer() {
+  const endings: (() => Promise<void>)[] = []
+  let database: TestDatabase | undefined
+  let started: KeyServer | undefined
+  before(async () => {
+    database = await cloneDatabase()
+    started = await startedKeyServer({ after: (end) => endings.push(end) }, database.url)
+  })
+  return {
+    server(): KeyServer {
+      assert.ok(started)
+      return started
+    },
+    async ending() {
+      for (const end of endings) await end()
+      await database?.drop()
+    },
+  }
+}
+
+async function refused(jwt: KeyServer['jwt'], token: string): Promise<void> {
+  const error = await jwt.verify(token).then(
+    () => assert.fail('the token was accepted'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(isBadJwt(error), String(error))
+}
+
+function isBadJwt(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.status === 403 &&
+    error.errorCode === 'bad_jwt' &&
+    error.message.startsWith('invalid JWT: unable to parse or verify signature, ')
+  )
+}
+
+function seconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+function base64(value: string | Buffer): string {
+  return Buffer.from(value).toString('base64url')
+}
+
+function part(value: unknown): string {
+  return base64(JSON.stringify(value))
+}
+
+function body(): string {
+  return part(claims)
+}
+
+/** Random values hold what JSON cannot: those headers are as good as empty ones. */
+function safeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return '{}'
+  }
+}
+
+function hs256(payload: unknown, secret: string | Buffer, header: object = {}): string {
+  return hmac(`${part({ alg: 'HS256', typ: 'JWT', ...header })}.${part(payload)}`, secret)
+}
+
+function hmac(signed: string, secret: string | Buffer = jwtSecret): string {
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+}
+
+function withHeader(token: string, header: object): string {
+  return token.replace(/^[^.]*/, part(header))
+}
+
+function shownKey(keys: KeyServer['keys']) {
+  const [key] = keys.ring.publicKeys(new Date()).keys
+  assert.ok(key)
+  return key
+}
+
+async function publicPem(keys: KeyServer['keys']): Promise<string> {
+  const key = await importJWK({ ...shownKey(keys) }, 'RS256', { extractable: true })
+  assert.ok(!(key instanceof Uint8Array))
+  return exportSPKI(key)
+}
+
+const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+function strangersRsa(header: object): string {
+  const signed = `${part(header)}.${body()}`
+  return `${signed}.${signBytes('sha256', Buffer.from(signed), stranger.privateKey).toString('base64url')}`
+}
+
+async function strangersOwnJwk(): Promise<string> {
+  const jwk = stranger.publicKey.export({ format: 'jwk' })
+  const { kty = '', n = '', e = '' } = jwk
+  const kid = await calculateJwkThumbprint({ kty, n, e })
+  return new CompactSign(Buffer.from(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: 'RS256', kid, jwk: { kty, n, e } })
+    .sign(stranger.privateKey)
+}
+
+function encryptedToken(): Promise<string> {
+  return new EncryptJWT(claims)
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+    .encrypt(Buffer.from(jwtSecret).subarray(0, 32))
+}

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { decodeProtectedHeader, exportJWK, generateKeyPair, type JWK } from 'jose'
+
+import { listSigningKeys } from '../../db/signing-keys.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { type KeyServer, keyServer, startedKeyServer } from '../support/signing-keys.ts'
+
+const minutes = (count: number) => count * 60_000
+const kidOf = (token: string) => decodeProtectedHeader(token).kid
+const claims = { sub: crypto.randomUUID(), role: 'authenticated' }
+
+suite('signing keys', () => {
+  test('two servers that start at once on an empty database make one key', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const servers = [keyServer(t, url), keyServer(t, url), keyServer(t, url)]
+
+    await Promise.all(servers.map(({ keys }) => keys.sync(new Date())))
+
+    const kids = servers.map(({ keys }) => keys.ring.signing.kid)
+    assert.equal(new Set(kids).size, 1)
+    assert.equal((await listSigningKeys(first(servers).db)).length, 1)
+  })
+
+  for (const alg of ['RS256', 'ES256', 'EdDSA']) {
+    test(`the first key is for ${alg} when the configuration says so`, async (t) => {
+      const { keys, jwt } = await start(t, { AUTH_JWT_ALGORITHM: alg })
+
+      const header = decodeProtectedHeader(await jwt.sign(claims))
+
+      const [shown] = keys.ring.publicKeys(new Date()).keys
+      assert.deepEqual(header, { alg, typ: 'JWT', kid: shown?.kid })
+    })
+  }
+
+  test('the database holds nothing private in clear', async (t) => {
+    const { db, keys } = await start(t, { AUTH_JWT_ALGORITHM: 'ES256' })
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const jwk = { ...(await exportJWK(privateKey)), kid: 'known' }
+    await keys.importKey(jwk, {}, new Date())
+
+    const rows = await listSigningKeys(db)
+
+    const stored = rows.find(({ kid }) => kid === 'known')
+    assert.ok(stored && jwk.d)
+    assert.ok(!JSON.stringify(rows).includes(jwk.d))
+    assert.deepEqual(Object.keys(JSON.parse(stored.private_jwk)).toSorted(), [
+      'alg',
+      'data',
+      'key_id',
+      'nonce',
+    ])
+    assert.ok(rows.every(({ public_jwk }) => !('d' in public_jwk)))
+  })
+
+  test('a key under an unknown encryption key stops the start with the name of the variable', async (t) => {
+    const { url } = await cloneDatabase(t)
+    await startedKeyServer(t, url)
+    const stranger = keyServer(t, url, { AUTH_JWT_SECRET: 'another secret, again with 32 bytes' })
+
+    await assert.rejects(stranger.keys.sync(new Date()), /AUTH_ENCRYPTION_KEY/)
+  })
+
+  test('the life of a key: standby, current, previous, gone', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { keys, jwt } = await start(t, { AUTH_JWT_EXP: '3600' })
+    const old = keys.ring.signing.kid
+    const oldToken = await jwt.sign({ ...claims, exp: seconds() + 3600 })
+
+    const fresh = await keys.rotate('ES256', {}, new Date())
+    assert.deepEqual(shownIds(keys), [old, fresh], 'both are shown')
+    assert.equal(kidOf(await jwt.sign(claims)), old, 'the old one signs')
+
+    t.mock.timers.setTime(Date.now() + minutes(11))
+    await keys.sync(new Date())
+    assert.equal(kidOf(await jwt.sign(claims)), old, 'not before every cache has expired')
+
+    t.mock.timers.setTime(Date.now() + minutes(5))
+    await keys.sync(new Date())
+    assert.equal(kidOf(await jwt.sign(claims)), fresh, 'the new one signs')
+    assert.equal((await jwt.verify(oldToken)).sub, claims.sub, 'the old one verifies')
+    assert.deepEqual(shownIds(keys), [old, fresh])
+
+    t.mock.timers.setTime(Date.now() + minutes(62))
+    assert.deepEqual(shownIds(keys), [fresh], 'after its last token it is gone')
+    await assert.rejects(jwt.verify(oldToken), { errorCode: 'bad_jwt' })
+  })
+
+  test('a demoted key has lost its private part', async (t) => {
+    const { db, keys } = await start(t)
+    const old = keys.ring.signing.kid
+    await keys.rotate('ES256', { activateAfter: 0 }, new Date())
+
+    const rows = await listSigningKeys(db)
+
+    const states = rows.map(({ kid, state, private_jwk }) => [kid, state, private_jwk !== ''])
+    assert.deepEqual(states, [
+      [old, 'previous', false],
+      [keys.ring.signing.kid, 'current', true],
+    ])
+  })
+
+  test('replicas that promote at the same moment promote once', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const servers = await startSeveral(t, url, 3)
+    const { keys, db } = first(servers)
+    const fresh = await keys.rotate('ES256', {}, new Date())
+    const later = new Date(Date.now() + minutes(16))
+
+    await Promise.all(servers.map((server) => server.keys.sync(later)))
+
+    assert.deepEqual(
+      (await listSigningKeys(db)).map(({ state }) => state),
+      ['previous', 'current'],
+    )
+    assert.ok(servers.every((server) => server.keys.ring.signing.kid === fresh))
+  })
+
+  test('a second rotation is refused while a key is waiting', async (t) => {
+    const { keys } = await start(t)
+    await keys.rotate('ES256', {}, new Date())
+
+    await assert.rejects(keys.rotate('ES256', {}, new Date()), { status: 422 })
+  })
+
+  test('a token for ten years keeps its key that long', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { keys, jwt } = await start(t)
+    const tenYears = 10 * 365 * 86_400
+    const token = await jwt.signApiToken({ role: 'service_role', seconds: tenYears }, new Date())
+    await keys.rotate('ES256', { activateAfter: 0 }, new Date())
+
+    t.mock.timers.setTime(Date.now() + minutes(60 * 24 * 365))
+    await keys.sync(new Date())
+
+    assert.notEqual(kidOf(token), keys.ring.signing.kid)
+    assert.equal((await jwt.verify(token)).role, 'service_role')
+  })
+
+  test('a revoked key verifies nothing, here and on the other replica, and another one signs', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const [one, two] = await startSeveral(t, url, 2)
+    assert.ok(one && two)
+    const token = await one.jwt.sign(claims)
+    const kid = kidOf(token) ?? ''
+    await two.jwt.verify(token)
+
+    await one.keys.revoke(kid, new Date())
+    await two.keys.sync(new Date())
+
+    await assert.rejects(one.jwt.verify(token), { errorCode: 'bad_jwt' })
+    await assert.rejects(two.jwt.verify(token), { errorCode: 'bad_jwt' })
+    const next = await one.jwt.sign(claims)
+    assert.notEqual(kidOf(next), kid)
+    assert.equal((await two.jwt.verify(next)).sub, claims.sub)
+    assert.ok(!shownIds(two.keys).includes(kid))
+  })
+
+  test('revoking the current key puts the waiting one to work', async (t) => {
+    const { keys } = await start(t)
+    const standby = await keys.rotate('ES256', {}, new Date())
+
+    await keys.revoke(keys.ring.signing.kid ?? '', new Date())
+
+    assert.equal(keys.ring.signing.kid, standby)
+  })
+
+  test('an unknown kid cannot be revoked, and none twice', async (t) => {
+    const { keys } = await start(t)
+    const kid = await keys.rotate(undefined, {}, new Date())
+    await keys.revoke(kid, new Date())
+
+    await assert.rejects(keys.revoke(kid, new Date()), { status: 404 })
+    await assert.rejects(keys.revoke('nobody', new Date()), { status: 404 })
+  })
+
+  test('a replica that listens follows at once', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const [one, two] = await startSeveral(t, url, 2)
+    assert.ok(one && two)
+    two.keys.follow()
+    await delay(300)
+    const changed = new Promise<void>((resolve) => two.keys.onChange(resolve))
+
+    const fresh = await one.keys.rotate('ES256', {}, new Date())
+
+    const started = Date.now()
+    await changed
+    assert.ok(Date.now() - started < 2_000, 'faster than polling')
+    assert.ok(shownIds(two.keys).includes(fresh))
+  })
+
+  test('a token of a key that another replica just made is accepted', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const [one, two] = await startSeveral(t, url, 2)
+    assert.ok(one && two)
+    await one.keys.rotate('ES256', { activateAfter: 0 }, new Date())
+
+    const token = await one.jwt.sign(claims)
+
+    assert.equal((await two.jwt.verify(token)).sub, claims.sub)
+  })
+
+  const badKeys: Record<string, () => Promise<JWK> | JWK> = {
+    'a public key': async () => exportJWK((await generateKeyPair('ES256')).publicKey),
+    'a shared secret': () => ({ kty: 'oct', k: 'x'.repeat(64) }),
+    'halves of two pairs': async () => {
+      const [one, two] = await Promise.all([pair('ES256'), pair('ES256')])
+      return { ...one, x: `${two.x}`, y: `${two.y}` }
+    },
+    'another algorithm': async () => ({ ...(await pair('ES256')), alg: 'RS256' }),
+    'the algorithm none': async () => ({ ...(await pair('ES256')), alg: 'none' }),
+    'a kind we do not know': () => ({ kty: 'quantum' }),
+    'a curve we do not know': async () => pair('ES384'),
+  }
+  for (const [mistake, make] of Object.entries(badKeys)) {
+    test(`an import of ${mistake} is refused`, async (t) => {
+      const { keys, db } = await start(t)
+      const jwk = await make()
+
+      await assert.rejects(keys.importKey(jwk, {}, new Date()), { status: 422 })
+
+      assert.equal((await listSigningKeys(db)).length, 1)
+    })
+  }
+})
+
+suite('configured keys', () => {
+  test('HS256 signs with AUTH_JWT_SECRET and makes no key', async (t) => {
+    const env = { AUTH_JWT_ALGORITHM: 'HS256', AUTH_JWT_KEY_ID: 'shared' }
+    const { db, keys, jwt } = await start(t, env)
+
+    const token = await jwt.sign(claims)
+
+    assert.deepEqual(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT', kid: 'shared' })
+    assert.equal((await jwt.verify(token)).sub, claims.sub)
+    assert.deepEqual(keys.ring.publicKeys(new Date()), { keys: [] })
+    assert.deepEqual(await listSigningKeys(db), [])
+  })
+
+  test('AUTH_JWT_KEYS signs with its one signing key and shows no secret', async (t) => {
+    const signing = { ...(await pair('ES256')), kid: 'mine', alg: 'ES256', key_ops: ['sign'] }
+    const secret = { kty: 'oct', kid: 'old', alg: 'HS256', k: 'x'.repeat(64), key_ops: ['verify'] }
+    const env = { AUTH_JWT_KEYS: JSON.stringify([signing, secret]) }
+    const { db, keys, jwt } = await start(t, env)
+
+    const token = await jwt.sign(claims)
+
+    assert.equal(kidOf(token), 'mine')
+    assert.equal((await jwt.verify(token)).sub, claims.sub)
+    const { x, y } = signing
+    assert.deepEqual(keys.ring.publicKeys(new Date()).keys, [
+      { kty: 'EC', crv: 'P-256', x, y, kid: 'mine', alg: 'ES256', use: 'sig', key_ops: ['verify'] },
+    ])
+    assert.deepEqual(await listSigningKeys(db), [])
+    await assert.rejects(keys.rotate('ES256', {}, new Date()), /AUTH_JWT_KEYS/)
+  })
+})
+
+async function start(t: TestContext, env: Record<string, string> = {}): Promise<KeyServer> {
+  const { url } = await cloneDatabase(t)
+  return startedKeyServer(t, url, env)
+}
+
+async function startSeveral(t: TestContext, url: string, count: number): Promise<KeyServer[]> {
+  const servers = Array.from({ length: count }, () => keyServer(t, url))
+  for (const { keys } of servers) await keys.sync(new Date())
+  return servers
+}
+
+function first<T>([value]: T[]): T {
+  assert.ok(value)
+  return value
+}
+
+function shownIds(keys: KeyServer['keys']): unknown[] {
+  return keys.ring.publicKeys(new Date()).keys.map(({ kid }) => kid)
+}
+
+function seconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+async function pair(alg: string): Promise<JWK> {
+  return exportJWK((await generateKeyPair(alg, { extractable: true })).privateKey)
+}

@@ -1,0 +1,62 @@
+/** The signing keys of one replica, over a database that a test made. */
+import type { FastifyBaseLogger } from 'fastify'
+
+import { createDb, type Db } from '../../db/database.ts'
+import { createPool } from '../../plugins/db.ts'
+import { createEncryption, encryptionKeys } from '../../plugins/encryption.ts'
+import { createJwt, type Jwt } from '../../plugins/jwt.ts'
+import { createListen } from '../../plugins/signing-keys/listener.ts'
+import { createSigningKeys, type SigningKeys } from '../../plugins/signing-keys.ts'
+import type { Config } from '../../schemas/config/config.ts'
+import { readConfig } from '../../schemas/config/read-config.ts'
+
+export const jwtSecret = 'a secret of the tests with more than 32 bytes'
+
+export interface KeyServer {
+  config: Config
+  db: Db
+  keys: SigningKeys
+  jwt: Jwt
+}
+
+interface Ending {
+  after(end: () => Promise<void>): void
+}
+
+type Environment = Record<string, string>
+
+/** The least that a server has to be told. */
+export function testEnvironment(databaseUrl: string, more: Environment = {}): Environment {
+  return {
+    DATABASE_URL: databaseUrl,
+    AUTH_DB_DRIVER: 'postgres',
+    AUTH_SITE_URL: 'https://app.example.com',
+    AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
+    AUTH_JWT_SECRET: jwtSecret,
+    ...more,
+  }
+}
+
+export const silentLog: Pick<FastifyBaseLogger, 'info' | 'warn'> = { info() {}, warn() {} }
+
+/** Knows the database and has not looked into it yet. */
+export function keyServer(t: Ending, databaseUrl: string, env: Environment = {}): KeyServer {
+  const config = readConfig(testEnvironment(databaseUrl, env), { dev: false, warn() {} })
+  const pool = createPool({ connectionString: databaseUrl, max: 3, log: silentLog })
+  const db = createDb(pool, config.AUTH_DB_NAMESPACE)
+  const encryption = createEncryption(encryptionKeys(config))
+  const listen = createListen(databaseUrl, silentLog)
+  const keys = createSigningKeys({ db, config, encryption, log: silentLog, listen })
+  t.after(async () => {
+    await keys.close()
+    await pool.end()
+  })
+  return { config, db, keys, jwt: createJwt({ config, signingKeys: keys }) }
+}
+
+/** As a server after its start. */
+export async function startedKeyServer(t: Ending, databaseUrl: string, env: Environment = {}) {
+  const server = keyServer(t, databaseUrl, env)
+  await server.keys.sync(new Date())
+  return server
+}
