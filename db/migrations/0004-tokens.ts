@@ -1,5 +1,12 @@
 /** What proves an address once, and sign-ins on their way through a browser. */
-import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
+import {
+  ensureEmptyDefaults,
+  ensureEnum,
+  ensureIndexes,
+  ensureNullable,
+  ensureTable,
+  type MigrationDb,
+} from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
   await ensureEnum(db, 'one_time_token_type', [
@@ -59,6 +66,8 @@ async function flowState(db: MigrationDb): Promise<void> {
     linking_target_id: 'uuid',
     email_optional: 'boolean not null default false',
   })
+  await ensureNullable(db, 'flow_state', ['auth_code', 'code_challenge', 'code_challenge_method'])
+  await ensureEmptyDefaults(db, 'flow_state', ['provider_access_token', 'provider_refresh_token'])
   await ensureIndexes(db, [
     'create index if not exists idx_auth_code on flow_state (auth_code)',
     `create index if not exists idx_user_id_auth_method

@@ -60,6 +60,17 @@ export async function ensureEmptyDefaults(db: MigrationDb, table: string, column
   }
 }
 
+/** Lets columns be null that a peer once required and no longer does. */
+export async function ensureNullable(db: MigrationDb, table: string, columns: string[]) {
+  const { rows } = await sql<{ name: string }>`
+    select attname as name from pg_attribute
+    where attrelid = ${relation(table)} and attname = any(${columns}) and attnotnull
+  `.execute(db)
+  for (const { name } of rows) {
+    await sql`alter table ${sql.ref(table)} alter column ${sql.ref(name)} drop not null`.execute(db)
+  }
+}
+
 /** Makes a function without arguments unless the schema has one of that name. */
 export async function ensureFunction(db: MigrationDb, name: string, rest: string): Promise<void> {
   const found = await sql`
