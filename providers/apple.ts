@@ -1,10 +1,11 @@
 import { createAppleSecret } from './apple-secret.ts'
 import { baseUrl } from './base-url.ts'
+import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { parseJson } from './http.ts'
 import { email, fullName, person } from './identity.ts'
+import { discoveredEndpoints } from './issuers.ts'
 import { at, text, truth } from './json.ts'
 import { oauth2Provider } from './oauth2.ts'
-import { discoveredEndpoints, verifyCallbackIdToken } from './oidc.ts'
 import { type Claims, type ProviderDefinition, ProviderError } from './provider.ts'
 
 const standard = 'https://appleid.apple.com'

@@ -34,15 +34,13 @@ export function newSecrets(flow: OAuth2Flow, { params }: AuthorizationRequest): 
   }
 }
 
-/** All parameters in alphabetical order. Throws ProviderError configuration without a client id. */
+/** All parameters in alphabetical order. */
 export function authorizationQuery(
-  settings: ProviderSettings,
+  { clientIds, redirectUri }: ProviderSettings,
   flow: OAuth2Flow,
   request: AuthorizationRequest,
   secrets: FlowSecrets,
 ): URLSearchParams {
-  const clientId = settings.clientIds[0]
-  if (!clientId) throw new ProviderError('configuration', 'no client id')
   const extra = flow.extraScopes === false ? [] : request.scopes
   const scope = [...new Set([...flow.scopes, ...extra])].join(' ')
   const query = new URLSearchParams({
@@ -50,8 +48,8 @@ export function authorizationQuery(
     ...(flow.passthrough === false ? {} : passedOn(request.params)),
     ...flow.params,
     ...protections(secrets),
-    client_id: clientId,
-    redirect_uri: settings.redirectUri,
+    client_id: clientIds[0] ?? '',
+    redirect_uri: redirectUri,
     response_type: 'code',
     state: request.state,
   })

@@ -1,9 +1,9 @@
 import { baseUrl } from './base-url.ts'
+import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { genericProfile, otherClaims } from './generic-claims.ts'
 import { email } from './identity.ts'
 import { text, truth } from './json.ts'
 import { oauth2Provider } from './oauth2.ts'
-import { verifyCallbackIdToken } from './oidc.ts'
 import type { Claims, Profile, ProviderDefinition, ProviderSettings } from './provider.ts'
 
 const host = 'https://login.microsoftonline.com'

@@ -50,11 +50,16 @@ function tokenForm(settings: ProviderSettings, flow: OAuth2Flow, { params, secre
   return form
 }
 
-async function clientOf(settings: ProviderSettings, flow: OAuth2Flow, now: Date): Promise<Client> {
+/** Throws ProviderError configuration when the operator has not entered enough to sign in. */
+export async function clientOf(
+  settings: ProviderSettings,
+  flow: OAuth2Flow,
+  now: Date,
+): Promise<Client> {
   const id = settings.clientIds[0]
   const secret = flow.clientSecret ? await flow.clientSecret(now) : settings.secret
-  if (id && secret) return { id, secret }
-  throw new ProviderError('configuration', 'no client id or no secret')
+  if (id && secret && settings.redirectUri) return { id, secret }
+  throw new ProviderError('configuration', 'client id, secret or redirect URI is missing')
 }
 
 function tokenRequest(form: URLSearchParams, client: Client, style: ClientAuth): RequestInit {

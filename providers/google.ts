@@ -1,8 +1,9 @@
 import { baseUrl } from './base-url.ts'
+import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { email, person } from './identity.ts'
+import { discoveredEndpoints } from './issuers.ts'
 import { record, text, truth } from './json.ts'
 import { oauth2Provider } from './oauth2.ts'
-import { discoveredEndpoints, verifyCallbackIdToken } from './oidc.ts'
 import type { Claims, Profile, ProviderDefinition, ProviderSettings } from './provider.ts'
 
 const standard = 'https://accounts.google.com'

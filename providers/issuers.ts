@@ -3,6 +3,7 @@ import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose'
 
 import { NoReply, parseJson, type Reply, type Send } from './http.ts'
 import { at, list, text } from './json.ts'
+import type { Endpoints } from './oauth2.ts'
 import { ProviderError } from './provider.ts'
 import { createStaleCache } from './stale-cache.ts'
 
@@ -79,4 +80,19 @@ function isKeySet(value: unknown): value is JSONWebKeySet {
 
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? 'an address that is no URL'
+}
+
+/** The endpoints that discovery names; for the `endpoints` of a flow. */
+export function discoveredEndpoints(
+  issuers: Issuers,
+  url: string,
+  accepts: (issuer: string) => boolean,
+): (now: Date) => Promise<Endpoints> {
+  return async (now) => {
+    const { authorizationEndpoint, tokenEndpoint } = await issuers.metadata(url, accepts, now)
+    if (authorizationEndpoint && tokenEndpoint) {
+      return { authorize: authorizationEndpoint, token: tokenEndpoint }
+    }
+    throw new ProviderError('discovery', 'the metadata lacks an endpoint')
+  }
 }

@@ -1,8 +1,9 @@
 import { baseUrl } from './base-url.ts'
+import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { email, fullName } from './identity.ts'
+import { discoveredEndpoints } from './issuers.ts'
 import { text, truth } from './json.ts'
 import { oauth2Provider } from './oauth2.ts'
-import { discoveredEndpoints, verifyCallbackIdToken } from './oidc.ts'
 import type { Claims, Profile, ProviderDefinition } from './provider.ts'
 
 const standard = 'https://www.linkedin.com/oauth'

@@ -1,7 +1,7 @@
 /** The authorization code flow (RFC 6749 §4.1) with PKCE (RFC 7636), as most providers speak it. */
 
 import { authorizationQuery, newSecrets, withQuery } from './authorization-query.ts'
-import { createCodeExchange } from './code-exchange.ts'
+import { clientOf, createCodeExchange } from './code-exchange.ts'
 import { NoReply, parseJson } from './http.ts'
 import { toIdentity } from './identity.ts'
 import {
@@ -58,6 +58,7 @@ export function oauth2Provider(
 
   return {
     async authorizationUrl(request) {
+      await clientOf(settings, flow, request.now)
       const { authorize } = await flow.endpoints(request.now)
       const secrets = newSecrets(flow, request)
       const query = authorizationQuery(settings, flow, request, secrets)

@@ -1,5 +1,5 @@
 /** Validation of id_tokens (OpenID Connect Core 1.0 §3.1.3.7). */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 
 import {
   decodeJwt,
@@ -11,9 +11,9 @@ import {
   type LocalJWKSet,
 } from 'jose'
 
+import { sameText } from './constant-time.ts'
 import type { Issuers, Metadata } from './issuers.ts'
 import { text } from './json.ts'
-import type { Endpoints, Grant } from './oauth2.ts'
 import { ProviderError } from './provider.ts'
 
 export interface IdTokenCheck {
@@ -52,44 +52,6 @@ export async function verifyIdToken(
   if (!text(payload.sub)) throw rejected('no sub')
   if (check.accessToken) checkAtHash(payload, protectedHeader.alg, check.accessToken)
   return payload
-}
-
-/** The id_token of a callback: for our first client id, with the nonce of this very flow. */
-export async function verifyCallbackIdToken(
-  issuers: Issuers,
-  { tokens, callback }: Grant,
-  check: Pick<IdTokenCheck, 'accepts' | 'discoverAt'> & { clientIds: readonly string[] },
-): Promise<JWTPayload> {
-  if (tokens.idToken === '') throw rejected('the reply has no id_token')
-  const claims = await verifyIdToken(issuers, tokens.idToken, {
-    ...check,
-    audiences: check.clientIds.slice(0, 1),
-    accessToken: tokens.accessToken,
-    now: callback.now,
-  })
-  if (!same(text(claims.nonce), callback.secrets.nonce ?? '')) throw rejected('another nonce')
-  return claims
-}
-
-/** The endpoints that discovery names; for the `endpoints` of a flow. */
-export function discoveredEndpoints(
-  issuers: Issuers,
-  url: string,
-  accepts: (issuer: string) => boolean,
-): (now: Date) => Promise<Endpoints> {
-  return async (now) => {
-    const { authorizationEndpoint, tokenEndpoint } = await issuers.metadata(url, accepts, now)
-    if (authorizationEndpoint && tokenEndpoint) {
-      return { authorize: authorizationEndpoint, token: tokenEndpoint }
-    }
-    throw new ProviderError('discovery', 'the metadata lacks an endpoint')
-  }
-}
-
-/** Constant-time comparison of two texts. */
-export function same(left: string, right: string): boolean {
-  const [a, b] = [left, right].map((value) => createHash('sha256').update(value).digest())
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b)
 }
 
 /** The issuer a token claims, unverified. Throws ProviderError id_token for what is no JWT. */
@@ -148,7 +110,7 @@ function checkAtHash({ at_hash }: JWTPayload, algorithm: string, accessToken: st
   const bits = /(256|384|512)$/.exec(algorithm)?.[1] ?? '512'
   const hash = createHash(`sha${bits}`).update(accessToken).digest()
   const half = hash.subarray(0, hash.length / 2).toString('base64url')
-  if (!same(text(at_hash), half)) throw rejected('at_hash belongs to another access token')
+  if (!sameText(text(at_hash), half)) throw rejected('at_hash belongs to another access token')
 }
 
 /** Only the message is kept: the library's error also carries the claims. */
@@ -157,6 +119,7 @@ function translated(error: unknown) {
   return rejected(error instanceof errors.JOSEError ? error.message : 'it could not be checked')
 }
 
-function rejected(reason: string) {
+/** The refusal of an id_token; the reason may be shown. */
+export function rejected(reason: string) {
   return new ProviderError('id_token', `Bad ID token: ${reason}`)
 }

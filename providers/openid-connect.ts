@@ -1,7 +1,8 @@
+import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { genericProfile } from './generic-claims.ts'
+import { discoveredEndpoints } from './issuers.ts'
 import { record, text } from './json.ts'
 import { type Grant, oauth2Provider } from './oauth2.ts'
-import { discoveredEndpoints, verifyCallbackIdToken } from './oidc.ts'
 import {
   type Claims,
   type ProviderDefinition,

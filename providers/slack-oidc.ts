@@ -1,6 +1,6 @@
 import { baseUrl } from './base-url.ts'
+import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { oauth2Provider } from './oauth2.ts'
-import { verifyCallbackIdToken } from './oidc.ts'
 import type { ProviderDefinition } from './provider.ts'
 import { slackProfile } from './slack-claims.ts'
 

@@ -1,10 +1,10 @@
 /** OAuth 1.0a (RFC 5849), the only provider left that speaks it. */
 import { baseUrl } from './base-url.ts'
+import { sameText } from './constant-time.ts'
 import { NoReply, parseJson, type Send } from './http.ts'
 import { email, person, toIdentity } from './identity.ts'
 import { at, text } from './json.ts'
 import { oauth1Header } from './oauth1.ts'
-import { same } from './oidc.ts'
 import type { Callback, Profile, ProviderDefinition, ProviderSettings } from './provider.ts'
 import { ProviderError, type ProviderFault } from './provider.ts'
 import { describe } from './token-reply.ts'
@@ -101,7 +101,7 @@ function callbackOf({ params, secrets }: Callback) {
   if (denied) throw new ProviderError('code_exchange', 'the person declined')
   if (!token || !oauth_verifier) throw new ProviderError('callback', 'no token or verifier')
   // The token of this very flow, or somebody else's grant could be slipped into the callback.
-  if (!same(token, secrets.requestToken ?? '')) {
+  if (!sameText(token, secrets.requestToken ?? '')) {
     throw new ProviderError('callback', 'the callback is of another flow')
   }
   return { token: { token, secret: secrets.requestTokenSecret ?? '' }, oauth_verifier }

@@ -1,8 +1,8 @@
 import { baseUrl } from './base-url.ts'
+import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { email } from './identity.ts'
 import { text } from './json.ts'
 import { oauth2Provider } from './oauth2.ts'
-import { verifyCallbackIdToken } from './oidc.ts'
 import type { Claims, Profile, ProviderDefinition } from './provider.ts'
 
 const standard = 'https://marketplace.vercel.com'

@@ -1,0 +1,71 @@
+/** Every provider walks the same way against a server that knows its documentation. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Identity, Provider } from '../../providers/provider.ts'
+import { createProvider, providerNames } from '../../providers/registry.ts'
+import { visit } from '../support/providers/browser.ts'
+import { type Case, cases } from '../support/providers/documented.ts'
+import { startFakeProvider } from '../support/providers/fake-provider.ts'
+import { publicAddressOf } from '../support/providers/public-addresses.ts'
+import { publicAddresses, settingsOf, upstreamOf } from '../support/providers/settings.ts'
+
+suite('the journey through a provider', () => {
+  for (const [title, provided] of Object.entries(cases)) {
+    const name = title.split(' ')[0] ?? ''
+
+    test(`${title}: at the configured address`, async (t) => {
+      const fake = await startFakeProvider(t, provided.documented)
+      const settings = settingsOf({ url: `${fake.origin}/` })
+      const provider = createProvider(name, settings, upstreamOf())
+
+      const identity = await signIn(provider, provided)
+
+      assert.deepEqual(settled(identity), provided.claims(fake.origin))
+      assert.deepEqual(fake.complaints, [])
+    })
+
+    const address = publicAddressOf[title]
+    if (!address) continue
+    test(`${title}: at its public addresses`, async (t) => {
+      const fake = await startFakeProvider(t, provided.documented, address.issuer)
+      const { fetch, localOf } = publicAddresses(fake.origin, address.bases)
+      const provider = createProvider(name, settingsOf({}), upstreamOf(fetch))
+
+      const identity = await signIn(provider, provided, localOf)
+
+      const expected = address.claims ?? provided.claims(fake.origin)
+      assert.deepEqual(settled(identity), { ...expected, iss: address.iss })
+      assert.deepEqual(fake.complaints, [])
+    })
+  }
+
+  test('no provider is forgotten', () => {
+    const walked = new Set(Object.keys(cases).map((title) => title.split(' ')[0]))
+    // Twitter speaks OAuth 1.0a and has a file of its own.
+    const missing = providerNames.filter((name) => !walked.has(name) && name !== 'twitter')
+    assert.deepEqual(missing, [])
+    const atHome = Object.keys(cases).filter((title) => !publicAddressOf[title])
+    assert.deepEqual(atHome, ['keycloak'])
+  })
+})
+
+async function signIn(provider: Provider | undefined, provided: Case, addressOf?: Addresses) {
+  assert.ok(provider)
+  const callback = await visit(provider, addressOf && { addressOf })
+  const identity = await provider.identity(callback)
+  assert.equal(identity.providerId, identity.claims.sub)
+  assert.equal(identity.providerToken, 'at1')
+  assert.equal(identity.providerRefreshToken, 'rt1')
+  const { email, email_verified: verified } = identity.claims
+  assert.deepEqual(identity.emails, provided.emails ?? [{ email, verified, primary: true }])
+  return identity
+}
+
+/** Without what a copied id_token says about itself. */
+function settled({ claims }: Identity) {
+  const { aud, iat, exp, ...rest } = claims
+  return rest
+}
+
+type Addresses = (url: string) => string

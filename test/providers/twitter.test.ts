@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { createProvider } from '../../providers/registry.ts'
+import { visit } from '../support/providers/browser.ts'
+import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
+import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+
+suite('twitter', () => {
+  test('the journey', async (t) => {
+    const { fake, provider } = await start(t)
+
+    const identity = await provider.identity(await visit(provider, { scopes: ['ignored'] }))
+
+    const name = 'Ann Lee'
+    const picture = 'https://i.test/p'
+    assert.deepEqual(identity, {
+      providerId: '9',
+      claims: {
+        ...{ sub: '9', provider_id: '9', name, full_name: name, picture, avatar_url: picture },
+        ...{ preferred_username: 'ann', user_name: 'ann', email: 'ann@ex.test' },
+        ...{ email_verified: true, phone_verified: false },
+        iss: `${fake.origin}/1.1/account/verify_credentials.json?include_email=true&include_entities=false&skip_status=true`,
+      },
+      emails: [{ email: 'ann@ex.test', verified: true, primary: true }],
+      providerToken: 'at',
+    })
+    assert.deepEqual(fake.complaints, [])
+  })
+
+  test('without an address', async (t) => {
+    const { fake, provider } = await start(t)
+    delete fake.user.email
+    const identity = await provider.identity(await visit(provider))
+    assert.deepEqual(identity.emails, [])
+  })
+
+  test('the grant of somebody else in the callback is refused unread', async (t) => {
+    const { provider } = await start(t)
+    const [mine, theirs] = [await visit(provider), await visit(provider)]
+    const injected = provider.identity({ ...mine, params: theirs.params })
+    await assert.rejects(injected, { name: 'ProviderError', kind: 'callback' })
+    const forgotten = provider.identity({ ...mine, secrets: {} })
+    await assert.rejects(forgotten, { kind: 'callback' })
+  })
+
+  test('a refusal by the person, by Twitter at the start, and a used verifier', async (t) => {
+    const { provider, fake } = await start(t)
+    const callback = await visit(provider)
+    const denied = { ...callback, params: { denied: 't1' } }
+    await assert.rejects(provider.identity(denied), { kind: 'code_exchange' })
+    await provider.identity(callback)
+    await assert.rejects(provider.identity(callback), { kind: 'code_exchange' })
+
+    const wrong = settingsOf({ url: fake.origin, secret: 'wrong' })
+    const refused = createProvider('twitter', wrong, upstreamOf())
+    assert.ok(refused)
+    await assert.rejects(visit(refused), { kind: 'request_token' })
+  })
+})
+
+async function start(t: TestContext) {
+  const fake = await startFakeTwitter(t)
+  const provider = createProvider('twitter', settingsOf({ url: fake.origin }), upstreamOf())
+  assert.ok(provider)
+  return { fake, provider }
+}

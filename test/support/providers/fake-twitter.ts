@@ -1,0 +1,99 @@
+/** Twitter's OAuth 1.0a on loopback: it checks every signature and hands out each token once. */
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+import { oauth1Header } from '../../../providers/oauth1.ts'
+import { client } from './fake-provider.ts'
+
+export async function startFakeTwitter(t: TestContext) {
+  const complaints: string[] = []
+  const flows = new Map<string, string>()
+  const user: Record<string, unknown> = {
+    ...{ id: 9, id_str: '9', screen_name: 'ann', name: 'Ann Lee', email: 'ann@ex.test' },
+    profile_image_url_https: 'https://i.test/p',
+  }
+
+  const server = createServer((request, response) => {
+    try {
+      const { status = 200, location = '', body = '' } = answer(request)
+      response.writeHead(status, location ? { location } : {}).end(body)
+    } catch (error) {
+      complaints.push(`${request.url}: ${error instanceof Error ? error.message : ''}`)
+      response.writeHead(401).end('{"errors":[{"code":32}]}')
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address() as AddressInfo
+  const origin = `http://127.0.0.1:${address.port}`
+
+  function answer(request: IncomingMessage): { status?: number; location?: string; body?: string } {
+    const url = new URL(request.url ?? '', origin)
+    assert.equal(request.method, 'GET')
+    if (url.pathname === '/oauth/authenticate') {
+      const token = url.searchParams.get('oauth_token') ?? ''
+      const back = new URL(flows.get(token) ?? '')
+      back.searchParams.set('oauth_token', token)
+      back.searchParams.set('oauth_verifier', 'v1')
+      return { status: 302, location: back.href }
+    }
+    const oauth = parseHeader(request.headers.authorization)
+    assert.equal(request.headers['user-agent'], 'Postern')
+    if (url.pathname === '/oauth/request_token') return requestToken(oauth, url)
+    if (url.pathname === '/oauth/access_token') return accessToken(oauth, url)
+    assert.equal(
+      url.pathname + url.search,
+      '/1.1/account/verify_credentials.json?include_email=true&include_entities=false&skip_status=true',
+    )
+    checkSignature(oauth, url, { token: 'at', tokenSecret: 'as' })
+    return { body: JSON.stringify(user) }
+  }
+
+  function requestToken(oauth: Header, url: URL) {
+    const { oauth_callback = '' } = oauth
+    assert.ok(oauth_callback.startsWith(`${client.redirectUri}?state=`), oauth_callback)
+    checkSignature(oauth, url, { token: '', tokenSecret: '', params: { oauth_callback } })
+    const token = `t${flows.size + 1}`
+    flows.set(token, oauth_callback)
+    return {
+      body: `oauth_token=${token}&oauth_token_secret=s-${token}&oauth_callback_confirmed=true`,
+    }
+  }
+
+  function accessToken(oauth: Header, url: URL) {
+    const token = oauth.oauth_token ?? ''
+    const params = { oauth_verifier: 'v1' }
+    checkSignature(oauth, url, { token, tokenSecret: `s-${token}`, params })
+    assert.ok(flows.delete(token), 'unknown token')
+    return { body: 'oauth_token=at&oauth_token_secret=as&user_id=9' }
+  }
+
+  return { origin, complaints, user }
+}
+
+type Header = Record<string, string>
+type Signed = { token: string; tokenSecret: string; params?: Record<string, string> }
+
+function parseHeader(header = ''): Header {
+  const pairs = header.matchAll(/(\w+)="([^"]*)"/g)
+  return Object.fromEntries(
+    [...pairs].map(([, name, value = '']) => [name, decodeURIComponent(value)]),
+  )
+}
+
+/** The signature is made again from what the header says and must come out the same. */
+function checkSignature(oauth: Header, url: URL, signed: Signed) {
+  const again = oauth1Header({
+    ...{ url: url.href, consumerKey: client.id, consumerSecret: client.secret, ...signed },
+    now: new Date(Number(oauth.oauth_timestamp) * 1000),
+    nonce: oauth.oauth_nonce ?? '',
+  })
+  assert.deepEqual(parseHeader(again), oauth)
+  assert.ok(Math.abs(Number(oauth.oauth_timestamp) * 1000 - Date.now()) < 60_000)
+}

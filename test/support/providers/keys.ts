@@ -1,0 +1,20 @@
+/** Keys of make-believe OpenID providers. */
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+
+export const signing = await pairOf('key-1')
+/** A key nobody publishes. */
+export const foreign = await pairOf('key-1')
+
+async function pairOf(kid: string) {
+  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' }
+  return { publicKey, privateKey, jwk, kid }
+}
+
+/** An id_token that is valid for five minutes unless the claims say otherwise. */
+export function signIdToken(claims: JWTPayload, now: Date, key = signing): Promise<string> {
+  const seconds = Math.floor(now.getTime() / 1000)
+  return new SignJWT({ iat: seconds, exp: seconds + 300, ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid: key.kid })
+    .sign(key.privateKey)
+}
