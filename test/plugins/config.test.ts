@@ -22,11 +22,11 @@ suite('config plugin', () => {
   })
 
   test('the process environment does not leak in', async () => {
-    process.env.AUTH_JWT_AUD = 'from the process'
+    process.env.AUTH_EXTERNAL_OIDC_LEAK_ISSUER = 'https://leak.test'
     const fastify = Fastify()
     await fastify.register(config, { config: read({}).config })
-    delete process.env.AUTH_JWT_AUD
-    assert.equal(fastify.config.AUTH_JWT_AUD, 'authenticated')
+    delete process.env.AUTH_EXTERNAL_OIDC_LEAK_ISSUER
+    assert.equal(fastify.config.AUTH_EXTERNAL_OIDC_LEAK_ISSUER, undefined)
   })
 
   test('a value out of range stops the boot', async () => {
