@@ -22,7 +22,7 @@ function sectionText({ title, note, rows }: Section): string {
 
 /** What must be set stands ready to be filled in; the rest stands behind a #, with its default. */
 function entry(row: Row): string {
-  const sign = row.required && !row.name.includes('_OIDC_NAME_') ? '' : '# '
+  const sign = row.required && !row.name.includes('<') ? '' : '# '
   const value = row.example || (row.presetIsValue ? row.preset : '')
   const lines = [comment(plain(row.meaning)), `${sign}${row.name}=${quoted(value)}`]
   return `${lines.join('\n')}\n`

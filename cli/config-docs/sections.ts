@@ -37,16 +37,18 @@ function section(title: string, entries: [string, TSchema][]): Section {
 function providerSection(entries: [string, TSchema][]): Section {
   const rows = entries
     .filter(([name]) => name.startsWith(firstProvider))
-    .map(([name, schema]) => rowOf(name.replace(firstProvider, 'AUTH_EXTERNAL_X_'), schema))
-  const note = `\`X\` stands for one of ${providerNames}. A provider that is enabled needs its client id, secret and redirect URI.`
+    .map(([name, schema]) =>
+      rowOf(name.replace(firstProvider, 'AUTH_EXTERNAL_<PROVIDER>_'), schema),
+    )
+  const note = `\`<PROVIDER>\` stands for one of ${providerNames}. A provider that is enabled needs its client id, secret and redirect URI.`
   return { title: providerTitle, planned: false, note, rows }
 }
 
 function genericSection(): Section {
   const rows = Object.entries(genericOidcFields).map(([field, schema]) =>
-    rowOf(`AUTH_EXTERNAL_OIDC_NAME_${field}`, schema),
+    rowOf(`AUTH_EXTERNAL_OIDC_<NAME>_${field}`, schema),
   )
   const note =
-    '`NAME` is a name of your choice, in capitals; in lower case it is what clients give as `provider`. There may be any number of them.'
+    '`<NAME>` is a name of your choice, in capitals; in lower case it is what clients give as `provider`. There may be any number of them.'
   return { title: 'Other OpenID Connect providers', planned: false, note, rows }
 }

@@ -54,8 +54,8 @@ suite('the reference', () => {
         assert.ok(markdown.includes(`\`${name}\``), name)
       }
     }
-    assert.ok(markdown.includes('`AUTH_EXTERNAL_X_CLIENT_ID`'))
-    assert.ok(markdown.includes('`AUTH_EXTERNAL_OIDC_NAME_ISSUER`'))
+    assert.ok(markdown.includes('`AUTH_EXTERNAL_<PROVIDER>_CLIENT_ID`'))
+    assert.ok(markdown.includes('`AUTH_EXTERNAL_OIDC_<NAME>_ISSUER`'))
   })
 
   test('is a table with four cells in every row', () => {
