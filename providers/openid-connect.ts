@@ -25,9 +25,9 @@ export const openidConnect: ProviderDefinition = {
     scopes: 'openid email profile',
     url: 'not used',
     variables: {
-      AUTH_EXTERNAL_OIDC_NAME_ISSUER:
+      'AUTH_EXTERNAL_OIDC_<NAME>_ISSUER':
         'required: the issuer, exactly as its metadata at `/.well-known/openid-configuration` says it',
-      AUTH_EXTERNAL_OIDC_NAME_SCOPES: 'instead of `openid email profile`',
+      'AUTH_EXTERNAL_OIDC_<NAME>_SCOPES': 'instead of `openid email profile`',
     },
     notes: [
       'When the id_token has no address, the userinfo endpoint is asked.',

@@ -1,0 +1,75 @@
+/** The generic provider, and those that read id_tokens, against a real OpenID provider. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { createProvider } from '../../providers/registry.ts'
+import {
+  type OpenidProviderOptions,
+  signInAs,
+  startOpenidProvider,
+} from '../support/providers/openid-provider.ts'
+import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+
+suite('a real OpenID provider', () => {
+  for (const claimsInIdToken of [true, false]) {
+    test(`claims in ${claimsInIdToken ? 'the id_token' : 'userinfo'}`, async (t) => {
+      const { issuer, signIn } = await start(t, 'acme', { claimsInIdToken })
+
+      const identity = await signIn('ann')
+
+      const { aud, iat, exp, ...claims } = identity.claims
+      assert.deepEqual(claims, {
+        ...{ iss: issuer, sub: 'ann', name: 'Ann Lee', email: 'ann@ex.test' },
+        ...{ email_verified: true, phone_verified: false },
+      })
+      assert.deepEqual(aud, ['client 1'])
+      assert.ok(Number(exp) > Number(iat))
+      assert.equal(identity.providerId, 'ann')
+      assert.ok(identity.providerToken)
+    })
+  }
+
+  test('an address that is not verified', async (t) => {
+    const options = { claimsInIdToken: false, emailVerified: false }
+    const { signIn } = await start(t, 'acme', options)
+    const { emails } = await signIn('ann')
+    assert.deepEqual(emails, [{ email: 'ann@ex.test', verified: false, primary: true }])
+  })
+
+  test('a code is good once, and only with its own verifier', async (t) => {
+    const { provider, begin } = await start(t, 'acme', { claimsInIdToken: true })
+    const [mine, theirs] = [await begin('ann'), await begin('eve')]
+    const injected = provider.identity({ ...mine, params: theirs.params })
+    await assert.rejects(injected, { kind: 'code_exchange' })
+    await provider.identity(mine)
+    await assert.rejects(provider.identity(mine), { kind: 'code_exchange' })
+  })
+
+  test('google pointed at it', async (t) => {
+    const { signIn, issuer } = await start(t, 'google', { claimsInIdToken: true })
+    const { claims } = await signIn('ann')
+    assert.equal(claims.email, 'ann@ex.test')
+    assert.equal(claims.iss, issuer)
+  })
+
+  test('without an issuer nobody is sent anywhere', async () => {
+    assert.equal(createProvider('acme', settingsOf({}), upstreamOf()), undefined)
+  })
+})
+
+async function start(t: TestContext, name: string, options: OpenidProviderOptions) {
+  const { issuer } = await startOpenidProvider(t, options)
+  const settings = settingsOf({ issuer, url: issuer })
+  const found = createProvider(name, settings, upstreamOf())
+  assert.ok(found)
+  const provider = found
+
+  async function begin(login: string) {
+    const now = new Date()
+    const request = { state: 'state-1', scopes: [], params: {}, now }
+    const { url, secrets } = await provider.authorizationUrl(request)
+    return { params: await signInAs(login, url), secrets, now }
+  }
+  const signIn = async (login: string) => provider.identity(await begin(login))
+  return { issuer, provider, begin, signIn }
+}

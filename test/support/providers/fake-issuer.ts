@@ -1,0 +1,32 @@
+/** Metadata and keys of any issuer, without a network; counts what was asked for. */
+import type { JWK } from 'jose'
+
+import { signing } from './keys.ts'
+
+export function fakeIssuer() {
+  const state = {
+    keys: [signing.jwk] as JWK[],
+    algorithms: ['RS256', 'HS256', 'none'] as string[] | undefined,
+    down: false,
+    asked: [] as string[],
+    /** Issuers whose metadata names another one. */
+    renamed: new Map<string, string>(),
+  }
+
+  const fetch: typeof globalThis.fetch = async (input) => {
+    const url = input instanceof Request ? input.url : input.toString()
+    state.asked.push(url)
+    if (state.down) throw new TypeError('fetch failed')
+    if (url.endsWith('/jwks')) return Response.json({ keys: state.keys })
+    const address = url.replace('/.well-known/openid-configuration', '')
+    // Microsoft's older issuers end with a slash.
+    const issuer = address.includes('sts.windows.net') ? `${address}/` : address
+    return Response.json({
+      issuer: state.renamed.get(issuer) ?? issuer,
+      jwks_uri: `${address}/jwks`,
+      id_token_signing_alg_values_supported: state.algorithms,
+    })
+  }
+
+  return { state, fetch }
+}

@@ -1,0 +1,81 @@
+/** A real OpenID provider on loopback, and a person who signs in to it without a browser. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+import { Provider as OpenidProvider } from 'oidc-provider'
+
+import { client } from './fake-provider.ts'
+
+export interface OpenidProviderOptions {
+  /** Claims of scopes in the id_token, or at the userinfo endpoint only. */
+  claimsInIdToken: boolean
+  emailVerified?: boolean
+}
+
+export async function startOpenidProvider(t: TestContext, options: OpenidProviderOptions) {
+  const server = createServer((request, response) => provider.callback()(request, response))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address() as AddressInfo
+  const issuer = `http://127.0.0.1:${address.port}`
+
+  const provider = new OpenidProvider(issuer, {
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        redirect_uris: [client.redirectUri],
+        response_types: ['code'],
+      },
+    ],
+    cookies: { keys: ['loopback'] },
+    pkce: { required: () => true },
+    conformIdTokenClaims: !options.claimsInIdToken,
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    findAccount: (_context, sub) => ({
+      accountId: sub,
+      claims: () => ({
+        ...{ sub, name: 'Ann Lee', email: `${sub}@ex.test` },
+        email_verified: options.emailVerified ?? true,
+      }),
+    }),
+  })
+  return { issuer }
+}
+
+/** Follows redirects with cookies, fills in the forms, and returns the callback's parameters. */
+export async function signInAs(login: string, url: URL): Promise<Record<string, string>> {
+  const cookies = new Map<string, string>()
+  let next: { url: URL; form?: URLSearchParams } = { url }
+  for (let step = 0; step < 12; step++) {
+    const response = await fetch(next.url, {
+      ...(next.form && { method: 'POST', body: next.form }),
+      headers: { cookie: [...cookies].map((pair) => pair.join('=')).join('; ') },
+      redirect: 'manual',
+    })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      cookies.set(name, value)
+    }
+    const location = response.headers.get('location')
+    if (location?.startsWith(client.redirectUri)) {
+      return Object.fromEntries(new URL(location).searchParams)
+    }
+    next = location ? { url: new URL(location, next.url) } : await fillIn(response, login, next.url)
+  }
+  throw new Error('the sign-in goes round in circles')
+}
+
+async function fillIn(response: Response, login: string, base: URL) {
+  const page = await response.text()
+  const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1]
+  const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1]
+  assert.ok(action && prompt, `${response.status} ${page.slice(0, 300)}`)
+  return { url: new URL(action, base), form: new URLSearchParams({ prompt, login, password: 'x' }) }
+}
