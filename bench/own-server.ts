@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { startPostgres } from '../cli/dev/postgres.ts'
+import { Refused } from './scenario.ts'
 
 export interface OwnServer {
   url: string
@@ -87,8 +88,9 @@ async function startServer(
   env: Record<string, string>,
 ): Promise<void> {
   const log = await open(logFile, 'w')
-  const child = spawn(process.execPath, [join(root, 'server.ts')], {
-    cwd: root,
+  const child = spawn(process.execPath, [join(root, 'cli.ts'), 'serve'], {
+    // Away from an .env that would change what is measured.
+    cwd: dirname(logFile),
     env,
     stdio: ['ignore', log.fd, log.fd],
   })
@@ -98,7 +100,7 @@ async function startServer(
     if (await isHealthy(url)) return
     await sleep(100)
   }
-  throw new Error(`The server did not come up:\n${await readFile(logFile, 'utf8')}`)
+  throw new Refused(`The server did not come up:\n${await readFile(logFile, 'utf8')}`)
 }
 
 async function isHealthy(url: string): Promise<boolean> {

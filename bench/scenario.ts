@@ -27,7 +27,7 @@ export interface Load {
   stock?: number
 }
 
-/** The server does not do this; the message says why and stands in the report. */
+/** The server does not do this, or is not there at all; the message says why, to be read by people. */
 export class Refused extends Error {
   override name = 'Refused'
 }
