@@ -118,7 +118,10 @@ export function createSigningKeys({ db, config, encryption, log, listen }: Signi
     follow(): void {
       if (!config.AUTH_JWT_KEYS) follower ??= follow({ sync, listen, log })
     },
-    close: async () => follower?.close(),
+    async close(): Promise<void> {
+      await follower?.close()
+      await lastLoad
+    },
 
     /** The stored keys with their states, oldest first; AUTH_JWT_KEYS puts them all out of use. */
     list: async () => (config.AUTH_JWT_KEYS ? [] : stored.list()),

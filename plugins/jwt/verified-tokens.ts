@@ -4,8 +4,6 @@ import type { AccessTokenClaims } from '../../schemas/access-token.ts'
 /** Longer tokens are rare, and are checked again each time, so that the memory used is bounded. */
 const maxTokenLength = 4096
 
-export type VerifiedTokens = ReturnType<typeof createVerifiedTokens>
-
 /** What was put in is good only as long as the keys stay the same: `clear` when they change. */
 export function createVerifiedTokens(maxTokens: number) {
   const tokens = new Map<string, AccessTokenClaims>()
@@ -32,8 +30,5 @@ export function createVerifiedTokens(maxTokens: number) {
 
     delete: (token: string) => tokens.delete(token),
     clear: () => tokens.clear(),
-    get size() {
-      return tokens.size
-    },
   }
 }

@@ -14,7 +14,7 @@ import { ApiError } from '../../errors.ts'
 import type { PublicJwk } from '../../schemas/signing-key.ts'
 
 /** Algorithms of keys that the server makes by itself. */
-export const generatedAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const
+const generatedAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const
 export type GeneratedAlgorithm = (typeof generatedAlgorithms)[number]
 
 export function isGeneratedAlgorithm(alg: string): alg is GeneratedAlgorithm {

@@ -9,9 +9,11 @@ import type { SessionRecord } from '../../db/sessions.ts'
 import { ApiError } from '../../errors.ts'
 import { accessTokenClaims, type ClaimsSource } from '../../plugins/jwt/access-token-claims.ts'
 import { createVerifiedTokens } from '../../plugins/jwt/verified-tokens.ts'
+import { configOf } from '../support/config.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { jwtSecret, type KeyServer, startedKeyServer } from '../support/signing-keys.ts'
+import { type KeyServer, startedKeyServer } from '../support/signing-keys.ts'
 
+const jwtSecret = configOf().AUTH_JWT_SECRET
 const userId = '0193f2c4-7a31-7000-8000-0123456789ab'
 const claims = { sub: userId, role: 'authenticated' }
 const hour = 3600

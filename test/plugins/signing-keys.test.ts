@@ -69,6 +69,7 @@ suite('signing keys', () => {
     const old = keys.ring.signing.kid
     const oldToken = await jwt.sign({ ...claims, exp: seconds() + 3600 })
 
+    t.mock.timers.setTime(Date.now() + 1_000)
     const fresh = await keys.rotate('ES256', {}, new Date())
     assert.deepEqual(shownIds(keys), [old, fresh], 'both are shown')
     assert.equal(kidOf(await jwt.sign(claims)), old, 'the old one signs')

@@ -8,9 +8,7 @@ import { createJwt, type Jwt } from '../../plugins/jwt.ts'
 import { createListen } from '../../plugins/signing-keys/listener.ts'
 import { createSigningKeys, type SigningKeys } from '../../plugins/signing-keys.ts'
 import type { Config } from '../../schemas/config/config.ts'
-import { readConfig } from '../../schemas/config/read-config.ts'
-
-export const jwtSecret = 'a secret of the tests with more than 32 bytes'
+import { configOf } from './config.ts'
 
 export interface KeyServer {
   config: Config
@@ -25,23 +23,11 @@ interface Ending {
 
 type Environment = Record<string, string>
 
-/** The least that a server has to be told. */
-export function testEnvironment(databaseUrl: string, more: Environment = {}): Environment {
-  return {
-    DATABASE_URL: databaseUrl,
-    AUTH_DB_DRIVER: 'postgres',
-    AUTH_SITE_URL: 'https://app.example.com',
-    AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
-    AUTH_JWT_SECRET: jwtSecret,
-    ...more,
-  }
-}
-
-export const silentLog: Pick<FastifyBaseLogger, 'info' | 'warn'> = { info() {}, warn() {} }
+const silentLog: Pick<FastifyBaseLogger, 'info' | 'warn'> = { info() {}, warn() {} }
 
 /** Knows the database and has not looked into it yet. */
 export function keyServer(t: Ending, databaseUrl: string, env: Environment = {}): KeyServer {
-  const config = readConfig(testEnvironment(databaseUrl, env), { dev: false, warn() {} })
+  const config = configOf({ DATABASE_URL: databaseUrl, ...env }, false)
   const pool = createPool({ connectionString: databaseUrl, max: 3, log: silentLog })
   const db = createDb(pool, config.AUTH_DB_NAMESPACE)
   const encryption = createEncryption(encryptionKeys(config))

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import { createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, jwtVerify } from 'jose'
+
+import { configOf } from '../support/config.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startedKeyServer } from '../support/signing-keys.ts'
+
+const environment = {
+  AUTH_SITE_URL: 'http://app.example',
+  AUTH_API_EXTERNAL_URL: 'http://auth.example',
+  AUTH_DB_DRIVER: 'postgres',
+  AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET,
+}
+
+suite('keys and token commands', () => {
+  test('a key is made, rotated, revoked, imported and listed', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const file = await temporaryFile(t, JSON.stringify(await exportJWK(privateKey)))
+
+    assert.match(
+      (await command(url, 'keys', 'list')).stdout,
+      /^\S+ {2}RS256 {2}current {3}signs\n$/,
+    )
+    const rotated = await command(url, 'keys', 'rotate', '--alg', 'EdDSA', '--after', '20m')
+    const kid = /^(\S+) {2}EdDSA {2}standby/m.exec(rotated.stdout)?.[1] ?? ''
+    assert.notEqual(kid, '', rotated.stdout)
+    assert.match((await command(url, 'keys', 'revoke', kid)).stdout, /EdDSA {2}revoked/)
+    assert.match((await command(url, 'keys', 'import', file)).stdout, /ES256 {2}standby/)
+  })
+
+  test('export-public and token fit together, and a running server accepts the token', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const { jwt } = await startedKeyServer(t, url)
+    const sub = crypto.randomUUID()
+
+    const minted = await command(
+      url,
+      'token',
+      '--role',
+      'service_role',
+      '--exp',
+      '2y',
+      '--sub',
+      sub,
+    )
+    const exported = await command(url, 'keys', 'export-public')
+
+    const token = minted.stdout.trim()
+    await jwtVerify(token, createLocalJWKSet(JSON.parse(exported.stdout)))
+    const { iat = 0, exp = 0, ...claims } = decodeJwt(token)
+    assert.deepEqual(claims, { iss: 'http://auth.example', sub, role: 'service_role' })
+    assert.equal(exp - iat, 2 * 365 * 86_400)
+    assert.equal((await jwt.verify(token)).role, 'service_role')
+  })
+
+  const mistakes: [string[], RegExp][] = [
+    [['keys'], /Usage/],
+    [['keys', 'toString'], /Usage/],
+    [['keys', 'revoke'], /Usage/],
+    [['keys', 'list', 'more'], /Usage/],
+    [['keys', 'revoke', 'nobody'], /no signing key with this kid/],
+    [['keys', 'rotate', '--alg', 'none'], /RS256, ES256 or EdDSA/],
+    [['keys', 'rotate', '--after', 'soon'], /"soon" is not a duration/],
+    [['token'], /Usage/],
+    [['token', '--role', 'anon', '--exp', '0'], /too short/],
+  ]
+  test('mistakes are told in a sentence', async (t) => {
+    const { url } = await cloneDatabase(t)
+    for (const [[name = '', ...args], message] of mistakes) {
+      const { stderr, code } = await command(url, name, ...args)
+      assert.match(stderr, message)
+      assert.equal(code, 1)
+    }
+  })
+})
+
+async function temporaryFile(t: TestContext, content: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'key.json')
+  await writeFile(file, content)
+  return file
+}
+
+interface Outcome {
+  stdout: string
+  stderr: string
+  code: number
+}
+
+/** Runs one command in a process of its own, as the command line does. */
+function command(databaseUrl: string, name: string, ...args: string[]): Promise<Outcome> {
+  const module = new URL(`../../cli/${name}.ts`, import.meta.url).href
+  const script = `import { run } from '${module}'
+    try { await run(process.argv.slice(1)) } catch (error) {
+      console.error(error.message)
+      process.exitCode = 1
+    }`
+  const argv = ['--input-type=module', '-e', script, '--', ...args]
+  const env = { ...process.env, ...environment, DATABASE_URL: databaseUrl }
+  return new Promise((resolve) => {
+    execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
+      resolve({ stdout, stderr, code: typeof error?.code === 'number' ? error.code : 0 })
+    })
+  })
+}

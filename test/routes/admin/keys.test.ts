@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { exportJWK, generateKeyPair } from 'jose'
+
+import type { SigningKey } from '../../../schemas/signing-key.ts'
+import { cloneDatabase } from '../../support/database.ts'
+import { bearer, buildKeyRoutes, type KeyRoutes } from '../../support/key-routes.ts'
+
+suite('/admin/keys', () => {
+  test('GET lists the keys without anything private', async (t) => {
+    const app = await build(t)
+
+    const response = await app.inject({
+      url: '/admin/keys',
+      headers: await bearer(app, 'service_role'),
+    })
+
+    assert.equal(response.statusCode, 200)
+    const [key] = response.json<{ keys: SigningKey[] }>().keys
+    assert.deepEqual(Object.keys(key ?? {}), [
+      'kid',
+      'alg',
+      'state',
+      'created_at',
+      'activates_at',
+      'retires_at',
+      'revoked_at',
+    ])
+    assert.equal(key?.state, 'current')
+  })
+
+  test('rotate adds a waiting key, revoke takes it away', async (t) => {
+    const app = await build(t)
+
+    const rotated = await post(app, { action: 'rotate', alg: 'EdDSA' })
+
+    assert.deepEqual(states(rotated), ['RS256 current', 'EdDSA standby'])
+    const kid = rotated.json<{ keys: SigningKey[] }>().keys[1]?.kid
+    const revoked = await post(app, { action: 'revoke', kid })
+    assert.deepEqual(states(revoked), ['RS256 current', 'EdDSA revoked'])
+  })
+
+  test('import takes a private key in', async (t) => {
+    const app = await build(t)
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const jwk = { ...(await exportJWK(privateKey)), kid: 'brought' }
+
+    const imported = await post(app, { action: 'import', jwk })
+
+    assert.deepEqual(states(imported), ['RS256 current', 'ES256 standby'])
+    assert.ok(!imported.body.includes(jwk.d ?? ''))
+  })
+
+  const mistakes: [object, number, string][] = [
+    [{ action: 'revoke' }, 400, 'validation_failed'],
+    [{ action: 'revoke', kid: 'nobody' }, 404, 'validation_failed'],
+    [{ action: 'import' }, 400, 'validation_failed'],
+    [{ action: 'import', jwk: { kty: 'oct', k: 'x'.repeat(64) } }, 422, 'validation_failed'],
+    [
+      { action: 'import', jwk: { kty: 'RSA', d: 'x', n: 'x', e: 'AQAB' } },
+      422,
+      'validation_failed',
+    ],
+    [{ action: 'rotate', alg: 'none' }, 400, 'validation_failed'],
+    [{ action: 'rotate', alg: 'HS256' }, 400, 'validation_failed'],
+    [{ action: 'destroy' }, 400, 'validation_failed'],
+    [{}, 400, 'validation_failed'],
+  ]
+  test('wrong requests change nothing', async (t) => {
+    const app = await build(t)
+    for (const [payload, status, code] of mistakes) {
+      const response = await post(app, payload)
+      const { error_code } = response.json()
+      assert.deepEqual([response.statusCode, error_code], [status, code], JSON.stringify(payload))
+    }
+    assert.equal((await app.signingKeys.list()).length, 1)
+  })
+
+  for (const method of ['GET', 'POST'] as const) {
+    test(`${method} is for admins only`, async (t) => {
+      const app = await build(t)
+      const request = { method, url: '/admin/keys', payload: { action: 'rotate' } } as const
+
+      const strangers = await app.inject(request)
+      const persons = await app.inject({ ...request, headers: await bearer(app, 'authenticated') })
+
+      assert.equal(strangers.statusCode, 401)
+      assert.equal(persons.statusCode, 403)
+      assert.equal(persons.json().error_code, 'not_admin')
+      assert.equal((await app.signingKeys.list()).length, 1)
+    })
+  }
+})
+
+async function build(t: TestContext): Promise<KeyRoutes> {
+  const { url } = await cloneDatabase(t)
+  return buildKeyRoutes(t, url)
+}
+
+async function post(app: KeyRoutes, payload: object) {
+  const headers = await bearer(app, 'service_role')
+  return app.inject({ method: 'POST', url: '/admin/keys', headers, payload })
+}
+
+function states(response: { json<T>(): T }): string[] {
+  return response.json<{ keys: SigningKey[] }>().keys.map(({ alg, state }) => `${alg} ${state}`)
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { suite, test } from 'node:test'
+
+import { createRemoteJWKSet, type JWK, jwtVerify } from 'jose'
+
+import { cloneDatabase } from '../../support/database.ts'
+import { bearer, buildKeyRoutes, type KeyRoutes } from '../../support/key-routes.ts'
+
+suite('GET /.well-known/jwks.json', () => {
+  test('shows the public part of each key, cached for ten minutes', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const app = await buildKeyRoutes(t, url)
+
+    const response = await app.inject('/.well-known/jwks.json')
+
+    assert.equal(response.statusCode, 200)
+    assert.equal(response.headers['cache-control'], 'public, max-age=600')
+    const [key, ...others] = response.json<{ keys: JWK[] }>().keys
+    assert.deepEqual(others, [])
+    assert.deepEqual(
+      { ...key, n: 'n', kid: 'kid' },
+      { kty: 'RSA', n: 'n', e: 'AQAB', kid: 'kid', alg: 'RS256', use: 'sig', key_ops: ['verify'] },
+    )
+  })
+
+  test('shows no secret', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const app = await buildKeyRoutes(t, url, { AUTH_JWT_ALGORITHM: 'HS256' })
+
+    assert.equal((await app.inject('/.well-known/jwks.json')).body, '{"keys":[]}')
+  })
+
+  for (const alg of ['RS256', 'ES256', 'EdDSA']) {
+    test(`a verifier that knows nothing but the address verifies our ${alg} tokens`, async (t) => {
+      const { url } = await cloneDatabase(t)
+      const app = await buildKeyRoutes(t, url, { AUTH_JWT_ALGORITHM: alg })
+      const remote = createRemoteJWKSet(await jwksAddress(app))
+      const token = await app.jwt.sign({ sub: 'somebody', exp: Math.ceil(Date.now() / 1000) + 60 })
+
+      const { payload, protectedHeader } = await jwtVerify(token, remote)
+
+      assert.equal(payload.sub, 'somebody')
+      assert.equal(protectedHeader.alg, alg)
+    })
+  }
+
+  test('a verifier with a cached key set meets no unknown key in a rotation over two replicas', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const [one, two] = [await buildKeyRoutes(t, url), await buildKeyRoutes(t, url)]
+    const headers = await bearer(one, 'service_role')
+    const rotated = { method: 'POST', url: '/admin/keys', headers } as const
+    await one.inject({ ...rotated, payload: { action: 'rotate', alg: 'ES256' } })
+    // Fetched while the new key waits, and never again.
+    const cached = createRemoteJWKSet(await jwksAddress(one), { cooldownDuration: 3_600_000 })
+    const before = await one.jwt.sign({ sub: 'before' })
+    await jwtVerify(before, cached)
+
+    const later = new Date(Date.now() + 16 * 60_000)
+    await Promise.all([one.signingKeys.sync(later), two.signingKeys.sync(later)])
+    const after = await two.jwt.sign({ sub: 'after' })
+
+    const { payload, protectedHeader } = await jwtVerify(after, cached)
+    assert.deepEqual([payload.sub, protectedHeader.alg], ['after', 'ES256'])
+    await jwtVerify(before, cached)
+    assert.equal((await two.jwt.verify(before)).sub, 'before')
+    assert.equal((await one.jwt.verify(after)).sub, 'after')
+  })
+})
+
+async function jwksAddress(app: KeyRoutes): Promise<URL> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  return new URL(`http://127.0.0.1:${port}/.well-known/jwks.json`)
+}

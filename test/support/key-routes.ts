@@ -1,0 +1,42 @@
+/** A server with nothing but the plugins and routes that are about keys. */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastify from 'fastify'
+
+import bearerAuth from '../../plugins/bearer-auth.ts'
+import config from '../../plugins/config.ts'
+import db from '../../plugins/db.ts'
+import encryption from '../../plugins/encryption.ts'
+import errorHandler from '../../plugins/error-handler.ts'
+import jwt from '../../plugins/jwt.ts'
+import signingKeys from '../../plugins/signing-keys.ts'
+import keys from '../../routes/admin/keys.ts'
+import jwks from '../../routes/well-known/jwks.ts'
+import openidConfiguration from '../../routes/well-known/openid-configuration.ts'
+import { configOf } from './config.ts'
+
+interface Ending {
+  after(end: () => Promise<void>): void
+}
+
+export async function buildKeyRoutes(
+  t: Ending,
+  databaseUrl: string,
+  env: Record<string, string> = {},
+) {
+  const app = fastify().withTypeProvider<TypeBoxTypeProvider>()
+  t.after(() => app.close())
+  await app.register(errorHandler)
+  await app.register(config, { config: configOf({ DATABASE_URL: databaseUrl, ...env }, false) })
+  for (const plugin of [db, encryption, signingKeys, jwt, bearerAuth]) await app.register(plugin)
+  for (const route of [keys, jwks, openidConfiguration]) await app.register(route)
+  await app.ready()
+  return app
+}
+
+export type KeyRoutes = Awaited<ReturnType<typeof buildKeyRoutes>>
+
+/** An Authorization header of somebody with this role. */
+export async function bearer(app: KeyRoutes, role: string) {
+  const token = await app.jwt.signApiToken({ role, seconds: 3600 }, new Date())
+  return { authorization: `Bearer ${token}` }
+}
