@@ -8,12 +8,18 @@ export interface Upstream {
 }
 
 export interface UpstreamOptions extends HttpOptions {
+  /** For metadata and keys, when those addresses are trusted less than the providers' own. */
+  discoveryFetch?: typeof globalThis.fetch
   /** Lifetime of metadata and keys; older ones serve on while the provider is unreachable. */
   discoverySeconds: number
 }
 
 /** One for the whole process, so that the cache is shared. */
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const send = createSend(options)
-  return { send, issuers: createIssuers(send, options.discoverySeconds) }
+  const { fetch, discoveryFetch = fetch, timeoutMs, discoverySeconds } = options
+  const discover = createSend({ fetch: discoveryFetch, timeoutMs })
+  return {
+    send: createSend({ fetch, timeoutMs }),
+    issuers: createIssuers(discover, discoverySeconds),
+  }
 }

@@ -23,7 +23,8 @@ suite('answers that are none', () => {
     ['discord', '/api/oauth2/token', json({ token_type: 'bearer' }), 'code_exchange'],
     ['discord', '/api/oauth2/token', html, 'code_exchange'],
     ['discord', '/api/oauth2/token', 'silence', 'code_exchange'],
-    ['discord', '/api/oauth2/token', { ...json({}), status: 307 }, 'code_exchange'],
+    ['discord', '/api/oauth2/token', moved('/elsewhere'), 'code_exchange'],
+    ['gitlab', '/api/v4/user', moved('/elsewhere'), 'profile'],
     [
       'discord',
       '/api/oauth2/token',
@@ -47,10 +48,12 @@ suite('answers that are none', () => {
     test(`${name} ${path}: ${what} is ${kind}`, async (t) => {
       const { fake, signIn } = await start(t, name, 100)
       fake.instead.set(path, answer)
+      fake.instead.set('/elsewhere', json({ access_token: 'at1', id: 4 }))
 
       const error = await faultOf(signIn())
 
       assert.equal(error.kind, kind)
+      assert.ok(!fake.requests.some((request) => request.endsWith('/elsewhere')))
       for (const secret of [client.secret, 'code-1', 'at1']) {
         assert.ok(!error.message.includes(secret), error.message)
       }
@@ -273,6 +276,10 @@ suite('the code flow', () => {
     assert.equal((await faultOf(provider.identity({ ...callback, params: {} }))).kind, 'callback')
   })
 })
+
+function moved(location: string): Answer {
+  return { status: 307, location, body: '' }
+}
 
 function json(body: unknown): Answer {
   return { body: JSON.stringify(body) }

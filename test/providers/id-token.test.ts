@@ -277,6 +277,16 @@ suite('id_tokens that are refused', () => {
     assert.equal(await faultOf(attempt({ provider: 'azure', idToken }, { issuer })), 'unreachable')
   })
 
+  test('forged: HS256 with a secret that the issuer publishes among its keys', async () => {
+    const issuer = fakeIssuer()
+    const secret = Buffer.from('everybody knows these 32 bytes..')
+    issuer.state.keys = [{ kty: 'oct', kid: 'oct-1', k: secret.toString('base64url') }]
+    const head = unsigned({ alg: 'HS256', kid: 'oct-1' }, '').slice(0, -1)
+    const idToken = `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`
+    const fault = await faultOf(attempt({ provider: 'google', idToken }, { issuer }))
+    assert.equal(fault, 'invalid_request')
+  })
+
   test('an issuer that offers only secret-key algorithms, and one that is down', async () => {
     const issuer = fakeIssuer()
     issuer.state.algorithms = ['HS256', 'none']

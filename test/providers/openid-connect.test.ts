@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { createProvider } from '../../providers/registry.ts'
+import { visit } from '../support/providers/browser.ts'
+import { cases } from '../support/providers/documented.ts'
+import { startFakeProvider } from '../support/providers/fake-provider.ts'
 import {
   type OpenidProviderOptions,
   signInAs,
@@ -50,6 +53,22 @@ suite('a real OpenID provider', () => {
     const { claims } = await signIn('ann')
     assert.equal(claims.email, 'ann@ex.test')
     assert.equal(claims.iss, issuer)
+  })
+
+  test('a token of somebody else lends no address: userinfo must be of the same sub', async (t) => {
+    const { documented } = cases.google ?? {}
+    assert.ok(documented)
+    const claims = { sub: 'eve' }
+    const fake = await startFakeProvider(t, { ...documented, idToken: { issuer: '', claims } })
+    const provider = createProvider('acme', settingsOf({ issuer: fake.origin }), upstreamOf())
+    assert.ok(provider)
+    for (const sub of ['eve', 'ann']) {
+      const body = JSON.stringify({ sub, email: 'ann@ex.test', email_verified: true })
+      fake.instead.set('/userinfo', { body })
+      const signIn = provider.identity(await visit(provider))
+      if (sub === 'eve') assert.equal((await signIn).claims.email, 'ann@ex.test')
+      else await assert.rejects(signIn, { kind: 'profile' })
+    }
   })
 
   test('without an issuer nobody is sent anywhere', async () => {

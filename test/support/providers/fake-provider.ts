@@ -35,6 +35,7 @@ export interface Documented {
 export interface Answer {
   status?: number
   type?: string
+  location?: string
   body: string
 }
 
@@ -159,6 +160,7 @@ export async function startFakeProvider(t: TestContext, documented: Documented, 
     authorization_endpoint: origin + documented.authorize,
     token_endpoint: origin + documented.token,
     jwks_uri: `${origin}/jwks`,
+    userinfo_endpoint: `${origin}/userinfo`,
     id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
   })
 
@@ -202,6 +204,7 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-function send(response: ServerResponse, { status = 200, type = 'application/json', body }: Answer) {
-  response.writeHead(status, { 'content-type': type }).end(body)
+function send(response: ServerResponse, answer: Answer) {
+  const { status = 200, type = 'application/json', location, body } = answer
+  response.writeHead(status, { 'content-type': type, ...(location && { location }) }).end(body)
 }
