@@ -4,13 +4,15 @@ import { createPool } from '../plugins/db.ts'
 import { createEncryption, encryptionKeys } from '../plugins/encryption.ts'
 import { createSigningKeys, type SigningKeys } from '../plugins/signing-keys.ts'
 import type { Config } from '../schemas/config/config.ts'
+import { withDotEnv } from '../schemas/config/dot-env.ts'
 import { readConfig } from '../schemas/config/read-config.ts'
 
-/** Reads the environment, lets `use` work with the keys, and closes the database again. */
+/** Reads the environment and `.env`, lets `use` work with the keys, and closes the database again. */
 export async function withSigningKeys(
   use: (keys: SigningKeys, config: Config) => Promise<void>,
 ): Promise<void> {
-  const config = readConfig(process.env, { dev: false, warn: (message) => console.error(message) })
+  const env = withDotEnv(process.env)
+  const config = readConfig(env, { dev: false, warn: (message) => console.error(message) })
   const log = {
     info() {},
     warn: (_details: unknown, message?: string) => console.error(message),
