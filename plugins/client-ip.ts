@@ -5,9 +5,16 @@ import ipaddr from 'ipaddr.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** IPv4 or IPv6 text, for records; never from a header that clients may write. */
+    /** IPv4 or IPv6 text, for records; limits are keyed by what the operator trusts (plugins/rate-limit.ts). */
     readonly clientIp: string
+    /** What a session remembers about the device it was opened or used on. */
+    readonly client: Client
   }
+}
+
+export interface Client {
+  userAgent: string | null
+  ip: string | null
 }
 
 /** Names of the trusted header: ours, and the one a takeover's proxy already sends. */
@@ -23,8 +30,9 @@ function createClientIp(trustForwardedHeader: boolean) {
 function firstAddress(request: FastifyRequest, names: string[]): string | undefined {
   for (const name of names) {
     const value = request.headers[name]
-    const first = (Array.isArray(value) ? value[0] : value)?.split(',')[0]?.trim()
-    if (first && ipaddr.isValid(first)) return first
+    const entries = (Array.isArray(value) ? value.join() : (value ?? '')).split(',')
+    const first = entries.map((entry) => entry.trim()).find((entry) => ipaddr.isValid(entry))
+    if (first) return first
   }
   return undefined
 }
@@ -34,6 +42,11 @@ async function clientIp(fastify: FastifyInstance) {
   fastify.decorateRequest('clientIp', {
     getter(this: FastifyRequest) {
       return read(this)
+    },
+  })
+  fastify.decorateRequest('client', {
+    getter(this: FastifyRequest) {
+      return { userAgent: this.headers['user-agent'] ?? null, ip: this.clientIp }
     },
   })
 }

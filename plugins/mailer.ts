@@ -10,11 +10,13 @@ import fp from 'fastify-plugin'
 import type { Trx } from '../db/database.ts'
 import { insertMailMessage } from '../db/mail-messages.ts'
 import { mailNotConfigured } from '../errors.ts'
+import { confirmationUrl } from '../mail/confirmation-url.ts'
 import type { MailKind } from '../mail/kinds.ts'
 import { type MailPreview, previewAll } from '../mail/preview.ts'
 import type { MailRenderer } from '../mail/render.ts'
 import type { MailVariables } from '../mail/variables.ts'
 import type { Encryption } from './encryption.ts'
+import { createBaseUrl } from './mailer/base-url.ts'
 import { createCompose } from './mailer/compose.ts'
 import { createSmtpDelivery, deliveryOf } from './mailer/deliver.ts'
 import { createHousekeeping } from './mailer/housekeeping.ts'
@@ -46,12 +48,21 @@ export interface MailerDeps {
   renderer: MailRenderer
   siteUrl: string
   configured: boolean
+  baseUrl: ReturnType<typeof createBaseUrl>
 }
 
-export function createMailer({ encryption, jobs, renderer, siteUrl, configured }: MailerDeps) {
+export function createMailer(deps: MailerDeps) {
+  const { encryption, jobs, renderer, siteUrl, configured, baseUrl } = deps
+
   return {
     /** Whether mail can be sent at all. */
     configured,
+
+    /** The address of this server for whoever opens a link, given the headers of the request. */
+    baseUrl,
+
+    /** The address of a one-time link. */
+    confirmationUrl,
 
     /**
      * Queues a mail: it exists when `trx` commits, and never when it does not. Returns the message's id.
@@ -86,7 +97,9 @@ async function mailer(fastify: FastifyInstance, options: MailerOptions) {
   const renderer = configuredRenderer(config, { fetch: fastify.httpClient.guardedFetch, log })
   const siteUrl = config.AUTH_SITE_URL
   const configured = deliver !== undefined
-  fastify.decorate('mailer', createMailer({ encryption, jobs, renderer, siteUrl, configured }))
+  const baseUrl = createBaseUrl(config.AUTH_API_EXTERNAL_URL, config.AUTH_MAILER_EXTERNAL_HOSTS)
+  const deps = { encryption, jobs, renderer, siteUrl, configured, baseUrl }
+  fastify.decorate('mailer', createMailer(deps))
   keepHouse(fastify, jobs)
   if (deliver === undefined) {
     log.warn('AUTH_SMTP_HOST is not set: whatever has to send mail is refused')

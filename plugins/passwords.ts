@@ -7,7 +7,12 @@ import fp from 'fastify-plugin'
 
 import { createHashQueue } from './passwords/hash-queue.ts'
 import { type ArgonParameters, hashArgon2id, isOutdated, verifyHash } from './passwords/hashes.ts'
-import { checkStrength, findWeakness, type StrengthRules } from './passwords/strength.ts'
+import {
+  checkLength,
+  checkStrength,
+  findWeakness,
+  type StrengthRules,
+} from './passwords/strength.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -30,6 +35,9 @@ export function createPasswords({ argon, rules, concurrency, maxWaiting }: Passw
   return {
     /** Throws weak_password or validation_failed. */
     checkStrength: (password: string) => checkStrength(password, rules),
+
+    /** Throws validation_failed for a password that is too long to be hashed. */
+    checkLength,
 
     /** What is wrong with a password that signs in all the same. */
     findWeakness: (password: string) => findWeakness(password, rules),

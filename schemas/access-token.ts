@@ -28,7 +28,7 @@ export const AccessToken = Type.Object(
     session_id: Type.String({ format: 'uuid' }),
     is_anonymous: Type.Boolean(),
   },
-  { $id: 'AccessToken' },
+  { title: 'AccessToken' },
 )
 export type AccessToken = Static<typeof AccessToken>
 

@@ -12,7 +12,7 @@ export const ErrorBody = Type.Object(
     error: Type.Optional(Type.String()),
     error_description: Type.Optional(Type.String()),
   },
-  { $id: 'Error' },
+  { title: 'Error' },
 )
 
 /** Every route answers errors in this shape. */

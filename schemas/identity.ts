@@ -14,7 +14,7 @@ export const Identity = Type.Object(
     updated_at: Type.Optional(Timestamp),
     email: Type.Optional(Type.String()),
   },
-  { $id: 'Identity' },
+  { title: 'Identity' },
 )
 export type Identity = Static<typeof Identity>
 

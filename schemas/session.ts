@@ -20,6 +20,6 @@ export const Session = Type.Object(
       ]),
     ),
   },
-  { $id: 'Session' },
+  { title: 'Session' },
 )
 export type Session = Static<typeof Session>

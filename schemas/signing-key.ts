@@ -14,7 +14,7 @@ export const PublicJwk = Type.Object(
     x: Type.Optional(Type.String()),
     y: Type.Optional(Type.String()),
   },
-  { $id: 'PublicJwk', additionalProperties: false },
+  { title: 'PublicJwk', additionalProperties: false },
 )
 export type PublicJwk = Static<typeof PublicJwk>
 
@@ -35,7 +35,7 @@ export const SigningKey = Type.Object(
     retires_at: Time,
     revoked_at: Time,
   },
-  { $id: 'SigningKey' },
+  { title: 'SigningKey' },
 )
 export type SigningKey = Static<typeof SigningKey>
 

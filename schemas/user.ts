@@ -15,7 +15,7 @@ export const Factor = Type.Object(
     last_challenged_at: Type.Optional(Timestamp),
     web_authn_aaguid: Type.Optional(Type.String()),
   },
-  { $id: 'Factor' },
+  { title: 'Factor' },
 )
 export type Factor = Static<typeof Factor>
 
@@ -48,7 +48,7 @@ export const User = Type.Object(
     deleted_at: Type.Optional(Timestamp),
     is_anonymous: Type.Boolean(),
   },
-  { $id: 'User' },
+  { title: 'User' },
 )
 export type User = Static<typeof User>
 

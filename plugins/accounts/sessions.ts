@@ -1,5 +1,5 @@
 /** Sessions: opening one, refreshing one, and what a client is told about it. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { AuditEntry } from '../../db/audit-log-entries.ts'
@@ -10,8 +10,10 @@ import type { UserRecord } from '../../db/users.ts'
 import { ApiError } from '../../errors.ts'
 import type { Session } from '../../schemas/session.ts'
 import { toUser } from '../../schemas/user.ts'
+
+import type { Client } from '../client-ip.ts'
 import type { SessionPolicy } from './sessions/policy.ts'
-import { type Client, refreshSession } from './sessions/refresh.ts'
+import { refreshSession } from './sessions/refresh.ts'
 import { encodeRefreshToken } from './sessions/refresh-token.ts'
 import { createSessionKeys } from './sessions/session-key.ts'
 
@@ -41,7 +43,7 @@ interface SessionDeps {
   signAccessToken: (person: UserRecord, session: AccessTokenSession, now: Date) => Promise<string>
 }
 
-type AccessTokenSession = Pick<SessionState, 'session_id' | 'aal' | 'amr'>
+type AccessTokenSession = Pick<SessionState, 'session_id' | 'session_created_at' | 'amr'>
 
 export interface Opening {
   method: AuthenticationMethod
@@ -92,7 +94,7 @@ export function createSessions({ db, encryption, policy, audited, signAccessToke
         { method: opening.method, timestamp: Math.floor(now.getTime() / 1000) },
       ]
       const signedIn = { ...person, last_sign_in_at: now, updated_at: now }
-      const described = { session_id: id, aal: session.aal, amr }
+      const described = { session_id: id, session_created_at: now, amr }
       return toSession(signedIn, described, encodeRefreshToken(id, 0, key), now)
     },
 
@@ -108,11 +110,6 @@ export function createSessions({ db, encryption, policy, audited, signAccessToke
       return { session: await toSession(record, record, token, now), outcome: outcome.outcome }
     },
   }
-}
-
-/** What a session remembers about the device it was opened or used on. */
-export function clientOf(request: FastifyRequest): Client {
-  return { userAgent: request.headers['user-agent'] ?? null, ip: request.clientIp }
 }
 
 async function sessions(fastify: FastifyInstance) {

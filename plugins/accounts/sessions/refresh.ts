@@ -19,14 +19,11 @@ import {
   userBanned,
   validationFailed,
 } from '../../../errors.ts'
+
+import type { Client } from '../../client-ip.ts'
 import { cutoff, expiredBy, type SessionPolicy } from './policy.ts'
 import { decodeRefreshToken, type RefreshToken } from './refresh-token.ts'
 import type { SessionKeys } from './session-key.ts'
-
-export interface Client {
-  userAgent: string | null
-  ip: string | null
-}
 
 export interface RefreshDeps {
   db: Db

@@ -1,0 +1,31 @@
+/** The commands: `node cli.ts <command> [arguments]`; npm scripts call it by name. */
+
+type Command = (args: readonly string[]) => Promise<void>
+
+const commands: Record<string, () => Promise<{ run: Command }>> = {
+  serve: () => import('./server.ts'),
+  dev: () => import('./cli/dev.ts'),
+  migrate: () => import('./cli/migrate.ts'),
+  keys: () => import('./cli/keys.ts'),
+  token: () => import('./cli/token.ts'),
+  mail: () => import('./cli/mail.ts'),
+  'mail-preview': () => import('./cli/mail-preview.ts'),
+  'config-docs': () => import('./cli/config-docs.ts'),
+  openapi: () => import('./cli/openapi.ts'),
+}
+
+const [name = '', ...args] = process.argv.slice(2)
+const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+
+if (load) {
+  try {
+    const { run } = await load()
+    await run(args)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(1)
+  }
+} else {
+  console.error(`Unknown command ${name}. Known: ${Object.keys(commands).join(', ')}`)
+  process.exit(1)
+}

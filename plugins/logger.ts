@@ -1,0 +1,62 @@
+/** The structured log: one JSON object a line, without secrets, addresses of people or query strings. */
+import type { FastifyBaseLogger } from 'fastify'
+import pino, { type DestinationStream } from 'pino'
+
+/** Belt and braces: nothing logs these on purpose. */
+const secretFields = [
+  'password',
+  'token',
+  'token_hash',
+  'access_token',
+  'refresh_token',
+  'code',
+  'nonce',
+  'secret',
+  'authorization',
+  'apikey',
+  'email',
+  'phone',
+]
+
+const levels = { panic: 'fatal' } as const
+
+export interface LoggerOptions {
+  /** One of panic, fatal, error, warn, info, debug. */
+  level: string
+  /** Appended to instead of standard output. */
+  file?: string | undefined
+}
+
+export interface Logger {
+  log: FastifyBaseLogger
+  /** Opens the log file anew, after it was moved away. */
+  reopen(): void
+}
+
+export function createLogger({ level, file }: LoggerOptions): Logger {
+  const destination = file ? pino.destination({ dest: file, mkdir: true }) : undefined
+  return { log: createPino(level, destination), reopen: () => destination?.reopen() }
+}
+
+export function createPino(level: string, destination?: DestinationStream): FastifyBaseLogger {
+  const options = {
+    level: level in levels ? levels[level as keyof typeof levels] : level,
+    redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
+    serializers: { err: serializeError },
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+/** A database error repeats the values of the statement in `detail` and `where`: those stay here. */
+function serializeError(error: unknown) {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name, message, stack } = error
+  const code = 'code' in error ? error.code : undefined
+  const cause =
+    error.cause instanceof Error
+      ? { name: error.cause.name, message: error.cause.message }
+      : undefined
+  return { type: name, code, message, stack, ...(cause && { cause }) }
+}

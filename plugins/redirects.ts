@@ -1,0 +1,96 @@
+/** Where a browser goes after a link or a provider: only where the operator said it may. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+
+import type { ApiError } from '../errors.ts'
+import type { Session } from '../schemas/session.ts'
+import { isAllowedRedirect, type RedirectRules } from './redirects/allowed.ts'
+import { compileGlob } from './redirects/glob.ts'
+import { withFragment, withQuery } from './redirects/target.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    redirects: ReturnType<typeof createRedirects>
+  }
+}
+
+/** OAuth's names for a status (RFC 6749 §4.1.2.1). */
+const oauthErrors: Record<number, string> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+export function createRedirects(rules: RedirectRules, allowList: readonly string[]) {
+  const isAllowed = (target: string) => isAllowedRedirect(target, rules)
+
+  return {
+    isAllowed,
+
+    /** The first allowed of: `explicit`, the redirect_to header or query, the Referer; else the site. */
+    resolve(request: FastifyRequest, explicit?: string): string {
+      const asked = explicit || header(request, 'redirect_to') || queryValue(request, 'redirect_to')
+      if (asked && isAllowed(asked)) return asked
+      if (asked) {
+        const held = { siteUrl: rules.siteUrl, allowList }
+        request.log.warn({ redirect_to: asked, ...held }, 'redirect_to refused; using the site URL')
+      }
+      const referrer = header(request, 'referer')
+      return referrer && isAllowed(referrer) ? referrer : rules.siteUrl
+    },
+
+    /** Implicit flow: the session in the fragment, which browsers do not send to servers. */
+    withSession: (target: string, session: Session, more: Record<string, string | undefined>) =>
+      withFragment(target, {
+        access_token: session.access_token,
+        expires_at: session.expires_at,
+        expires_in: session.expires_in,
+        refresh_token: session.refresh_token,
+        token_type: session.token_type,
+        ...more,
+      }),
+
+    /** PKCE flow: a code that only the holder of the verifier can use (RFC 7636). */
+    withCode: (target: string, code: string) => withQuery(target, { code }),
+
+    /** A step is done and another one is needed. */
+    withMessage: (target: string, message: string, inQuery: boolean) =>
+      withFragment(inQuery ? withQuery(target, { message }) : target, { message }),
+
+    /** The error in the fragment, for PKCE clients in the query as well. */
+    withError(target: string, error: ApiError, inQuery: boolean): string {
+      const parameters = {
+        error: oauthErrors[error.status],
+        error_code: error.errorCode,
+        error_description: error.message,
+      }
+      return withFragment(inQuery ? withQuery(target, parameters) : target, parameters)
+    },
+  }
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function queryValue(request: FastifyRequest, name: string): string | undefined {
+  const { query } = request
+  if (typeof query !== 'object' || query === null) return undefined
+  const value = Object.entries(query).find(([key]) => key === name)?.[1]
+  return typeof value === 'string' ? value : undefined
+}
+
+async function redirects(fastify: FastifyInstance) {
+  const { AUTH_SITE_URL, AUTH_URI_ALLOW_LIST, dev } = fastify.config
+  const rules = {
+    siteUrl: AUTH_SITE_URL,
+    globs: AUTH_URI_ALLOW_LIST.map(compileGlob),
+    allowLoopback: dev,
+  }
+  fastify.decorate('redirects', createRedirects(rules, AUTH_URI_ALLOW_LIST))
+}
+
+export default fp(redirects, { name: 'redirects', fastify: '5.x', dependencies: ['config'] })

@@ -1,0 +1,30 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { version } from '../schemas/version.ts'
+
+const health: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.get(
+    '/health',
+    {
+      schema: {
+        summary: 'Tell that the process answers; touches nothing else',
+        tags: ['operations'],
+        response: {
+          200: Type.Object({
+            version: Type.String(),
+            name: Type.String(),
+            description: Type.String(),
+          }),
+        },
+      },
+    },
+    async () => ({
+      version,
+      name: 'Postern',
+      description: 'Postern is a user registration and authentication API',
+    }),
+  )
+}
+
+export default health

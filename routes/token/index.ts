@@ -1,0 +1,54 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+
+import { unsupportedGrantType } from '../../errors.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { Session } from '../../schemas/session.ts'
+import { TokenRequest } from '../../schemas/token-request.ts'
+import type { Grant } from './grant.ts'
+import { passwordGrant } from './password.ts'
+import { pkceGrant } from './pkce.ts'
+import { refreshTokenGrant } from './refresh-token.ts'
+
+/** These present something that only a person who passed a captcha before can have. */
+const withoutCaptcha = ['refresh_token', 'pkce', 'id_token']
+
+const token: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { captcha, rateLimits } = fastify
+  const grants = new Map<string, Grant>([
+    ['password', passwordGrant(fastify)],
+    ['refresh_token', refreshTokenGrant(fastify)],
+    ['pkce', pkceGrant(fastify)],
+  ])
+
+  fastify.post(
+    '/token',
+    {
+      preValidation: async (request: FastifyRequest<{ Querystring: { grant_type?: string } }>) => {
+        const { grant_type = '' } = request.query
+        if (!withoutCaptcha.includes(grant_type)) await captcha.requireCaptcha(request)
+        if (!grants.has(grant_type)) throw unsupportedGrantType()
+      },
+      config: { rateLimit: rateLimits.token },
+      schema: {
+        summary: 'Exchange a proof for a session (RFC 6749)',
+        tags: ['auth'],
+        querystring: Type.Object({
+          grant_type: Type.Optional(
+            Type.String({ description: 'password, refresh_token, pkce or id_token' }),
+          ),
+        }),
+        body: TokenRequest,
+        response: { 200: Session, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const grant = grants.get(request.query.grant_type ?? '')
+      if (!grant) throw unsupportedGrantType()
+      return grant(request.body, request, new Date())
+    },
+  )
+}
+
+export default token
