@@ -4,8 +4,10 @@ import { suite, test } from 'node:test'
 
 import type { Identity, Provider } from '../../providers/provider.ts'
 import { createProvider, providerNames } from '../../providers/registry.ts'
+import { externalProviderNames } from '../../schemas/config/groups/external-providers.ts'
 import { visit } from '../support/providers/browser.ts'
-import { type Case, cases } from '../support/providers/documented.ts'
+import type { Case } from '../support/providers/documented/ann.ts'
+import { cases } from '../support/providers/documented.ts'
 import { startFakeProvider } from '../support/providers/fake-provider.ts'
 import { publicAddressOf } from '../support/providers/public-addresses.ts'
 import { publicAddresses, settingsOf, upstreamOf } from '../support/providers/settings.ts'
@@ -45,6 +47,7 @@ suite('the journey through a provider', () => {
     // Twitter speaks OAuth 1.0a and has a file of its own.
     const missing = providerNames.filter((name) => !walked.has(name) && name !== 'twitter')
     assert.deepEqual(missing, [])
+    assert.deepEqual([...providerNames].sort(), [...externalProviderNames].sort())
     const atHome = Object.keys(cases).filter((title) => !publicAddressOf[title])
     assert.deepEqual(atHome, ['keycloak'])
   })

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { createProvider } from '../../providers/registry.ts'
+import { visit } from '../support/providers/browser.ts'
+import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+import { faultOf, start } from '../support/providers/sign-in.ts'
+
+suite('the code flow', () => {
+  test('client authentication that worked once is tried first from then on', async (t) => {
+    const { fake, signIn } = await start(t, 'twitch')
+
+    await signIn()
+    await signIn()
+
+    const tokenRequests = fake.requests.filter((request) => request === 'POST /oauth2/token')
+    assert.equal(tokenRequests.length, 3)
+  })
+
+  test('scopes and parameters of the client are passed on, those of the protocol are not', async () => {
+    const provider = createProvider('discord', settingsOf({}), upstreamOf())
+    const params = {
+      ...{ prompt: 'none', workos_provider: 'authkit', provider: 'discord', scopes: 'guilds' },
+      ...{ redirect_uri: 'https://evil.test', Client_ID: 'evil', state: 'evil', request_uri: 'x' },
+    }
+
+    const scopes = ['guilds', 'email']
+    const authorization = await provider?.authorizationUrl({
+      ...{ state: 's', scopes, params, now: new Date() },
+    })
+
+    assert.equal(
+      authorization?.url.href,
+      'https://discord.com/api/oauth2/authorize?client_id=client+1&prompt=none&provider=authkit' +
+        '&redirect_uri=http%3A%2F%2Fapp.test%2Fcallback&response_type=code' +
+        '&scope=email+identify+guilds&state=s',
+    )
+    assert.deepEqual(authorization.secrets, {})
+  })
+
+  test('a parameter named scope replaces the list; Notion takes no extra scopes', async () => {
+    const scopeOf = async (name: string, params: Record<string, string>) => {
+      const provider = createProvider(name, settingsOf({}), upstreamOf())
+      const request = { state: 's', scopes: ['more'], params, now: new Date() }
+      return (await provider?.authorizationUrl(request))?.url.searchParams.get('scope')
+    }
+    assert.equal(await scopeOf('discord', { scope: 'identify' }), 'identify')
+    assert.equal(await scopeOf('notion', {}), null)
+  })
+
+  const unfinished: [string, Record<string, string>][] = [
+    ['without id', { clientIds: '' }],
+    ['without secret', { secret: '' }],
+    ['without redirect URI', { redirectUri: '' }],
+  ]
+  for (const [title, { clientIds, ...changes }] of unfinished) {
+    test(`${title} the browser is not sent away`, async () => {
+      const ids = clientIds === '' ? { clientIds: [] } : {}
+      const provider = createProvider('github', settingsOf({ ...changes, ...ids }), upstreamOf())
+      assert.ok(provider)
+      assert.equal((await faultOf(visit(provider))).kind, 'configuration')
+    })
+  }
+
+  test('a flow begun with PKCE or a nonce is not finished without it', async (t) => {
+    const { provider, fake } = await start(t, 'google')
+    const callback = await visit(provider)
+    const stripped = [{}, { nonce: callback.secrets.nonce ?? '' }, { codeVerifier: 'x' }]
+    for (const secrets of stripped) {
+      const error = await faultOf(provider.identity({ ...callback, secrets }))
+      assert.equal(error.kind, 'callback')
+    }
+    assert.ok(!fake.requests.includes('POST /token'))
+  })
+
+  test('the code of another flow is refused by verifier and by nonce', async (t) => {
+    const { provider } = await start(t, 'google')
+    const [mine, theirs] = [await visit(provider), await visit(provider)]
+    const injected = { ...mine, params: theirs.params }
+    assert.equal((await faultOf(provider.identity(injected))).kind, 'code_exchange')
+
+    const { nonce = '' } = mine.secrets
+    const again = await visit(provider)
+    const swapped = { ...again, secrets: { ...again.secrets, nonce } }
+    assert.equal((await faultOf(provider.identity(swapped))).kind, 'id_token')
+  })
+
+  test('a callback that names another issuer spends no code (RFC 9207)', async (t) => {
+    const { provider, fake } = await start(t, 'google')
+    const callback = await visit(provider)
+    const params = { ...callback.params, iss: 'https://evil.test' }
+    assert.equal((await faultOf(provider.identity({ ...callback, params }))).kind, 'callback')
+    assert.ok(!fake.requests.includes('POST /token'))
+  })
+
+  test('a callback without a code', async (t) => {
+    const { provider } = await start(t, 'discord')
+    const callback = await visit(provider)
+    assert.equal((await faultOf(provider.identity({ ...callback, params: {} }))).kind, 'callback')
+  })
+})

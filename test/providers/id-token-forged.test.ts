@@ -1,0 +1,51 @@
+/** Every way to forge an id_token. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { suite, test } from 'node:test'
+
+import { exportSPKI } from 'jose'
+
+import { fakeIssuer } from '../support/providers/fake-issuer.ts'
+import { attempt, base, encode, faultOf, token, unsigned } from '../support/providers/id-tokens.ts'
+import { foreign, signing } from '../support/providers/keys.ts'
+
+suite('id_tokens that are forged', () => {
+  const forged: Record<string, () => Promise<string> | string> = {
+    'not a JWT': () => 'abc',
+    'two parts': () => 'e30.e30',
+    'alg none': () => unsigned({ alg: 'none' }, ''),
+    'alg none with the signature of another': async () => {
+      const [, , signature = ''] = (await token({})).split('.')
+      return unsigned({ alg: 'none', kid: 'key-1' }, signature)
+    },
+    'HS256 with the public key': async () => {
+      const head = unsigned({ alg: 'HS256', kid: 'key-1' }, '').slice(0, -1)
+      const publicKey = await exportSPKI(signing.publicKey)
+      return `${head}.${createHmac('sha256', publicKey).update(head).digest('base64url')}`
+    },
+    'another key under the same id': () => token({}, foreign),
+    'claims changed after signing': async () => {
+      const [head, , signature] = (await token({})).split('.')
+      return `${head}.${encode({ ...base, sub: 'evil' })}.${signature}`
+    },
+    'an embedded key': () => unsigned({ alg: 'RS256', jwk: foreign.jwk }, 'x'),
+  }
+  for (const [title, forge] of Object.entries(forged)) {
+    test(title, async () => {
+      const idToken = await forge()
+      const refused = attempt({ provider: 'google', idToken })
+      assert.equal(await faultOf(refused), 'invalid_request')
+      await assert.rejects(refused, { message: /^Bad ID token/ })
+    })
+  }
+
+  test('HS256 with a secret that the issuer publishes among its keys', async () => {
+    const issuer = fakeIssuer()
+    const secret = Buffer.from('everybody knows these 32 bytes..')
+    issuer.state.keys = [{ kty: 'oct', kid: 'oct-1', k: secret.toString('base64url') }]
+    const head = unsigned({ alg: 'HS256', kid: 'oct-1' }, '').slice(0, -1)
+    const idToken = `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`
+    const fault = await faultOf(attempt({ provider: 'google', idToken }, { issuer }))
+    assert.equal(fault, 'invalid_request')
+  })
+})

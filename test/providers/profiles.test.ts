@@ -1,0 +1,114 @@
+/** What people leave out of their profiles, and what providers put into them. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Identity } from '../../providers/provider.ts'
+import { json, start } from '../support/providers/sign-in.ts'
+
+suite('profiles with less or more in them', () => {
+  const email = 'ann@ex.test'
+  const profiles: [string, string, string, unknown, Partial<Identity['claims']>][] = [
+    ['no address', 'facebook', '/me', { id: '5' }, { email: undefined, email_verified: false }],
+    ['an empty address', 'figma', '/v1/me', { id: '5', email: '' }, { email: undefined }],
+    ['a private address', 'github', '/api/v3/user/emails', [], { email: undefined }],
+    ['unverified', 'discord', '/api/users/@me', { id: '7', email }, { email_verified: false }],
+    [
+      'no avatar',
+      'discord',
+      '/api/users/@me',
+      { id: '7', username: 'ann', discriminator: '0007', email },
+      { name: 'ann#0007', picture: 'https://cdn.discordapp.com/embed/avatars/2.png' },
+    ],
+    [
+      'an animated avatar',
+      'discord',
+      '/api/users/@me',
+      { id: '7', username: 'ann', avatar: 'a_b' },
+      { picture: 'https://cdn.discordapp.com/avatars/7/a_b.gif', email: undefined },
+    ],
+    ['not confirmed', 'gitlab', '/api/v4/user', { id: 4, email }, { email_verified: false }],
+    [
+      'the id as text',
+      'gitlab',
+      '/api/v4/user',
+      { id: '4', email, confirmed_at: '2020-02-02' },
+      { sub: '4', email_verified: true },
+    ],
+    [
+      'no primary address: the last',
+      'bitbucket',
+      '/2.0/user/emails',
+      { values: [{ email: 'a@ex.test', is_confirmed: true }, { email: 'b@ex.test' }] },
+      { email: 'b@ex.test', email_verified: false },
+    ],
+    [
+      'Kakao, valid but not verified',
+      'kakao',
+      '/v2/user/me',
+      { id: 1, kakao_account: { email, is_email_valid: true } },
+      { email_verified: false, name: undefined },
+    ],
+    [
+      'Zoom, address not proven',
+      'zoom',
+      '/v2/users/me',
+      { id: 'z', email, login_type: 100, verified: 0 },
+      { email_verified: false },
+    ],
+    [
+      'Zoom, by another provider',
+      'zoom',
+      '/v2/users/me',
+      { id: 'z', email, login_type: 1, verified: 0 },
+      { email_verified: true },
+    ],
+    [
+      'LinkedIn without address',
+      'linkedin',
+      '/v2/emailAddress',
+      { elements: [] },
+      { email: undefined, name: 'Ann Lee' },
+    ],
+    [
+      'a verification as text',
+      'keycloak',
+      '/protocol/openid-connect/userinfo',
+      { sub: 'k', email, email_verified: 'false' },
+      { email_verified: false },
+    ],
+    [
+      'wrong types',
+      'keycloak',
+      '/protocol/openid-connect/userinfo',
+      { sub: 'k', email: { at: 'all' }, name: ['x'], email_verified: 1 },
+      { email: undefined, name: undefined, email_verified: false },
+    ],
+    [
+      'surroundings and capitals',
+      'figma',
+      '/v1/me',
+      { id: 'f', email: ' Ann@EX.test ' },
+      { email, email_verified: true },
+    ],
+    [
+      'a look-alike that folds into another mailbox',
+      'figma',
+      '/v1/me',
+      { id: 'f', email: 'ann@ex.te\u017Ft' },
+      { email, email_verified: false },
+    ],
+  ]
+  for (const [title, name, path, body, expected] of profiles) {
+    test(`${name}: ${title}`, async (t) => {
+      const { fake, signIn } = await start(t, name)
+      fake.instead.set(path, json(body))
+
+      const { claims } = await signIn()
+
+      for (const [claim, value] of Object.entries(expected))
+        assert.equal(claims[claim], value, claim)
+      assert.equal(claims.phone_verified, false)
+      assert.ok(!Object.values(claims).includes(''))
+    })
+  }
+})
