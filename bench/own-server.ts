@@ -26,6 +26,9 @@ const root = join(import.meta.dirname, '..')
 export async function startOwnServer(): Promise<OwnServer> {
   const started = new AsyncDisposableStack()
   const stop = () => started.disposeAsync()
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => stop().finally(() => process.exit(1)))
+  }
   try {
     return { ...(await startAll(started)), stop }
   } catch (error) {
@@ -111,7 +114,7 @@ async function isHealthy(url: string): Promise<boolean> {
   }
 }
 
-/** Also when we are interrupted: a killed run leaves nothing behind that runs. */
+/** Also when a fault ends this process before its time. */
 function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
   const kill = () => child.kill()
   process.once('exit', kill)

@@ -26,8 +26,6 @@ function readCommandLine(): Options | undefined {
 }
 
 async function runOrExplain(options: Options): Promise<void> {
-  // Without a handler a signal ends the process at once, and what it started would stay behind.
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   try {
     await run(options)
   } catch (error) {
