@@ -44,6 +44,8 @@ export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<voi
     concurrency,
     pollInterval: pollIntervalMs,
     noHandleSignals: true,
+    // In batches, because a single one that fails with a lost database is a rejection nobody handles.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     taskList: Object.fromEntries(
       [...handlers].map(([name, handler]) => [name, toTask(name, handler, log, active)]),
     ),

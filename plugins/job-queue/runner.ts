@@ -1,7 +1,7 @@
 /** Keeps a graphile-worker runner alive: when it gives up, because the database went away, a new one is made. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { type Runner, run } from 'graphile-worker'
+import { run } from 'graphile-worker'
 
 import { type JobRunnerOptions, runnerOptions } from './runner-options.ts'
 
@@ -13,21 +13,24 @@ const stopMs = 3_000
 export function createJobRunner(options: JobRunnerOptions) {
   const { log } = options
   const stopping = new AbortController()
+  const asked = new Promise((resolve) => stopping.signal.addEventListener('abort', resolve))
   const active = new Set<Promise<void>>()
-  let runner: Runner | undefined
   let supervised: Promise<void> | undefined
   let stopped: Promise<void> | undefined
+
+  async function once(): Promise<void> {
+    const runner = await run(runnerOptions(options, active))
+    if (!stopping.signal.aborted) await Promise.race([runner.promise, asked])
+    if (stopping.signal.aborted) await runner.stop()
+  }
 
   async function supervise(): Promise<void> {
     let restartMs = firstRestartMs
     while (!stopping.signal.aborted) {
       const startedAt = performance.now()
-      try {
-        runner = await run(runnerOptions(options, active))
-        if (!stopping.signal.aborted) await runner.promise
-      } catch (error) {
+      await once().catch((error) => {
         log.warn({ err: error }, 'the job queue stopped and will be started again')
-      }
+      })
       if (performance.now() - startedAt > lastRestartMs) restartMs = firstRestartMs
       await pause(restartMs, undefined, { signal: stopping.signal }).catch(() => {})
       restartMs = Math.min(restartMs * 2, lastRestartMs)
@@ -36,9 +39,9 @@ export function createJobRunner(options: JobRunnerOptions) {
 
   async function stop(): Promise<void> {
     stopping.abort()
-    const ended = Promise.allSettled([runner?.stop(), supervised])
-    await Promise.allSettled(active)
-    await Promise.race([ended, pause(stopMs, undefined, { ref: false })])
+    // First without a limit: each job has its own.
+    while (active.size > 0) await Promise.allSettled(active)
+    await Promise.race([supervised, pause(stopMs, undefined, { ref: false })])
   }
 
   return {

@@ -4,6 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import Fastify, { type FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 
 import config from '../../plugins/config.ts'
 import db from '../../plugins/db.ts'
@@ -142,16 +143,14 @@ suite('mail queue', () => {
   })
 
   test('a mail whose job died with its worker gets another', async (t) => {
-    const { app, mail } = await start(t, { AUTH_SMTP_PORT: '9' })
-    const id = await queue(app)
-    await app.close()
-    const lost = await start(t, {}, { database: app.config.DATABASE_URL, mail })
-    await lost.app.pool.query('delete from auth_jobs._private_jobs')
-    await change(lost.app, id, { attempts: 0, updated_at: new Date(Date.now() - 2 * 60_000) })
+    const { app, mail } = await start(t)
+    const id = await queue(app, {}, (trx) => sql`delete from auth_jobs._private_jobs`.execute(trx))
+    await change(app, id, { updated_at: new Date(Date.now() - 2 * 60_000) })
 
-    await lost.app.jobQueue.enqueue(lost.app.db, 'recover_mail', {})
+    await app.jobQueue.enqueue(app.db, 'recover_mail', {})
 
     await mail.waitFor(person)
+    await inState(app, id, 'sent')
   })
 
   test('a mail that outlived its link is dropped', async (t) => {
@@ -221,7 +220,7 @@ suite('mail queue', () => {
   })
 
   test('in development, mail without a mail server goes to the inbox', async (t) => {
-    const { app } = await start(t, { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }, { dev: true })
+    const { app } = await start(t, { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }, true)
 
     await inState(app, await queue(app), 'sent')
 
@@ -233,27 +232,25 @@ suite('mail queue', () => {
   })
 })
 
-interface Given {
-  dev?: boolean
-  database?: string
-  mail?: Awaited<ReturnType<typeof startMailServer>>
-}
-
-async function start(t: TestContext, env: Record<string, string> = {}, given: Given = {}) {
-  const url = given.database ?? (await cloneDatabase(t)).url
-  const mail = given.mail ?? (await startMailServer(t))
-  const settings = configOf({ ...mail.env, DATABASE_URL: url, ...env }, given.dev ?? false)
-  const app = await build(t, settings)
+async function start(t: TestContext, env: Record<string, string> = {}, dev = false) {
+  const database = await cloneDatabase()
+  const mail = await startMailServer(t)
+  const settings = { ...mail.env, DATABASE_URL: database.url, ...env }
+  let app = await build(configOf(settings, dev))
+  t.after(async () => {
+    await app.close()
+    await database.drop()
+  })
   const restart = async () => {
     await app.close()
-    return build(t, settings)
+    app = await build(configOf(settings, dev))
+    return app
   }
   return { app, mail, restart }
 }
 
-async function build(t: TestContext, settings: ReturnType<typeof configOf>) {
+async function build(settings: ReturnType<typeof configOf>) {
   const app = Fastify()
-  t.after(() => app.close())
   await app.register(config, { config: settings })
   for (const plugin of [db, encryption, httpClient, jobQueue, devInbox]) await app.register(plugin)
   const options: MailerOptions = { retryDelay: () => 100 }

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { sql } from 'kysely'
+import pg from 'pg'
+
+import { createDb, type Db } from '../../db/database.ts'
+import { createJobQueue } from '../../plugins/job-queue.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+const silent = { debug() {}, warn() {}, error() {} }
+
+suite('job queue', () => {
+  test('a committed job runs at once, by a notification', async (t) => {
+    const { queue, db, done } = await start(t, { pollIntervalMs: 60_000 })
+    await listening(db)
+
+    await db.transaction().execute((trx) => queue.enqueue(trx, 'note', { text: 'hello' }))
+
+    await done('hello', 1_000)
+  })
+
+  test('a job of a transaction that failed never runs', async (t) => {
+    const { queue, db, done, notes } = await start(t)
+
+    const failed = db.transaction().execute(async (trx) => {
+      await queue.enqueue(trx, 'note', { text: 'never' })
+      throw new Error('no')
+    })
+
+    await assert.rejects(failed, /no/)
+    await queue.enqueue(db, 'note', { text: 'after' })
+    await done('after')
+    assert.deepEqual(notes, ['after'])
+  })
+
+  test('a job for later is found by polling', async (t) => {
+    const { queue, db, done, notes } = await start(t)
+
+    const runAt = new Date(Date.now() + 500)
+    await queue.enqueue(db, 'note', { text: 'later' }, { runAt })
+    await pause(200)
+    assert.deepEqual(notes, [])
+
+    await done('later')
+  })
+
+  test('a job under a key takes the place of the one that waits', async (t) => {
+    const { queue, db, done, notes } = await start(t)
+    const runAt = new Date(Date.now() + 3600_000)
+
+    await queue.enqueue(db, 'note', { text: 'first' }, { jobKey: 'one', runAt })
+    await queue.enqueue(db, 'note', { text: 'second' }, { jobKey: 'one' })
+
+    await done('second')
+    await waitUntil(async () => (await jobsIn(db)).length === 0)
+    assert.deepEqual(notes, ['second'])
+  })
+
+  test('a job that fails is kept for another try', async (t) => {
+    const { queue, db } = await start(t)
+
+    await queue.enqueue(db, 'fail', {})
+
+    const job = await waitUntil(async () => {
+      const jobs = await jobsIn(db)
+      return jobs.find((job) => job.last_error !== null && job.locked_at === null)
+    })
+    assert.equal(job.last_error, 'as it was told')
+    assert.ok(job.run_at > new Date())
+  })
+
+  test('a lost database is survived, and jobs go on when it is back', async (t) => {
+    const { queue, db, done, proxy } = await start(t)
+    await queue.enqueue(db, 'note', { text: 'before' })
+    await done('before')
+
+    proxy.cut()
+    await pause(500)
+    proxy.restore()
+
+    await waitUntil(() =>
+      queue.enqueue(db, 'note', { text: 'after' }).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await done('after')
+  })
+
+  test('a database lost while a job runs is survived as well', async (t) => {
+    const { queue, db, done, notes, proxy } = await start(t)
+    await queue.enqueue(db, 'slow', { text: 'slow' })
+    await queue.enqueue(db, 'fail', {})
+    await waitUntil(async () => notes.includes('slow begins'))
+
+    proxy.cut()
+    await pause(600)
+    proxy.restore()
+
+    await waitUntil(() =>
+      queue.enqueue(db, 'note', { text: 'after' }).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await done('after')
+  })
+
+  test('a queue without a database starts when there is one', async (t) => {
+    const { queue, db, done, proxy } = await start(t, { cut: true })
+    await pause(200)
+    proxy.restore()
+
+    await queue.enqueue(db, 'note', { text: 'finally' })
+
+    await done('finally')
+  })
+
+  test('stopping waits for the job that runs, and begins no other', async (t) => {
+    const { queue, db, notes } = await start(t)
+    await queue.enqueue(db, 'slow', { text: 'slow' })
+    await waitUntil(async () => notes.includes('slow begins'))
+
+    await queue.stop()
+    await queue.enqueue(db, 'note', { text: 'too late' })
+
+    await pause(300)
+    assert.deepEqual(notes, ['slow begins', 'slow ends'])
+  })
+
+  test('stopping does not wait for a database that is gone', async (t) => {
+    const { queue, db, done, proxy } = await start(t)
+    await queue.enqueue(db, 'note', { text: 'here' })
+    await done('here')
+    proxy.cut()
+    await pause(100)
+
+    const before = performance.now()
+    await queue.stop()
+
+    assert.ok(performance.now() - before < 5_000)
+  })
+
+  test('it is content with two connections', async (t) => {
+    const { queue, pool, db, done } = await start(t)
+    for (let n = 0; n < 20; n++) await queue.enqueue(db, 'note', { text: String(n) })
+
+    await done('19')
+
+    assert.ok(pool.totalCount <= 2)
+  })
+
+  test('tasks cannot be added twice, nor once it runs', async (t) => {
+    const { queue } = await start(t)
+
+    assert.throws(() => queue.addTask('late', async () => {}), /before the queue starts/)
+    const other = createJobQueue({ pool: new pg.Pool(), schema: 'auth_jobs', log: silent })
+    other.addTask('same', async () => {})
+    assert.throws(() => other.addTask('same', async () => {}), /exists already/)
+  })
+})
+
+/** Behind a proxy, because what happens without a database is half of what is asked here. */
+async function start(t: TestContext, settings: { pollIntervalMs?: number; cut?: boolean } = {}) {
+  const database = await cloneDatabase()
+  const proxy = await startTcpProxy(database.url)
+  if (settings.cut) proxy.cut()
+  const connectionString = proxy.url
+  const pool = newPool(connectionString, 2)
+  const clients = newPool(connectionString, 5)
+  const notes: string[] = []
+  const queue = createJobQueue({
+    pool,
+    schema: 'auth_jobs',
+    log: silent,
+    pollIntervalMs: 100,
+    ...settings,
+  })
+  queue.addTask('note', async (payload) => void notes.push(textIn(payload)))
+  queue.addTask('fail', async () => {
+    throw new Error('as it was told')
+  })
+  queue.addTask('slow', async (payload) => {
+    notes.push(`${textIn(payload)} begins`)
+    await pause(400)
+    notes.push(`${textIn(payload)} ends`)
+  })
+  queue.start()
+  t.after(async () => {
+    await queue.stop()
+    await Promise.all([pool.end(), clients.end()])
+    await proxy.stop()
+    await database.drop()
+  })
+  const done = (text: string, timeoutMs?: number) =>
+    waitUntil(async () => notes.includes(text), timeoutMs)
+  return { queue, pool, proxy, db: createDb(clients, 'auth'), notes, done }
+}
+
+function newPool(connectionString: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max, connectionTimeoutMillis: 2_000 })
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+interface JobRow {
+  last_error: string | null
+  locked_at: Date | null
+  run_at: Date
+}
+
+async function jobsIn(db: Db): Promise<JobRow[]> {
+  const { rows } = await sql<JobRow>`select * from auth_jobs._private_jobs`.execute(db)
+  return rows
+}
+
+/** The runner has subscribed to notifications. */
+function listening(db: Db) {
+  const query = sql`select 1 from pg_stat_activity
+    where datname = current_database() and query like 'LISTEN%' and state = 'idle'`
+  return waitUntil(async () => (await query.execute(db)).rows.length > 0)
+}
+
+function textIn(payload: unknown): string {
+  assert.ok(typeof payload === 'object' && payload !== null && 'text' in payload)
+  return String(payload.text)
+}
+
+async function waitUntil<T>(
+  check: () => Promise<T | undefined | false>,
+  timeoutMs = 20_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  while (performance.now() < deadline) {
+    const result = await check()
+    if (result !== undefined && result !== false) return result
+    await pause(20)
+  }
+  throw new Error(`it did not happen in ${timeoutMs} ms`)
+}

@@ -1,0 +1,48 @@
+/** Stands between us and a server, so that a test can take that server away and give it back. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** Forwards a free port of 127.0.0.1 to the host and port of `url`; `proxy.url` is `url` by way of it. */
+export async function startTcpProxy(url: string) {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  const state = { cut: false }
+
+  function track(socket: Socket): void {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+  }
+
+  const server = createServer((client) => {
+    if (state.cut) return client.destroy()
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const socket of [client, upstream]) track(socket)
+    client.pipe(upstream).pipe(client)
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
+  })
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const through = new URL(url)
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  return {
+    url: through.href,
+    /** Ends every connection and accepts none. */
+    cut(): void {
+      state.cut = true
+      destroyAll()
+    },
+    restore(): void {
+      state.cut = false
+    },
+    async stop(): Promise<void> {
+      destroyAll()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
