@@ -4,6 +4,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { type AuditEntry, auditInsert } from './audit-log-entries.ts'
 import type { Database, Db } from './database.ts'
 import type { AmrClaim } from './mfa.ts'
+import { type Places, prepareStatement } from './prepared-statement.ts'
 import { nilUuid, type UserRecord, userColumns, userRelations } from './users.ts'
 
 export type Aal = 'aal1' | 'aal2' | 'aal3'
@@ -116,16 +117,19 @@ const selectSession = (db: Db) =>
       ),
     )
 
+const findStatement = prepareStatement<{ sessionId: string; userId: string }, SessionRecord>(
+  ['sessionId', 'userId'],
+  (db, { sessionId, userId }) =>
+    selectSession(db).where('sessions.id', '=', sessionId).where('users.id', '=', userId),
+)
+
 /** The session and its person in one statement: what GET /user and every bearer check read. */
 export function findSession(
   db: Db,
   sessionId: string,
   userId: string,
 ): Promise<SessionRecord | undefined> {
-  return selectSession(db)
-    .where('sessions.id', '=', sessionId)
-    .where('users.id', '=', userId)
-    .executeTakeFirst()
+  return findStatement(db, { sessionId, userId })
 }
 
 /** The session a refresh token names, with its person. */
@@ -158,65 +162,88 @@ export function advanceSession(
   refresh: Refresh,
   now: Date,
 ): Promise<SessionRecord | undefined> {
-  return db
-    .with('advanced', (eb) =>
-      eb
-        .updateTable('sessions')
-        .set({
-          refresh_token_counter: refresh.counter + 1,
-          refreshed_at: now,
-          updated_at: now,
-          user_agent: refresh.userAgent,
-          ip: refresh.ip,
-        })
-        .where('sessions.id', '=', refresh.sessionId)
-        .where('sessions.refresh_token_counter', '=', refresh.counter)
-        .where((where) => isRefreshable(where, refresh, now))
-        .returning([...sessionColumns, 'sessions.user_id as session_user_id']),
-    )
-    .with('audited', (eb) =>
-      eb
-        .insertInto('audit_log_entries')
-        .columns(['instance_id', 'id', 'payload', 'created_at', 'ip_address'])
-        .expression((select) =>
-          select
-            .selectFrom('users')
-            .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
-            .select([
-              sql`${nilUuid}::uuid`.as('instance_id'),
-              sql`gen_random_uuid()`.as('id'),
-              refreshPayload.as('payload'),
-              sql`${now}::timestamptz`.as('created_at'),
-              sql`${refresh.ip ?? ''}::text`.as('ip_address'),
-            ])
-            .where(sql<boolean>`${refresh.audited}::boolean`),
-        ),
-    )
-    .selectFrom('users')
-    .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
-    .select(userColumns)
-    .select(userRelations)
-    .select([
-      'advanced.session_id',
-      'advanced.session_created_at',
-      'advanced.refreshed_at',
-      'advanced.not_after',
-      'advanced.aal',
-      'advanced.tag',
-      'advanced.refresh_token_hmac_key',
-      'advanced.refresh_token_counter',
-    ])
-    .select((eb) =>
-      jsonArrayFrom(
-        amrClaims(eb).where(sql<boolean>`mfa_amr_claims.session_id = advanced.session_id`),
-      ).as('amr'),
-    )
-    .executeTakeFirst()
+  return advanceStatement(db, { ...refresh, now })
 }
 
-function isRefreshable(eb: ExpressionBuilder<Database, 'sessions'>, refresh: Refresh, now: Date) {
-  const conditions = [
-    eb.or([eb('sessions.not_after', 'is', null), eb('sessions.not_after', '>', now)]),
+type RefreshValues = Refresh & { now: Date }
+
+const advanceStatement = prepareStatement<RefreshValues, SessionRecord>(
+  [
+    'sessionId',
+    'counter',
+    'userAgent',
+    'ip',
+    'openedAfter',
+    'usedAfter',
+    'singlePerUser',
+    'audited',
+    'now',
+  ],
+  (db, places) =>
+    db
+      .with('advanced', (eb) =>
+        eb
+          .updateTable('sessions')
+          .set({
+            refresh_token_counter: sql`sessions.refresh_token_counter + 1`,
+            refreshed_at: sql`${places.now}::timestamptz at time zone 'utc'`,
+            updated_at: places.now,
+            user_agent: places.userAgent,
+            ip: places.ip,
+          })
+          .where('sessions.id', '=', places.sessionId)
+          .where('sessions.refresh_token_counter', '=', places.counter)
+          .where((where) => isRefreshable(where, places))
+          .returning([...sessionColumns, 'sessions.user_id as session_user_id']),
+      )
+      .with('audited', (eb) =>
+        eb
+          .insertInto('audit_log_entries')
+          .columns(['instance_id', 'id', 'payload', 'created_at', 'ip_address'])
+          .expression((select) =>
+            select
+              .selectFrom('users')
+              .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
+              .select([
+                sql`${sql.lit(nilUuid)}::uuid`.as('instance_id'),
+                sql`gen_random_uuid()`.as('id'),
+                refreshPayload.as('payload'),
+                sql`${places.now}::timestamptz`.as('created_at'),
+                sql`coalesce(${places.ip}::text, '')`.as('ip_address'),
+              ])
+              .where(sql<boolean>`${places.audited}::boolean`),
+          ),
+      )
+      .selectFrom('users')
+      .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
+      .select(userColumns)
+      .select(userRelations)
+      .select([
+        'advanced.session_id',
+        'advanced.session_created_at',
+        'advanced.refreshed_at',
+        'advanced.not_after',
+        'advanced.aal',
+        'advanced.tag',
+        'advanced.refresh_token_hmac_key',
+        'advanced.refresh_token_counter',
+      ])
+      .select((eb) =>
+        jsonArrayFrom(
+          amrClaims(eb).where(sql<boolean>`mfa_amr_claims.session_id = advanced.session_id`),
+        ).as('amr'),
+      ),
+)
+
+function isRefreshable(
+  eb: ExpressionBuilder<Database, 'sessions'>,
+  { now, openedAfter, usedAfter, singlePerUser }: Places<RefreshValues>,
+) {
+  return eb.and([
+    sql<boolean>`coalesce(sessions.not_after > ${now}, true)`,
+    sql<boolean>`coalesce(sessions.created_at > ${openedAfter}::timestamptz, true)`,
+    sql<boolean>`coalesce(${lastUsed} > ${usedAfter}::timestamptz, true)`,
+    eb.or([sql<boolean>`not ${singlePerUser}::boolean`, eb.not(eb.exists(newerSession(eb)))]),
     eb.exists(
       eb
         .selectFrom('users')
@@ -225,11 +252,7 @@ function isRefreshable(eb: ExpressionBuilder<Database, 'sessions'>, refresh: Ref
         .where('users.deleted_at', 'is', null)
         .where(sql<boolean>`coalesce(users.banned_until <= ${now}, true)`),
     ),
-  ]
-  if (refresh.openedAfter) conditions.push(eb('sessions.created_at', '>', refresh.openedAfter))
-  if (refresh.usedAfter) conditions.push(eb(lastUsed, '>', refresh.usedAfter))
-  if (refresh.singlePerUser) conditions.push(eb.not(eb.exists(newerSession(eb))))
-  return eb.and(conditions)
+  ])
 }
 
 const refreshPayload = sql`json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user,
