@@ -77,7 +77,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(audit)
   await app.register(devInbox)
   await app.register(mailer)
-  await app.register(sms)
+  await app.register(sms, { deliver: app.devInbox?.addSms })
 
   await app.register(redirects)
   await app.register(oneTimeTokens)

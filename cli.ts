@@ -22,10 +22,21 @@ if (load) {
     const { run } = await load()
     await run(args)
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(explain(error))
     process.exit(1)
   }
 } else {
   console.error(`Unknown command ${name}. Known: ${Object.keys(commands).join(', ')}`)
   process.exit(1)
+}
+
+/** One sentence for what the operator can mend; the whole stack for a mistake of ours. */
+function explain(error: unknown): unknown {
+  if (!(error instanceof Error) || isBug(error)) return error
+  if (error instanceof AggregateError) return error.errors.map(String).join('\n')
+  return error.message || error.name
+}
+
+function isBug(error: Error): boolean {
+  return error instanceof TypeError || error instanceof ReferenceError
 }

@@ -12,6 +12,8 @@ import { withDotEnv } from './schemas/config/dot-env.ts'
 import { readConfig } from './schemas/config/read-config.ts'
 
 const databaseWaitSeconds = 30
+/** As long as a mail server may take to accept what is being sent to it. */
+const longestCloseMs = 60_000
 
 /** `npm start`. Throws ConfigError, before anything is opened, for a configuration with mistakes. */
 export async function run(): Promise<void> {
@@ -22,10 +24,14 @@ export async function run(): Promise<void> {
   process.on('SIGHUP', reopen)
   for (const notice of notices) log.warn(notice)
   const app = await startServer(config, log)
-  stopOnSignals(app)
+  const signal = await untilSignal(['SIGINT', 'SIGTERM'])
+  log.info(`${signal}: finishing what runs`)
+  setTimeout(() => process.exit(1), longestCloseMs).unref()
+  await app.close()
+  process.exit(0)
 }
 
-/** Migrates, builds and listens. The address is in the log. */
+/** Migrates, builds and listens. The address is in the log. Throws, with one sentence, what is in the way. */
 export async function startServer(
   config: Config,
   log: FastifyBaseLogger,
@@ -34,8 +40,29 @@ export async function startServer(
   const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = config
   await runMigrations({ connectionString, schema, log })
   const app = await buildApp({ config, log })
-  await app.listen({ host: config.AUTH_API_HOST ?? '0.0.0.0', port: config.PORT })
+  const address = { host: config.AUTH_API_HOST ?? '0.0.0.0', port: config.PORT }
+  try {
+    await app.listen(address)
+  } catch (error) {
+    await app.close()
+    throw toListenError(error, address)
+  }
   return app
+}
+
+function toListenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') {
+    const remedy = `stop it, or choose another port, as in PORT=${port + 1}`
+    return new Error(`Port ${port} on ${host} is in use by another program: ${remedy}.`)
+  }
+  if (code === 'EACCES') {
+    return new Error(`Port ${port} on ${host} is not for this user: choose a PORT above 1023.`)
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new Error(`${host} is no address of this machine: set AUTH_API_HOST to one that is.`)
+  }
+  return error
 }
 
 /** Throws when the database has not come up after half a minute; a wrong password is told at once. */
@@ -72,18 +99,18 @@ function unreachable(error: unknown): Error {
   )
 }
 
-/** The first signal lets what runs finish; the second does not wait. */
-export function stopOnSignals(app: FastifyInstance, stopped: () => Promise<void> = async () => {}) {
-  let isStopping = false
-  const stop = async (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(1)
-    isStopping = true
-    app.log.info(`${signal}: finishing what runs`)
-    setTimeout(() => process.exit(1), 60_000).unref()
-    await app.close()
-    await stopped()
-    process.exit(0)
-  }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+/**
+ * Resolves at the first of these signals. A further one, a second later or more, ends the process at once:
+ * the terminal and npm both pass a Ctrl-C on, so that one arrives twice.
+ */
+export function untilSignal(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
+  let first: number | undefined
+  return new Promise((resolve) => {
+    const heard = (signal: NodeJS.Signals) => {
+      if (first !== undefined && performance.now() - first >= 1_000) process.exit(1)
+      first ??= performance.now()
+      resolve(signal)
+    }
+    for (const signal of signals) process.on(signal, heard)
+  })
 }

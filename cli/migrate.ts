@@ -4,6 +4,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 
 import { migrate } from '../db/migrate.ts'
+import { withDotEnv } from '../schemas/config/dot-env.ts'
 import { readConfig } from '../schemas/config/read-config.ts'
 
 interface Log {
@@ -22,7 +23,8 @@ export interface RunMigrationsOptions {
 /** The command. Throws ConfigError, SchemaTooNewError or what the database says. */
 export async function run(): Promise<void> {
   const notices: string[] = []
-  const config = readConfig(process.env, { dev: false, warn: (notice) => notices.push(notice) })
+  const env = withDotEnv(process.env)
+  const config = readConfig(env, { dev: false, warn: (notice) => notices.push(notice) })
   const log = pino({ level: config.LOG_LEVEL })
   for (const notice of notices) log.warn(notice)
   await runMigrations({

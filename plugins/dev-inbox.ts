@@ -42,11 +42,19 @@ export function createDevInbox(limit: number) {
     for (const listener of listeners) listener()
   }
 
+  function add(message: NewInboxMessage, now: Date): void {
+    messages = [{ id: randomUUID(), ...message, sent_at: now.toISOString() }, ...messages]
+    messages.length = Math.min(messages.length, limit)
+    changed()
+  }
+
   return {
-    add(message: NewInboxMessage, now: Date): void {
-      messages = [{ id: randomUUID(), ...message, sent_at: now.toISOString() }, ...messages]
-      messages.length = Math.min(messages.length, limit)
-      changed()
+    add,
+
+    /** In the place of an SMS provider. */
+    async addSms({ phone, text, code }: { phone: string; text: string; code: string }) {
+      const to = `+${phone}`
+      add({ channel: 'sms', to, subject: null, text, html: null, links: [], code }, new Date())
     },
 
     /** Newest first. */

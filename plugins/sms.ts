@@ -126,7 +126,7 @@ function reported(log: SmsDeps['log'], error: unknown, answer: (cause: unknown) 
 
 export interface SmsOptions {
   /** The development inbox. */
-  deliver?: Deliver
+  deliver?: Deliver | undefined
 }
 
 async function sms(fastify: FastifyInstance, { deliver }: SmsOptions) {
