@@ -21,6 +21,7 @@ import config from './plugins/config.ts'
 import db from './plugins/db.ts'
 import devInbox from './plugins/dev-inbox.ts'
 import encryption from './plugins/encryption.ts'
+import { answerBadHttp, answerBadUrl } from './plugins/error-handler/unroutable.ts'
 import errorHandler from './plugins/error-handler.ts'
 import httpClient from './plugins/http-client.ts'
 import httpHeaders from './plugins/http-headers.ts'
@@ -35,6 +36,7 @@ import requestLog from './plugins/request-log.ts'
 import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
 import adminKeys from './routes/admin/keys.ts'
+import docs from './routes/docs.ts'
 import health from './routes/health.ts'
 import logout from './routes/logout.ts'
 import settings from './routes/settings.ts'
@@ -101,6 +103,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(user)
   await app.register(logout)
   await app.register(adminKeys)
+  await app.register(docs)
   return app
 }
 
@@ -111,23 +114,28 @@ function createInstance(values: Config, log: FastifyBaseLogger) {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 1_048_576,
-    handlerTimeout: values.AUTH_API_MAX_REQUEST_DURATION * 1000,
+    handlerTimeout: Math.ceil(values.AUTH_API_MAX_REQUEST_DURATION * 1000),
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
-    http: { headersTimeout: 10_000 },
-    routerOptions: { ignoreTrailingSlash: true },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     exposeHeadRoutes: false,
+    frameworkErrors: answerBadUrl,
+    clientErrorHandler: answerBadHttp,
     genReqId: (request) => {
       const given = requestIdHeader ? request.headers[requestIdHeader] : undefined
       return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given)
         ? given
         : crypto.randomUUID()
     },
-    // The SDKs' gateway prefix, so that none is needed in front.
-    rewriteUrl: ({ url = '/' }) =>
-      prefix && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url,
+    rewriteUrl: ({ url = '/' }) => routedUrl(url, prefix),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
   }).withTypeProvider<TypeBoxTypeProvider>()
+}
+
+/** Without the SDKs' gateway prefix, so that no gateway is needed, and without the slash some clients end a path with. */
+function routedUrl(url: string, prefix: string): string {
+  const path = prefix && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
+  return path.replace(/^(\/(?:signup|verify|user|callback|factors|admin\/users))\/(?=$|\?)/, '$1')
 }

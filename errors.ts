@@ -79,11 +79,7 @@ export const insufficientAal = (message: string, status: 401 | 403 | 422 = 401) 
 export const invalidCredentials = () =>
   error(400, 'invalid_credentials', 'Invalid login credentials')
 export const unsupportedGrantType = () =>
-  error(
-    400,
-    'unsupported_grant_type',
-    'unsupported_grant_type: use password, refresh_token, pkce or id_token',
-  )
+  error(400, 'invalid_credentials', 'unsupported_grant_type')
 export const emailNotConfirmed = (message = 'Email not confirmed', status: 400 | 422 = 400) =>
   error(status, 'email_not_confirmed', message)
 export const phoneNotConfirmed = (message = 'Phone not confirmed', status: 400 | 422 = 400) =>

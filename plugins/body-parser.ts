@@ -6,16 +6,28 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import { badJson } from '../errors.ts'
+import { isStorable } from './body-parser/storable.ts'
 
 type Json = Record<string, unknown>
 
+/** Undefined for an empty body. Throws bad_json. */
 export function parseBody(contentType: string | undefined, text: string): unknown {
-  if (text.trim() === '') throw badJson('the body is empty; send one JSON object')
+  const trimmed = text.trim()
+  if (trimmed === '') return undefined
   const isForm = contentType?.toLowerCase().startsWith('application/x-www-form-urlencoded')
-  if (isForm && !text.trimStart().startsWith('{'))
-    return Object.fromEntries(new URLSearchParams(text))
+  const body =
+    isForm && !trimmed.startsWith('{')
+      ? Object.fromEntries(new URLSearchParams(text))
+      : normalize(parseJson(text))
+  if (!isStorable(body)) {
+    throw badJson('texts have to be Unicode without NUL, and lists and objects not nested deeply')
+  }
+  return body
+}
+
+function parseJson(text: string): unknown {
   try {
-    return normalize(JSON.parse(text))
+    return JSON.parse(text)
   } catch {
     throw badJson('the body is not one valid JSON object')
   }
@@ -29,7 +41,7 @@ function normalize(value: unknown): unknown {
   for (const [key, field] of entries) {
     // A key that already is in lower case wins over another spelling of it.
     const name = key.toLowerCase()
-    if (name === key || !(name in value)) define(result, name, field)
+    if (name === key || !Object.hasOwn(value, name)) define(result, name, field)
   }
   return result
 }
@@ -46,9 +58,13 @@ function define(target: Json, key: string, value: unknown) {
 
 async function bodyParser(fastify: FastifyInstance) {
   fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
+  fastify.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
+    // What asks for no body is not bothered by a wrong one.
+    if (!request.routeOptions.schema?.body) return done(null, undefined)
     try {
-      done(null, parseBody(request.headers['content-type'], body.toString()))
+      const body = parseBody(request.headers['content-type'], text.toString())
+      if (body === undefined) throw badJson('the body is empty; send one JSON object')
+      done(null, body)
     } catch (error) {
       done(error instanceof Error ? error : badJson('unreadable'))
     }

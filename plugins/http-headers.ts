@@ -1,6 +1,6 @@
 /** CORS for browsers on any site (tokens travel in headers, never in cookies), and the headers every answer has. */
 import cors from '@fastify/cors'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
 const requestHeaders = [
@@ -23,6 +23,16 @@ const exposedHeaders = [
 ]
 
 async function httpHeaders(fastify: FastifyInstance) {
+  fastify.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    reply.header('vary', 'Origin')
+    if (isPlainOptions(request)) {
+      reply.header('access-control-allow-origin', '*')
+      reply.callNotFound()
+      return reply
+    }
+  })
   await fastify.register(cors, {
     origin: (_origin, allow) => allow(null, '*'),
     credentials: true,
@@ -30,17 +40,18 @@ async function httpHeaders(fastify: FastifyInstance) {
     allowedHeaders: [...requestHeaders, ...fastify.config.AUTH_CORS_ALLOWED_HEADERS],
     exposedHeaders,
     maxAge: 600,
+    strictPreflight: false,
     optionsSuccessStatus: 204,
-  })
-  fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
-    reply.header('x-content-type-options', 'nosniff')
-    reply.header('vary', 'Origin')
   })
   fastify.addHook('onSend', async (_request, reply) => {
     // Nearly every answer holds a token or a person; what may be cached says so itself.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   })
+}
+
+/** OPTIONS without what makes it a preflight (Fetch §3.2.2) asks for a method that no path has. */
+function isPlainOptions({ method, headers }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] === undefined
 }
 
 export default fp(httpHeaders, { name: 'http-headers', fastify: '5.x', dependencies: ['config'] })

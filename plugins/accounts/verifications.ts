@@ -144,7 +144,8 @@ export function createVerifications(deps: VerificationDeps) {
 
     /** Spends what the proof names and carries out what it was for. Throws user_banned. */
     async spend(trx: Trx, proof: Proof, now: Date): Promise<Verified> {
-      const types = tokenTypesOf[proof.type] ?? []
+      const types = Object.hasOwn(tokenTypesOf, proof.type) ? tokenTypesOf[proof.type] : undefined
+      if (!types) return { state: 'refused' }
       const token =
         'code' in proof
           ? await oneTimeTokens.takeCode(trx, types, proof.address, proof.code, now)

@@ -1,0 +1,134 @@
+/** HTTP itself: headers, preflights, the prefix, and clients that are slow, endless or not speaking HTTP. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { suite, type TestContext, test } from 'node:test'
+
+import { type BuildOptions, build } from '../support/server.ts'
+import { signUp } from '../support/signed-in.ts'
+
+suite('transport', () => {
+  test('a preflight is answered on any path, and allows what the SDKs send', async (t) => {
+    const { app } = await build(t, { env: { AUTH_CORS_ALLOWED_HEADERS: 'X-Own' } })
+    for (const url of ['/token', '/auth/v1/user', '/no/such/path']) {
+      const headers = {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'apikey, authorization, x-client-info',
+      }
+      const response = await app.inject({ method: 'OPTIONS', url, headers })
+      assert.equal(response.statusCode, 204)
+      assert.equal(response.headers['access-control-allow-origin'], '*')
+      assert.equal(response.headers['access-control-allow-credentials'], 'true')
+      const list = (name: string) => String(response.headers[name]).toLowerCase().split(', ')
+      for (const method of ['get', 'post', 'put', 'patch', 'delete']) {
+        assert.ok(list('access-control-allow-methods').includes(method))
+      }
+      for (const header of ['apikey', 'authorization', 'x-supabase-api-version', 'x-own']) {
+        assert.ok(list('access-control-allow-headers').includes(header), header)
+      }
+      assert.ok(list('access-control-expose-headers').includes('x-supabase-api-version'))
+      assert.match(String(response.headers.vary), /Origin/)
+    }
+  })
+
+  test('every path answers under the prefix, and group paths with a slash at the end', async (t) => {
+    const { app } = await build(t)
+    for (const url of ['/auth/v1/health', '/health']) {
+      assert.equal((await app.inject({ url })).statusCode, 200)
+    }
+    for (const url of ['/auth/v1/user/', '/user/', '/user/?a=b']) {
+      assert.equal((await app.inject({ url })).json().error_code, 'no_authorization')
+    }
+    const moved = await build(t, { env: { AUTH_API_PREFIX: '/' } })
+    assert.equal((await moved.app.inject({ url: '/auth/v1/health' })).statusCode, 404)
+  })
+
+  test('a request id is ours unless a trusted proxy names one', async (t) => {
+    const { app } = await build(t, { env: { AUTH_REQUEST_ID_HEADER: 'X-Trace' } })
+    const ask = async (trace: string) =>
+      (await app.inject({ url: '/health', headers: { 'x-trace': trace } })).headers['x-request-id']
+    assert.equal(await ask('abc-1.2:3'), 'abc-1.2:3')
+    assert.match(String(await ask('has "quotes"')), /^[0-9a-f-]{36}$/)
+    assert.match(String(await ask('x'.repeat(129))), /^[0-9a-f-]{36}$/)
+  })
+
+  test('an endpoint without a body is not bothered by an empty or wrong one', async (t) => {
+    const { app, mail } = await build(t)
+    const headers = { 'content-type': 'application/json;charset=UTF-8' }
+    for (const payload of ['', '{{{']) {
+      const session = await signUp(app, mail, `ann${payload.length}@example.com`)
+      const authorization = `Bearer ${session.access_token}`
+      const request = { headers: { ...headers, authorization }, payload }
+      const response = await app.inject({ method: 'POST', url: '/logout', ...request })
+      assert.equal(response.statusCode, 204, response.body)
+      assert.equal(response.body, '')
+    }
+  })
+
+  test('a body without a length ends at 1 MiB', async (t) => {
+    const { port } = await listen(t)
+    const headers = { 'transfer-encoding': 'chunked' }
+    const request = httpRequest({ port, method: 'POST', path: '/signup', headers })
+    request.on('error', () => {})
+    const answered = once(request, 'response')
+    for (let i = 0; i < 20; i += 1) request.write('x'.repeat(65_536))
+    const [response] = await answered
+    assert.equal(response.statusCode, 413)
+    assert.equal(JSON.parse(await text(response)).error_code, 'request_entity_too_large')
+    request.destroy()
+  })
+
+  test('a chunked body within bounds is read', async (t) => {
+    const { port } = await listen(t)
+    const pieces = ['{"email":"x",', '"password":"long enough"}']
+    const body = ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece)))
+    const request = { method: 'POST', body, duplex: 'half' as const }
+    const response = await fetch(`http://127.0.0.1:${port}/signup`, request)
+    assert.match(await response.text(), /"validation_failed".*Unable to validate email address/)
+  })
+
+  test('what takes longer than AUTH_API_MAX_REQUEST_DURATION is answered 504', async (t) => {
+    const { port } = await listen(t, { env: { AUTH_API_MAX_REQUEST_DURATION: '0.2' } })
+    const request = httpRequest({ port, method: 'POST', path: '/signup' })
+    request.setHeader('content-length', '100')
+    request.on('error', () => {})
+    const answered = once(request, 'response')
+    request.write('{"email":')
+    const [response] = await answered
+    assert.equal(response.statusCode, 504)
+    const body = JSON.parse(await text(response))
+    assert.equal(body.error_code, 'request_timeout')
+    assert.equal(body.error_id, response.headers['x-request-id'])
+    request.destroy()
+  })
+
+  test('headers that do not come in time are answered 408, and nonsense 400, as JSON', async (t) => {
+    const { port, app } = await listen(t)
+    app.server.headersTimeout = 100
+    const slow = await speak(port, 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+    assert.match(slow, /^HTTP\/1.1 408 .*"error_code":"request_timeout"/s)
+    const nonsense = await speak(port, 'this is not HTTP\r\n\r\n')
+    assert.match(nonsense, /^HTTP\/1.1 400 .*"error_code":"bad_request"/s)
+    const long = await speak(
+      port,
+      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+    )
+    assert.match(long, /^HTTP\/1.1 431 .*"error_code":"request_headers_too_large"/s)
+  })
+})
+
+async function listen(t: TestContext, options: BuildOptions = {}) {
+  const { app } = await build(t, options)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, port: (app.server.address() as AddressInfo).port }
+}
+
+/** Everything the server says until it hangs up. */
+async function speak(port: number, words: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(words)
+  return text(socket)
+}

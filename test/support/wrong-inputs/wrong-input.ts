@@ -1,0 +1,18 @@
+/** One row of the tables in this folder: a request, and what it is answered. */
+import type { InjectOptions } from 'fastify'
+
+export interface WrongInput {
+  url: string
+  method?: InjectOptions['method']
+  headers?: Record<string, string>
+  /** An object is sent as JSON, text and bytes as they are. */
+  body?: object | string | Buffer
+  /** Send the bearer token of a signed-in person. */
+  signedIn?: true
+  answer: [status: number, errorCode: string, message?: string | RegExp]
+}
+
+export type WrongInputs = Record<string, WrongInput>
+
+export const email = 'somebody@example.com'
+export const password = 'correct horse battery'
