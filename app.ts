@@ -6,6 +6,7 @@ import flows from './plugins/accounts/flows.ts'
 import letters from './plugins/accounts/letters.ts'
 import links from './plugins/accounts/links.ts'
 import oneTimeTokens from './plugins/accounts/one-time-tokens.ts'
+import phones from './plugins/accounts/phones.ts'
 import sendLimits from './plugins/accounts/send-limits.ts'
 import sessions from './plugins/accounts/sessions.ts'
 import signInThrottle from './plugins/accounts/sign-in-throttle.ts'
@@ -36,6 +37,7 @@ import requestLog from './plugins/request-log.ts'
 import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
 import adminKeys from './routes/admin/keys.ts'
+import dev from './routes/dev/index.ts'
 import docs from './routes/docs.ts'
 import health from './routes/health.ts'
 import logout from './routes/logout.ts'
@@ -84,6 +86,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(redirects)
   await app.register(oneTimeTokens)
   await app.register(sendLimits)
+  await app.register(phones)
   await app.register(signInThrottle)
   await app.register(links)
   await app.register(letters)
@@ -103,6 +106,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(user)
   await app.register(logout)
   await app.register(adminKeys)
+  await app.register(dev)
   await app.register(docs)
   return app
 }

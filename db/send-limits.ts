@@ -66,3 +66,7 @@ export async function takeSendQuota(
   if (row.tokens >= 0) return 0
   return Math.max(1, Math.ceil((row.refilled_at.getTime() - windowStart.getTime()) / 1000))
 }
+
+export async function deleteSendInterval(db: Db, key: string): Promise<void> {
+  await db.deleteFrom('postern_send_intervals').where('key', '=', key).execute()
+}

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Db } from '../../db/database.ts'
-import { takeSendInterval, takeSendQuota } from '../../db/send-limits.ts'
+import { deleteSendInterval, takeSendInterval, takeSendQuota } from '../../db/send-limits.ts'
 import { sendQuotaExceeded, sentTooRecently } from '../../errors.ts'
 
 declare module 'fastify' {
@@ -54,6 +54,10 @@ export function createSendLimits(key: Buffer, channels: Record<'email' | 'sms', 
       const wait = await takeSendInterval(db, keyOf(channel, purpose, address), interval, now)
       if (wait > 0) throw sentTooRecently(channel, wait)
     },
+
+    /** Gives the wait back when nothing was sent after all. */
+    release: (db: Db, channel: 'email' | 'sms', purpose: SendPurpose, address: string) =>
+      deleteSendInterval(db, keyOf(channel, purpose, address)),
 
     /** Throws the same codes when everybody together has sent enough. */
     async claimQuota(db: Db, channel: 'email' | 'sms', now: Date): Promise<void> {
