@@ -1,0 +1,69 @@
+import type { FastifyPluginAsync } from 'fastify'
+
+type Preview = Awaited<ReturnType<Parameters<FastifyPluginAsync>[0]['mailer']['preview']>>[number]
+
+/** Every kind of mail as it would be sent now, with made-up people. */
+const mailTemplates: FastifyPluginAsync = async (fastify) => {
+  const { mailer } = fastify
+
+  fastify.get('/dev/mail-templates', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type('text/html; charset=utf-8').send(page(await mailer.preview())),
+  )
+}
+
+function page(previews: Preview[]): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Mail templates · Postern</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/dev/dev.css">
+<script src="/dev/mail-templates.js" defer></script>
+</head>
+<body>
+<header class="bar">
+<a class="home" href="/dev">Postern</a>
+<h1>Mail templates</h1>
+<span class="grow"></span>
+<fieldset class="switch" id="widths"><legend>Width</legend>
+<label><input type="radio" name="width" value="320"><span>Phone</span></label>
+<label><input type="radio" name="width" value="800" checked><span>Wide</span></label>
+</fieldset>
+<a class="button" href="/dev/inbox">Inbox</a>
+</header>
+<div class="templates">
+<nav aria-label="Kinds of mail"><ul>
+${previews.map(({ kind }) => `<li><a href="#${kind}">${words(kind)}</a></li>`).join('\n')}
+</ul></nav>
+<main>
+<p class="note">Rendered just now with your subjects and templates (AUTH_MAILER_SUBJECTS_*, AUTH_MAILER_TEMPLATES_*) and made-up data. Where a template is missing or broken the built-in one is shown, as it would be sent; the log says why.</p>
+${previews.map(section).join('\n')}
+</main>
+</div>
+</body>
+</html>
+`
+}
+
+function section({ kind, subject, html, text }: Preview): string {
+  return `<section id="${kind}">
+<h2>${words(kind)} <code>${kind}</code></h2>
+<p class="subject">${escapeHtml(subject)}</p>
+<iframe class="mail" title="${words(kind)}" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(html)}"></iframe>
+<details><summary>Plain text</summary><pre class="text">${escapeHtml(text)}</pre></details>
+</section>`
+}
+
+function words(kind: string): string {
+  const spaced = kind.replaceAll('_', ' ')
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+}
+
+export default mailTemplates
