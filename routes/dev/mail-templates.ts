@@ -58,7 +58,7 @@ function section({ kind, subject, html, text }: Preview): string {
 }
 
 function words(kind: string): string {
-  const spaced = kind.replaceAll('_', ' ')
+  const spaced = kind.replaceAll('_', ' ').replace('mfa', 'MFA')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
