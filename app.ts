@@ -29,6 +29,7 @@ import httpHeaders from './plugins/http-headers.ts'
 import jobQueue from './plugins/job-queue.ts'
 import jwt from './plugins/jwt.ts'
 import mailer from './plugins/mailer.ts'
+import metrics from './plugins/metrics.ts'
 import openapi from './plugins/openapi.ts'
 import passwords from './plugins/passwords.ts'
 import rateLimit from './plugins/rate-limit.ts'
@@ -65,6 +66,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(bodyParser)
   await app.register(httpHeaders)
   await app.register(clientIp)
+  await app.register(metrics)
   await app.register(rateLimit)
   await app.register(openapi)
   await app.register(db)

@@ -8,6 +8,8 @@ export interface ApiErrorDetails {
   reasons?: string[]
   /** Seconds after which a retry can succeed; sent as Retry-After. */
   retryAfter?: number
+  /** How many were allowed, when too many came. */
+  limit?: number
   /** What went wrong inside; logged, never sent. */
   cause?: unknown
   /** RFC 6749 §5.2 fields for clients of the id_token grant. */
@@ -44,8 +46,8 @@ export const requestEntityTooLarge = (limit: number) =>
   error(413, 'request_entity_too_large', `Request body too large (max ${limit} bytes)`)
 export const requestTimeout = () =>
   error(504, 'request_timeout', 'Processing this request timed out, please retry after a moment.')
-export const overRequestRateLimit = (retryAfter: number) =>
-  error(429, 'over_request_rate_limit', 'Request rate limit reached', { retryAfter })
+export const overRequestRateLimit = (retryAfter: number, limit: number) =>
+  error(429, 'over_request_rate_limit', 'Request rate limit reached', { retryAfter, limit })
 export const unexpectedFailure = (message: string, cause?: unknown) =>
   error(500, 'unexpected_failure', message, { cause })
 export const serviceUnavailable = (message: string, retryAfter: number, cause?: unknown) =>

@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** IPv4 or IPv6 text, for records; limits are keyed by what the operator trusts (plugins/rate-limit.ts). */
     readonly clientIp: string
+    /** The same from the header that only a trusted proxy can set; undefined unless the operator has one. */
+    readonly trustedIp: string | undefined
     /** What a session remembers about the device it was opened or used on. */
     readonly client: Client
   }
@@ -21,9 +23,13 @@ export interface Client {
 const trustedHeaders = ['proxy-forwarded-for', 'sb-forwarded-for']
 
 function createClientIp(trustForwardedHeader: boolean) {
-  return (request: FastifyRequest): string => {
-    const trusted = trustForwardedHeader ? firstAddress(request, trustedHeaders) : undefined
-    return trusted ?? firstAddress(request, ['x-forwarded-for']) ?? request.ip
+  const readTrusted = (request: FastifyRequest): string | undefined =>
+    trustForwardedHeader ? firstAddress(request, trustedHeaders) : undefined
+
+  return {
+    readTrusted,
+    read: (request: FastifyRequest): string =>
+      readTrusted(request) ?? firstAddress(request, ['x-forwarded-for']) ?? request.ip,
   }
 }
 
@@ -38,10 +44,16 @@ function firstAddress(request: FastifyRequest, names: string[]): string | undefi
 }
 
 async function clientIp(fastify: FastifyInstance) {
-  const read = createClientIp(fastify.config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED)
+  const { AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED } = fastify.config
+  const { read, readTrusted } = createClientIp(AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED)
   fastify.decorateRequest('clientIp', {
     getter(this: FastifyRequest) {
       return read(this)
+    },
+  })
+  fastify.decorateRequest('trustedIp', {
+    getter(this: FastifyRequest) {
+      return readTrusted(this)
     },
   })
   fastify.decorateRequest('client', {

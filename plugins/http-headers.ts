@@ -20,6 +20,9 @@ const exposedHeaders = [
   'X-Supabase-Api-Version',
   'X-Request-Id',
   'Retry-After',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
 ]
 
 async function httpHeaders(fastify: FastifyInstance) {

@@ -1,13 +1,18 @@
 /**
  * Limits by client address, on the endpoints that send, guess or refresh. Without a header the operator trusts there
  * is no telling clients apart behind a proxy, so there is no such limit; limits per account are always on.
+ * With AUTH_REDIS_URL all replicas count together. While Redis is down each counts alone: nobody is refused for it.
  */
-import rateLimit from '@fastify/rate-limit'
+import rateLimit, { type RateLimitOptions } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import ipaddr from 'ipaddr.js'
 
 import { overRequestRateLimit } from '../errors.ts'
+import type { Config } from '../schemas/config/config.ts'
+import { createLocalCounter } from './rate-limit/local-counter.ts'
+import { createRedisCounter } from './rate-limit/redis-counter.ts'
+import { type CountHit, storeOf } from './rate-limit/store.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,22 +20,49 @@ declare module 'fastify' {
   }
 }
 
-interface LimitCounts {
-  otp: number
-  verify: number
-  token: number
-  anonymous: number
+/** Addresses counted by one process at a time. */
+const maxKeys = 50_000
+const minute = 60_000
+
+/** Policies that routes state as their `config.rateLimit`. */
+export function createRateLimits(config: Config, keyOf: (request: FastifyRequest) => string) {
+  /** `limiter` is what is counted together; by default, all methods of the matched path. */
+  function limit(max: number, timeWindow: number, limiter?: string) {
+    const nameOf = (request: FastifyRequest) => limiter ?? request.routeOptions.url ?? ''
+    return {
+      max,
+      timeWindow,
+      keyGenerator: (request) => `${nameOf(request)} ${keyOf(request)}`,
+    } satisfies RateLimitOptions
+  }
+
+  const otp = limit(config.AUTH_RATE_LIMIT_OTP, 5 * minute)
+  const anonymous = limit(config.AUTH_RATE_LIMIT_ANONYMOUS_USERS, 60 * minute, 'anonymous')
+  const ofSignup = ({ body }: FastifyRequest) => (namesContact(body) ? otp : anonymous)
+
+  return {
+    otp,
+    /** POST /signup: people without an address have a limit of their own, so the body is read first. */
+    signup: {
+      hook: 'preHandler',
+      max: (request) => ofSignup(request).max,
+      timeWindow: (request) => ofSignup(request).timeWindow,
+      keyGenerator: (request) => ofSignup(request).keyGenerator(request),
+    } satisfies RateLimitOptions,
+    verify: limit(config.AUTH_RATE_LIMIT_VERIFY, 5 * minute),
+    token: limit(config.AUTH_RATE_LIMIT_TOKEN_REFRESH, 5 * minute),
+    mfa: limit(config.AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY, minute),
+    web3: limit(config.AUTH_RATE_LIMIT_WEB3, 5 * minute, 'web3'),
+    sso: limit(config.AUTH_RATE_LIMIT_SSO, 5 * minute),
+    samlAssertion: limit(config.AUTH_SAML_RATE_LIMIT_ASSERTION, 5 * minute),
+    passkey: limit(config.AUTH_RATE_LIMIT_PASSKEY, 5 * minute),
+    oauthRegister: limit(config.AUTH_RATE_LIMIT_OAUTH_DYNAMIC_CLIENT_REGISTER, 5 * minute),
+  }
 }
 
-/** Policies that routes state as their `config.rateLimit`; each route counts by itself. */
-export function createRateLimits(counts: LimitCounts) {
-  const perFiveMinutes = (max: number) => ({ max, timeWindow: 5 * 60_000 })
-  return {
-    otp: perFiveMinutes(counts.otp),
-    verify: perFiveMinutes(counts.verify),
-    token: perFiveMinutes(counts.token),
-    anonymous: { max: counts.anonymous, timeWindow: 60 * 60_000 },
-  }
+function namesContact(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false
+  return ('email' in body && Boolean(body.email)) || ('phone' in body && Boolean(body.phone))
 }
 
 /** An IPv4 address whole, an IPv6 address by its /64: one customer has all of those. */
@@ -42,38 +74,60 @@ export function addressKey(address: string): string {
   return `${network.toString()}/64`
 }
 
-async function rateLimits(fastify: FastifyInstance) {
-  const { config, log } = fastify
+/** Reads the client's address from what the operator trusts; '' when there is nothing of the kind. */
+function createKeyOf(config: Config) {
   const headerName = config.AUTH_RATE_LIMIT_HEADER?.toLowerCase()
-  const trustsForwarded = config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
-  if (!headerName && !trustsForwarded) {
-    log.info('no AUTH_RATE_LIMIT_HEADER: requests are not limited by client address')
-  }
-
-  function keyOf(request: FastifyRequest): string | undefined {
-    if (trustsForwarded) return addressKey(request.clientIp)
+  return (request: FastifyRequest): string => {
+    const trusted = request.trustedIp
+    if (trusted) return addressKey(trusted)
     const value = headerName ? request.headers[headerName] : undefined
     const first = (Array.isArray(value) ? value[0] : value)?.split(',')[0]?.trim()
-    return first ? addressKey(first) : undefined
+    return first ? addressKey(first) : ''
   }
+}
 
+function createCount(fastify: FastifyInstance): CountHit {
+  const { config, log, metrics } = fastify
+  const countLocally = createLocalCounter(maxKeys)
+  if (!config.AUTH_REDIS_URL)
+    return async (key, windowMs) => countLocally(key, windowMs, Date.now())
+  const shared = createRedisCounter({
+    url: config.AUTH_REDIS_URL,
+    prefix: `postern:${new URL(config.AUTH_API_EXTERNAL_URL).host}:`,
+    onChange: (answers, error) => {
+      if (answers) log.info('Redis answers again: limits are counted together')
+      else log.warn({ err: error }, 'Redis does not answer: this process counts limits alone')
+    },
+  })
+  fastify.addHook('onClose', async () => shared.close())
+  return async (key, windowMs) => {
+    const now = Date.now()
+    // Also counted here, so that an outage of Redis does not begin with empty counters.
+    const own = countLocally(key, windowMs, now)
+    const together = await shared.count(key, windowMs, now)
+    if (!together) metrics.count('postern.rate_limit.shared_store_failures', {})
+    return together ?? own
+  }
+}
+
+async function rateLimits(fastify: FastifyInstance) {
+  const { config, metrics } = fastify
+  const keyOf = createKeyOf(config)
   await fastify.register(rateLimit, {
     global: false,
-    keyGenerator: (request) => keyOf(request) ?? '',
-    allowList: (request) => keyOf(request) === undefined,
-    errorResponseBuilder: (_request, { ttl }) => overRequestRateLimit(Math.ceil(ttl / 1000)),
+    store: storeOf(createCount(fastify)),
+    allowList: (request) => keyOf(request) === '',
+    onExceeded: (_request, key) => {
+      metrics.count('postern.rate_limit.refusals', { limiter: key.split(' ')[0] ?? '' })
+    },
+    errorResponseBuilder: (_request, { ttl, max }) =>
+      overRequestRateLimit(Math.ceil(ttl / 1000), max),
   })
-  const limits = createRateLimits({
-    otp: config.AUTH_RATE_LIMIT_OTP,
-    verify: config.AUTH_RATE_LIMIT_VERIFY,
-    token: config.AUTH_RATE_LIMIT_TOKEN_REFRESH,
-    anonymous: config.AUTH_RATE_LIMIT_ANONYMOUS_USERS,
-  })
-  fastify.decorate('rateLimits', limits)
+  fastify.decorate('rateLimits', createRateLimits(config, keyOf))
 }
 
 export default fp(rateLimits, {
   name: 'rate-limit',
   fastify: '5.x',
-  dependencies: ['config', 'client-ip', 'error-handler'],
+  dependencies: ['config', 'client-ip', 'error-handler', 'metrics'],
 })

@@ -37,7 +37,7 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
     '/signup',
     {
       preValidation: captcha.requireCaptcha,
-      config: { rateLimit: rateLimits.otp },
+      config: { rateLimit: rateLimits.signup },
       schema: {
         summary: 'Register with an email address or phone number, or anonymously',
         description:

@@ -1,7 +1,7 @@
 /** Both versions of the error body. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-import type { ApiError } from '../../errors.ts'
+import type { ApiError, ApiErrorDetails } from '../../errors.ts'
 
 const apiVersion = '2024-01-01'
 
@@ -17,9 +17,17 @@ export function render(error: ApiError, request: FastifyRequest, reply: FastifyR
   const { status, errorCode, details } = error
   reply.status(status).header('x-sb-error-code', errorCode).header('cache-control', 'no-store')
   if (details.retryAfter !== undefined) reply.header('retry-after', details.retryAfter)
+  if (status === 429) addLimitHeaders(details, reply)
   const isNamed = wantsNamedCode(request)
   if (isNamed) reply.header('x-supabase-api-version', apiVersion)
   return reply.type('application/json').send(JSON.stringify(bodyOf(error, request.id, isNamed)))
+}
+
+/** What @fastify/rate-limit says of its limits, for those of accounts and mail too. */
+function addLimitHeaders({ limit = 1, retryAfter = 1 }: ApiErrorDetails, reply: FastifyReply) {
+  reply.header('x-ratelimit-limit', limit)
+  reply.header('x-ratelimit-remaining', 0)
+  reply.header('x-ratelimit-reset', retryAfter)
 }
 
 function bodyOf({ status, errorCode, message, details }: ApiError, id: string, isNamed: boolean) {

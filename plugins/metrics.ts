@@ -1,0 +1,65 @@
+/** Counters and gauges of our own (plugins/metrics/instruments.ts). Switched off, they cost an empty function. */
+import type { Meter } from '@opentelemetry/api'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+import { version } from '../schemas/version.ts'
+import {
+  type CounterLabels,
+  type CounterName,
+  counters,
+  type GaugeName,
+  gauges,
+  type Reading,
+} from './metrics/instruments.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    metrics: Metrics
+  }
+}
+
+export interface Metrics {
+  /** Whether anybody reads them. */
+  enabled: boolean
+
+  /** Adds one. */
+  count<N extends CounterName>(name: N, labels: CounterLabels<N>): void
+
+  /** Says how a gauge is read; at most once a name. A reading that fails leaves its gauge out. */
+  gauge<N extends GaugeName>(name: N, read: () => Reading<N>[] | Promise<Reading<N>[]>): void
+}
+
+/** Without a meter, nothing is counted. */
+export function createMetrics(meter: Meter | undefined): Metrics {
+  if (meter === undefined) return { enabled: false, count() {}, gauge() {} }
+  const made = new Map(
+    Object.entries(counters).map(([name, { description }]) => [
+      name,
+      meter.createCounter(name, { description }),
+    ]),
+  )
+  return {
+    enabled: true,
+    count(name, labels) {
+      made.get(name)?.add(1, labels)
+    },
+    gauge(name, read) {
+      const instrument = meter.createObservableGauge(name, gauges[name])
+      instrument.addCallback(async (result) => {
+        for (const { value, labels } of await read()) result.observe(value, labels)
+      })
+    },
+  }
+}
+
+async function metrics(fastify: FastifyInstance) {
+  if (!fastify.config.AUTH_METRICS_ENABLED) {
+    fastify.decorate('metrics', createMetrics(undefined))
+    return
+  }
+  const api = await import('@opentelemetry/api')
+  fastify.decorate('metrics', createMetrics(api.metrics.getMeter('postern', version)))
+}
+
+export default fp(metrics, { name: 'metrics', fastify: '5.x', dependencies: ['config'] })
