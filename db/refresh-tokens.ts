@@ -1,4 +1,4 @@
-import type { Generated, Selectable } from 'kysely'
+import { type Generated, type Selectable, sql } from 'kysely'
 
 import type { Db } from './database.ts'
 
@@ -17,24 +17,88 @@ export interface RefreshTokensTable {
 
 export type RefreshTokenRow = Pick<
   Selectable<RefreshTokensTable>,
-  'id' | 'token' | 'session_id' | 'revoked' | 'parent' | 'updated_at'
+  'id' | 'token' | 'session_id' | 'revoked' | 'created_at' | 'updated_at'
 >
 
 export function findRefreshToken(db: Db, token: string): Promise<RefreshTokenRow | undefined> {
   return db
     .selectFrom('refresh_tokens')
-    .select(['id', 'token', 'session_id', 'revoked', 'parent', 'updated_at'])
+    .select(['id', 'token', 'session_id', 'revoked', 'created_at', 'updated_at'])
     .where('token', '=', token)
     .executeTakeFirst()
 }
 
-/** True for the one caller that spends the token; false when it was spent before. */
-export async function revokeRefreshToken(db: Db, id: number, now: Date): Promise<boolean> {
-  const result = await db
-    .updateTable('refresh_tokens')
-    .set({ revoked: true, updated_at: now })
-    .where('id', '=', id)
-    .where('revoked', '=', false)
+export interface Exchange {
+  tokenId: number
+  /** The key for a session that has none yet, encrypted. */
+  newKey: string
+  userAgent: string | null
+  ip: string | null
+}
+
+export interface CounterState {
+  refresh_token_hmac_key: string
+  refresh_token_counter: number
+}
+
+/**
+ * Spends the token and moves its session to the counter format, in one statement; undefined when the token was spent
+ * before, by another request for example.
+ */
+export async function exchangeRefreshToken(
+  db: Db,
+  { tokenId, newKey, userAgent, ip }: Exchange,
+  now: Date,
+): Promise<CounterState | undefined> {
+  return db
+    .with('spent', (eb) =>
+      eb
+        .updateTable('refresh_tokens')
+        .set({ revoked: true, updated_at: now })
+        .where('id', '=', tokenId)
+        .where(sql<boolean>`revoked is not true`)
+        .returning('session_id as spent_session_id'),
+    )
+    .updateTable('sessions')
+    .from('spent')
+    .set({
+      refresh_token_hmac_key: sql`coalesce(sessions.refresh_token_hmac_key, ${newKey})`,
+      refresh_token_counter: sql`coalesce(sessions.refresh_token_counter, 0)`,
+      refreshed_at: now,
+      updated_at: now,
+      user_agent: userAgent,
+      ip,
+    })
+    .whereRef('sessions.id', '=', 'spent.spent_session_id')
+    .returning([
+      sql<string>`sessions.refresh_token_hmac_key`.as('refresh_token_hmac_key'),
+      sql<number>`sessions.refresh_token_counter`.as('refresh_token_counter'),
+    ])
     .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+}
+
+/** The session's unspent token that this one was exchanged for, if the session is still in the older form. */
+export async function findChildToken(db: Db, { token, session_id }: RefreshTokenRow) {
+  const row = await db
+    .selectFrom('refresh_tokens')
+    .select('token')
+    .where('session_id', '=', session_id)
+    .where('parent', '=', token)
+    .where(sql<boolean>`revoked is not true`)
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  return row?.token ?? undefined
+}
+
+/** True when no other token of the session was spent after this one. */
+export async function isLastSpentToken(db: Db, token: RefreshTokenRow): Promise<boolean> {
+  const row = await db
+    .selectFrom('refresh_tokens')
+    .select('id')
+    .where('session_id', '=', token.session_id)
+    .where('id', '<>', token.id)
+    .where('revoked', '=', true)
+    .where('updated_at', '>', token.updated_at)
+    .executeTakeFirst()
+  return row === undefined
 }

@@ -4,8 +4,8 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { type AuditEntry, auditInsert } from './audit-log-entries.ts'
 import type { Database, Db } from './database.ts'
 import type { AmrClaim } from './mfa.ts'
-import { type Places, prepareStatement } from './prepared-statement.ts'
-import { nilUuid, type UserRecord, userColumns, userRelations } from './users.ts'
+import { prepareStatement } from './prepared-statement.ts'
+import { type UserRecord, userColumns, userRelations } from './users.ts'
 
 export type Aal = 'aal1' | 'aal2' | 'aal3'
 
@@ -26,7 +26,7 @@ export interface SessionsTable {
   refresh_token_counter: Generated<number | null>
 }
 
-const sessionColumns = [
+export const sessionColumns = [
   'sessions.id as session_id',
   'sessions.created_at as session_created_at',
   'sessions.refreshed_at',
@@ -95,7 +95,7 @@ export async function insertSession(
 }
 
 /** How a session was opened, newest first (RFC 8176 calls it amr). */
-const amrClaims = (eb: Pick<ExpressionBuilder<Database, 'sessions'>, 'selectFrom'>) =>
+export const amrClaims = (eb: Pick<ExpressionBuilder<Database, 'sessions'>, 'selectFrom'>) =>
   eb
     .selectFrom('mfa_amr_claims')
     .select([
@@ -137,153 +137,6 @@ export function findSessionById(db: Db, sessionId: string): Promise<SessionRecor
   return selectSession(db).where('sessions.id', '=', sessionId).executeTakeFirst()
 }
 
-export interface Refresh {
-  sessionId: string
-  /** The counter that the presented token carries; the row must still hold it. */
-  counter: number
-  userAgent: string | null
-  ip: string | null
-  /** Sessions opened at or before this have reached AUTH_SESSIONS_TIMEBOX. */
-  openedAfter: Date | null
-  /** Sessions last used at or before this have reached AUTH_SESSIONS_INACTIVITY_TIMEOUT. */
-  usedAfter: Date | null
-  /** Refuse when another session of the same tag was used later (AUTH_SESSIONS_SINGLE_PER_USER). */
-  singlePerUser: boolean
-  /** Write the audit entry in the same statement. */
-  audited: boolean
-}
-
-/**
- * Advances the counter and returns the session with its person in one statement,
- * or returns undefined when any condition fails; the caller then finds out which.
- */
-export function advanceSession(
-  db: Db,
-  refresh: Refresh,
-  now: Date,
-): Promise<SessionRecord | undefined> {
-  return advanceStatement(db, { ...refresh, now })
-}
-
-type RefreshValues = Refresh & { now: Date }
-
-const advanceStatement = prepareStatement<RefreshValues, SessionRecord>(
-  [
-    'sessionId',
-    'counter',
-    'userAgent',
-    'ip',
-    'openedAfter',
-    'usedAfter',
-    'singlePerUser',
-    'audited',
-    'now',
-  ],
-  (db, places) =>
-    db
-      .with('advanced', (eb) =>
-        eb
-          .updateTable('sessions')
-          .set({
-            refresh_token_counter: sql`sessions.refresh_token_counter + 1`,
-            refreshed_at: sql`${places.now}::timestamptz at time zone 'utc'`,
-            updated_at: places.now,
-            user_agent: places.userAgent,
-            ip: places.ip,
-          })
-          .where('sessions.id', '=', places.sessionId)
-          .where('sessions.refresh_token_counter', '=', places.counter)
-          .where((where) => isRefreshable(where, places))
-          .returning([...sessionColumns, 'sessions.user_id as session_user_id']),
-      )
-      .with('audited', (eb) =>
-        eb
-          .insertInto('audit_log_entries')
-          .columns(['instance_id', 'id', 'payload', 'created_at', 'ip_address'])
-          .expression((select) =>
-            select
-              .selectFrom('users')
-              .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
-              .select([
-                sql`${sql.lit(nilUuid)}::uuid`.as('instance_id'),
-                sql`gen_random_uuid()`.as('id'),
-                refreshPayload.as('payload'),
-                sql`${places.now}::timestamptz`.as('created_at'),
-                sql`coalesce(${places.ip}::text, '')`.as('ip_address'),
-              ])
-              .where(sql<boolean>`${places.audited}::boolean`),
-          ),
-      )
-      .selectFrom('users')
-      .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
-      .select(userColumns)
-      .select(userRelations)
-      .select([
-        'advanced.session_id',
-        'advanced.session_created_at',
-        'advanced.refreshed_at',
-        'advanced.not_after',
-        'advanced.aal',
-        'advanced.tag',
-        'advanced.refresh_token_hmac_key',
-        'advanced.refresh_token_counter',
-      ])
-      .select((eb) =>
-        jsonArrayFrom(
-          amrClaims(eb).where(sql<boolean>`mfa_amr_claims.session_id = advanced.session_id`),
-        ).as('amr'),
-      ),
-)
-
-function isRefreshable(
-  eb: ExpressionBuilder<Database, 'sessions'>,
-  { now, openedAfter, usedAfter, singlePerUser }: Places<RefreshValues>,
-) {
-  return eb.and([
-    sql<boolean>`coalesce(sessions.not_after > ${now}, true)`,
-    sql<boolean>`coalesce(sessions.created_at > ${openedAfter}::timestamptz, true)`,
-    sql<boolean>`coalesce(${lastUsed} > ${usedAfter}::timestamptz, true)`,
-    eb.or([sql<boolean>`not ${singlePerUser}::boolean`, eb.not(eb.exists(newerSession(eb)))]),
-    eb.exists(
-      eb
-        .selectFrom('users')
-        .select('users.id')
-        .whereRef('users.id', '=', 'sessions.user_id')
-        .where('users.deleted_at', 'is', null)
-        .where(sql<boolean>`coalesce(users.banned_until <= ${now}, true)`),
-    ),
-  ])
-}
-
-const refreshPayload = sql`json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user,
-  'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token')`
-
-/** refreshed_at has no zone and is UTC; created_at has one. */
-const lastUsed = sql<Date>`coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at)`
-
-function newerSession(eb: ExpressionBuilder<Database, 'sessions'>) {
-  return eb
-    .selectFrom('sessions as other')
-    .select('other.id')
-    .whereRef('other.user_id', '=', 'sessions.user_id')
-    .whereRef('other.id', '<>', 'sessions.id')
-    .where(sql<boolean>`other.tag is not distinct from sessions.tag`)
-    .where(
-      sql<boolean>`coalesce(other.refreshed_at at time zone 'utc', other.created_at) > ${lastUsed}`,
-    )
-}
-
-/** True when another session of the same tag was used later than this one. */
-export async function hasNewerSession(db: Db, sessionId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('sessions')
-    .select('sessions.id')
-    .where('sessions.id', '=', sessionId)
-    .where((eb) => eb.exists(newerSession(eb)))
-    .executeTakeFirst()
-  return row !== undefined
-}
-
 /** Deletes one session of a person; false when it is not theirs or gone. */
 export async function deleteSession(db: Db, userId: string, sessionId: string): Promise<boolean> {
   const result = await db
@@ -300,14 +153,5 @@ export async function deleteSessions(db: Db, userId: string, except?: string): P
     .deleteFrom('sessions')
     .where('user_id', '=', userId)
     .$if(except !== undefined, (qb) => qb.where('id', '<>', except ?? ''))
-    .execute()
-}
-
-/** Replaces the stored refresh-token key, e.g. to encrypt one that was found in clear. */
-export async function setRefreshTokenKey(db: Db, sessionId: string, key: string, counter: number) {
-  await db
-    .updateTable('sessions')
-    .set({ refresh_token_hmac_key: key, refresh_token_counter: counter })
-    .where('id', '=', sessionId)
     .execute()
 }

@@ -1,7 +1,8 @@
 /** The address of the client, from the header the operator trusts or from the socket. */
+import { isIP } from 'node:net'
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import ipaddr from 'ipaddr.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,7 +18,12 @@ declare module 'fastify' {
 export interface Client {
   userAgent: string | null
   ip: string | null
+  /** What kind of client it says it is (AUTH_SESSIONS_TAGS). */
+  tag: string | null
 }
+
+/** Characters; the longest of real browsers are a tenth of this. */
+const maxUserAgent = 2048
 
 /** Names of the trusted header: ours, and the one a takeover's proxy already sends. */
 const trustedHeaders = ['proxy-forwarded-for', 'sb-forwarded-for']
@@ -37,10 +43,15 @@ function firstAddress(request: FastifyRequest, names: string[]): string | undefi
   for (const name of names) {
     const value = request.headers[name]
     const entries = (Array.isArray(value) ? value.join() : (value ?? '')).split(',')
-    const first = entries.map((entry) => entry.trim()).find((entry) => ipaddr.isValid(entry))
-    if (first) return first
+    const first = entries.map((entry) => entry.trim()).find((entry) => isIP(entry) !== 0)
+    if (first) return withoutZone(first)
   }
   return undefined
+}
+
+/** `%eth0` at the end of a link-local address means something on one machine only (RFC 4007 §11). */
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? address
 }
 
 async function clientIp(fastify: FastifyInstance) {
@@ -58,7 +69,12 @@ async function clientIp(fastify: FastifyInstance) {
   })
   fastify.decorateRequest('client', {
     getter(this: FastifyRequest) {
-      return { userAgent: this.headers['user-agent'] ?? null, ip: this.clientIp }
+      const { 'user-agent': userAgent, 'x-session-tag': tag } = this.headers
+      return {
+        userAgent: userAgent?.slice(0, maxUserAgent) ?? null,
+        ip: this.clientIp,
+        tag: typeof tag === 'string' ? tag : null,
+      }
     },
   })
 }

@@ -11,11 +11,13 @@ const requestHeaders = [
   'X-Client-IP',
   'X-Client-Info',
   'X-JWT-AUD',
+  'X-Session-Tag',
   'x-use-cookie',
   'X-Supabase-Api-Version',
 ]
 const exposedHeaders = [
   'X-Total-Count',
+  'X-Total-Count-Precision',
   'Link',
   'X-Supabase-Api-Version',
   'X-Request-Id',

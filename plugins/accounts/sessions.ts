@@ -12,7 +12,8 @@ import type { Session } from '../../schemas/session.ts'
 import { toUser } from '../../schemas/user.ts'
 
 import type { Client } from '../client-ip.ts'
-import type { SessionPolicy } from './sessions/policy.ts'
+import { exchangeLegacyToken, isLegacyToken } from './sessions/legacy-token.ts'
+import { type SessionPolicy, tagOf } from './sessions/policy.ts'
 import { refreshSession } from './sessions/refresh.ts'
 import { encodeRefreshToken } from './sessions/refresh-token.ts'
 import { createSessionKeys } from './sessions/session-key.ts'
@@ -39,7 +40,7 @@ interface SessionDeps {
   db: Db
   encryption: FastifyInstance['encryption']
   policy: SessionPolicy
-  audited: boolean
+  audit: FastifyInstance['audit']
   signAccessToken: (person: UserRecord, session: AccessTokenSession, now: Date) => Promise<string>
 }
 
@@ -54,7 +55,7 @@ export interface Opening {
   lifetimeSeconds?: number
 }
 
-export function createSessions({ db, encryption, policy, audited, signAccessToken }: SessionDeps) {
+export function createSessions({ db, encryption, policy, audit, signAccessToken }: SessionDeps) {
   const keys = createSessionKeys(encryption)
 
   async function toSession(
@@ -83,7 +84,7 @@ export function createSessions({ db, encryption, policy, audited, signAccessToke
         id,
         user_id: person.id,
         aal: 'aal1' as const,
-        tag: policy.tags[0] ?? null,
+        tag: tagOf(opening.client, policy),
         user_agent: opening.client.userAgent,
         ip: opening.client.ip,
         not_after: lifetimeSeconds ? new Date(now.getTime() + lifetimeSeconds * 1000) : null,
@@ -103,10 +104,10 @@ export function createSessions({ db, encryption, policy, audited, signAccessToke
      * session_expired, user_banned or conflict; what a refusal had to write is committed by then.
      */
     async refresh(presented: string, client: Client, now: Date) {
-      const outcome = await refreshSession({ db, keys, policy, audited }, presented, client, now)
+      const exchange = isLegacyToken(presented) ? exchangeLegacyToken : refreshSession
+      const outcome = await exchange({ db, keys, policy, audit }, presented, client, now)
       if (outcome instanceof ApiError) throw outcome
-      const { record, counter, key } = outcome
-      const token = encodeRefreshToken(record.session_id, counter, key)
+      const { record, token } = outcome
       return { session: await toSession(record, record, token, now), outcome: outcome.outcome }
     },
   }
@@ -128,7 +129,7 @@ async function sessions(fastify: FastifyInstance) {
     db,
     encryption,
     policy,
-    audited: audit.stored,
+    audit,
     signAccessToken: (person, session, now) => jwt.signAccessToken(person, session, now),
   })
   fastify.decorate('sessions', decorator)

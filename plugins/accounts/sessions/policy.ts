@@ -30,3 +30,8 @@ export function expiredBy(
 export function cutoff(seconds: number | undefined, now: Date): Date | null {
   return seconds === undefined ? null : new Date(now.getTime() - seconds * 1000)
 }
+
+/** Which kind of session a client opens: what it says it is, when that is one of the configured kinds. */
+export function tagOf({ tag }: { tag: string | null }, { tags }: SessionPolicy): string | null {
+  return tags.find((known) => known === tag) ?? tags[0] ?? null
+}

@@ -2,47 +2,43 @@
  * Exchanging a refresh token (RFC 6749 §6) with rotation and reuse detection (RFC 9700 §4.14.2).
  * The ordinary case is one statement; only when that changes no row do we look for the reason.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../../db/database.ts'
-import {
-  advanceSession,
-  deleteSession,
-  findSessionById,
-  hasNewerSession,
-  type SessionRecord,
-} from '../../../db/sessions.ts'
+import { advanceSession, sealRefreshTokenKey } from '../../../db/session-refresh.ts'
+import { findSessionById, type SessionRecord } from '../../../db/sessions.ts'
 import {
   type ApiError,
   conflict,
   refreshTokenAlreadyUsed,
   refreshTokenNotFound,
-  sessionExpired,
-  userBanned,
   validationFailed,
 } from '../../../errors.ts'
 
 import type { Client } from '../../client-ip.ts'
-import { cutoff, expiredBy, type SessionPolicy } from './policy.ts'
-import { decodeRefreshToken, type RefreshToken } from './refresh-token.ts'
+import { cutoff, type SessionPolicy } from './policy.ts'
+import { decodeRefreshToken, encodeRefreshToken, type RefreshToken } from './refresh-token.ts'
+import { findRefusal } from './refusal.ts'
+import { revokeForReuse } from './reuse.ts'
 import type { SessionKeys } from './session-key.ts'
 
 export interface RefreshDeps {
   db: Db
   keys: SessionKeys
   policy: SessionPolicy
-  audited: boolean
+  audit: Pick<FastifyInstance['audit'], 'record' | 'stored'>
 }
 
 export interface Refreshed {
   record: SessionRecord
-  key: Buffer
-  /** The counter of the token to answer with. */
-  counter: number
+  /** The token to answer with. */
+  token: string
   outcome: 'rotated' | 'reused'
 }
 
-type Outcome = Refreshed | ApiError
+/** A refusal is returned, not thrown, because it may have had something to write down. */
+export type Outcome = Refreshed | ApiError
 
-/** Returns an error instead of throwing it when the refusal itself had to be written down. */
 export async function refreshSession(
   deps: RefreshDeps,
   presented: string,
@@ -57,23 +53,26 @@ export async function refreshSession(
 }
 
 async function rotate(
-  { db, policy, audited }: RefreshDeps,
-  token: RefreshToken,
+  { db, policy, audit }: RefreshDeps,
+  { sessionId, counter }: RefreshToken,
   key: Buffer,
-  client: Client,
+  { userAgent, ip }: Client,
   now: Date,
 ): Promise<Refreshed | undefined> {
   const advance = {
-    ...client,
-    sessionId: token.sessionId,
-    counter: token.counter,
+    userAgent,
+    ip,
+    sessionId,
+    counter,
     openedAfter: cutoff(policy.timeboxSeconds, now),
     usedAfter: cutoff(policy.inactivitySeconds, now),
     singlePerUser: policy.singlePerUser,
-    audited,
+    tags: policy.tags,
+    audited: audit.stored,
   }
   const record = await advanceSession(db, advance, now)
-  return record && { record, key, counter: token.counter + 1, outcome: 'rotated' }
+  if (!record) return undefined
+  return { record, token: encodeRefreshToken(sessionId, counter + 1, key), outcome: 'rotated' }
 }
 
 /** Finds out why the token did not rotate: it was used before, the session ended, or its key is not ours. */
@@ -83,42 +82,46 @@ async function explain(
   client: Client,
   now: Date,
 ): Promise<Outcome> {
-  const record = await findSessionById(deps.db, token.sessionId)
-  if (!record?.refresh_token_hmac_key) return refreshTokenNotFound()
-  const key = deps.keys.open(token.sessionId, record.refresh_token_hmac_key)
+  const { sessionId } = token
+  const record = await findSessionById(deps.db, sessionId)
+  const stored = record?.refresh_token_hmac_key
+  if (!record || !stored) return refreshTokenNotFound()
+  const key = deps.keys.open(sessionId, stored)
   if (!token.isSignedWith(key)) return validationFailed('Refresh token is not valid')
   const refusal = await findRefusal(deps, record, now)
   if (refusal) return refusal
 
-  const distance = (record.refresh_token_counter ?? 0) - token.counter
+  const counter = record.refresh_token_counter ?? 0
+  const distance = counter - token.counter
   if (distance < 0) {
     return validationFailed('Invalid Refresh Token: Not Issued By This Server')
   }
-  // A session taken over from a peer has a key of its own, so its first attempt is this one.
-  if (distance === 0) return (await rotate(deps, token, key, client, now)) ?? conflict()
-  if (isTolerated(deps.policy, record, distance, now)) {
-    return { record, key, counter: token.counter + distance, outcome: 'reused' }
+  if (distance === 0) return rotateForeign(deps, { token, key, stored }, client, now)
+  if (distance === 1 && isTolerated(deps.policy, record.refreshed_at ?? now, now)) {
+    return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
-  if (deps.policy.rotation) await deleteSession(deps.db, record.id, record.session_id)
+  await revokeForReuse(deps, record, client, now)
   return refreshTokenAlreadyUsed()
 }
 
-async function findRefusal({ db, policy }: RefreshDeps, record: SessionRecord, now: Date) {
-  if (record.deleted_at) return refreshTokenNotFound()
-  if (record.banned_until && record.banned_until > now) {
-    return userBanned(400, 'Invalid Refresh Token: User Banned')
+/** A session taken over from a peer has a key of its own, which may still lie there in clear. */
+async function rotateForeign(
+  deps: RefreshDeps,
+  { token, key, stored }: { token: RefreshToken; key: Buffer; stored: string },
+  client: Client,
+  now: Date,
+): Promise<Outcome> {
+  const rotated = await rotate(deps, token, key, client, now)
+  if (!rotated) return conflict()
+  if (!deps.keys.isSealed(stored)) {
+    const sealed = deps.keys.seal(token.sessionId, key)
+    await sealRefreshTokenKey(deps.db, token.sessionId, stored, sealed)
   }
-  const limit = expiredBy(record, policy, now)
-  if (limit) return sessionExpired(limit === 'inactivity' ? 'Inactivity' : '')
-  if (policy.singlePerUser && (await hasNewerSession(db, record.session_id))) {
-    return sessionExpired('Revoked by Newer Login')
-  }
-  return undefined
+  return rotated
 }
 
-/** Only the immediately previous token, and only for as long as a lost answer explains its return. */
-function isTolerated(policy: SessionPolicy, record: SessionRecord, distance: number, now: Date) {
-  if (distance !== 1) return false
-  const age = now.getTime() - (record.refreshed_at ?? now).getTime()
+/** Whether the token just before the current one may come back: for as long as a lost answer explains it. */
+export function isTolerated(policy: SessionPolicy, spentAt: Date, now: Date): boolean {
+  const age = now.getTime() - spentAt.getTime()
   return policy.reuseUntilUsed || age <= policy.reuseIntervalSeconds * 1000
 }
