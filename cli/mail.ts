@@ -1,0 +1,99 @@
+/** `npm run mail`: shows mail that has not been sent, sends dead letters again, drops mail. */
+import { parseArgs } from 'node:util'
+
+import {
+  deleteMail,
+  findMail,
+  listUnsentMail,
+  type MailMessageRow,
+  reviveMail,
+} from '../db/mail-letters.ts'
+import { createMailJobs } from '../plugins/mailer/job.ts'
+import { openPayload } from '../plugins/mailer/payload.ts'
+import { obstacleTo } from './mail/obstacle.ts'
+import { type MailTools, withMailTools } from './mail/tools.ts'
+
+const usage = `npm run mail -- list
+npm run mail -- retry [ID | --all] [--uncertain]
+npm run mail -- drop ID`
+
+const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The command. Throws an Error that is one sentence for the operator. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { all: { type: 'boolean' }, uncertain: { type: 'boolean' } },
+    allowPositionals: true,
+  })
+  const [command, id, ...rest] = positionals
+  const wrong = rest.length > 0 || (id !== undefined && (values.all || command === 'list'))
+  const { uncertain = false } = values
+  if (id !== undefined && !idPattern.test(id)) throw new Error(`${id} is not the id of a mail`)
+  if (command === 'list' && !wrong) await withMailTools(list)
+  else if (command === 'retry' && id && !wrong)
+    await withMailTools((tools) => retryOne(tools, id, uncertain))
+  else if (command === 'retry' && !wrong) await withMailTools((tools) => retryAll(tools, uncertain))
+  else if (command === 'drop' && id && !wrong) await withMailTools((tools) => drop(tools, id))
+  else throw new Error(`Usage:\n${usage}`)
+}
+
+async function list(tools: MailTools): Promise<void> {
+  const rows = await listUnsentMail(tools.db)
+  if (rows.length === 0) console.log('All mail has been sent.')
+  for (const row of rows) {
+    const { id, state, kind, attempts, created_at, reason } = row
+    const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+    const fields = [
+      id,
+      state.padEnd(7),
+      created_at.toISOString(),
+      kind,
+      recipientOf(tools, row),
+      tried,
+    ]
+    console.log([...fields, reason ?? ''].join('  ').trimEnd())
+  }
+}
+
+function recipientOf({ encryption }: MailTools, { id, payload }: MailMessageRow): string {
+  if (payload === '') return '-'
+  try {
+    return openPayload(encryption, id, payload).to
+  } catch {
+    return '(cannot be decrypted)'
+  }
+}
+
+async function retryOne(tools: MailTools, id: string, uncertain: boolean): Promise<void> {
+  const row = await findMail(tools.db, id)
+  if (row === undefined) throw new Error(`There is no mail ${id}.`)
+  const obstacle = obstacleTo(row, uncertain, new Date())
+  if (obstacle !== undefined) throw new Error(`This mail ${obstacle}.`)
+  await revive(tools, [row])
+}
+
+async function retryAll(tools: MailTools, uncertain: boolean): Promise<void> {
+  const now = new Date()
+  const dead = (await listUnsentMail(tools.db)).filter(({ state }) => state === 'dead')
+  await revive(
+    tools,
+    dead.filter((row) => obstacleTo(row, uncertain, now) === undefined),
+  )
+  for (const row of dead) {
+    const obstacle = obstacleTo(row, uncertain, now)
+    if (obstacle !== undefined) console.log(`${row.id}  left out: it ${obstacle}`)
+  }
+}
+
+async function revive({ db, queueSchema }: MailTools, rows: MailMessageRow[]): Promise<void> {
+  const jobs = createMailJobs(queueSchema)
+  let revived = 0
+  for (const { id } of rows) if (await reviveMail(db, id, jobs, new Date())) revived++
+  console.log(revived === 1 ? '1 mail will be sent again.' : `${revived} mails will be sent again.`)
+}
+
+async function drop({ db }: MailTools, id: string): Promise<void> {
+  if (!(await deleteMail(db, id))) throw new Error(`There is no mail ${id}, or it is being sent.`)
+  console.log('Dropped.')
+}

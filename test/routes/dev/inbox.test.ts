@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { build } from '../../support/server.ts'
+
+const noMailServer = { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }
+const sms = { phone: '4915112345678', text: 'Your code is 123456', code: '123456' }
+
+suite('development inbox', () => {
+  test('a sign-up leaves its mail, with link and code, on top', async (t) => {
+    const { app } = await build(t, { dev: true, env: noMailServer })
+    await app.devInbox?.addSms(sms)
+
+    await arrival(app, () =>
+      app.inject({
+        method: 'POST',
+        url: '/signup',
+        payload: { email: 'ada@example.com', password: 'correct horse battery' },
+      }),
+    )
+
+    const response = await app.inject('/dev/messages')
+    const [mail, text] = response.json()
+    assert.equal(response.json().length, 2)
+    assert.deepEqual(
+      { channel: mail.channel, to: mail.to, subject: mail.subject },
+      { channel: 'email', to: 'ada@example.com', subject: 'Confirm your email address' },
+    )
+    assert.match(mail.code, /^\d{6}$/)
+    assert.match(mail.links[0], /\/verify\?token=[0-9a-f]{64}&type=signup/)
+    assert.ok(mail.html.includes(mail.code) && mail.text.includes(mail.code))
+    assert.ok(!Number.isNaN(Date.parse(mail.sent_at)))
+    assert.deepEqual(
+      { ...text, id: '', sent_at: '' },
+      {
+        id: '',
+        channel: 'sms',
+        to: '+4915112345678',
+        subject: null,
+        text: 'Your code is 123456',
+        html: null,
+        links: [],
+        code: '123456',
+        sent_at: '',
+      },
+    )
+  })
+
+  test('DELETE empties it', async (t) => {
+    const { app } = await build(t, { dev: true, env: noMailServer })
+    await app.devInbox?.addSms(sms)
+
+    const response = await app.inject({ method: 'DELETE', url: '/dev/messages' })
+
+    assert.equal(response.statusCode, 204)
+    assert.deepEqual((await app.inject('/dev/messages')).json(), [])
+  })
+
+  test('it keeps the newest 500', async (t) => {
+    const { app } = await build(t, { dev: true, env: noMailServer })
+    for (let n = 1; n <= 510; n++) await app.devInbox?.addSms({ ...sms, code: String(n) })
+
+    const messages = (await app.inject('/dev/messages')).json()
+
+    assert.deepEqual([messages.length, messages[0].code, messages[499].code], [500, '510', '11'])
+  })
+
+  test('whoever listens is told of a change, and does not keep the server from stopping', async (t) => {
+    const { app } = await build(t, { dev: true, env: noMailServer })
+    const address = await app.listen({ host: '127.0.0.1', port: 0 })
+    const response = await fetch(`${address}/dev/events`)
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    assert.ok(reader)
+    assert.match((await reader.read()).value ?? '', /^retry: /)
+
+    await app.devInbox?.addSms(sms)
+
+    assert.equal((await reader.read()).value, 'event: change\ndata:\n\n')
+    const before = performance.now()
+    await app.close()
+    assert.ok(performance.now() - before < 5_000)
+    assert.equal((await reader.read()).done, true)
+  })
+
+  const pages = ['/dev', '/dev/inbox', '/dev/mail-templates']
+  for (const page of pages) {
+    test(`${page} runs no script but our own and loads nothing from elsewhere`, async (t) => {
+      const { app } = await build(t, { dev: true, env: noMailServer })
+
+      const { headers, body, statusCode } = await app.inject(page)
+
+      assert.equal(statusCode, 200)
+      const policy = String(headers['content-security-policy'])
+      assert.match(policy, /default-src 'none'; script-src 'self';/)
+      const own = body.replaceAll(/srcdoc="[^"]*"/g, '')
+      assert.doesNotMatch(own, /<script(?! src="\/dev\/[\w-]+\.js" defer>)/)
+      assert.doesNotMatch(own, /(src|href)="(https?:)?\/\//)
+    })
+  }
+
+  test('every kind of mail is on the template page', async (t) => {
+    const { app } = await build(t, { dev: true, env: noMailServer })
+
+    const { body } = await app.inject('/dev/mail-templates')
+
+    assert.equal(body.match(/<iframe /g)?.length, 13)
+    assert.equal(body.match(/srcdoc="&#60;!doctype html/g)?.length, 13)
+  })
+
+  const requests = {
+    'another site fetches it': { site: 'cross-site', mode: 'cors', status: 404 },
+    'another site embeds it': { site: 'cross-site', mode: 'no-cors', status: 404 },
+    'another site links to it': { site: 'cross-site', mode: 'navigate', status: 200 },
+    'an app on another port fetches it': { site: 'same-site', mode: 'cors', status: 200 },
+    'its own page fetches it': { site: 'same-origin', mode: 'cors', status: 200 },
+  }
+  for (const [who, { site, mode, status }] of Object.entries(requests)) {
+    test(`${who}: ${status}`, async (t) => {
+      const { app } = await build(t, { dev: true, env: noMailServer })
+
+      const response = await app.inject({
+        url: '/dev/messages',
+        headers: { 'sec-fetch-site': site, 'sec-fetch-mode': mode },
+      })
+
+      assert.equal(response.statusCode, status)
+    })
+  }
+
+  test('outside development there is no such thing', async (t) => {
+    const { app } = await build(t)
+
+    const paths = [...pages, '/', '/dev/messages', '/dev/events', '/dev/inbox.js', '/dev/dev.css']
+    for (const path of paths) {
+      assert.equal((await app.inject(path)).statusCode, 404, path)
+    }
+    const emptied = await app.inject({ method: 'DELETE', url: '/dev/messages' })
+    assert.equal(emptied.statusCode, 404)
+  })
+})
+
+type App = Awaited<ReturnType<typeof build>>['app']
+
+/** Resolves when a message has come. */
+async function arrival(app: App, cause: () => PromiseLike<unknown>): Promise<void> {
+  const arrived = new Promise<void>((resolve) => {
+    app.devInbox?.subscribe(resolve)
+  })
+  await cause()
+  await arrived
+}
