@@ -70,6 +70,7 @@ export const userFromTokenNotFound = () =>
 export const userNotFound = (message = 'User not found') => error(404, 'user_not_found', message)
 export const sessionNotFound = () =>
   error(403, 'session_not_found', 'Session from session_id claim in JWT does not exist')
+export const noSuchSession = () => error(404, 'session_not_found', 'There is no such session')
 export const sessionInvalid = () =>
   error(403, 'session_expired', 'Session is no longer valid. Sign in again.')
 export const unexpectedAudience = () =>
