@@ -137,6 +137,33 @@ export function findSessionById(db: Db, sessionId: string): Promise<SessionRecor
   return selectSession(db).where('sessions.id', '=', sessionId).executeTakeFirst()
 }
 
+const deviceColumns = [
+  'sessions.id as session_id',
+  'sessions.created_at as session_created_at',
+  'sessions.refreshed_at',
+  'sessions.not_after',
+  'sessions.user_agent',
+  'sessions.ip',
+] as const
+
+export type SessionRow = Pick<
+  SessionState,
+  'session_id' | 'session_created_at' | 'refreshed_at' | 'not_after'
+> &
+  Pick<NewSession, 'user_agent' | 'ip'>
+
+/** The sessions of a person, last used first; nobody looks through more than a thousand. */
+export function findSessions(db: Db, userId: string): Promise<SessionRow[]> {
+  return db
+    .selectFrom('sessions')
+    .select(deviceColumns)
+    .where('user_id', '=', userId)
+    .orderBy(sql`coalesce(refreshed_at at time zone 'utc', created_at)`, 'desc')
+    .orderBy('id')
+    .limit(1000)
+    .execute()
+}
+
 /** Deletes one session of a person; false when it is not theirs or gone. */
 export async function deleteSession(db: Db, userId: string, sessionId: string): Promise<boolean> {
   const result = await db

@@ -12,6 +12,7 @@ import type { Session } from '../../schemas/session.ts'
 import { toUser } from '../../schemas/user.ts'
 
 import type { Client } from '../client-ip.ts'
+import { liveSessions } from './sessions/devices.ts'
 import { exchangeLegacyToken, isLegacyToken } from './sessions/legacy-token.ts'
 import { type SessionPolicy, tagOf } from './sessions/policy.ts'
 import { refreshSession } from './sessions/refresh.ts'
@@ -98,6 +99,9 @@ export function createSessions({ db, encryption, policy, audit, signAccessToken 
       const described = { session_id: id, session_created_at: now, amr }
       return toSession(signedIn, described, encodeRefreshToken(id, 0, key), now)
     },
+
+    /** Where the person is signed in: sessions that can still be refreshed, last used first. */
+    list: (db: Db, userId: string, now: Date) => liveSessions(db, userId, policy, now),
 
     /**
      * Exchanges a refresh token. Throws validation_failed, refresh_token_not_found, refresh_token_already_used,

@@ -1,0 +1,42 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Timestamp } from './fields.ts'
+import { toTimestamp } from './identity.ts'
+
+const Text = Type.Union([Type.String(), Type.Null()])
+
+/** A session as its owner knows it: where they are signed in. */
+export const Device = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    created_at: Timestamp,
+    last_used_at: Timestamp,
+    user_agent: Text,
+    ip: Text,
+    current: Type.Boolean({ description: 'True for the session that asks' }),
+  },
+  { title: 'Device' },
+)
+export type Device = Static<typeof Device>
+
+export const Devices = Type.Object({ sessions: Type.Array(Device) }, { title: 'Devices' })
+
+interface DeviceSource {
+  session_id: string
+  session_created_at: Date | null
+  refreshed_at: Date | null
+  user_agent: string | null
+  ip: string | null
+}
+
+export function toDevice(row: DeviceSource, currentId?: string): Device {
+  const createdAt = row.session_created_at ?? new Date(0)
+  return {
+    id: row.session_id,
+    created_at: toTimestamp(createdAt),
+    last_used_at: toTimestamp(row.refreshed_at ?? createdAt),
+    user_agent: row.user_agent,
+    ip: row.ip,
+    current: row.session_id === currentId,
+  }
+}
