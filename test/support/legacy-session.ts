@@ -1,0 +1,55 @@
+/** A session as an older peer left it in the database: refresh tokens are rows, or counters under a random key. */
+import { randomBytes } from 'node:crypto'
+
+import { encodeRefreshToken } from '../../plugins/accounts/sessions/refresh-token.ts'
+import type { App } from './server.ts'
+
+interface Row {
+  revoked?: boolean
+  parent?: string
+  updatedAt?: Date
+}
+
+/** A session without a key; `add` gives it tokens. */
+export async function legacySession(app: App, userId: string, now = new Date()) {
+  const id = crypto.randomUUID()
+  const times = { created_at: now, updated_at: now }
+  await app.db
+    .insertInto('sessions')
+    .values({ id, user_id: userId, aal: 'aal1', refresh_token_counter: null, ...times })
+    .execute()
+
+  /** The token is 12 characters of base32, as the peer makes them. */
+  async function add({ revoked = false, parent = '', updatedAt = now }: Row = {}): Promise<string> {
+    const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+    const token = Array.from(randomBytes(12), (byte) => letters[byte % 32]).join('')
+    const row = { token, user_id: userId, session_id: id, revoked, parent }
+    await app.db
+      .insertInto('refresh_tokens')
+      .values({ ...row, created_at: now, updated_at: updatedAt })
+      .execute()
+    return token
+  }
+
+  return { id, add }
+}
+
+/** A session with a key of its own in clear, and the token of its counter. */
+export async function foreignSession(app: App, userId: string, counter: number, now = new Date()) {
+  const id = crypto.randomUUID()
+  const key = randomBytes(32)
+  await app.db
+    .insertInto('sessions')
+    .values({
+      id,
+      user_id: userId,
+      aal: 'aal1',
+      refresh_token_hmac_key: key.toString('base64url'),
+      refresh_token_counter: counter,
+      created_at: now,
+      updated_at: now,
+      refreshed_at: now,
+    })
+    .execute()
+  return { id, tokenAt: (at: number) => encodeRefreshToken(id, at, key) }
+}
