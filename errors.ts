@@ -101,10 +101,12 @@ export const tooManyAttempts = (retryAfter: number) =>
 export const signupDisabled = () =>
   error(422, 'signup_disabled', 'Signups not allowed for this instance')
 export const userAlreadyExists = () => error(400, 'user_already_exists', 'User already registered')
-export const emailExists = () =>
-  error(422, 'email_exists', 'A user with this email address has already been registered')
+export const emailExists = (status: 400 | 422 = 422) =>
+  error(status, 'email_exists', 'A user with this email address has already been registered')
 export const phoneExists = () =>
   error(422, 'phone_exists', 'A user with this phone number has already been registered')
+export const userIdExists = () =>
+  error(422, 'user_already_exists', 'A user with this id already exists')
 export const anonymousProviderDisabled = () =>
   error(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
 export const emailProviderDisabled = (message: string, status: 400 | 422) =>
@@ -159,11 +161,11 @@ export const sendQuotaExceeded = (channel: 'email' | 'sms', retryAfter: number) 
   channel === 'email'
     ? error(429, 'over_email_send_rate_limit', 'email rate limit exceeded', { retryAfter })
     : error(429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded', { retryAfter })
-export const emailAddressNotAuthorized = (address: string) =>
+export const emailAddressNotAuthorized = () =>
   error(
     400,
     'email_address_not_authorized',
-    `Email address "${address}" cannot be used as it is not authorized`,
+    'This email address cannot be used as it is not authorized',
   )
 export const mailNotConfigured = () =>
   error(
@@ -192,10 +194,23 @@ export const badCodeVerifier = () =>
   error(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
 
 // External providers and identities
-export const badOauthCallback = (message: string) => error(400, 'bad_oauth_callback', message)
+export const badOauthCallback = (message: string, cause?: unknown) =>
+  error(400, 'bad_oauth_callback', message, { cause })
 export const badOauthState = (message: string) => error(400, 'bad_oauth_state', message)
 export const oauthProviderNotSupported = (message: string) =>
   error(400, 'oauth_provider_not_supported', message)
+export const providerUnusable = (message: string, cause: unknown) =>
+  error(400, 'validation_failed', message, { cause })
+/** What the provider itself answered in the callback (RFC 6749 §4.1.2.1); it has no code of ours. */
+export const providerRefused = (oauthError: string, cause?: unknown) => {
+  const description = 'The provider did not sign the person in'
+  return error(400, '', description, { oauth: { error: oauthError, description }, cause })
+}
+export const badIdToken = (
+  fault: 'invalid request' | 'invalid nonce',
+  description: string,
+  cause?: unknown,
+) => error(400, 'validation_failed', description, { oauth: { error: fault, description }, cause })
 export const providerDisabled = (message: string) => error(400, 'provider_disabled', message)
 export const providerEmailNeedsVerification = () =>
   error(
@@ -226,3 +241,9 @@ export const ssoManaged = () =>
 
 // Second factors
 export const mfaFactorNotFound = () => error(404, 'mfa_factor_not_found', 'Factor not found')
+export const mfaFactorNameConflict = (name: string) =>
+  error(
+    422,
+    'mfa_factor_name_conflict',
+    `A factor with the friendly name "${name}" for this user already exists`,
+  )

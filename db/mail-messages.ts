@@ -60,6 +60,16 @@ export async function insertMailMessage(
     .execute()
 }
 
+/** True when a message with this id was queued before, whatever became of it. */
+export async function hasMailMessage(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('postern_mail_messages')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** A message that still waits to be sent. */
 export function findWaitingMail(db: Db, id: string): Promise<WaitingMailMessage | undefined> {
   return db

@@ -66,6 +66,36 @@ export async function putToken(db: Db, token: NewToken, now: Date): Promise<void
     .execute()
 }
 
+/**
+ * Locks the people whose live tokens are named by hash or by address, before anything touches the tokens:
+ * every transaction takes the person first and the token second, so that none waits for another in a circle.
+ */
+export async function lockTokenOwners(
+  trx: Trx,
+  types: readonly TokenType[],
+  by: { tokenHash: string } | { address: string },
+  now: Date,
+): Promise<void> {
+  const [column, value] =
+    'tokenHash' in by
+      ? (['token_hash', by.tokenHash] as const)
+      : (['relates_to', by.address] as const)
+  await trx
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.id', 'in', (eb) =>
+      eb
+        .selectFrom('one_time_tokens')
+        .select('user_id')
+        .where(column, '=', value)
+        .where('token_type', 'in', types)
+        .where('expires_at', '>', now),
+    )
+    .orderBy('users.id')
+    .forUpdate()
+    .execute()
+}
+
 /** Spends the token with this hash; undefined when there is none that is live. */
 export function takeToken(
   trx: Trx,

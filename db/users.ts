@@ -7,6 +7,7 @@ import {
 } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
+import { type AuditEntry, auditInsert } from './audit-log-entries.ts'
 import type { Database, Db } from './database.ts'
 import { type IdentityJson, identityColumns } from './identities.ts'
 import { type FactorJson, factorColumns } from './mfa.ts'
@@ -159,6 +160,9 @@ export interface NewUser {
   raw_user_meta_data: Metadata
   is_anonymous: boolean
   is_sso_user?: boolean
+  email_confirmed_at?: Date | null
+  phone_confirmed_at?: Date | null
+  banned_until?: Date | null
 }
 
 /** Inserts nothing and returns undefined when another request took the address first. */
@@ -194,6 +198,35 @@ export async function updateUser(db: Db, id: string, change: UserChange, now: Da
     .set({ ...change, updated_at: now })
     .where('id', '=', id)
     .execute()
+}
+
+/** What one statement may change of a person; metadata is merged at the top level, null deletes a key. */
+export interface UserEdit {
+  columns?: UserChange
+  app?: Metadata | undefined
+  user?: Metadata | undefined
+}
+
+/** The change, the audit entry and the row as it is then, in one round trip; undefined when nobody has this id. */
+export function editUser(
+  db: Db,
+  id: string,
+  { columns, app, user }: UserEdit,
+  audit: AuditEntry | undefined,
+  now: Date,
+): Promise<UserRow | undefined> {
+  return db
+    .with('audited', (eb) => auditInsert(eb, audit, now))
+    .updateTable('users')
+    .set({
+      ...columns,
+      updated_at: now,
+      ...(app && { raw_app_meta_data: merged('raw_app_meta_data', app) }),
+      ...(user && { raw_user_meta_data: merged('raw_user_meta_data', user) }),
+    })
+    .where('id', '=', id)
+    .returning(userColumns)
+    .executeTakeFirst()
 }
 
 /** Merges at the top level; a null value deletes its key (contract of the metadata fields). */

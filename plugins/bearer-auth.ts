@@ -24,6 +24,8 @@ declare module 'fastify' {
     requireUser: (request: FastifyRequest) => Promise<void>
     /** preHandler: the token's role is one of AUTH_JWT_ADMIN_ROLES; `request.admin` holds its claims. */
     requireAdmin: (request: FastifyRequest) => Promise<void>
+    /** preHandler: like requireAdmin, for the roles that may invite. */
+    requireInviter: (request: FastifyRequest) => Promise<void>
   }
   interface FastifyRequest {
     bearer: Bearer | null
@@ -63,17 +65,25 @@ export function createBearerAuth({ db, adminRoles, verify }: BearerDeps) {
   }
 
   /** Throws no_authorization, bad_jwt, not_admin or session_not_found. */
-  async function authorizeAdmin(request: FastifyRequest): Promise<AccessTokenClaims> {
+  async function authorizeRole(
+    request: FastifyRequest,
+    roles: readonly string[],
+  ): Promise<AccessTokenClaims> {
     const claims = await readClaims(request)
     // A borrowed session (RFC 8693 §4.1) never reaches what its lender could not do.
-    if (!claims.role || !adminRoles.includes(claims.role) || 'act' in claims) throw notAdmin()
+    if (!claims.role || !roles.includes(claims.role) || 'act' in claims) throw notAdmin()
     if (claims.session_id && claims.sub) await findBearer(db, claims)
     return claims
   }
 
+  const authorizeAdmin = (request: FastifyRequest) => authorizeRole(request, adminRoles)
+
   return {
     authenticate,
     authorizeAdmin,
+    /** An admin, or one of the two roles that may always invite. Throws like authorizeAdmin. */
+    authorizeInviter: (request: FastifyRequest) =>
+      authorizeRole(request, [...adminRoles, 'service_role', 'platform_admin']),
     /** True for a request that carries a valid admin token; never throws. */
     async isAdmin(request: FastifyRequest): Promise<boolean> {
       try {
@@ -123,6 +133,9 @@ async function bearerAuth(fastify: FastifyInstance) {
   })
   fastify.decorate('requireAdmin', async (request: FastifyRequest) => {
     request.admin = await auth.authorizeAdmin(request)
+  })
+  fastify.decorate('requireInviter', async (request: FastifyRequest) => {
+    request.admin = await auth.authorizeInviter(request)
   })
 }
 

@@ -1,10 +1,31 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 
-import { noAuthorization } from '../errors.ts'
+import { findUser, lockUser, type UserRecord } from '../db/users.ts'
+import { noAuthorization, phoneProviderDisabled } from '../errors.ts'
+import type { UserWish } from '../plugins/accounts/user-changes.ts'
 import { ErrorResponses } from '../schemas/error.ts'
+import { Metadata, normalizeEmail, PkceFields, RedirectQuery } from '../schemas/fields.ts'
 import { toUser, User } from '../schemas/user.ts'
 
+const Body = Type.Object({
+  email: Type.Optional(Type.String()),
+  phone: Type.Optional(Type.String({ description: 'E.164' })),
+  channel: Type.Optional(Type.String({ description: 'sms or whatsapp' })),
+  password: Type.Optional(Type.String()),
+  current_password: Type.Optional(Type.String()),
+  nonce: Type.Optional(Type.String({ description: 'The code of GET /reauthenticate' })),
+  data: Type.Optional(Metadata),
+  app_metadata: Type.Optional(Metadata),
+  ...PkceFields,
+})
+
+type Change = FastifyRequest<{ Body: Static<typeof Body> }>
+
 const user: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { db, emailChanges, links, passwordChanges, passwords, rateLimits, userChanges } = fastify
+
   fastify.get(
     '/user',
     {
@@ -21,6 +42,71 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       return toUser(bearer.user)
     },
   )
+
+  fastify.put(
+    '/user',
+    {
+      preHandler: fastify.requireUser,
+      config: { rateLimit: rateLimits.otp },
+      schema: {
+        summary: 'Change address, password or metadata',
+        description:
+          'Another address counts when it is confirmed by the link or code mailed to it. ' +
+          'A new password ends all other sessions.',
+        tags: ['user'],
+        security: [{ bearer: [] }],
+        querystring: RedirectQuery,
+        body: Body,
+        response: { 200: User, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const { bearer, body } = request
+      if (!bearer) throw noAuthorization()
+      const now = new Date()
+      const wish = await readWish(bearer.user, body)
+      const context = links.contextOf(request, body)
+      userChanges.check(bearer, wish)
+
+      const { email, password } = wish
+      const at = { ip: request.clientIp, now }
+      if (email === undefined && password === undefined) {
+        return toUser(await userChanges.put(db, bearer.user, wish, at))
+      }
+      if (email) await emailChanges.checkFree(db, bearer.user, email)
+      if (password !== undefined) {
+        const { nonce, current_password: currentPassword } = body
+        await passwordChanges.check(db, bearer, { password, nonce, currentPassword }, now)
+      }
+      const hash = password === undefined ? undefined : await passwords.hash(password)
+      const keepSession = bearer.session?.session_id
+
+      return db.transaction().execute(async (trx) => {
+        await lockUser(trx, bearer.user.id)
+        if (hash) await passwordChanges.put(trx, bearer.user, { hash, keepSession }, at)
+        const changed = await userChanges.put(trx, bearer.user, wish, at)
+        if (email) await emailChanges.start(trx, changed, email, context, now)
+        return toUser((await findUser(trx, changed.id)) ?? changed)
+      })
+    },
+  )
+
+  /** Normal forms and strength; an address the person has already is not asked for. */
+  async function readWish(user: UserRecord, body: Change['body']): Promise<UserWish> {
+    const { password, nonce, data, app_metadata } = body
+    const email = body.email ? normalizeEmail(body.email) : undefined
+    if (body.phone) throw phoneProviderDisabled('Phone sign-in is not available', 400)
+    if (password !== undefined) await passwords.checkStrength(password)
+    const isNew = email !== undefined && email !== user.email
+    return {
+      email: isNew ? email : undefined,
+      phone: undefined,
+      password,
+      nonce,
+      data,
+      app_metadata,
+    }
+  }
 }
 
 export default user

@@ -1,9 +1,17 @@
-/** What we write to people: each letter makes its link, notes when it was sent and goes into the mail queue. */
+/** What we write to people: each letter makes its link or code, notes when it was sent and goes into the mail queue. */
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Trx } from '../../db/database.ts'
 import { type UserChange, type UserRecord, updateUser } from '../../db/users.ts'
+import { createEmailChangeLetters } from './letters/email-change.ts'
+import {
+  createNotifications,
+  enabledNotifications,
+  type NotificationDeps,
+} from './letters/notifications.ts'
+import { sendReauthentication } from './letters/reauthentication.ts'
+import { commonVariables, linkVariables } from './letters/variables.ts'
 import type { LinkContext, LinkKind } from './links.ts'
 
 declare module 'fastify' {
@@ -12,12 +20,11 @@ declare module 'fastify' {
   }
 }
 
-type Mailer = FastifyInstance['mailer']
-type PlainLinkKind = Exclude<LinkKind, 'email_change_new' | 'email_change_current'>
+export type PlainLinkKind = Exclude<LinkKind, 'email_change_new' | 'email_change_current'>
 
-interface LetterDeps {
+export interface LetterDeps {
   links: FastifyInstance['links']
-  mailer: Mailer
+  mailer: FastifyInstance['mailer']
   siteUrl: string
 }
 
@@ -28,12 +35,8 @@ const sentColumns: Record<PlainLinkKind, 'confirmation_sent_at' | 'recovery_sent
   magic_link: 'recovery_sent_at',
 }
 
-export function createLetters({ links, mailer, siteUrl }: LetterDeps) {
-  const commonVariables = (person: UserRecord) => ({
-    SiteURL: siteUrl,
-    Email: person.email ?? '',
-    Data: person.raw_user_meta_data ?? {},
-  })
+export function createLetters(deps: LetterDeps & NotificationDeps) {
+  const { links, mailer, siteUrl } = deps
 
   return {
     /** Sends one of the letters whose link leads to /verify. Returns the columns it changed. */
@@ -44,34 +47,39 @@ export function createLetters({ links, mailer, siteUrl }: LetterDeps) {
       context: LinkContext,
       now: Date,
     ): Promise<UserChange> {
-      const address = person.email ?? ''
-      const link = await links.create(trx, kind, { id: person.id, address }, context, now)
-      await links.startFlow(trx, kind, person.id, context.pkce, now)
-      const change = {
-        [sentColumns[kind]]: now,
-        ...(kind === 'invite' && { invited_at: now }),
-      }
+      const to = person.email ?? ''
+      const change = { [sentColumns[kind]]: now, ...(kind === 'invite' && { invited_at: now }) }
+      // The person's row before the token's, as everywhere: see lockTokenOwners.
       await updateUser(trx, person.id, change, now)
+      const link = await links.create(trx, kind, { id: person.id, address: to }, context, now)
+      await links.startFlow(trx, kind, person.id, context.pkce, now)
       const variables = {
-        ...commonVariables(person),
-        ConfirmationURL: link.url,
-        Token: link.code,
-        TokenHash: link.linkToken,
-        RedirectTo: context.redirectTo,
+        ...commonVariables(siteUrl, person),
+        ...linkVariables(link, context.redirectTo),
       }
-      await mailer.queue(trx, { kind, to: address, variables, expiresAt: link.expiresAt }, now)
+      const { messageId } = context
+      await mailer.queue(trx, { kind, to, variables, expiresAt: link.expiresAt, messageId }, now)
       return change
     },
+
+    ...createEmailChangeLetters(deps),
+
+    notify: createNotifications(deps),
+
+    sendReauthentication: (trx: Trx, person: UserRecord, messageId: string, now: Date) =>
+      sendReauthentication(deps, trx, person, messageId, now),
   }
 }
 
 async function letters(fastify: FastifyInstance) {
-  const { config, links, mailer } = fastify
-  fastify.decorate('letters', createLetters({ links, mailer, siteUrl: config.AUTH_SITE_URL }))
+  const { config, links, mailer, recipients } = fastify
+  const siteUrl = config.AUTH_SITE_URL
+  const enabled = enabledNotifications(config)
+  fastify.decorate('letters', createLetters({ links, mailer, recipients, siteUrl, enabled }))
 }
 
 export default fp(letters, {
   name: 'letters',
   fastify: '5.x',
-  dependencies: ['config', 'links', 'mailer'],
+  dependencies: ['config', 'links', 'mailer', 'recipients'],
 })

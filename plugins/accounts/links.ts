@@ -79,6 +79,8 @@ export interface LinkContext {
   /** Where this server is reached by whoever opens the link. */
   baseUrl: string
   pkce: Pkce | undefined
+  /** The UUID of the message, when the client is told one. */
+  messageId?: string
 }
 
 export interface Link {
@@ -139,6 +141,16 @@ export function createLinks(deps: LinkDeps) {
         redirectTo,
       })
       return { ...token, url, expiresAt: new Date(now.getTime() + ttlSeconds * 1000) }
+    },
+
+    /** A code that no link leads to: what a signed-in person types to show that the mailbox is theirs. */
+    async createNonce(db: Db, userId: string, address: string, now: Date) {
+      const { code } = await oneTimeTokens.create(
+        db,
+        { userId, type: 'reauthentication_token', address, digits, ttlSeconds, pkce: false },
+        now,
+      )
+      return { code, expiresAt: new Date(now.getTime() + ttlSeconds * 1000) }
     },
 
     isPkce: (linkToken: string): boolean => oneTimeTokens.isPkce(linkToken),

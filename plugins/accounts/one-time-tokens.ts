@@ -13,6 +13,7 @@ import {
   countGuess,
   deleteToken,
   findToken,
+  lockTokenOwners,
   putToken,
   type TokenRow,
   type TokenType,
@@ -85,6 +86,8 @@ export function createOneTimeTokens(key: Buffer) {
       code: string,
       now: Date,
     ): Promise<TokenRow | undefined> {
+      if (types.length === 0) return undefined
+      await lockTokenOwners(trx, types, { address }, now)
       const rows = await countGuess(trx, types, address, now)
       const row = rows.find((candidate) => matches(candidate, address, code))
       if (row) await deleteToken(trx, row.id)
@@ -92,13 +95,21 @@ export function createOneTimeTokens(key: Buffer) {
     },
 
     /** Spends a link. Undefined for a wrong, old or used one. */
-    takeLink(trx: Trx, types: readonly TokenType[], linkToken: string, now: Date) {
-      return takeToken(trx, types, sha256(linkToken), now)
+    async takeLink(
+      trx: Trx,
+      types: readonly TokenType[],
+      linkToken: string,
+      now: Date,
+    ): Promise<TokenRow | undefined> {
+      if (types.length === 0) return undefined
+      const tokenHash = sha256(linkToken)
+      await lockTokenOwners(trx, types, { tokenHash }, now)
+      return takeToken(trx, types, tokenHash, now)
     },
 
     /** Reads what a link is for without spending it. */
-    findLink(db: Db, types: readonly TokenType[], linkToken: string, now: Date) {
-      return findToken(db, types, sha256(linkToken), now)
+    async findLink(db: Db, types: readonly TokenType[], linkToken: string, now: Date) {
+      return types.length === 0 ? undefined : findToken(db, types, sha256(linkToken), now)
     },
 
     isPkce: (linkToken: string) => linkToken.startsWith(pkcePrefix),

@@ -22,6 +22,8 @@ export type SendPurpose =
   | 'confirmation'
   | 'recovery'
   | 'email_change'
+  /** A new address that somebody wants; theirs or not, it hears of it no more often than that. */
+  | 'email_change_target'
   | 'reauthentication'
   | 'phone_change'
 

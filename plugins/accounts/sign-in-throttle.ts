@@ -13,16 +13,22 @@ import { tooManyAttempts } from '../../errors.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    signInThrottle: ReturnType<typeof createSignInThrottle>
+    signInThrottle: Throttle
+    /** For codes that were sent to an address; each code has a bound of its own besides. */
+    codeThrottle: Throttle
   }
 }
 
+export type Throttle = ReturnType<typeof createThrottle>
+
 /** A person who mistypes is not slowed; a list of passwords is. */
-const freeFailures = 10
+const freePasswords = 10
+/** Two codes that somebody may use up. */
+const freeCodes = 20
 const longestWaitSeconds = 300
 const forgottenAfterSeconds = 3600
 
-export function createSignInThrottle(key: Buffer) {
+export function createThrottle(key: Buffer, freeFailures: number) {
   return {
     /** Throws over_request_rate_limit while the account has to wait; else says how the attempt ended. */
     async enter(db: Db, address: string, now: Date) {
@@ -45,8 +51,11 @@ export function createSignInThrottle(key: Buffer) {
 }
 
 async function signInThrottle(fastify: FastifyInstance) {
-  const key = fastify.encryption.deriveKey('sign-in throttle')
-  fastify.decorate('signInThrottle', createSignInThrottle(key))
+  const { encryption } = fastify
+  const passwordKey = encryption.deriveKey('sign-in throttle')
+  fastify.decorate('signInThrottle', createThrottle(passwordKey, freePasswords))
+  const codeKey = encryption.deriveKey('code throttle')
+  fastify.decorate('codeThrottle', createThrottle(codeKey, freeCodes))
 }
 
 export default fp(signInThrottle, {

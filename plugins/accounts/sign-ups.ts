@@ -7,21 +7,9 @@ import fp from 'fastify-plugin'
 import { sql } from 'kysely'
 
 import type { Trx } from '../../db/database.ts'
-import { deleteOtherIdentities, insertIdentity, putIdentity } from '../../db/identities.ts'
-import { deleteSessions } from '../../db/sessions.ts'
-import {
-  findUser,
-  findUserByAnyEmail,
-  insertUser,
-  lockUser,
-  type Metadata,
-  mergeMetadata,
-  replaceUserMetadata,
-  type UserRecord,
-  updateUser,
-} from '../../db/users.ts'
-import { toIdentityJson } from './identity-json.ts'
+import { findUserByAnyEmail, mergeMetadata, type UserRecord, updateUser } from '../../db/users.ts'
 import type { LinkContext } from './links.ts'
+import { createRegistration, isUnproven, type NewPerson, reload } from './sign-ups/registration.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,25 +17,12 @@ declare module 'fastify' {
   }
 }
 
-/** An address to be registered, by which a person can be written to. */
-export interface Contact {
-  provider: 'email' | 'phone'
-  /** In its stored form. */
-  address: string
-}
-
-export interface NewPerson {
-  contact: Contact
-  aud: string
-  passwordHash: string | null
-  data: Metadata
-}
-
 export type SignUpOutcome =
   | { state: 'confirmed'; user: UserRecord }
   | { state: 'to be confirmed'; user: UserRecord }
   /** The address has an owner. Only where every sign-up is confirmed at once may the client be told. */
-  | { state: 'taken'; told: boolean; decoy: UserRecord }
+  | { state: 'taken'; told: true }
+  | { state: 'taken'; told: false; decoy: UserRecord }
 
 interface SignUpDeps {
   defaultRole: string
@@ -57,6 +32,7 @@ interface SignUpDeps {
   tellsTaken: boolean
   passwords: FastifyInstance['passwords']
   letters: FastifyInstance['letters']
+  recipients: FastifyInstance['recipients']
   sendLimits: FastifyInstance['sendLimits']
   audit: FastifyInstance['audit']
 }
@@ -70,82 +46,46 @@ export interface EmailSignUp {
 }
 
 export function createSignUps(deps: SignUpDeps) {
-  const { defaultRole, autoconfirm, tellsTaken, passwords, letters, sendLimits, audit } = deps
-
-  /** Undefined when another request has just registered the address. */
-  async function insert(trx: Trx, person: NewPerson, now: Date): Promise<UserRecord | undefined> {
-    const { contact, aud, passwordHash, data } = person
-    const id = crypto.randomUUID()
-    const identityData = identityDataOf(id, contact, data)
-    const user = await insertUser(
-      trx,
-      {
-        id,
-        aud,
-        role: defaultRole,
-        email: contact.provider === 'email' ? contact.address : null,
-        phone: contact.provider === 'phone' ? contact.address : null,
-        encrypted_password: passwordHash,
-        raw_app_meta_data: { provider: contact.provider, providers: [contact.provider] },
-        raw_user_meta_data: identityData,
-        is_anonymous: false,
-      },
-      now,
-    )
-    if (!user) return undefined
-    const identity = await insertIdentity(
-      trx,
-      { user_id: id, provider: contact.provider, provider_id: id, identity_data: identityData },
-      now,
-    )
-    return { ...user, identities: [toIdentityJson(identity)] }
-  }
-
-  /** The address is still nobody's: password and metadata become those of this sign-up. */
-  async function takeOver(trx: Trx, user: UserRecord, person: NewPerson, now: Date) {
-    const { contact, passwordHash, data } = person
-    const identityData = identityDataOf(user.id, contact, data)
-    await lockUser(trx, user.id)
-    await updateUser(trx, user.id, { encrypted_password: passwordHash }, now)
-    await replaceUserMetadata(trx, user.id, identityData, now)
-    await deleteOtherIdentities(trx, user.id, [contact.provider])
-    await putIdentity(
-      trx,
-      {
-        user_id: user.id,
-        provider: contact.provider,
-        provider_id: user.id,
-        identity_data: identityData,
-      },
-      now,
-    )
-    await deleteSessions(trx, user.id)
-    return reload(trx, user.id)
-  }
+  const { autoconfirm, tellsTaken, passwords, letters, recipients, sendLimits, audit } = deps
+  const registration = createRegistration(deps.defaultRole)
 
   /** Without a mail to prove anything, only the password tells whose account it is. */
   async function byEmailAtOnce(trx: Trx, signUp: EmailSignUp, now: Date): Promise<SignUpOutcome> {
-    const { person, password } = signUp
+    const { person, password, ip } = signUp
     const existing = await findUserByAnyEmail(trx, person.contact.address, person.aud)
-    const user = existing ?? (await insert(trx, person, now))
+    const user = existing ?? (await registration.insert(trx, person, now))
     const isOwner =
       user !== undefined &&
-      user.email_confirmed_at === null &&
+      isUnproven(user, person.contact) &&
       (!existing || (await passwords.verify(existing.encrypted_password, password)))
     if (!isOwner) return taken(trx, signUp, now)
-    await updateUser(trx, user.id, { email_confirmed_at: now }, now)
-    await mergeMetadata(trx, user.id, { user: { email_verified: true } }, now)
-    return { state: 'confirmed', user: await reload(trx, user.id) }
+    await audit.record(trx, 'user_signedup', user, { ip, now, traits: { provider: 'email' } })
+    return { state: 'confirmed', user: await confirm(trx, user, now) }
   }
 
   async function byEmailWithMail(trx: Trx, signUp: EmailSignUp, now: Date): Promise<SignUpOutcome> {
-    const { person, context } = signUp
+    const { person, context, ip } = signUp
     const { address } = person.contact
+    recipients.check(address)
     await sendLimits.claimInterval(trx, 'email', 'confirmation', address, now)
+    const user = await registration.register(trx, person, now)
+    const outcome = user
+      ? await toBeConfirmed(trx, user, context, ip, now)
+      : await taken(trx, signUp, now)
+    // Last, because everybody who sends waits for this row until the transaction ends.
     await sendLimits.claimQuota(trx, 'email', now)
-    const user = await register(trx, person, now)
-    if (!user) return taken(trx, signUp, now)
+    return outcome
+  }
+
+  async function toBeConfirmed(
+    trx: Trx,
+    user: UserRecord,
+    context: LinkContext,
+    ip: string,
+    now: Date,
+  ): Promise<SignUpOutcome> {
     const sent = await letters.sendLink(trx, 'confirmation', user, context, now)
+    await audit.record(trx, 'user_confirmation_requested', user, { ip, now })
     return { state: 'to be confirmed', user: { ...user, ...sent } }
   }
 
@@ -153,7 +93,8 @@ export function createSignUps(deps: SignUpDeps) {
     const { person, ip } = signUp
     const owner = await findUserByAnyEmail(trx, person.contact.address, person.aud)
     if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip, now })
-    return { state: 'taken', told: tellsTaken, decoy: await rehearse(trx, signUp, now) }
+    if (tellsTaken) return { state: 'taken', told: true }
+    return { state: 'taken', told: false, decoy: await rehearse(trx, signUp, now) }
   }
 
   /**
@@ -164,7 +105,7 @@ export function createSignUps(deps: SignUpDeps) {
     const { address } = person.contact
     const nobody = { ...person.contact, address: `${crypto.randomUUID()}@rehearsal.invalid` }
     await sql`savepoint rehearsal`.execute(trx)
-    const user = await insert(trx, { ...person, contact: nobody }, now)
+    const user = await registration.insert(trx, { ...person, contact: nobody }, now)
     if (!user) throw new Error('a random address was taken')
     const sent = await letters.sendLink(trx, 'confirmation', user, context, now)
     await sql`rollback to savepoint rehearsal`.execute(trx)
@@ -172,72 +113,33 @@ export function createSignUps(deps: SignUpDeps) {
     return { ...user, ...sent, email: address, raw_user_meta_data: metadata, identities: [] }
   }
 
-  /** Registers an address that is new or still unproven; undefined when its owner has proven it. */
-  async function register(trx: Trx, person: NewPerson, now: Date): Promise<UserRecord | undefined> {
-    const { contact, aud } = person
-    const existing = await findUserByAnyEmail(trx, contact.address, aud)
-    const user = existing ? undefined : await insert(trx, person, now)
-    if (user) return user
-    const owner = existing ?? (await findUserByAnyEmail(trx, contact.address, aud))
-    if (!owner || owner.email_confirmed_at) return undefined
-    return takeOver(trx, owner, person, now)
+  /** Takes the address as proven. */
+  async function confirm(trx: Trx, user: UserRecord, now: Date): Promise<UserRecord> {
+    await updateUser(trx, user.id, { email_confirmed_at: now }, now)
+    await mergeMetadata(trx, user.id, { user: { email_verified: true } }, now)
+    return reload(trx, user.id)
   }
 
   return {
-    defaultRole,
-    insert,
-    takeOver,
-    register,
+    ...registration,
+    autoconfirm,
+    confirm,
 
     /** Throws over_email_send_rate_limit; everything else is an outcome. */
     byEmail: (trx: Trx, signUp: EmailSignUp, now: Date): Promise<SignUpOutcome> =>
       autoconfirm ? byEmailAtOnce(trx, signUp, now) : byEmailWithMail(trx, signUp, now),
-
-    /** A person without any address; they may add one later and keep their id. */
-    async insertAnonymous(trx: Trx, aud: string, data: Metadata, now: Date): Promise<UserRecord> {
-      const user = {
-        id: crypto.randomUUID(),
-        aud,
-        role: defaultRole,
-        email: null,
-        phone: null,
-        encrypted_password: null,
-        raw_app_meta_data: {},
-        raw_user_meta_data: data,
-        is_anonymous: true,
-      }
-      const inserted = await insertUser(trx, user, now)
-      if (!inserted) throw new Error('a random id was taken')
-      return inserted
-    },
   }
-}
-
-/** The sign-up's own data may not speak over what we know of the address. */
-function identityDataOf(userId: string, contact: Contact, data: Metadata): Metadata {
-  return {
-    ...data,
-    sub: userId,
-    ...(contact.provider === 'email' && { email: contact.address }),
-    email_verified: false,
-    phone_verified: false,
-  }
-}
-
-async function reload(trx: Trx, userId: string): Promise<UserRecord> {
-  const user = await findUser(trx, userId)
-  if (!user) throw new Error('a user vanished inside a transaction that holds its lock')
-  return user
 }
 
 async function signUps(fastify: FastifyInstance) {
-  const { config, passwords, letters, sendLimits, audit } = fastify
+  const { config, passwords, letters, recipients, sendLimits, audit } = fastify
   const decorator = createSignUps({
     defaultRole: config.AUTH_JWT_DEFAULT_GROUP_NAME,
     autoconfirm: config.AUTH_MAILER_AUTOCONFIRM,
     tellsTaken: config.AUTH_MAILER_AUTOCONFIRM || config.AUTH_SMS_AUTOCONFIRM,
     passwords,
     letters,
+    recipients,
     sendLimits,
     audit,
   })
@@ -247,5 +149,5 @@ async function signUps(fastify: FastifyInstance) {
 export default fp(signUps, {
   name: 'sign-ups',
   fastify: '5.x',
-  dependencies: ['config', 'passwords', 'letters', 'send-limits', 'audit'],
+  dependencies: ['config', 'passwords', 'letters', 'recipients', 'send-limits', 'audit'],
 })

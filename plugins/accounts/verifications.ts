@@ -2,18 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
-import type { Trx } from '../../db/database.ts'
-import {
-  deleteOtherIdentities,
-  putIdentity,
-  recomputeProviders,
-  verifyIdentityEmail,
-} from '../../db/identities.ts'
-import { deleteTokens, type TokenRow, type TokenType } from '../../db/one-time-tokens.ts'
-import { deleteSessions } from '../../db/sessions.ts'
-import { findUser, lockUser, mergeMetadata, type UserRecord, updateUser } from '../../db/users.ts'
-import { otpExpired, userBanned } from '../../errors.ts'
-import type { VerificationType } from './links.ts'
+import type { Db, Trx } from '../../db/database.ts'
+import type { TokenRow, TokenType } from '../../db/one-time-tokens.ts'
+import { findUser, type UserRecord, updateUser } from '../../db/users.ts'
+import { userBanned } from '../../errors.ts'
+import { confirmMailbox, confirmSignUp } from './verifications/email.ts'
+import { changePhone, confirmPhone } from './verifications/phone.ts'
+import type { Verified } from './verifications/verified.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,29 +17,25 @@ declare module 'fastify' {
 }
 
 /** Which tokens each `type` of /verify may spend. */
-export const tokenTypesOf: Record<string, readonly TokenType[]> = {
-  signup: ['confirmation_token'],
-  invite: ['confirmation_token'],
-  recovery: ['recovery_token'],
-  magiclink: ['recovery_token'],
-  email: ['confirmation_token', 'recovery_token'],
-  email_change: ['email_change_token_new', 'email_change_token_current'],
-  sms: ['confirmation_token'],
-  phone_change: ['phone_change_token'],
-}
+const emailTypes = new Map<string, readonly TokenType[]>([
+  ['signup', ['confirmation_token']],
+  ['invite', ['confirmation_token']],
+  ['recovery', ['recovery_token']],
+  ['magiclink', ['recovery_token']],
+  ['email', ['confirmation_token', 'recovery_token']],
+  ['email_change', ['email_change_token_new', 'email_change_token_current']],
+])
+const phoneTypes = new Map<string, readonly TokenType[]>([
+  ['sms', ['confirmation_token']],
+  ['phone_change', ['phone_change_token']],
+])
 
 /** What a person shows: a code with the address it went to, or the token of a link. */
-export type Proof = { type: string; aud: string } & (
+export type Proof = { type: string } & (
   | { linkToken: string }
-  | { address: string; code: string }
+  | { email: string; code: string }
+  | { phone: string; code: string }
 )
-
-export type Verified =
-  | { state: 'done'; user: UserRecord; type: VerificationType | 'sms' | 'phone_change' }
-  /** The first of two links of an email change. */
-  | { state: 'half'; user: UserRecord }
-  /** Wrong, late, used, foreign: one answer for all. The guess has been counted. */
-  | { state: 'refused' }
 
 const halfDoneMessage =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'
@@ -52,20 +43,26 @@ const halfDoneMessage =
 interface VerificationDeps {
   oneTimeTokens: FastifyInstance['oneTimeTokens']
   passwords: FastifyInstance['passwords']
-  /** Both the old and the new address have to agree to a change. */
-  secureEmailChange: boolean
+  emailChanges: FastifyInstance['emailChanges']
 }
 
-export function createVerifications(deps: VerificationDeps) {
-  const { oneTimeTokens, passwords, secureEmailChange } = deps
+export function createVerifications({ oneTimeTokens, passwords, emailChanges }: VerificationDeps) {
+  /** Spends the token that the proof names; undefined for a wrong, late, used or foreign one. */
+  async function take(trx: Trx, proof: Proof, now: Date): Promise<TokenRow | undefined> {
+    const types = typesOf(proof)
+    if ('linkToken' in proof) return oneTimeTokens.takeLink(trx, types, proof.linkToken, now)
+    const address = 'email' in proof ? proof.email : proof.phone
+    return oneTimeTokens.takeCode(trx, types, address, proof.code, now)
+  }
 
-  /** Carries out what the token was for. Throws user_banned; the token stays spent then. */
-  async function apply(trx: Trx, token: TokenRow, type: string, now: Date): Promise<Verified> {
-    await lockUser(trx, token.user_id)
-    const user = await findUser(trx, token.user_id)
-    if (!user || user.deleted_at) throw otpExpired()
-    if (user.banned_until && user.banned_until > now) throw userBanned(403)
-
+  /** Carries out what the token was for. */
+  async function apply(
+    trx: Trx,
+    token: TokenRow,
+    user: UserRecord,
+    type: string,
+    now: Date,
+  ): Promise<Verified> {
     switch (token.token_type) {
       case 'confirmation_token':
         if (type === 'sms') return confirmPhone(trx, user, now)
@@ -74,83 +71,35 @@ export function createVerifications(deps: VerificationDeps) {
         return confirmMailbox(trx, user, type === 'recovery' ? 'recovery' : 'magiclink', now)
       case 'email_change_token_new':
       case 'email_change_token_current':
-        return changeEmail(trx, user, token, now)
+        return emailChanges.agree(trx, user, token.token_type, now)
       case 'phone_change_token':
         return changePhone(trx, user, now)
       default:
-        throw otpExpired()
+        return { state: 'refused' }
     }
-  }
-
-  /** The link came with the sign-up's own password, so that password is proven along with the address. */
-  async function confirmSignUp(
-    trx: Trx,
-    user: UserRecord,
-    type: 'signup' | 'invite',
-    now: Date,
-  ): Promise<Verified> {
-    await deleteTokens(trx, user.id)
-    if (type === 'invite' || user.invited_at) await deleteSessions(trx, user.id)
-    await confirmEmail(trx, user, now)
-    return done(trx, user, type, now)
-  }
-
-  /** Proves the mailbox and nothing else: whatever an unproven account already had is not the owner's. */
-  async function confirmMailbox(
-    trx: Trx,
-    user: UserRecord,
-    type: 'recovery' | 'magiclink',
-    now: Date,
-  ): Promise<Verified> {
-    await deleteTokens(trx, user.id)
-    if (!user.email_confirmed_at) {
-      await dropUnprovenCredentials(trx, user, now)
-      await confirmEmail(trx, user, now)
-    }
-    return done(trx, user, type, now)
-  }
-
-  async function changeEmail(
-    trx: Trx,
-    user: UserRecord,
-    token: TokenRow,
-    now: Date,
-  ): Promise<Verified> {
-    const needsBoth = secureEmailChange && user.email !== null && user.email !== ''
-    if (needsBoth && user.email_change_confirm_status === 0) {
-      await updateUser(trx, user.id, { email_change_confirm_status: 1 }, now)
-      return { state: 'half', user }
-    }
-    const email = user.email_change
-    if (!email) throw otpExpired()
-    // The link to the current address alone proves nothing about the new one.
-    if (!needsBoth && token.token_type === 'email_change_token_current') throw otpExpired()
-    await deleteTokens(trx, user.id)
-    const change = {
-      email,
-      email_change: '',
-      email_change_confirm_status: 0,
-      email_confirmed_at: user.email_confirmed_at ?? now,
-      is_anonymous: false,
-    }
-    await updateUser(trx, user.id, change, now)
-    await mergeMetadata(trx, user.id, { user: { email_verified: true } }, now)
-    await putEmailIdentity(trx, user.id, email, now)
-    return done(trx, user, 'email_change', now)
   }
 
   return {
     halfDoneMessage,
 
-    /** Spends what the proof names and carries out what it was for. Throws user_banned. */
+    isType: (type: string): boolean => emailTypes.has(type) || phoneTypes.has(type),
+
+    /**
+     * Spends what the proof names and carries out what it was for. A refused guess has been counted, so the
+     * transaction has to end well. Throws user_banned to whoever has the right proof, and email_exists.
+     */
     async spend(trx: Trx, proof: Proof, now: Date): Promise<Verified> {
-      const types = Object.hasOwn(tokenTypesOf, proof.type) ? tokenTypesOf[proof.type] : undefined
-      if (!types) return { state: 'refused' }
-      const token =
-        'code' in proof
-          ? await oneTimeTokens.takeCode(trx, types, proof.address, proof.code, now)
-          : await oneTimeTokens.takeLink(trx, types, proof.linkToken, now)
-      return token ? apply(trx, token, proof.type, now) : { state: 'refused' }
+      const token = await take(trx, proof, now)
+      const user = token && (await findUser(trx, token.user_id))
+      if (!user || user.deleted_at || !isSentTo(user, token)) return { state: 'refused' }
+      if (user.banned_until && user.banned_until > now) throw userBanned(403)
+      return apply(trx, token, user, proof.type, now)
+    },
+
+    /** True for a link that can still be opened; nothing is spent. */
+    async isLive(db: Db, linkToken: string, type: string, now: Date): Promise<boolean> {
+      const types = emailTypes.get(type) ?? []
+      return (await oneTimeTokens.findLink(db, types, linkToken, now)) !== undefined
     },
 
     /** A password that comes with the proof, for somebody who has none yet. */
@@ -161,75 +110,32 @@ export function createVerifications(deps: VerificationDeps) {
   }
 }
 
-async function confirmEmail(trx: Trx, user: UserRecord, now: Date): Promise<void> {
-  await updateUser(trx, user.id, { email_confirmed_at: now }, now)
-  await mergeMetadata(trx, user.id, { user: { email_verified: true } }, now)
-  if (user.email) await verifyIdentityEmail(trx, user.id, user.email, now)
+/** A link proves a mailbox, and a code proves the kind of address it went to. */
+function typesOf(proof: Proof): readonly TokenType[] {
+  return ('phone' in proof ? phoneTypes : emailTypes).get(proof.type) ?? []
 }
 
-async function confirmPhone(trx: Trx, user: UserRecord, now: Date): Promise<Verified> {
-  await deleteTokens(trx, user.id)
-  await updateUser(trx, user.id, { phone_confirmed_at: user.phone_confirmed_at ?? now }, now)
-  await mergeMetadata(trx, user.id, { user: { phone_verified: true } }, now)
-  return done(trx, user, 'sms', now)
-}
-
-async function changePhone(trx: Trx, user: UserRecord, now: Date): Promise<Verified> {
-  const phone = user.phone_change
-  if (!phone) throw otpExpired()
-  await deleteTokens(trx, user.id)
-  const change = { phone, phone_change: '', phone_confirmed_at: now, is_anonymous: false }
-  await updateUser(trx, user.id, change, now)
-  const identity = {
-    user_id: user.id,
-    provider: 'phone',
-    provider_id: user.id,
-    identity_data: { sub: user.id, phone, phone_verified: true },
+/** An address that is no longer the person's proves nothing about them. */
+function isSentTo(user: UserRecord, token: TokenRow): boolean {
+  const addresses: Record<TokenType, (string | null)[]> = {
+    confirmation_token: [user.email, user.phone],
+    recovery_token: [user.email],
+    reauthentication_token: [],
+    email_change_token_new: [user.email_change],
+    email_change_token_current: [user.email],
+    phone_change_token: [user.phone_change],
   }
-  await putIdentity(trx, identity, now)
-  return done(trx, user, 'phone_change', now)
-}
-
-/** A password, identity or session from before the proof may be somebody else's; a proven phone's stays. */
-export async function dropUnprovenCredentials(trx: Trx, user: UserRecord, now: Date) {
-  const keepsPassword = user.phone_confirmed_at !== null
-  if (!keepsPassword) await updateUser(trx, user.id, { encrypted_password: null }, now)
-  await deleteOtherIdentities(trx, user.id, keepsPassword ? ['email', 'phone'] : ['email'])
-  await deleteSessions(trx, user.id)
-}
-
-export function putEmailIdentity(trx: Trx, userId: string, email: string, now: Date) {
-  const identity = {
-    user_id: userId,
-    provider: 'email',
-    provider_id: userId,
-    identity_data: { sub: userId, email, email_verified: true, phone_verified: false },
-  }
-  return putIdentity(trx, identity, now)
-}
-
-async function done(
-  trx: Trx,
-  { id }: UserRecord,
-  type: Extract<Verified, { state: 'done' }>['type'],
-  now: Date,
-): Promise<Verified> {
-  await recomputeProviders(trx, id, now)
-  const user = await findUser(trx, id)
-  if (!user) throw otpExpired()
-  return { state: 'done', user, type }
+  return addresses[token.token_type].includes(token.relates_to)
 }
 
 async function verifications(fastify: FastifyInstance) {
-  const { AUTH_MAILER_AUTOCONFIRM, AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED } = fastify.config
-  const secureEmailChange = !AUTH_MAILER_AUTOCONFIRM && AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED
-  const { oneTimeTokens, passwords } = fastify
-  const decorator = createVerifications({ oneTimeTokens, passwords, secureEmailChange })
+  const { oneTimeTokens, passwords, emailChanges } = fastify
+  const decorator = createVerifications({ oneTimeTokens, passwords, emailChanges })
   fastify.decorate('verifications', decorator)
 }
 
 export default fp(verifications, {
   name: 'verifications',
   fastify: '5.x',
-  dependencies: ['config', 'one-time-tokens', 'passwords'],
+  dependencies: ['one-time-tokens', 'passwords', 'email-changes'],
 })

@@ -1,75 +1,16 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { linkExpired, otpExpired, validationFailed } from '../../errors.ts'
 import type { Proof } from '../../plugins/accounts/verifications.ts'
-import { ErrorResponses } from '../../schemas/error.ts'
 import { normalizeEmail, normalizePhone } from '../../schemas/fields.ts'
-import { Session } from '../../schemas/session.ts'
+import type { VerifyBody } from '../../schemas/verify.ts'
 
-const Body = Type.Object({
-  type: Type.Optional(Type.String()),
-  token: Type.Optional(Type.String({ description: 'The code, as typed' })),
-  token_hash: Type.Optional(Type.String({ description: 'The token of the link' })),
-  email: Type.Optional(Type.String()),
-  phone: Type.Optional(Type.String()),
-  password: Type.Optional(Type.String({ description: 'Set when the user has none yet' })),
-  redirect_to: Type.Optional(Type.String()),
-})
+/** A typed code, or a link's token that an app hands over itself, for a session. */
+export function codeVerification(fastify: FastifyInstance) {
+  const { codeThrottle, db, passwords, sessions, verifications, audit } = fastify
 
-const types = [
-  'signup',
-  'invite',
-  'recovery',
-  'magiclink',
-  'email',
-  'email_change',
-  'sms',
-  'phone_change',
-]
-
-const HalfDone = Type.Object({ msg: Type.String(), code: Type.Literal('200') })
-
-const verify: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, db, passwords, rateLimits, sessions, verifications } = fastify
-
-  fastify.post(
-    '/verify',
-    {
-      config: { rateLimit: rateLimits.verify },
-      schema: {
-        summary: 'Exchange a one-time code or the token of a link for a session',
-        tags: ['auth'],
-        body: Body,
-        response: { 200: Type.Union([Session, HalfDone]), ...ErrorResponses },
-      },
-    },
-    async (request) => {
-      const now = new Date()
-      const proof = readProof(request.body)
-      const { password } = request.body
-      if (password) await passwords.checkStrength(password)
-
-      const outcome = await db.transaction().execute(async (trx) => {
-        const verified = await verifications.spend(trx, proof, now)
-        // A refused guess is counted, so the transaction has to end well before the refusal.
-        if (verified.state !== 'done') return verified
-        if (password) await verifications.setFirstPassword(trx, verified.user, password, now)
-        const opening = { method: 'otp' as const, client: request.client }
-        const session = await sessions.issue(trx, verified.user, opening, now)
-        return { state: 'session' as const, session, type: verified.type }
-      })
-      if (outcome.state === 'refused') throw 'code' in proof ? otpExpired() : linkExpired()
-      if (outcome.state === 'half') {
-        return { msg: verifications.halfDoneMessage, code: '200' as const }
-      }
-      const isPhone = outcome.type === 'sms' || outcome.type === 'phone_change'
-      return isPhone ? outcome.session : { ...outcome.session, type: outcome.type }
-    },
-  )
-
-  /** Which proof the body offers: a code with the address it went to, or the token of a link. */
-  function readProof(body: Static<typeof Body>): Proof {
+  /** Which proof the body offers. Throws validation_failed for none or more than one. */
+  function readProof(body: VerifyBody): Proof {
     const { type, token, token_hash, email, phone, redirect_to } = body
     if (!type) throw validationFailed('Verify requires a verification type')
     if (!token === !token_hash) {
@@ -79,14 +20,48 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
       if (email || phone || redirect_to) {
         throw validationFailed('Only the token_hash and type should be provided')
       }
-      if (!types.includes(type)) throw validationFailed('Unsupported verification type')
-      return { type, linkToken: token_hash, aud: config.AUTH_JWT_AUD }
+      if (!verifications.isType(type)) throw validationFailed('Unsupported verification type')
+      return { type, linkToken: token_hash }
     }
-    if (!email === !phone)
+    if (!email === !phone) {
       throw validationFailed('Verify requires either an email or a phone number')
-    const address = email ? normalizeEmail(email, 422) : normalizePhone(phone ?? '')
-    return { type, address, code: (token ?? '').trim(), aud: config.AUTH_JWT_AUD }
+    }
+    const code = (token ?? '').trim()
+    if (email) return { type, email: normalizeEmail(email, 422), code }
+    return { type, phone: normalizePhone(phone ?? ''), code }
+  }
+
+  /** Spends the proof; what a refusal had to write is committed when this returns. */
+  function spend(proof: Proof, password: string | undefined, request: FastifyRequest, now: Date) {
+    const { client, clientIp } = request
+    return db.transaction().execute(async (trx) => {
+      const verified = await verifications.spend(trx, proof, now)
+      if (verified.state !== 'done') return verified
+      const { user, type, action } = verified
+      if (password) await verifications.setFirstPassword(trx, user, password, now)
+      const entry = audit.entry(action, user, clientIp, { provider: 'email' })
+      const opening = { method: 'otp' as const, client, audit: entry }
+      const session = await sessions.issue(trx, user, opening, now)
+      return { state: 'session' as const, session, type }
+    })
+  }
+
+  return async (body: VerifyBody, request: FastifyRequest, now: Date) => {
+    const proof = readProof(body)
+    const { password } = body
+    if (password) await passwords.checkStrength(password)
+    const address = 'email' in proof ? proof.email : 'phone' in proof ? proof.phone : undefined
+    const account = address && (await codeThrottle.enter(db, address, now))
+
+    const outcome = await spend(proof, password, request, now)
+    if (outcome.state === 'refused') {
+      if (account) await account.failed()
+      throw account ? otpExpired() : linkExpired()
+    }
+    if (account) await account.succeeded()
+    if (outcome.state === 'half')
+      return { msg: verifications.halfDoneMessage, code: '200' as const }
+    const isPhone = outcome.type === 'sms' || outcome.type === 'phone_change'
+    return isPhone ? outcome.session : { ...outcome.session, type: outcome.type }
   }
 }
-
-export default verify

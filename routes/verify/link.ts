@@ -1,83 +1,74 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { ApiError, linkExpired, unexpectedFailure, validationFailed } from '../../errors.ts'
-import { ErrorResponses } from '../../schemas/error.ts'
 
-const Query = Type.Object({
-  token: Type.Optional(Type.String()),
-  token_hash: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String()),
-  redirect_to: Type.Optional(Type.String()),
-})
+/** A link of a mail, and where it leads in the end. */
+export interface Link {
+  token: string
+  type: string
+  target: string
+}
 
-const verifyLink: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, db, flows, links, rateLimits, redirects, sessions, verifications } = fastify
+interface LinkFields {
+  token?: string
+  token_hash?: string
+  type?: string
+  redirect_to?: string
+}
 
-  fastify.get(
-    '/verify',
-    {
-      config: { rateLimit: rateLimits.verify },
-      schema: {
-        summary: 'Open the link of a mail: signs the person in and sends them to the site',
-        tags: ['auth'],
-        querystring: Query,
-        response: { 303: Type.Null(), ...ErrorResponses },
-      },
-    },
-    async (request, reply) => {
-      const { type } = request.query
-      const linkToken = request.query.token || request.query.token_hash
-      if (!linkToken) throw validationFailed('Verify requires a token or a token hash')
-      if (!type) throw validationFailed('Verify requires a verification type')
-      const target = redirects.resolve(request)
-      const location = await openLink(request, { linkToken, type, target })
-      return reply.header('referrer-policy', 'no-referrer').redirect(location, 303)
-    },
-  )
+/** Opening a link: the person is signed in and sent to the site, which is also told of every refusal. */
+export function linkOpening(fastify: FastifyInstance) {
+  const { audit, db, flows, links, redirects, sessions, verifications } = fastify
 
-  interface OpenedLink {
-    linkToken: string
-    type: string
-    target: string
-  }
-
-  /** Every refusal is shown by the site, which knows how to ask for a new link. */
-  async function openLink(request: FastifyRequest, opened: OpenedLink): Promise<string> {
-    try {
-      return await spendLink(request, opened, new Date())
-    } catch (thrown) {
-      const error =
-        thrown instanceof ApiError ? thrown : unexpectedFailure('Opening the link failed', thrown)
-      if (error.status >= 500)
-        request.log.error({ err: error.details.cause ?? error }, error.message)
-      return redirects.withError(opened.target, error, links.isPkce(opened.linkToken))
-    }
-  }
-
-  async function spendLink(
-    request: FastifyRequest,
-    { linkToken, type, target }: OpenedLink,
-    now: Date,
-  ): Promise<string> {
-    const usesPkce = links.isPkce(linkToken)
-    const proof = { type, linkToken, aud: config.AUTH_JWT_AUD }
+  async function spend(request: FastifyRequest, link: Link, now: Date): Promise<string> {
+    const { token, type, target } = link
+    const usesPkce = links.isPkce(token)
+    const { client, clientIp } = request
     return db.transaction().execute(async (trx) => {
-      const verified = await verifications.spend(trx, proof, now)
+      const verified = await verifications.spend(trx, { type, linkToken: token }, now)
       if (verified.state === 'refused') throw linkExpired()
       if (verified.state === 'half') {
         return redirects.withMessage(target, verifications.halfDoneMessage, usesPkce)
       }
+      const { user, action } = verified
+      const traits = { provider: 'email' }
       if (usesPkce) {
+        await audit.record(trx, action, user, { ip: clientIp, now, traits })
         const method = links.flowMethodOf(verified.type)
-        return redirects.withCode(target, await flows.issueCode(trx, verified.user.id, method, now))
+        return redirects.withCode(target, await flows.issueCode(trx, user.id, method, now))
       }
-      const opening = { method: 'otp' as const, client: request.client }
-      const session = await sessions.issue(trx, verified.user, opening, now)
+      const entry = audit.entry(action, user, clientIp, traits)
+      const opening = { method: 'otp' as const, client, audit: entry }
+      const session = await sessions.issue(trx, user, opening, now)
       return redirects.withSession(target, session, { type: verified.type })
     })
   }
-}
 
-export default verifyLink
+  function refusal(request: FastifyRequest, { token, target }: Link, thrown: unknown): string {
+    const error =
+      thrown instanceof ApiError ? thrown : unexpectedFailure('Opening the link failed', thrown)
+    if (error.status >= 500) request.log.error({ err: error.details.cause ?? error }, error.message)
+    return redirects.withError(target, error, links.isPkce(token))
+  }
+
+  return {
+    /** Throws validation_failed for what is no link at all. */
+    read(request: FastifyRequest, fields: LinkFields): Link {
+      const token = fields.token || fields.token_hash
+      if (!token) throw validationFailed('Verify requires a token or a token hash')
+      if (!fields.type) throw validationFailed('Verify requires a verification type')
+      const target = redirects.resolve(request, fields.redirect_to)
+      return { token, type: fields.type, target }
+    },
+
+    /** Spends the link. The address to send the browser to. */
+    open: (request: FastifyRequest, link: Link, now: Date): Promise<string> =>
+      spend(request, link, now).catch((thrown) => refusal(request, link, thrown)),
+
+    /** Undefined for a link that can still be opened, else where to say that it cannot. */
+    async deadEnd(request: FastifyRequest, link: Link, now: Date): Promise<string | undefined> {
+      const isLive = await verifications.isLive(db, link.token, link.type, now)
+      return isLive ? undefined : refusal(request, link, linkExpired())
+    },
+  }
+}
