@@ -20,6 +20,8 @@ export interface FlowStateTable {
   referrer: string | null
   linking_target_id: string | null
   email_optional: Generated<boolean>
+  /** Ours, encrypted: what an external sign-in keeps from its start for its callback. */
+  postern_secrets: Generated<string | null>
 }
 
 export type FlowStateRow = Selectable<FlowStateTable>
@@ -41,6 +43,7 @@ const flowStateColumns = [
   'referrer',
   'linking_target_id',
   'email_optional',
+  'postern_secrets',
 ] as const
 
 export interface NewFlowState {
@@ -55,15 +58,19 @@ export interface NewFlowState {
   invite_token?: string | null
   linking_target_id?: string | null
   email_optional?: boolean
+  auth_code_issued_at?: Date
+  provider_access_token?: string
+  provider_refresh_token?: string
+  postern_secrets?: string
 }
 
 export async function insertFlowState(db: Db, state: NewFlowState, now: Date): Promise<void> {
   await db
     .insertInto('flow_state')
     .values({
-      ...state,
       provider_access_token: '',
       provider_refresh_token: '',
+      ...state,
       created_at: now,
       updated_at: now,
     })
@@ -106,14 +113,25 @@ export function lockFlowStateByCode(trx: Trx, authCode: string): Promise<FlowSta
     .executeTakeFirst()
 }
 
-/** A flow by its id, which is the OAuth state; locked, so that a state is used once. */
-export function lockFlowState(trx: Trx, id: string): Promise<FlowStateRow | undefined> {
-  return trx
+/** The external sign-in whose OAuth state this is, whatever has become of it. */
+export function findExternalFlow(db: Db, state: string): Promise<FlowStateRow | undefined> {
+  return db
     .selectFrom('flow_state')
     .select(flowStateColumns)
-    .where('id', '=', id)
-    .forUpdate()
+    .where('id', '=', state)
+    .where('authentication_method', '=', 'oauth')
     .executeTakeFirst()
+}
+
+/** Spends the state of an external sign-in; false when another callback was first. */
+export async function takeExternalFlow(db: Db, state: string): Promise<boolean> {
+  const result = await db
+    .deleteFrom('flow_state')
+    .where('id', '=', state)
+    .where('authentication_method', '=', 'oauth')
+    .where('auth_code_issued_at', 'is', null)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
 }
 
 export async function deleteFlowState(trx: Trx, id: string): Promise<void> {

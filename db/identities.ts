@@ -1,6 +1,6 @@
 import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
 
-import type { Db } from './database.ts'
+import type { Db, Trx } from './database.ts'
 import type { Metadata } from './users.ts'
 
 export interface IdentitiesTable {
@@ -99,6 +99,52 @@ export async function deleteOtherIdentities(db: Db, userId: string, keep: string
     .deleteFrom('identities')
     .where('user_id', '=', userId)
     .where('provider', 'not in', keep)
+    .execute()
+}
+
+export function findIdentity(
+  db: Db,
+  provider: string,
+  providerId: string,
+): Promise<IdentityRow | undefined> {
+  return db
+    .selectFrom('identities')
+    .select(identityColumns)
+    .where('provider_id', '=', providerId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+}
+
+/** Two sign-ins of one person at one provider take turns, also while there is no row to lock. */
+export async function lockIdentity(trx: Trx, provider: string, providerId: string): Promise<void> {
+  const name = JSON.stringify(['identity', provider, providerId])
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx)
+}
+
+/** What the provider says of the person today; the moment of the first sign-in stays. */
+export async function replaceIdentityData(db: Db, id: string, data: Metadata, now: Date) {
+  await db
+    .updateTable('identities')
+    .set({ identity_data: JSON.stringify(data), updated_at: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteIdentity(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('identities').where('id', '=', id).execute()
+}
+
+/** Removes all identities of a person but this one and those of the given providers. */
+export async function deleteIdentitiesBeside(
+  db: Db,
+  { id, user_id }: { id: string; user_id: string },
+  keep: string[],
+): Promise<void> {
+  await db
+    .deleteFrom('identities')
+    .where('user_id', '=', user_id)
+    .where('id', '!=', id)
+    .$if(keep.length > 0, (query) => query.where('provider', 'not in', keep))
     .execute()
 }
 

@@ -14,6 +14,9 @@ declare module 'fastify' {
   }
 }
 
+/** Refusals that are the operator's or the person's own, whatever their status is. */
+const denials = ['signup_disabled', 'user_banned', 'provider_email_needs_verification']
+
 /** OAuth's names for a status (RFC 6749 §4.1.2.1). */
 const oauthErrors: Record<number, string> = {
   400: 'invalid_request',
@@ -68,7 +71,23 @@ export function createRedirects(rules: RedirectRules, allowList: readonly string
       }
       return withFragment(inQuery ? withQuery(target, parameters) : target, parameters)
     },
+
+    /** An external sign-in that failed: in the query, and in the fragment where implicit clients look. */
+    withOauthError(target: string, error: ApiError, inFragment: boolean): string {
+      const parameters = {
+        error: error.details.oauth?.error ?? oauthErrorOf(error),
+        error_code: error.errorCode,
+        error_description: error.message,
+      }
+      const queried = withQuery(target, parameters)
+      return inFragment ? withFragment(queried, parameters) : queried
+    },
   }
+}
+
+function oauthErrorOf({ status, errorCode }: ApiError): string {
+  if (denials.includes(errorCode)) return 'access_denied'
+  return oauthErrors[status] ?? 'server_error'
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {

@@ -13,6 +13,7 @@ import * as sso from './0006-sso.ts'
 import * as records from './0007-records.ts'
 import * as postern from './0008-postern.ts'
 import * as functionsAndRoles from './0009-functions-and-roles.ts'
+import * as externalSignIns from './0011-external-sign-ins.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -24,4 +25,5 @@ export const migrations: Record<string, Migration> = {
   '0007-records': records,
   '0008-postern': postern,
   '0009-functions-and-roles': functionsAndRoles,
+  '0011-external-sign-ins': externalSignIns,
 }

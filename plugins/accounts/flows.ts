@@ -23,7 +23,10 @@ const methods: readonly AuthenticationMethod[] = [
   'oauth',
 ]
 
-export function createFlows() {
+export function createFlows({ decrypt }: Pick<FastifyInstance['encryption'], 'decrypt'>) {
+  const open = (flow: FlowStateRow, token: string | null) =>
+    token && decrypt(flow.id, token, "A provider's token")
+
   return {
     /** The code for the client that started the person's newest flow of this method. Throws flow_state_not_found. */
     async issueCode(trx: Trx, userId: string, method: AuthenticationMethod, now: Date) {
@@ -46,7 +49,8 @@ export function createFlows() {
 
     /** What an external provider gave along, for clients that call it. */
     providerTokens(flow: FlowStateRow) {
-      const { provider_access_token: access, provider_refresh_token: refresh } = flow
+      const access = open(flow, flow.provider_access_token)
+      const refresh = open(flow, flow.provider_refresh_token)
       return {
         ...(access && { provider_token: access }),
         ...(refresh && { provider_refresh_token: refresh }),
@@ -56,7 +60,7 @@ export function createFlows() {
 }
 
 async function flows(fastify: FastifyInstance) {
-  fastify.decorate('flows', createFlows())
+  fastify.decorate('flows', createFlows(fastify.encryption))
 }
 
-export default fp(flows, { name: 'flows', fastify: '5.x' })
+export default fp(flows, { name: 'flows', fastify: '5.x', dependencies: ['encryption'] })

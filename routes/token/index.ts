@@ -7,6 +7,7 @@ import { ErrorResponses } from '../../schemas/error.ts'
 import { Session } from '../../schemas/session.ts'
 import { TokenRequest } from '../../schemas/token-request.ts'
 import type { Grant } from './grant.ts'
+import { idTokenGrant } from './id-token.ts'
 import { passwordGrant } from './password.ts'
 import { pkceGrant } from './pkce.ts'
 import { refreshTokenGrant } from './refresh-token.ts'
@@ -20,6 +21,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
     ['password', passwordGrant(fastify)],
     ['refresh_token', refreshTokenGrant(fastify)],
     ['pkce', pkceGrant(fastify)],
+    ['id_token', idTokenGrant(fastify)],
   ])
 
   fastify.post(

@@ -1,0 +1,54 @@
+/** Whose account a provider's identity belongs to. */
+import { findAddressOwners, findIdentityOwners } from '../../../db/address-owners.ts'
+import type { Db } from '../../../db/database.ts'
+import { findIdentity, type IdentityRow } from '../../../db/identities.ts'
+import type { Addresses } from './addresses.ts'
+
+export type Decision =
+  | { state: 'exists'; identity: IdentityRow }
+  | { state: 'link'; userId: string }
+  | { state: 'create' }
+  /** Proven addresses of one person that are two people's here. */
+  | { state: 'several' }
+  /** The address is somebody's, and nobody has proven it. */
+  | { state: 'owned' }
+
+export interface Question {
+  provider: string
+  providerId: string
+  addresses: Addresses
+  aud: string
+  domainOf: (provider: string) => string
+}
+
+/** Accounts are matched within one linking domain; people with passwords are in this one. */
+export const defaultDomain = 'default'
+
+export async function decide(db: Db, question: Question): Promise<Decision> {
+  const { provider, providerId, addresses, aud } = question
+  const identity = await findIdentity(db, provider, providerId)
+  if (identity) return { state: 'exists', identity }
+  const [owner, ...others] = await ownersOf(db, question)
+  if (others.length > 0) return { state: 'several' }
+  if (owner) return { state: 'link', userId: owner }
+  const { primary, verified } = addresses
+  if (primary === null || verified.includes(primary)) return { state: 'create' }
+  const [taken] = await findAddressOwners(db, [primary], aud)
+  return { state: taken ? 'owned' : 'create' }
+}
+
+/**
+ * An address that a provider proved, or that its owner confirmed, says who somebody is. Addresses that nobody proved
+ * count only when no other trace is left: their account is then cleared of whoever made it.
+ */
+async function ownersOf(db: Db, { provider, addresses, aud, domainOf }: Question) {
+  const { verified } = addresses
+  if (verified.length === 0) return []
+  const domain = domainOf(provider)
+  const identities = await findIdentityOwners(db, verified, aud)
+  const linked = identities.filter((row) => domainOf(row.provider) === domain)
+  const people = domain === defaultDomain ? await findAddressOwners(db, verified, aud) : []
+  const confirmed = people.filter((person) => person.email_confirmed_at !== null)
+  const proven = [...linked.map((row) => row.user_id), ...confirmed.map(({ id }) => id)]
+  return [...new Set(proven.length > 0 ? proven : people.map(({ id }) => id))]
+}

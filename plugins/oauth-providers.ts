@@ -1,0 +1,139 @@
+/** The external providers that are switched on: where they send a browser, and who came back. */
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+import { oauthProviderNotSupported, providerDisabled, validationFailed } from '../errors.ts'
+import { type IdTokenSignIn, identityFromIdToken } from '../providers/id-token.ts'
+import type { IdTokenRequest } from '../providers/id-token-selection.ts'
+import type {
+  Authorization,
+  AuthorizationRequest,
+  Callback,
+  Identity,
+  Provider,
+  ProviderSettings,
+} from '../providers/provider.ts'
+import { createProvider, providerNames } from '../providers/registry.ts'
+import { createUpstream, type Upstream } from '../providers/upstream.ts'
+import { callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
+import { issuerProviders, namedProviders } from './oauth-providers/settings.ts'
+
+export type { FlowSecrets, Identity } from '../providers/provider.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    oauthProviders: ReturnType<typeof createOauthProviders>
+  }
+}
+
+/** Providers that are reached in the same way. */
+interface Group {
+  settings: ReadonlyMap<string, ProviderSettings>
+  upstream: Upstream
+}
+
+interface OauthProviderDeps {
+  groups: readonly Group[]
+  /** Fetches what an id_token names: metadata and keys of its issuer. */
+  upstream: Upstream
+  allowedIssuers: readonly string[]
+}
+
+export function createOauthProviders({ groups, upstream, allowedIssuers }: OauthProviderDeps) {
+  const settings = new Map(groups.flatMap((group) => [...group.settings]))
+  const providers = new Map(groups.flatMap(createAll))
+
+  return {
+    /** In lower case, as clients spell them. */
+    names: [...settings.keys()],
+
+    /** Whether the provider lets people in of whom it tells no address. */
+    emailOptional: (name: string): boolean => settings.get(name)?.emailOptional ?? false,
+
+    /** Throws validation_failed unless `name` (in any case) is switched on; returns its lower case. */
+    nameOf(name: string): string {
+      const known = name.toLowerCase()
+      if (known === '') throw validationFailed('provider is missing')
+      if (settings.has(known)) return known
+      throw validationFailed(
+        providerNames.includes(known)
+          ? 'Unsupported provider: provider is not enabled'
+          : 'Unsupported provider: provider could not be found',
+      )
+    },
+
+    /** Throws oauth_provider_not_supported unless the provider is still switched on. */
+    checkSupported(name: string): void {
+      if (!providers.has(name)) throw oauthProviderNotSupported('The provider is not switched on')
+    },
+
+    /** Where to send the browser. Throws validation_failed for a provider that cannot be used. */
+    async start(name: string, request: AuthorizationRequest): Promise<Authorization> {
+      try {
+        return await found(name).authorizationUrl(request)
+      } catch (error) {
+        throw startFault(error)
+      }
+    },
+
+    /** Who came back. Throws bad_oauth_callback, or unexpected_failure with the reason as its cause. */
+    async identify(name: string, callback: Callback): Promise<Identity> {
+      try {
+        return await found(name).identity(callback)
+      } catch (error) {
+        throw callbackFault(error)
+      }
+    },
+
+    /** Whose id_token this is. Throws validation_failed, provider_disabled or unexpected_failure. */
+    async identifyByIdToken(request: IdTokenRequest, now: Date): Promise<IdTokenSignIn> {
+      try {
+        const context = { upstream, providers: settings, allowedIssuers, now }
+        return await identityFromIdToken(request, context)
+      } catch (error) {
+        throw idTokenFault(error)
+      }
+    },
+  }
+
+  function found(name: string): Provider {
+    const provider = providers.get(name)
+    if (!provider) throw providerDisabled('The provider is not switched on')
+    return provider
+  }
+}
+
+function createAll({ settings, upstream }: Group): [string, Provider][] {
+  return [...settings].flatMap(([name, values]) => {
+    const provider = createProvider(name, values, upstream)
+    return provider ? [[name, provider] satisfies [string, Provider]] : []
+  })
+}
+
+async function oauthProviders(fastify: FastifyInstance) {
+  const { config, devOidc, httpClient } = fastify
+  const limits = {
+    timeoutMs: config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000,
+    discoverySeconds: config.AUTH_EXTERNAL_OIDC_PROVIDER_CACHE_TTL,
+  }
+  const { fetch, guardedFetch } = httpClient
+  const named = createUpstream({ fetch, discoveryFetch: guardedFetch, ...limits })
+  // Whatever address such a provider's metadata names is asked with care.
+  const guarded = createUpstream({ fetch: guardedFetch, ...limits })
+  const decorator = createOauthProviders({
+    groups: [
+      { settings: namedProviders(config), upstream: named },
+      { settings: issuerProviders(config), upstream: guarded },
+      { settings: new Map(devOidc ? [['dev', devOidc]] : []), upstream: named },
+    ],
+    upstream: guarded,
+    allowedIssuers: config.AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS,
+  })
+  fastify.decorate('oauthProviders', decorator)
+}
+
+export default fp(oauthProviders, {
+  name: 'oauth-providers',
+  fastify: '5.x',
+  dependencies: ['config', 'http-client', 'dev-oidc'],
+})

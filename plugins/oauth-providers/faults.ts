@@ -1,0 +1,59 @@
+/** What a client is told when a provider fails; what the provider said is for the log. */
+import {
+  type ApiError,
+  badIdToken,
+  badOauthCallback,
+  providerDisabled,
+  providerRefused,
+  providerUnusable,
+  unexpectedFailure,
+  validationFailed,
+} from '../../errors.ts'
+import { IdTokenFault } from '../../providers/id-token-fault.ts'
+import { ProviderError } from '../../providers/provider.ts'
+
+/** While the browser is still with us. */
+export function startFault(error: unknown): unknown {
+  if (!(error instanceof ProviderError)) return error
+  const sentence =
+    error.kind === 'configuration'
+      ? 'This provider is not configured completely'
+      : 'This provider cannot be reached at the moment'
+  return providerUnusable(sentence, error)
+}
+
+/** When the browser has come back. */
+export function callbackFault(error: unknown): unknown {
+  if (!(error instanceof ProviderError)) return error
+  if (error.kind === 'callback') {
+    return badOauthCallback('The callback does not belong to this sign-in', error)
+  }
+  if (error.kind === 'user_form') return providerRefused('server_error', error)
+  return unexpectedFailure(callbackSentences[error.kind], error)
+}
+
+const callbackSentences: Record<
+  Exclude<ProviderError['kind'], 'callback' | 'user_form'>,
+  string
+> = {
+  configuration: 'This provider is not configured completely',
+  discovery: 'This provider cannot be reached at the moment',
+  request_token: 'This provider cannot be reached at the moment',
+  code_exchange: 'The provider did not accept the authorization code',
+  profile: 'The provider did not say who signed in',
+  id_token: 'The id_token of the provider could not be verified',
+}
+
+/** When an app brings the id_token itself; these messages are written for it. */
+export function idTokenFault(error: unknown): unknown {
+  if (!(error instanceof IdTokenFault)) return error
+  return idTokenErrors[error.kind](error)
+}
+
+const idTokenErrors: Record<IdTokenFault['kind'], (fault: IdTokenFault) => ApiError> = {
+  invalid_request: (fault) => badIdToken('invalid request', fault.message, fault),
+  invalid_nonce: (fault) => badIdToken('invalid nonce', fault.message, fault),
+  validation_failed: (fault) => validationFailed(fault.message),
+  provider_disabled: (fault) => providerDisabled(fault.message),
+  unreachable: (fault) => unexpectedFailure(fault.message, fault.cause),
+}

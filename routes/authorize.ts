@@ -1,0 +1,31 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { ErrorResponses } from '../schemas/error.ts'
+import { firstValues, ManyQuery } from '../schemas/query.ts'
+
+const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { externalFlows } = fastify
+
+  fastify.get(
+    '/authorize',
+    {
+      schema: {
+        summary: 'Sign in through an external provider: sends the browser there',
+        description:
+          'Query: provider, scopes (separated by commas or blanks, beyond the default ones), redirect_to, ' +
+          'code_challenge and code_challenge_method (RFC 7636), invite_token. Everything else is passed on to the ' +
+          'provider, except what belongs to the protocol between it and this server.',
+        tags: ['external'],
+        querystring: ManyQuery,
+        response: { 302: Type.Null(), ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const url = await externalFlows.begin(request, firstValues(request.query), new Date())
+      return reply.header('referrer-policy', 'no-referrer').redirect(url, 302)
+    },
+  )
+}
+
+export default authorize
