@@ -13,6 +13,7 @@ import type { SessionsTable } from './sessions.ts'
 import type { SigningKeysTable } from './signing-keys.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { UsersTable } from './users.ts'
+import type { WebauthnCredentialsTable } from './webauthn-credentials.ts'
 
 export interface Database {
   audit_log_entries: AuditLogEntriesTable
@@ -29,6 +30,7 @@ export interface Database {
   refresh_tokens: RefreshTokensTable
   sessions: SessionsTable
   users: UsersTable
+  webauthn_credentials: WebauthnCredentialsTable
 }
 
 /** A handle that may or may not be inside a transaction. */

@@ -30,6 +30,7 @@ const logTypes = {
   user_impersonated: 'user',
   identity_linked: 'user',
   identity_unlinked: 'user',
+  users_imported: 'team',
   factor_updated: 'factor',
   factor_deleted: 'factor',
 } as const

@@ -6,7 +6,13 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import { createHashQueue } from './passwords/hash-queue.ts'
-import { type ArgonParameters, hashArgon2id, isOutdated, verifyHash } from './passwords/hashes.ts'
+import {
+  type ArgonParameters,
+  hashArgon2id,
+  isOutdated,
+  isSupportedHash,
+  verifyHash,
+} from './passwords/hashes.ts'
 import {
   checkLength,
   checkStrength,
@@ -58,6 +64,9 @@ export function createPasswords({ argon, rules, concurrency, maxWaiting }: Passw
     },
 
     isOutdated: (stored: string) => isOutdated(stored, argon),
+
+    /** True for a hash brought from elsewhere that we are ready to verify. */
+    isSupportedHash,
 
     get waiting(): number {
       return queue.waiting

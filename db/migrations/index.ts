@@ -13,6 +13,7 @@ import * as sso from './0006-sso.ts'
 import * as records from './0007-records.ts'
 import * as postern from './0008-postern.ts'
 import * as functionsAndRoles from './0009-functions-and-roles.ts'
+import * as userSearch from './0010-user-search.ts'
 import * as externalSignIns from './0011-external-sign-ins.ts'
 
 export const migrations: Record<string, Migration> = {
@@ -25,5 +26,6 @@ export const migrations: Record<string, Migration> = {
   '0007-records': records,
   '0008-postern': postern,
   '0009-functions-and-roles': functionsAndRoles,
+  '0010-user-search': userSearch,
   '0011-external-sign-ins': externalSignIns,
 }

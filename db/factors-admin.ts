@@ -1,0 +1,76 @@
+/** The second factors of a person, as admins see and change them. */
+import type { Db, Trx } from './database.ts'
+import { factorColumns } from './mfa.ts'
+
+export function listFactors(db: Db, userId: string) {
+  return db
+    .selectFrom('mfa_factors')
+    .select(factorColumns)
+    .where('mfa_factors.user_id', '=', userId)
+    .orderBy('mfa_factors.created_at')
+    .execute()
+}
+
+export interface FactorChange {
+  friendly_name?: string
+  phone?: string
+}
+
+/** Undefined when the person has no such factor. Only phone factors take a phone number. */
+export function changeFactor(
+  trx: Trx,
+  { userId, factorId }: { userId: string; factorId: string },
+  { friendly_name, phone }: FactorChange,
+  now: Date,
+) {
+  return trx
+    .updateTable('mfa_factors')
+    .set((eb) => ({
+      updated_at: now,
+      ...(friendly_name !== undefined && { friendly_name }),
+      ...(phone !== undefined && {
+        phone: eb
+          .case()
+          .when('factor_type', '=', 'phone')
+          .then(phone)
+          .else(eb.ref('mfa_factors.phone'))
+          .end(),
+      }),
+    }))
+    .where('id', '=', factorId)
+    .where('user_id', '=', userId)
+    .returning(factorColumns)
+    .executeTakeFirst()
+}
+
+/** Removes the factor, and from every session what it had proven. Undefined when the person has no such factor. */
+export async function removeFactor(
+  trx: Trx,
+  { userId, factorId }: { userId: string; factorId: string },
+  now: Date,
+) {
+  const factor = await trx
+    .deleteFrom('mfa_factors')
+    .where('id', '=', factorId)
+    .where('user_id', '=', userId)
+    .returning(factorColumns)
+    .executeTakeFirst()
+  if (!factor) return undefined
+  const lowered = await trx
+    .updateTable('sessions')
+    .set({ aal: 'aal1', factor_id: null, updated_at: now })
+    .where('user_id', '=', userId)
+    .where('factor_id', '=', factorId)
+    .returning('id')
+    .execute()
+  await trx
+    .deleteFrom('mfa_amr_claims')
+    .where(
+      'session_id',
+      'in',
+      lowered.map(({ id }) => id),
+    )
+    .where('authentication_method', 'in', ['totp', 'mfa/phone', 'mfa/webauthn'])
+    .execute()
+  return factor
+}

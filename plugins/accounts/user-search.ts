@@ -1,0 +1,122 @@
+/** Looking through the people: what a search text means, how many match, and where the list goes on. */
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+import type { Db } from '../../db/database.ts'
+import {
+  countListed,
+  estimateListed,
+  exactCountLimit,
+  hasTrigramIndex,
+  type ListedUser,
+  type Listing,
+  listAfter,
+  listPage,
+  type Place,
+  type Search,
+} from '../../db/user-search.ts'
+import type { UserRow } from '../../db/users.ts'
+import { validationFailed } from '../../errors.ts'
+import { isUuid } from '../../schemas/fields.ts'
+import type { Page, Total } from '../../schemas/pagination.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    userSearch: ReturnType<typeof createUserSearch>
+  }
+}
+
+export interface PageOfUsers {
+  users: UserRow[]
+  total: Total
+  hasNext: boolean
+}
+
+export function createUserSearch({ db, schema }: { db: Db; schema: string }) {
+  let isIndexed: Promise<boolean> | undefined
+
+  async function totalOf(listing: Listing, rows: ListedUser[], { number, size }: Page) {
+    const [first] = rows
+    if (!first && number > 1) return toTotal(listing, await countListed(db, listing), 0)
+    const isLast = rows.length <= size
+    if (!first || isLast) return { count: (number - 1) * size + rows.length, exact: true }
+    return toTotal(listing, first.counted ?? 0, first.estimated)
+  }
+
+  async function toTotal(listing: Listing, counted: number, estimated: number): Promise<Total> {
+    if (counted <= exactCountLimit) return { count: counted, exact: true }
+    const estimate = listing.search ? await estimateListed(db, listing) : estimated
+    return { count: Math.max(estimate, counted), exact: false }
+  }
+
+  return {
+    /** A page by number, as SDKs ask for it. */
+    async page(listing: Listing, page: Page): Promise<PageOfUsers> {
+      const { number, size } = page
+      const rows = await listPage(db, listing, { offset: (number - 1) * size, size })
+      const total = await totalOf(listing, rows, page)
+      return { users: rows.slice(0, size), total, hasNext: rows.length > size }
+    },
+
+    /** What comes after a cursor: as fast at the end of a long list as at its start. Throws validation_failed. */
+    async after(listing: Listing, cursor: string | undefined, size: number) {
+      const rows = await listAfter(db, listing, { after: readCursor(cursor), size })
+      const users = rows.slice(0, size)
+      const last = users.at(-1)
+      const hasNext = last && rows.length > size
+      return { users, ...(hasNext && { cursor: toCursor(last.place, last.id) }) }
+    },
+
+    /** The people whose email, phone number or name holds the text, or starts with it without trigrams; or an id. */
+    async search(text: string): Promise<Search> {
+      isIndexed ??= hasTrigramIndex(db, schema)
+      return readSearch(text, await isIndexed)
+    },
+
+    /** The peer's filter: any part of the email or of the name. */
+    filter: (text: string): Search => ({
+      email: `%${escaped(text)}%`,
+      name: `%${escaped(text.toLowerCase())}%`,
+    }),
+  }
+}
+
+/** One or two letters are in half of all addresses, so they count from the start. */
+const fewestLettersAnywhere = 3
+
+function readSearch(text: string, isIndexed: boolean): Search {
+  const wanted = text.trim().normalize('NFKC').toLowerCase()
+  if (isUuid(wanted)) return { id: wanted }
+  const before = isIndexed && wanted.length >= fewestLettersAnywhere ? '%' : ''
+  const pattern = `${before}${escaped(wanted)}%`
+  const digits = /^\+?[\d ()-]+$/.test(wanted) ? wanted.replaceAll(/\D/g, '') : ''
+  return { email: pattern, name: pattern, ...(digits && { phone: `${before}${digits}%` }) }
+}
+
+const escaped = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`)
+
+function toCursor(createdAt: string, id: string): string {
+  return Buffer.from(`${createdAt} ${id}`).toString('base64url')
+}
+
+const cursorForm = /^(infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00) ([0-9a-f-]{36})$/
+
+function readCursor(cursor: string | undefined): Place | undefined {
+  if (!cursor) return undefined
+  const [, createdAt, id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (!createdAt || !id || !isUuid(id)) {
+    throw validationFailed('Bad Pagination Parameters: cursor is not one that this list gave out')
+  }
+  return { createdAt, id }
+}
+
+async function userSearch(fastify: FastifyInstance) {
+  const { config, db } = fastify
+  fastify.decorate('userSearch', createUserSearch({ db, schema: config.AUTH_DB_NAMESPACE }))
+}
+
+export default fp(userSearch, {
+  name: 'user-search',
+  fastify: '5.x',
+  dependencies: ['config', 'db'],
+})

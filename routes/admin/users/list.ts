@@ -1,0 +1,96 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { Listing } from '../../../db/user-search.ts'
+import type { UserRow } from '../../../db/users.ts'
+import { validationFailed } from '../../../errors.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import {
+  linkTarget,
+  PageQuery,
+  pageHeaders,
+  readPage,
+  readSize,
+} from '../../../schemas/pagination.ts'
+import { toUser, User } from '../../../schemas/user.ts'
+
+const path = '/admin/users'
+
+const Query = Type.Object({
+  ...PageQuery,
+  sort: Type.Optional(Type.String({ description: 'created_at desc (default) or created_at asc' })),
+  filter: Type.Optional(
+    Type.String({ description: 'Part of the email address or of user_metadata.full_name' }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description: 'Part of an email address, phone number or name, or an id',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.String({ description: '1 to 1000: list by cursor, without counting, instead of by page' }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the answer before' })),
+})
+
+const List = Type.Object({
+  users: Type.Array(User),
+  aud: Type.String(),
+  next_cursor: Type.Optional(Type.String()),
+})
+
+const list: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { config, requireAdmin, userSearch } = fastify
+
+  fastify.get(
+    path,
+    {
+      preHandler: requireAdmin,
+      schema: {
+        summary: 'List and search people',
+        description:
+          'By page, with X-Total-Count and Link headers, or by cursor, which stays fast however long the list is. ' +
+          'X-Total-Count-Precision says whether the count is exact or an estimate. Identities and factors are left out.',
+        tags: ['admin'],
+        security: [{ bearer: [] }],
+        querystring: Query,
+        response: { 200: List, ...ErrorResponses },
+      },
+    },
+    async ({ query, headers }, reply) => {
+      const asked = headers['x-jwt-aud']
+      const aud = typeof asked === 'string' && asked ? asked : config.AUTH_JWT_AUD
+      const page = readPage(query)
+      const listing = { aud, direction: readDirection(query.sort), search: await readSearch(query) }
+      if (query.limit || query.cursor) {
+        const { users, cursor } = await userSearch.after(listing, query.cursor, readLimit(query))
+        if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
+        return { users: users.map(toListed), aud, ...(cursor && { next_cursor: cursor }) }
+      }
+      const found = await userSearch.page(listing, page)
+      reply.headers(pageHeaders(path, query, page, found))
+      return { users: found.users.map(toListed), aud }
+    },
+  )
+
+  async function readSearch({ q, filter }: Static<typeof Query>): Promise<Listing['search']> {
+    if (q?.trim()) return userSearch.search(q)
+    return filter ? userSearch.filter(filter) : undefined
+  }
+}
+
+const readLimit = ({ limit }: Static<typeof Query>) => readSize('limit', limit)
+
+function readDirection(sort: string | undefined): Listing['direction'] {
+  const [, direction] = /^created_at(?: (asc|desc))?$/i.exec(sort || 'created_at desc') ?? []
+  if (!direction) throw validationFailed('sort must be "created_at asc" or "created_at desc"')
+  return direction.toLowerCase() === 'asc' ? 'asc' : 'desc'
+}
+
+/** Lists hold no identities, as SDKs expect. */
+function toListed(row: UserRow): User {
+  return { ...toUser({ ...row, identities: [], factors: [] }), identities: null }
+}
+
+export default list

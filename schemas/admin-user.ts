@@ -1,0 +1,38 @@
+/** What an admin writes into a person's record. */
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Metadata } from './fields.ts'
+
+export const RecordFields = {
+  role: Type.Optional(Type.String({ description: 'Role claim of the access tokens' })),
+  email: Type.Optional(Type.String()),
+  phone: Type.Optional(Type.String({ description: 'E.164' })),
+  password: Type.Optional(Type.String()),
+  email_confirm: Type.Optional(Type.Boolean({ description: 'Take the address as proven' })),
+  phone_confirm: Type.Optional(Type.Boolean({ description: 'Take the number as proven' })),
+  user_metadata: Type.Optional(Metadata),
+  app_metadata: Type.Optional(Metadata),
+  ban_duration: Type.Optional(
+    Type.String({ description: 'Go-style duration such as 24h or 1h30m; none lifts the ban' }),
+  ),
+}
+
+export const NewRecordFields = {
+  id: Type.Optional(Type.String({ description: 'UUID; made up when absent' })),
+  aud: Type.Optional(Type.String()),
+  ...RecordFields,
+  password_hash: Type.Optional(
+    Type.String({
+      description:
+        'bcrypt, argon2, PBKDF2 or Firebase scrypt, instead of a password; replaced at the next sign-in',
+    }),
+  ),
+}
+
+export const RecordChange = Type.Object(RecordFields)
+export type RecordChange = Static<typeof RecordChange>
+
+export const NewRecord = Type.Object(NewRecordFields)
+export type NewRecord = Static<typeof NewRecord>
+
+export const UserPath = Type.Object({ user_id: Type.String() })

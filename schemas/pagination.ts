@@ -1,0 +1,72 @@
+/** Pages by number, as admin SDKs ask for them: query fields, and the headers that lead to the other pages. */
+import { Type } from '@sinclair/typebox'
+
+import { validationFailed } from '../errors.ts'
+
+export const PageQuery = {
+  page: Type.Optional(Type.String({ description: 'From 1; default 1' })),
+  per_page: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
+}
+
+export interface Page {
+  number: number
+  size: number
+}
+
+const defaultSize = 50
+const maxSize = 1000
+const maxNumber = 1_000_000_000
+
+/** Empty strings count as absent. Throws validation_failed. */
+export function readPage(query: { page?: string; per_page?: string }): Page {
+  return {
+    number: readWhole('page', query.page, 1, maxNumber),
+    size: readWhole('per_page', query.per_page, defaultSize, maxSize),
+  }
+}
+
+/** A size between 1 and 1000; throws validation_failed. */
+export function readSize(name: string, text: string | undefined): number {
+  return readWhole(name, text, defaultSize, maxSize)
+}
+
+function readWhole(name: string, text: string | undefined, absent: number, max: number): number {
+  if (!text) return absent
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= 1 && value <= max) return value
+  throw validationFailed(
+    `Bad Pagination Parameters: ${name} must be a whole number from 1 to ${max}`,
+  )
+}
+
+export interface Total {
+  count: number
+  /** False for an estimate, when counting would have taken too long. */
+  exact: boolean
+}
+
+/**
+ * `X-Total-Count`, whether that is exact, and `Link` with relative addresses (RFC 8288). Their parameters are
+ * sorted and hold those of the request, because SDKs read the number after the first `=`.
+ */
+export function pageHeaders(
+  path: string,
+  query: Record<string, string | undefined>,
+  { number, size }: Page,
+  { total, hasNext }: { total: Total; hasNext: boolean },
+): Record<string, string> {
+  const last = Math.max(Math.ceil(total.count / size), hasNext ? number + 1 : 0)
+  const link = (page: number, rel: string) =>
+    `<${linkTarget(path, { ...query, page: `${page}`, per_page: `${size}` })}>; rel="${rel}"`
+  return {
+    'x-total-count': `${total.count}`,
+    'x-total-count-precision': total.exact ? 'exact' : 'estimate',
+    link: [...(hasNext ? [link(number + 1, 'next')] : []), link(last, 'last')].join(', '),
+  }
+}
+
+/** A path with the parameters that have a value, sorted by name. */
+export function linkTarget(path: string, query: Record<string, string | undefined>): string {
+  const entries = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1])
+  return `${path}?${new URLSearchParams(entries.sort(([a], [b]) => (a < b ? -1 : 1)))}`
+}

@@ -1,0 +1,29 @@
+/** Requests as an admin makes them. */
+import assert from 'node:assert/strict'
+
+import type { User } from '../../schemas/user.ts'
+import type { App } from './server.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+export async function adminToken(app: App, role = 'service_role'): Promise<string> {
+  return app.jwt.signApiToken({ role, seconds: 3600 }, new Date())
+}
+
+/** One request with a token of role service_role. */
+export async function asAdmin(app: App, method: Method, url: string, payload?: object) {
+  const authorization = `Bearer ${await adminToken(app)}`
+  return app.inject({ method, url, headers: { authorization }, ...(payload && { payload }) })
+}
+
+/** The answer of a request that must succeed. */
+export async function adminCall<Answer = User>(
+  app: App,
+  method: Method,
+  url: string,
+  payload?: object,
+): Promise<Answer> {
+  const response = await asAdmin(app, method, url, payload)
+  assert.equal(response.statusCode, 200, `${method} ${url}: ${response.body}`)
+  return response.json()
+}
