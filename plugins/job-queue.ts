@@ -52,6 +52,7 @@ export function createJobQueue(options: JobQueueOptions) {
       return insertJob(db, options.schema, { task, payload, ...more })
     },
 
+    downMs: runner.downMs,
     start: runner.start,
     stop: runner.stop,
   }
@@ -63,7 +64,12 @@ async function jobQueue(fastify: FastifyInstance) {
   const pool = new pg.Pool({ ...fastify.pool.options, max: 2 })
   pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
   pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
-  const queue = createJobQueue({ pool, schema: `${config.AUTH_DB_NAMESPACE}_jobs`, log })
+  const queue = createJobQueue({
+    pool,
+    schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
+    log,
+    preparedStatements: config.AUTH_DB_PREPARED_STATEMENTS,
+  })
   fastify.decorate('jobQueue', queue)
   fastify.addHook('onReady', async () => queue.start())
   fastify.addHook('onClose', async () => {

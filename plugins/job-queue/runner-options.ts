@@ -26,6 +26,8 @@ export interface JobRunnerOptions {
   crons: readonly CronItem[]
   /** How often jobs are looked for when no notification comes. */
   pollIntervalMs?: number | undefined
+  /** Off behind a pooler that cannot keep them. */
+  preparedStatements?: boolean | undefined
 }
 
 /** Jobs of one process at a time: enough for mail, and few enough not to be felt. */
@@ -35,6 +37,7 @@ const housekeeping = 'remove_failed_jobs'
 /** `active` holds the jobs that are being done. */
 export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<void>>) {
   const { pool, schema, log, tasks, crons, pollIntervalMs = 2_000 } = options
+  const { preparedStatements = true } = options
   const handlers = new Map(tasks).set(housekeeping, () => removeFailedJobs(pool, schema, log))
   const cronItems = [...crons, { task: housekeeping, match: '17 3 * * *' }].map(once)
   return {
@@ -44,6 +47,7 @@ export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<voi
     concurrency,
     pollInterval: pollIntervalMs,
     noHandleSignals: true,
+    noPreparedStatements: !preparedStatements,
     // In batches, because a single one that fails with a lost database is a rejection nobody handles.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     taskList: Object.fromEntries(

@@ -17,11 +17,17 @@ export function createJobRunner(options: JobRunnerOptions) {
   const active = new Set<Promise<void>>()
   let supervised: Promise<void> | undefined
   let stopped: Promise<void> | undefined
+  let downSince: number | undefined = performance.now()
 
   async function once(): Promise<void> {
-    const runner = await run(runnerOptions(options, active))
-    if (!stopping.signal.aborted) await Promise.race([runner.promise, asked])
-    if (stopping.signal.aborted) await runner.stop()
+    try {
+      const runner = await run(runnerOptions(options, active))
+      downSince = undefined
+      if (!stopping.signal.aborted) await Promise.race([runner.promise, asked])
+      if (stopping.signal.aborted) await runner.stop()
+    } finally {
+      downSince ??= performance.now()
+    }
   }
 
   async function supervise(): Promise<void> {
@@ -48,6 +54,9 @@ export function createJobRunner(options: JobRunnerOptions) {
     get started() {
       return supervised !== undefined
     },
+
+    /** Milliseconds for which no jobs have been done; 0 while it runs. */
+    downMs: () => (downSince === undefined ? 0 : performance.now() - downSince),
 
     /** Returns at once; without a database the queue starts when there is one. */
     start(): void {

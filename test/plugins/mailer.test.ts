@@ -1,33 +1,20 @@
 import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
-import config from '../../plugins/config.ts'
-import db from '../../plugins/db.ts'
-import devInbox from '../../plugins/dev-inbox.ts'
-import encryption from '../../plugins/encryption.ts'
-import httpClient from '../../plugins/http-client.ts'
-import jobQueue from '../../plugins/job-queue.ts'
-import mailer, { type MailerOptions } from '../../plugins/mailer.ts'
+import { retryDelay } from '../../plugins/mailer/retry-delay.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { buildMailApp, sampleMail } from '../support/mail-app.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
-const person = 'ada@example.com'
-const variables = {
-  SiteURL: 'http://app.example',
-  Email: person,
-  Data: { name: 'Ada' },
-  ConfirmationURL: 'http://auth.example/verify?token=5ec7e7&type=signup',
-  Token: '123456',
-  TokenHash: '5ec7e7',
-  RedirectTo: 'http://app.example/',
-}
-
+const { to: person, variables } = sampleMail
 suite('mail queue', () => {
   test('a queued mail is sent once, in both forms, and nothing of it stays behind', async (t) => {
     const { app, mail } = await start(t)
@@ -59,7 +46,7 @@ suite('mail queue', () => {
     const { app, mail } = await start(t)
 
     const refused = app.db.transaction().execute(async (trx) => {
-      await app.mailer.queue(trx, { kind: 'confirmation', to: person, variables }, new Date())
+      await app.mailer.queue(trx, sampleMail, new Date())
       throw new Error('changed my mind')
     })
 
@@ -127,18 +114,28 @@ suite('mail queue', () => {
     assert.equal(mail.messages.length, 1)
   })
 
-  test('a crash between sending and recording makes a dead letter, not a second mail', async (t) => {
-    const { app, mail } = await start(t)
-    const id = await queue(app)
-    await inState(app, id, 'sent')
-    await change(app, id, { state: 'sending', updated_at: new Date(Date.now() - 11 * 60_000) })
+  test('a process killed while it sends leaves a dead letter, and no second mail goes out', async (t) => {
+    const { app, mail, restart, settings } = await start(t)
+    mail.behave('silent')
+    await app.close()
+    const process = fork(new URL('../support/mail-process.ts', import.meta.url), { env: settings })
+    const [id] = (await once(process, 'message')) as [string]
+    await mail.waitFor(person)
+    process.kill('SIGKILL')
+    await once(process, 'exit')
+    mail.behave('accept')
 
-    await app.jobQueue.enqueue(app.db, 'send_mail', { id })
-    await app.jobQueue.enqueue(app.db, 'recover_mail', {})
+    const survivor = await restart()
+    await survivor.jobQueue.enqueue(survivor.db, 'recover_mail', {})
+    await settled(survivor, `mail:${id}`)
+    assert.equal((await rowOf(survivor, id)).state, 'sending')
+    await change(survivor, id, { updated_at: new Date(Date.now() - 11 * 60_000) })
+    await survivor.jobQueue.enqueue(survivor.db, 'recover_mail', {})
+    await survivor.jobQueue.enqueue(survivor.db, 'send_mail', { id })
 
-    const row = await inState(app, id, 'dead')
+    const row = await inState(survivor, id, 'dead')
     assert.match(row.reason ?? '', /^may have been delivered: the server stopped/)
-    await settled(app)
+    await settled(survivor, `mail:${id}`)
     assert.equal(mail.messages.length, 1)
   })
 
@@ -212,6 +209,14 @@ suite('mail queue', () => {
     assert.deepEqual(rows, [{ id: recent }])
   })
 
+  const pauses = { 1: 5, 2: 10, 3: 20, 8: 640, 9: 900, 100: 900 }
+  for (const [attempts, seconds] of Object.entries(pauses)) {
+    test(`after attempt ${attempts} about ${seconds} s pass`, () => {
+      assert.equal(retryDelay(Number(attempts), 0.5), seconds * 1000)
+      assert.equal(retryDelay(Number(attempts), 0), seconds * 900)
+    })
+  }
+
   test('without a mail server nothing is queued, and the error says so', async (t) => {
     const { app } = await start(t, { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' })
 
@@ -236,27 +241,17 @@ async function start(t: TestContext, env: Record<string, string> = {}, dev = fal
   const database = await cloneDatabase()
   const mail = await startMailServer(t)
   const settings = { ...mail.env, DATABASE_URL: database.url, ...env }
-  let app = await build(configOf(settings, dev))
+  let app = await buildMailApp(configOf(settings, dev))
   t.after(async () => {
     await app.close()
     await database.drop()
   })
   const restart = async () => {
     await app.close()
-    app = await build(configOf(settings, dev))
+    app = await buildMailApp(configOf(settings, dev))
     return app
   }
-  return { app, mail, restart }
-}
-
-async function build(settings: ReturnType<typeof configOf>) {
-  const app = Fastify()
-  await app.register(config, { config: settings })
-  for (const plugin of [db, encryption, httpClient, jobQueue, devInbox]) await app.register(plugin)
-  const options: MailerOptions = { retryDelay: () => 100 }
-  await app.register(mailer, options)
-  await app.ready()
-  return app
+  return { app, mail, restart, settings }
 }
 
 type Trx = Parameters<FastifyInstance['mailer']['queue']>[0]
@@ -268,7 +263,7 @@ function queue(
   more: (trx: Trx) => Promise<unknown> = async () => {},
 ): Promise<string> {
   return app.db.transaction().execute(async (trx) => {
-    const mail = { kind: 'confirmation' as const, to: person, variables, ...request }
+    const mail = { ...sampleMail, ...request }
     const id = await app.mailer.queue(trx, mail, new Date())
     await more(trx)
     return id
@@ -294,11 +289,13 @@ function inState(app: FastifyInstance, id: string, state: string) {
   })
 }
 
-/** No job is left to do. */
-function settled(app: FastifyInstance) {
+/** No job is left to do, but for the one under a key, whose worker is dead. */
+function settled(app: FastifyInstance, lostKey = '') {
   return waitUntil(async () => {
     const { rows } = await app.pool.query(
-      'select 1 from auth_jobs._private_jobs where run_at <= now()',
+      `select 1 from auth_jobs._private_jobs
+      where run_at <= now() and attempts < max_attempts and key is distinct from $1`,
+      [lostKey],
     )
     return rows.length === 0
   })

@@ -10,9 +10,10 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
  * - accept: takes everything.
  * - temporary, permanent: answers 451 or 550 to every recipient, repeating the address as servers do.
  * - hang: says nothing after DATA, and accepts nothing.
+ * - silent: accepts the mail, and never says so.
  * - drop: accepts the mail, and loses the connection before it can say so.
  */
-export type Behaviour = 'accept' | 'temporary' | 'permanent' | 'hang' | 'drop'
+export type Behaviour = 'accept' | 'temporary' | 'permanent' | 'hang' | 'silent' | 'drop'
 
 export interface ReceivedMail {
   /** Who it was handed over for, whatever its headers say. */
@@ -47,6 +48,7 @@ export async function startMailServer(t?: Ending) {
       messages.push({ to, from, mail, raw: raw.toString() })
     }
     if (state.behaviour === 'drop') return dropAll()
+    if (state.behaviour === 'silent') return
     done()
   }
 

@@ -68,7 +68,9 @@ suite('the page /dev/inbox', { skip }, () => {
 
   test('fits a phone', async (t) => {
     const { page, inbox } = await open(t, 320)
-    inbox.add({ ...mail, to: `${'long.'.repeat(12)}address@example.com` }, new Date())
+    const to = `${'long.'.repeat(12)}address@example.com`
+    const links = [`http://127.0.0.1:9/verify?token=${'a'.repeat(200)}`]
+    inbox.add({ ...mail, to, links }, new Date())
     await page.getByRole('link', { name: 'long.' }).click()
     await page.frameLocator('iframe').locator('#said').waitFor()
 
