@@ -1,0 +1,156 @@
+/** Many requests at once that want the same thing: one gets it, and nobody gets a server error. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { legacySession } from '../support/legacy-session.ts'
+import { codeIn } from '../support/mail-links.ts'
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, newPerson, password, refresh } from '../support/signed-in.ts'
+
+suite('racing requests', () => {
+  const serverFor = sharedServers()
+
+  test('twelve refreshes of one token: one child, one row change', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { refresh_token, user } = await newPerson(app)
+
+    const responses = await times(12, () => refresh(app, refresh_token))
+
+    assert.deepEqual(
+      countBy(responses, ({ statusCode }) => statusCode),
+      { 200: 12 },
+    )
+    assert.equal(new Set(responses.map((each) => each.json().refresh_token)).size, 1)
+    assert.equal(await counterOf(app, user.id), 1)
+    assert.equal(await countRefreshes(app, user.id), 1)
+    assert.equal((await refresh(app, responses[0]?.json().refresh_token)).statusCode, 200)
+  })
+
+  test('twelve refreshes of one older token: one counter token', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const { id, add } = await legacySession(app, user.id)
+    const token = await add()
+
+    const responses = await times(12, () => refresh(app, token))
+
+    assert.deepEqual(
+      countBy(responses, ({ statusCode }) => statusCode),
+      { 200: 12 },
+    )
+    assert.equal(new Set(responses.map((each) => each.json().refresh_token)).size, 1)
+    assert.equal(await countRefreshes(app, user.id), 1)
+    const session = await sessionRow(app, id)
+    assert.equal(session.refresh_token_counter, 0)
+  })
+
+  test('refreshes that race with reuse leave either a live session or none, never an error', async () => {
+    const { app } = await serverFor(autoconfirm)
+    for (let round = 0; round < 5; round += 1) {
+      const { refresh_token: first } = await newPerson(app)
+      const second = (await refresh(app, first)).json().refresh_token
+      const third = (await refresh(app, second)).json().refresh_token
+      const responses = await Promise.all(
+        [third, first, third, second, third, first].map((token) => refresh(app, token)),
+      )
+      const statuses = Object.keys(countBy(responses, ({ statusCode }) => statusCode))
+      assert.ok(
+        statuses.every((status) => ['200', '400'].includes(status)),
+        String(statuses),
+      )
+      assert.equal((await refresh(app, third)).json().error_code, 'refresh_token_not_found')
+    }
+  })
+
+  test('twenty sign-ups with one address: one person, one identity', async () => {
+    const { app, mail } = await serverFor()
+    const email = 'crowd@example.com'
+
+    const responses = await times(20, () => signUp(app, email))
+
+    assert.deepEqual(
+      countBy(responses, ({ statusCode }) => statusCode),
+      { 200: 20 },
+    )
+    const users = await app.db.selectFrom('users').select('id').where('email', '=', email).execute()
+    assert.equal(users.length, 1)
+    assert.equal(new Set(responses.map((each) => each.json().id)).size, 1)
+    const identities = await app.db.selectFrom('identities').select('id').execute()
+    assert.equal(identities.length, 1)
+    await mail.waitFor(email)
+  })
+
+  test('twenty sign-ups with one address, confirmed at once: one session', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const email = 'rush@example.com'
+
+    const responses = await times(20, () => signUp(app, email))
+
+    assert.deepEqual(
+      countBy(responses, ({ statusCode }) => statusCode),
+      { 200: 1, 400: 19 },
+    )
+    const users = await app.db.selectFrom('users').select('id').where('email', '=', email).execute()
+    assert.equal(users.length, 1)
+  })
+
+  test('ten verifications of one code: one session', async () => {
+    const { app, mail } = await serverFor()
+    const email = 'code@example.com'
+    await signUp(app, email)
+    const payload = { type: 'signup', email, token: codeIn(await mail.waitFor(email)) }
+
+    const responses = await times(10, () => app.inject({ method: 'POST', url: '/verify', payload }))
+
+    assert.deepEqual(
+      countBy(responses, ({ statusCode }) => statusCode),
+      { 200: 1, 403: 9 },
+    )
+    const sessions = await app.db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select('sessions.id')
+      .where('users.email', '=', email)
+      .execute()
+    assert.equal(sessions.length, 1)
+  })
+})
+
+function signUp(app: App, email: string) {
+  return app.inject({ method: 'POST', url: '/signup', payload: { email, password } })
+}
+
+function times<T>(count: number, act: () => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, act))
+}
+
+function countBy<T>(values: T[], keyOf: (value: T) => number): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const value of values) counts[keyOf(value)] = (counts[keyOf(value)] ?? 0) + 1
+  return counts
+}
+
+function sessionRow(app: App, id: string) {
+  return app.db
+    .selectFrom('sessions')
+    .select(['refresh_token_counter', 'refresh_token_hmac_key'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+}
+
+async function counterOf(app: App, userId: string) {
+  const { refresh_token_counter } = await app.db
+    .selectFrom('sessions')
+    .select('refresh_token_counter')
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return refresh_token_counter
+}
+
+async function countRefreshes(app: App, userId: string): Promise<number> {
+  const entries = await app.db.selectFrom('audit_log_entries').select('payload').execute()
+  return entries.filter(
+    ({ payload }) => payload.actor_id === userId && payload.action === 'token_refreshed',
+  ).length
+}

@@ -1,0 +1,132 @@
+/** POST /token: signing in with a password, and refresh tokens that other servers have given out. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { updateUser } from '../../db/users.ts'
+import { foreignSession, legacySession } from '../support/legacy-session.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, getUser, newPerson, refresh } from '../support/signed-in.ts'
+
+suite('refresh tokens of the older format', () => {
+  const serverFor = sharedServers()
+
+  test('is exchanged for a counter token, whose rules hold from then on', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const session = await legacySession(app, user.id)
+    const token = await session.add()
+
+    const first = await refresh(app, token)
+
+    assert.equal(first.statusCode, 200, first.body)
+    assert.equal(first.json().user.id, user.id)
+    assert.equal((await getUser(app, first.json())).statusCode, 200)
+    const second = await refresh(app, first.json().refresh_token)
+    assert.equal(second.statusCode, 200, second.body)
+    const third = await refresh(app, second.json().refresh_token)
+    assert.equal(third.statusCode, 200, third.body)
+    const replayed = await refresh(app, token)
+    assert.equal(replayed.json().error_code, 'refresh_token_already_used')
+    const ended = await refresh(app, third.json().refresh_token)
+    assert.equal(ended.json().error_code, 'refresh_token_not_found')
+  })
+
+  const ages: [seconds: number, comesBack: boolean][] = [
+    [0, true],
+    [10, true],
+    [11, false],
+  ]
+  for (const [seconds, comesBack] of ages) {
+    test(`spent, and presented again after ${seconds} s`, async (t) => {
+      const { app } = await serverFor(autoconfirm)
+      const { user } = await newPerson(app)
+      const now = Math.ceil(Date.now() / 1000) * 1000
+      t.mock.timers.enable({ apis: ['Date'], now })
+      const session = await legacySession(app, user.id, new Date(now - 3_600_000))
+      const token = await session.add()
+      const child = (await refresh(app, token)).json().refresh_token
+
+      t.mock.timers.setTime(now + seconds * 1000)
+      const response = await refresh(app, token)
+
+      if (comesBack) assert.equal(response.json().refresh_token, child)
+      else assert.equal(response.json().error_code, 'refresh_token_already_used')
+      assert.equal((await refresh(app, child)).statusCode, comesBack ? 200 : 400)
+    })
+  }
+
+  test('spent at the peer: its child comes back for a while, then it is reuse', async (t) => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const now = Math.ceil(Date.now() / 1000) * 1000
+    t.mock.timers.enable({ apis: ['Date'], now })
+    const session = await legacySession(app, user.id, new Date(now))
+    const parent = await session.add({ revoked: true })
+    const child = await session.add({ parent })
+
+    assert.equal((await refresh(app, parent)).json().refresh_token, child)
+    t.mock.timers.setTime(now + 11_000)
+    assert.equal((await refresh(app, parent)).json().error_code, 'refresh_token_already_used')
+    assert.equal((await refresh(app, child)).json().error_code, 'refresh_token_not_found')
+  })
+
+  test('an ancestor is reuse at once', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const session = await legacySession(app, user.id)
+    const old = new Date(Date.now() - 60_000)
+    const ancestor = await session.add({ revoked: true, updatedAt: old })
+    const parent = await session.add({ revoked: true, parent: ancestor })
+    const child = await session.add({ parent })
+
+    assert.equal((await refresh(app, ancestor)).json().error_code, 'refresh_token_already_used')
+    assert.equal((await refresh(app, child)).statusCode, 400)
+  })
+
+  test('of a banned person, of a session that is gone, of nobody', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const session = await legacySession(app, user.id)
+    const [token, other] = [await session.add(), await session.add()]
+    await updateUser(app.db, user.id, { banned_until: new Date(Date.now() + 60_000) }, new Date())
+    assert.equal((await refresh(app, token)).json().error_code, 'user_banned')
+    await app.db.updateTable('refresh_tokens').set({ session_id: null }).execute()
+    assert.equal((await refresh(app, other)).json().error_code, 'session_not_found')
+    assert.equal((await refresh(app, 'aaaaaaaaaaaa')).json().error_code, 'refresh_token_not_found')
+  })
+})
+
+suite('counter tokens under another server’s key', () => {
+  const serverFor = sharedServers()
+
+  test('are exchanged by their own rules, and the key is encrypted at the next use', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const session = await foreignSession(app, user.id, 7)
+    const keyOf = async () =>
+      (
+        await app.db
+          .selectFrom('sessions')
+          .select('refresh_token_hmac_key')
+          .where('id', '=', session.id)
+          .executeTakeFirstOrThrow()
+      ).refresh_token_hmac_key ?? ''
+
+    assert.equal((await refresh(app, session.tokenAt(8))).json().error_code, 'validation_failed')
+    assert.equal((await refresh(app, session.tokenAt(6))).json().refresh_token, session.tokenAt(7))
+    assert.equal(app.encryption.isEncrypted(await keyOf()), false)
+    const next = await refresh(app, session.tokenAt(7))
+    assert.equal(next.statusCode, 200, next.body)
+    assert.equal(next.json().refresh_token, session.tokenAt(8))
+    assert.equal(app.encryption.isEncrypted(await keyOf()), true)
+    assert.equal((await refresh(app, session.tokenAt(8))).json().refresh_token, session.tokenAt(9))
+    assert.equal(
+      (await refresh(app, session.tokenAt(6))).json().error_code,
+      'refresh_token_already_used',
+    )
+    assert.equal(
+      (await refresh(app, session.tokenAt(9))).json().error_code,
+      'refresh_token_not_found',
+    )
+  })
+})
