@@ -112,32 +112,37 @@ export async function estimateListed(db: Db, listing: Listing): Promise<number> 
   return plan?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0
 }
 
-/** The row after which the list goes on; its time in UTC, to the microsecond, as Postgres reads it. */
+/** The row after which the list goes on. */
 export interface Place {
-  createdAt: string
+  /** Microseconds since the epoch: more than a Date holds, as rows of one millisecond must not be lost. */
+  createdAt: number
   id: string
 }
+
+/** The latest moment a place can name, in microseconds: the year 2255, exact in a double. */
+export const endOfTime = 9_000_000_000_000_000
 
 /** What follows a place, however deep it lies, and one row more. */
 export function listAfter(
   db: Db,
   listing: Listing,
   { after, size }: { after: Place | undefined; size: number },
-): Promise<(UserRow & { place: string })[]> {
+): Promise<(UserRow & { place: number })[]> {
   const { direction } = listing
   const comparison = sql.raw(direction === 'asc' ? '>' : '<')
   return db
     .selectFrom('users')
     .select(userColumns)
     .select(
-      sql<string>`coalesce(to_char(users.created_at at time zone 'utc',
-        'YYYY-MM-DD HH24:MI:SS.US+00'), 'infinity')`.as('place'),
+      sql<number>`coalesce((extract(epoch from users.created_at) * 1000000)::bigint, ${endOfTime})`.as(
+        'place',
+      ),
     )
     .where(isListed(listing))
     .$if(after !== undefined, (qb) =>
       qb.where(
         sql<SqlBool>`(users.created_at, users.id)
-          ${comparison} (${after?.createdAt}::timestamptz, ${after?.id}::uuid)`,
+          ${comparison} ('epoch'::timestamptz + ${after?.createdAt}::float8 * interval '1 microsecond', ${after?.id}::uuid)`,
       ),
     )
     .orderBy('users.created_at', direction)

@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import type { Db } from '../../db/database.ts'
 import {
   countListed,
+  endOfTime,
   estimateListed,
   exactCountLimit,
   hasTrigramIndex,
@@ -95,19 +96,19 @@ function readSearch(text: string, isIndexed: boolean): Search {
 
 const escaped = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`)
 
-function toCursor(createdAt: string, id: string): string {
+function toCursor(createdAt: number, id: string): string {
   return Buffer.from(`${createdAt} ${id}`).toString('base64url')
 }
 
-const cursorForm = /^(infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00) ([0-9a-f-]{36})$/
-
 function readCursor(cursor: string | undefined): Place | undefined {
   if (!cursor) return undefined
-  const [, createdAt, id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (!createdAt || !id || !isUuid(id)) {
-    throw validationFailed('Bad Pagination Parameters: cursor is not one that this list gave out')
-  }
-  return { createdAt, id }
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, microseconds, id = ''] = /^(-?\d{1,16}) (\S{36})$/.exec(text) ?? []
+  const createdAt = Number(microseconds)
+  // False for what is not a number, too.
+  const isPlace = Math.abs(createdAt) <= endOfTime && isUuid(id)
+  if (isPlace) return { createdAt, id }
+  throw validationFailed('Bad Pagination Parameters: cursor is not one that this list gave out')
 }
 
 async function userSearch(fastify: FastifyInstance) {

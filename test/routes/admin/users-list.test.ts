@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+
+import { sql } from 'kysely'
+
+import type { User } from '../../../schemas/user.ts'
+import { adminCall, asAdmin } from '../../support/admin.ts'
+import { type App, build } from '../../support/server.ts'
+
+interface List {
+  users: User[]
+  aud: string
+  next_cursor?: string
+}
+
+const people = 25
+
+suite('GET /admin/users', () => {
+  const closing: (() => Promise<void>)[] = []
+  let app: App
+  before(async () => {
+    app = (await build({ after: (close) => void closing.push(close) })).app
+    // A microsecond apart, and every fifth at the same moment: times alone do not order them.
+    await sql`
+      insert into auth.users (instance_id, id, aud, email, phone, raw_user_meta_data, created_at, updated_at)
+      select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated',
+        format('person-%s@example.com', to_char(i, 'FM00')), '4930' || 1000 + i,
+        jsonb_build_object('full_name', case when i % 2 = 0 then 'Élodie' else 'Bo_b' end || ' ' || i),
+        timestamptz '2026-01-01' + interval '1 microsecond' * (i / 5), now()
+      from generate_series(1, ${people}::int) i`.execute(app.db)
+  })
+  after(async () => {
+    for (const close of closing) await close()
+  })
+
+  test('pages lead through everybody once, newest first', async () => {
+    const seen: string[] = []
+    const links = []
+    for (let page = 1; page <= 7; page++) {
+      const response = await list(`page=${page}&per_page=4`)
+      assert.equal(response.headers['x-total-count'], `${people}`)
+      assert.equal(response.headers['x-total-count-precision'], 'exact')
+      links.push(response.headers.link)
+      for (const user of response.json<List>().users) seen.push(user.id)
+    }
+    assert.equal(new Set(seen).size, people)
+    assert.equal(
+      links[0],
+      '</admin/users?page=2&per_page=4>; rel="next", </admin/users?page=7&per_page=4>; rel="last"',
+    )
+    assert.equal(links[6], '</admin/users?page=7&per_page=4>; rel="last"')
+    const ascending = await everybody('sort=created_at+asc')
+    assert.deepEqual(ascending.reverse(), seen)
+  })
+
+  test('a listed person has no identities and no factors', async () => {
+    const { users, aud } = (await list('per_page=1')).json<List>()
+    assert.equal(aud, 'authenticated')
+    assert.equal(users[0]?.identities, null)
+    assert.equal(users[0]?.factors, undefined)
+  })
+
+  test('a page behind the last is empty and still tells the total', async () => {
+    const response = await list('page=9&per_page=10')
+    assert.deepEqual(response.json<List>().users, [])
+    assert.equal(response.headers['x-total-count'], `${people}`)
+    assert.equal(response.headers.link, '</admin/users?page=3&per_page=10>; rel="last"')
+  })
+
+  test('nobody found: no pages', async () => {
+    const response = await list('filter=nobody-is-called-so')
+    assert.equal(response.headers['x-total-count'], '0')
+    assert.match(String(response.headers.link), /page=0&per_page=50>; rel="last"$/)
+  })
+
+  test('a cursor leads through everybody once, also those of one moment', async () => {
+    for (const sort of ['created_at desc', 'created_at asc']) {
+      const seen: string[] = []
+      let cursor = ''
+      do {
+        const answer: List = (await list(`limit=3&sort=${sort}&cursor=${cursor}`)).json()
+        seen.push(...answer.users.map(({ id }) => id))
+        cursor = answer.next_cursor ?? ''
+      } while (cursor)
+      assert.deepEqual(seen, await everybody(`sort=${sort}`))
+    }
+  })
+
+  const searches: [string, number][] = [
+    ['q=person-07', 1],
+    ['q=PERSON-07@EXAMPLE.COM', 1],
+    ['q=erson-0', 9],
+    ['q=pe', people],
+    ['q=er', 0],
+    ['q=+49 30 1007', 1],
+    ['q=49301', people],
+    ['q=301007', 1],
+    ['q=élodie 4', 1],
+    ['q=bo_b 1', 6],
+    ['q=bo%25b', 0],
+    ['q=boxb', 0],
+    [String.raw`q=bo\_b`, 0],
+    ['q=@@', 0],
+    ['q=', people],
+    ['filter=person-07', 1],
+    ['filter=PERSON-07', 0],
+    ['filter=élodie 4', 1],
+    ['filter=%25', 0],
+  ]
+  for (const [query, found] of searches) {
+    test(`${query} finds ${found}`, async () => {
+      const url = `/admin/users?${query.replaceAll('+', '%2B')}`
+      const response = await asAdmin(app, 'GET', url)
+      assert.equal(response.json<List>().users.length, found)
+      assert.equal(response.headers['x-total-count'], `${found}`)
+    })
+  }
+
+  test('an id finds its person', async () => {
+    const [id = ''] = await everybody('')
+    const { users } = (await list(`q=${id}`)).json<List>()
+    assert.deepEqual(
+      users.map((user) => user.id),
+      [id],
+    )
+  })
+
+  test('another audience is another list', async () => {
+    await adminCall(app, 'POST', '/admin/users', { email: 'else@example.com', aud: 'others' })
+    const { authorization } = await headers()
+    const others = await app.inject({
+      url: '/admin/users',
+      headers: { authorization, 'x-jwt-aud': 'others' },
+    })
+    const { users, aud } = others.json<List>()
+    assert.deepEqual([users.length, aud], [1, 'others'])
+    assert.equal((await list('')).headers['x-total-count'], `${people}`)
+  })
+
+  test('beyond what is counted, the total is an estimate and says so', async () => {
+    await sql`insert into auth.users (instance_id, id, aud, created_at)
+      select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'many', now()
+      from generate_series(1, 12000)`.execute(app.db)
+    await sql`analyze auth.users`.execute(app.db)
+    const { authorization } = await headers()
+    const many = { authorization, 'x-jwt-aud': 'many' }
+    const response = await app.inject({ url: '/admin/users?per_page=1', headers: many })
+    assert.equal(response.headers['x-total-count-precision'], 'estimate')
+    const told = Number(response.headers['x-total-count'])
+    assert.ok(told > 10_000 && told < 13_000, `${told}`)
+    const last = await app.inject({ url: '/admin/users?page=1200&per_page=10', headers: many })
+    assert.equal(last.json<List>().users.length, 10)
+    assert.equal(last.headers['x-total-count'], '12000')
+    assert.equal(last.headers['x-total-count-precision'], 'exact')
+  })
+
+  const mistakes = [
+    'page=0',
+    'page=-1',
+    'page=two',
+    'page=1.5',
+    'page=99999999999999999999',
+    'per_page=0',
+    'per_page=1001',
+    'per_page=many',
+    'limit=0',
+    'limit=1001',
+    'cursor=nonsense',
+    `cursor=${Buffer.from("2026-01-01' or true").toString('base64url')}`,
+    `cursor=${Buffer.from(`9999999999999999 ${crypto.randomUUID()}`).toString('base64url')}`,
+    'sort=email asc',
+    'sort=created_at sideways',
+    `q=${'x'.repeat(256)}`,
+  ]
+  for (const query of mistakes) {
+    test(`${query.slice(0, 40)} is refused`, async () => {
+      const response = await list(query)
+      assert.deepEqual(
+        [response.statusCode, response.json().error_code],
+        [400, 'validation_failed'],
+        response.body,
+      )
+    })
+  }
+
+  test('empty values are defaults', async () => {
+    const response = await list('page=&per_page=&sort=&filter=&limit=&cursor=')
+    assert.equal(response.json<List>().users.length, people)
+  })
+
+  function list(query: string) {
+    return asAdmin(app, 'GET', `/admin/users?${query}`)
+  }
+
+  async function everybody(query: string): Promise<string[]> {
+    const { users } = (await list(`per_page=1000&${query}`)).json<List>()
+    return users.map(({ id }) => id)
+  }
+
+  async function headers() {
+    const token = await app.jwt.signApiToken({ role: 'service_role', seconds: 60 }, new Date())
+    return { authorization: `Bearer ${token}` }
+  }
+})
