@@ -44,7 +44,7 @@ export async function dropUnprovenCredentials(trx: Trx, user: UserRecord, now: D
 
 async function confirmEmail(trx: Trx, user: UserRecord, now: Date): Promise<void> {
   const email_confirmed_at = user.email_confirmed_at ?? now
-  await updateUser(trx, user.id, { email_confirmed_at }, now)
+  await updateUser(trx, user.id, { email_confirmed_at, is_anonymous: false }, now)
   await mergeMetadata(trx, user.id, { user: { email_verified: true } }, now)
   if (user.email) await verifyIdentityEmail(trx, user.id, user.email, now)
 }
