@@ -3,19 +3,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Db } from '../db/database.ts'
-import { findSession, type SessionRecord } from '../db/sessions.ts'
-import { findUser, type UserRecord } from '../db/users.ts'
 import {
-  badJwt,
   noAuthorization,
   notAdmin,
-  sessionNotFound,
+  sessionInvalid,
   userBanned,
   userFromTokenNotFound,
-  validationFailed,
 } from '../errors.ts'
 import type { AccessTokenClaims } from '../schemas/access-token.ts'
-import { isUuid } from '../schemas/fields.ts'
+import { type Bearer, checkAudience, findBearer, sessionIdOf } from './bearer-auth/find-bearer.ts'
+import type { SessionPolicy } from './session-policy.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -33,20 +30,16 @@ declare module 'fastify' {
   }
 }
 
-/** A person with the token they showed; tokens without a session_id have no session. */
-export interface Bearer {
-  claims: AccessTokenClaims
-  user: UserRecord
-  session: SessionRecord | undefined
-}
+export type { Bearer }
 
 interface BearerDeps {
   db: Db
   adminRoles: readonly string[]
+  policy: Pick<SessionPolicy, 'expiredBy'>
   verify: (token: string) => Promise<AccessTokenClaims>
 }
 
-export function createBearerAuth({ db, adminRoles, verify }: BearerDeps) {
+export function createBearerAuth({ db, adminRoles, policy, verify }: BearerDeps) {
   function readClaims(request: FastifyRequest): Promise<AccessTokenClaims> {
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization?.trim() ?? '')?.[1]
     if (!token) throw noAuthorization()
@@ -57,6 +50,10 @@ export function createBearerAuth({ db, adminRoles, verify }: BearerDeps) {
   async function authenticate(request: FastifyRequest, now: Date): Promise<Bearer> {
     const claims = await readClaims(request)
     checkAudience(request, claims)
+    return findLive(claims, now)
+  }
+
+  async function findLive(claims: AccessTokenClaims, now: Date): Promise<Bearer> {
     const bearer = await findBearer(db, claims)
     const { banned_until, deleted_at } = bearer.user
     if (deleted_at) throw userFromTokenNotFound()
@@ -64,30 +61,34 @@ export function createBearerAuth({ db, adminRoles, verify }: BearerDeps) {
     return bearer
   }
 
-  /** Throws no_authorization, bad_jwt, not_admin or session_not_found. */
+  /** Throws no_authorization, bad_jwt, not_admin, user_banned, session_not_found or session_expired. */
   async function authorizeRole(
     request: FastifyRequest,
     roles: readonly string[],
+    now: Date,
   ): Promise<AccessTokenClaims> {
     const claims = await readClaims(request)
     // A borrowed session (RFC 8693 §4.1) never reaches what its lender could not do.
     if (!claims.role || !roles.includes(claims.role) || 'act' in claims) throw notAdmin()
-    if (claims.session_id && claims.sub) await findBearer(db, claims)
+    if (!sessionIdOf(claims) || !claims.sub) return claims
+    const { session } = await findLive(claims, now)
+    if (session && policy.expiredBy(session, now)) throw sessionInvalid()
     return claims
   }
 
-  const authorizeAdmin = (request: FastifyRequest) => authorizeRole(request, adminRoles)
+  const authorizeAdmin = (request: FastifyRequest, now: Date) =>
+    authorizeRole(request, adminRoles, now)
 
   return {
     authenticate,
     authorizeAdmin,
     /** An admin, or one of the two roles that may always invite. Throws like authorizeAdmin. */
-    authorizeInviter: (request: FastifyRequest) =>
-      authorizeRole(request, [...adminRoles, 'service_role', 'platform_admin']),
+    authorizeInviter: (request: FastifyRequest, now: Date) =>
+      authorizeRole(request, [...adminRoles, 'service_role', 'platform_admin'], now),
     /** True for a request that carries a valid admin token; never throws. */
     async isAdmin(request: FastifyRequest): Promise<boolean> {
       try {
-        await authorizeAdmin(request)
+        await authorizeAdmin(request, new Date())
         return true
       } catch {
         return false
@@ -96,33 +97,12 @@ export function createBearerAuth({ db, adminRoles, verify }: BearerDeps) {
   }
 }
 
-async function findBearer(db: Db, claims: AccessTokenClaims): Promise<Bearer> {
-  const { sub, session_id } = claims
-  if (!sub) throw badJwt('invalid claim: missing sub claim')
-  if (!isUuid(sub)) throw badJwt('invalid claim: sub claim must be a UUID', 400)
-  if (session_id && !isUuid(session_id)) {
-    throw badJwt('invalid claim: session_id claim must be a UUID')
-  }
-  const session = session_id ? await findSession(db, session_id, sub) : undefined
-  if (session) return { claims, user: session, session }
-  const user = await findUser(db, sub)
-  if (!user) throw userFromTokenNotFound()
-  if (session_id) throw sessionNotFound()
-  return { claims, user, session: undefined }
-}
-
-function checkAudience(request: FastifyRequest, { aud }: AccessTokenClaims) {
-  const asked = request.headers['x-jwt-aud']
-  if (asked !== undefined && asked !== aud) {
-    throw validationFailed("Token audience doesn't match request audience")
-  }
-}
-
 async function bearerAuth(fastify: FastifyInstance) {
-  const { db, config, jwt } = fastify
+  const { db, config, jwt, sessionPolicy: policy } = fastify
   const auth = createBearerAuth({
     db,
     adminRoles: config.AUTH_JWT_ADMIN_ROLES,
+    policy,
     verify: (token) => jwt.verify(token),
   })
   fastify.decorate('bearerAuth', auth)
@@ -132,15 +112,15 @@ async function bearerAuth(fastify: FastifyInstance) {
     request.bearer = await auth.authenticate(request, new Date())
   })
   fastify.decorate('requireAdmin', async (request: FastifyRequest) => {
-    request.admin = await auth.authorizeAdmin(request)
+    request.admin = await auth.authorizeAdmin(request, new Date())
   })
   fastify.decorate('requireInviter', async (request: FastifyRequest) => {
-    request.admin = await auth.authorizeInviter(request)
+    request.admin = await auth.authorizeInviter(request, new Date())
   })
 }
 
 export default fp(bearerAuth, {
   name: 'bearer-auth',
   fastify: '5.x',
-  dependencies: ['config', 'db', 'jwt'],
+  dependencies: ['config', 'db', 'jwt', 'session-policy'],
 })

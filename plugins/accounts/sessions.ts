@@ -12,9 +12,9 @@ import type { Session } from '../../schemas/session.ts'
 import { toUser } from '../../schemas/user.ts'
 
 import type { Client } from '../client-ip.ts'
+import type { SessionPolicy } from '../session-policy.ts'
 import { liveSessions } from './sessions/devices.ts'
 import { exchangeLegacyToken, isLegacyToken } from './sessions/legacy-token.ts'
-import { type SessionPolicy, tagOf } from './sessions/policy.ts'
 import { refreshSession } from './sessions/refresh.ts'
 import { encodeRefreshToken } from './sessions/refresh-token.ts'
 import { createSessionKeys } from './sessions/session-key.ts'
@@ -41,6 +41,7 @@ interface SessionDeps {
   db: Db
   encryption: FastifyInstance['encryption']
   policy: SessionPolicy
+  accessTokenSeconds: number
   audit: FastifyInstance['audit']
   signAccessToken: (person: UserRecord, session: AccessTokenSession, now: Date) => Promise<string>
 }
@@ -56,7 +57,8 @@ export interface Opening {
   lifetimeSeconds?: number
 }
 
-export function createSessions({ db, encryption, policy, audit, signAccessToken }: SessionDeps) {
+export function createSessions(deps: SessionDeps) {
+  const { db, encryption, policy, accessTokenSeconds, audit, signAccessToken } = deps
   const keys = createSessionKeys(encryption)
 
   async function toSession(
@@ -68,8 +70,8 @@ export function createSessions({ db, encryption, policy, audit, signAccessToken 
     return {
       access_token: await signAccessToken(person, session, now),
       token_type: 'bearer',
-      expires_in: policy.accessTokenSeconds,
-      expires_at: Math.floor(now.getTime() / 1000) + policy.accessTokenSeconds,
+      expires_in: accessTokenSeconds,
+      expires_at: Math.floor(now.getTime() / 1000) + accessTokenSeconds,
       refresh_token: refreshToken,
       user: toUser(person),
     }
@@ -85,7 +87,7 @@ export function createSessions({ db, encryption, policy, audit, signAccessToken 
         id,
         user_id: person.id,
         aal: 'aal1' as const,
-        tag: tagOf(opening.client, policy),
+        tag: policy.tagOf(opening.client),
         user_agent: opening.client.userAgent,
         ip: opening.client.ip,
         not_after: lifetimeSeconds ? new Date(now.getTime() + lifetimeSeconds * 1000) : null,
@@ -118,21 +120,12 @@ export function createSessions({ db, encryption, policy, audit, signAccessToken 
 }
 
 async function sessions(fastify: FastifyInstance) {
-  const { config, db, encryption, audit, jwt } = fastify
-  const policy: SessionPolicy = {
-    accessTokenSeconds: config.AUTH_JWT_EXP,
-    timeboxSeconds: config.AUTH_SESSIONS_TIMEBOX,
-    inactivitySeconds: config.AUTH_SESSIONS_INACTIVITY_TIMEOUT,
-    singlePerUser: config.AUTH_SESSIONS_SINGLE_PER_USER,
-    tags: config.AUTH_SESSIONS_TAGS,
-    rotation: config.AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
-    reuseIntervalSeconds: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL,
-    reuseUntilUsed: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED,
-  }
+  const { config, db, encryption, audit, jwt, sessionPolicy: policy } = fastify
   const decorator = createSessions({
     db,
     encryption,
     policy,
+    accessTokenSeconds: config.AUTH_JWT_EXP,
     audit,
     signAccessToken: (person, session, now) => jwt.signAccessToken(person, session, now),
   })
@@ -142,5 +135,5 @@ async function sessions(fastify: FastifyInstance) {
 export default fp(sessions, {
   name: 'sessions',
   fastify: '5.x',
-  dependencies: ['config', 'db', 'encryption', 'audit', 'jwt', 'client-ip'],
+  dependencies: ['config', 'db', 'encryption', 'audit', 'jwt', 'client-ip', 'session-policy'],
 })

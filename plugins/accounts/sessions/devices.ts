@@ -2,7 +2,7 @@
 import type { Db } from '../../../db/database.ts'
 import { findSessions, type SessionRow } from '../../../db/sessions.ts'
 
-import { expiredBy, type SessionPolicy } from './policy.ts'
+import type { SessionPolicy } from '../../session-policy.ts'
 
 /** The person's sessions that can still be refreshed, last used first. */
 export async function liveSessions(
@@ -12,5 +12,5 @@ export async function liveSessions(
   now: Date,
 ): Promise<SessionRow[]> {
   const sessions = await findSessions(db, userId)
-  return sessions.filter((session) => expiredBy(session, policy, now) === undefined)
+  return sessions.filter((session) => policy.expiredBy(session, now) === undefined)
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../errors.ts'
 
 import type { Client } from '../../client-ip.ts'
-import { isTolerated, type Outcome, type RefreshDeps } from './refresh.ts'
+import type { Outcome, RefreshDeps } from './refresh.ts'
 import { encodeRefreshToken } from './refresh-token.ts'
 import { findRefusal } from './refusal.ts'
 import { revokeForReuse } from './reuse.ts'
@@ -74,7 +74,7 @@ async function answerSpentToken(
   const token = await findRefreshToken(deps.db, presented)
   const current = await findSessionById(deps.db, record.session_id)
   if (!token || !current) return refreshTokenNotFound()
-  const isInTime = isTolerated(deps.policy, token.updated_at ?? now, now)
+  const isInTime = deps.policy.toleratesReuse(token.updated_at ?? now, now)
   const child = isInTime ? await findChild(deps, { token, record: current }) : undefined
   if (child) return { record: current, token: child, outcome: 'reused' }
   await revokeForReuse(deps, current, client, now)

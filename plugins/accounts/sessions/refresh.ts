@@ -16,7 +16,7 @@ import {
 } from '../../../errors.ts'
 
 import type { Client } from '../../client-ip.ts'
-import { cutoff, type SessionPolicy } from './policy.ts'
+import type { SessionPolicy } from '../../session-policy.ts'
 import { decodeRefreshToken, encodeRefreshToken, type RefreshToken } from './refresh-token.ts'
 import { findRefusal } from './refusal.ts'
 import { revokeForReuse } from './reuse.ts'
@@ -64,8 +64,8 @@ async function rotate(
     ip,
     sessionId,
     counter,
-    openedAfter: cutoff(policy.timeboxSeconds, now),
-    usedAfter: cutoff(policy.inactivitySeconds, now),
+    openedAfter: policy.openedAfter(now),
+    usedAfter: policy.usedAfter(now),
     singlePerUser: policy.singlePerUser,
     tags: policy.tags,
     audited: audit.stored,
@@ -97,7 +97,7 @@ async function explain(
     return validationFailed('Invalid Refresh Token: Not Issued By This Server')
   }
   if (distance === 0) return rotateForeign(deps, { token, key, stored }, client, now)
-  if (distance === 1 && isTolerated(deps.policy, record.refreshed_at ?? now, now)) {
+  if (distance === 1 && deps.policy.toleratesReuse(record.refreshed_at ?? now, now)) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
   await revokeForReuse(deps, record, client, now)
@@ -118,10 +118,4 @@ async function rotateForeign(
     await sealRefreshTokenKey(deps.db, token.sessionId, stored, sealed)
   }
   return rotated
-}
-
-/** Whether the token just before the current one may come back: for as long as a lost answer explains it. */
-export function isTolerated(policy: SessionPolicy, spentAt: Date, now: Date): boolean {
-  const age = now.getTime() - spentAt.getTime()
-  return policy.reuseUntilUsed || age <= policy.reuseIntervalSeconds * 1000
 }

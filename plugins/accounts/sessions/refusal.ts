@@ -4,7 +4,7 @@ import { hasNewerSession } from '../../../db/session-refresh.ts'
 import type { SessionRecord } from '../../../db/sessions.ts'
 import { type ApiError, refreshTokenNotFound, sessionExpired, userBanned } from '../../../errors.ts'
 
-import { cutoff, expiredBy, type SessionPolicy } from './policy.ts'
+import type { SessionPolicy } from '../../session-policy.ts'
 
 export async function findRefusal(
   { db, policy }: { db: Db; policy: SessionPolicy },
@@ -15,11 +15,10 @@ export async function findRefusal(
   if (record.banned_until && record.banned_until > now) {
     return userBanned(400, 'Invalid Refresh Token: User Banned')
   }
-  const limit = expiredBy(record, policy, now)
+  const limit = policy.expiredBy(record, now)
   if (limit) return sessionExpired(limit === 'inactivity' ? 'Inactivity' : '')
   if (!policy.singlePerUser) return undefined
-  const { tags, timeboxSeconds } = policy
-  const others = { tags, openedAfter: cutoff(timeboxSeconds, now) }
+  const others = { tags: policy.tags, openedAfter: policy.openedAfter(now) }
   const isOld = await hasNewerSession(db, record.session_id, others, now)
   return isOld ? sessionExpired('Revoked by Newer Login') : undefined
 }

@@ -5,7 +5,7 @@ import type { Db } from '../../../db/database.ts'
 import { deleteSession, type SessionRecord } from '../../../db/sessions.ts'
 
 import type { Client } from '../../client-ip.ts'
-import type { SessionPolicy } from './policy.ts'
+import type { SessionPolicy } from '../../session-policy.ts'
 
 interface ReuseDeps {
   db: Db
