@@ -52,6 +52,7 @@ import rateLimit from './plugins/rate-limit.ts'
 import readiness from './plugins/readiness.ts'
 import redirects from './plugins/redirects.ts'
 import requestLog from './plugins/request-log.ts'
+import sessionPolicy from './plugins/session-policy.ts'
 import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
 import adminAudit from './routes/admin/audit.ts'
@@ -110,6 +111,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(readiness)
   await app.register(signingKeys)
   await app.register(jwt)
+  await app.register(sessionPolicy)
   await app.register(bearerAuth)
   await app.register(requestLog)
   await app.register(captcha)
