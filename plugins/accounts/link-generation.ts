@@ -6,7 +6,6 @@ import type { Trx } from '../../db/database.ts'
 import { deleteTokens } from '../../db/one-time-tokens.ts'
 import {
   findUser,
-  findUserByAnyEmail,
   findUserByEmail,
   lockUser,
   type Metadata,
@@ -17,7 +16,7 @@ import {
 import { emailExists, userNotFound, validationFailed } from '../../errors.ts'
 import type { AuditAction } from '../audit.ts'
 import type { Link, LinkContext, LinkKind } from './links.ts'
-import { dropUnprovenCredentials } from './verifications/email.ts'
+import type { NewPerson } from './sign-ups/registration.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -54,7 +53,7 @@ export interface GeneratedLink {
 interface LinkGenerationDeps {
   links: FastifyInstance['links']
   signUps: FastifyInstance['signUps']
-  userRecords: FastifyInstance['userRecords']
+  invitations: FastifyInstance['invitations']
   emailChanges: FastifyInstance['emailChanges']
   /** AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED */
   asksCurrent: boolean
@@ -100,31 +99,13 @@ const plans: Record<GeneratedType, Plan> = {
 }
 
 export function createLinkGeneration(deps: LinkGenerationDeps) {
-  const { links, signUps, userRecords, emailChanges, asksCurrent } = deps
-
-  async function insert(trx: Trx, { email, aud, passwordHash, data }: LinkWish, now: Date) {
-    const draft = await userRecords.draft({ email, aud, user_metadata: data }, now)
-    return userRecords.insert(trx, { ...draft, encrypted_password: passwordHash }, now)
-  }
+  const { links, signUps, invitations, emailChanges, asksCurrent } = deps
 
   /** What an unproven account already holds is not its owner's: the sign-up brings its own. */
   async function signUp(trx: Trx, wish: LinkWish, now: Date): Promise<UserRecord> {
-    const { email: address, aud, passwordHash, data } = wish
-    const owner = await findUserByAnyEmail(trx, address, aud)
-    if (!owner) return insert(trx, wish, now)
-    const contact = { provider: 'email' as const, address }
-    const user = await signUps.takeOver(trx, owner, { contact, aud, passwordHash, data }, now)
+    const user = await signUps.register(trx, toPerson(wish), now)
     if (!user) throw emailExists()
     return user
-  }
-
-  async function invite(trx: Trx, wish: LinkWish, now: Date): Promise<UserRecord> {
-    const owner = await findUserByEmail(trx, wish.email, wish.aud)
-    if (!owner) return insert(trx, wish, now)
-    await lockUser(trx, owner.id)
-    if (owner.email_confirmed_at) throw emailExists()
-    await dropUnprovenCredentials(trx, owner, now)
-    return owner
   }
 
   async function changeEmail(trx: Trx, wish: LinkWish, now: Date): Promise<UserRecord> {
@@ -149,13 +130,13 @@ export function createLinkGeneration(deps: LinkGenerationDeps) {
   ): Promise<[GeneratedType, UserRecord]> {
     const { type } = wish
     if (type === 'signup') return [type, await signUp(trx, wish, now)]
-    if (type === 'invite') return [type, await invite(trx, wish, now)]
+    if (type === 'invite') return [type, await invitations.prepare(trx, toPerson(wish), now)]
     if (type === 'email_change_current' || type === 'email_change_new') {
       return [type, await changeEmail(trx, wish, now)]
     }
     const user = await findUserByEmail(trx, wish.email, wish.aud)
     if (user) return [type, user]
-    if (type === 'magiclink') return ['signup', await insert(trx, wish, now)]
+    if (type === 'magiclink') return ['signup', await signUp(trx, wish, now)]
     throw unknownAddress()
   }
 
@@ -179,6 +160,10 @@ export function createLinkGeneration(deps: LinkGenerationDeps) {
   }
 }
 
+function toPerson({ email, aud, passwordHash, data }: LinkWish): NewPerson {
+  return { contact: { provider: 'email', address: email }, aud, passwordHash, data }
+}
+
 const unknownAddress = () => userNotFound('User with this email not found')
 
 async function find(trx: Trx, { email, aud }: LinkWish): Promise<UserRecord> {
@@ -188,14 +173,14 @@ async function find(trx: Trx, { email, aud }: LinkWish): Promise<UserRecord> {
 }
 
 async function linkGeneration(fastify: FastifyInstance) {
-  const { config, emailChanges, links, signUps, userRecords } = fastify
+  const { config, emailChanges, invitations, links, signUps } = fastify
   const asksCurrent = config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED
-  const decorator = createLinkGeneration({ emailChanges, links, signUps, userRecords, asksCurrent })
+  const decorator = createLinkGeneration({ emailChanges, invitations, links, signUps, asksCurrent })
   fastify.decorate('linkGeneration', decorator)
 }
 
 export default fp(linkGeneration, {
   name: 'link-generation',
   fastify: '5.x',
-  dependencies: ['config', 'email-changes', 'links', 'sign-ups', 'user-records'],
+  dependencies: ['config', 'email-changes', 'invitations', 'links', 'sign-ups'],
 })

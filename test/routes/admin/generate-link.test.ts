@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+
+import { sql } from 'kysely'
+
+import type { User } from '../../../schemas/user.ts'
+import { adminCall, asAdmin } from '../../support/admin.ts'
+import type { MailServer } from '../../support/mail-server.ts'
+import { type App, build } from '../../support/server.ts'
+
+interface GeneratedLink extends User {
+  action_link: string
+  email_otp: string
+  hashed_token: string
+  verification_type: string
+  redirect_to: string
+}
+
+const password = 'correct horse battery'
+const target = 'http://app.example/welcome'
+
+suite('POST /admin/generate_link', () => {
+  const closing: (() => Promise<void>)[] = []
+  let app: App
+  let mail: MailServer
+  before(async () => {
+    const built = await build({ after: (close) => void closing.push(close) })
+    app = built.app
+    mail = built.mail
+  })
+  after(async () => {
+    for (const close of closing) await close()
+  })
+
+  type Row = [string, { exists: boolean; body?: object; type?: string; opensAs?: string }]
+  const working: Row[] = [
+    ['signup', { exists: false, body: { password, data: { name: 'Ann' } } }],
+    ['magiclink', { exists: true }],
+    ['magiclink', { exists: false, type: 'signup' }],
+    ['recovery', { exists: true }],
+    ['invite', { exists: false, body: { data: { name: 'Ann' } } }],
+  ]
+  for (const [type, { exists, body = {}, type: made = type }] of working) {
+    test(`${type} for ${exists ? 'a known' : 'an unknown'} address opens a session`, async () => {
+      const email = newAddress()
+      if (exists) await create(email)
+
+      const link = await generate({ type, email, ...body, redirect_to: target })
+
+      assert.equal(link.email, email)
+      assert.equal(link.verification_type, made)
+      assert.equal(link.redirect_to, target)
+      const query = new URL(link.action_link).searchParams
+      assert.deepEqual(Object.fromEntries(query), {
+        token: link.hashed_token,
+        type: made,
+        redirect_to: target,
+      })
+      assert.ok(link.action_link.startsWith('http://auth.example/verify?'))
+      const opened = await open(link)
+      assert.ok(opened.startsWith(`${target}#access_token=`), opened)
+      assert.equal(new URLSearchParams(new URL(opened).hash.slice(1)).get('type'), made)
+      const user = await adminCall(app, 'GET', `/admin/users/${link.id}`)
+      assert.ok(user.email_confirmed_at)
+      assert.match(await open(link), /error_code=otp_expired/)
+    })
+  }
+
+  for (const type of ['signup', 'magiclink', 'recovery', 'invite']) {
+    test(`${type}: the code proves the same as the link, and both are spent together`, async () => {
+      const email = newAddress()
+      if (type === 'magiclink' || type === 'recovery') await create(email)
+      const link = await generate({ type, email, password })
+      const payload = { type, email, token: link.email_otp }
+      const verified = await app.inject({ method: 'POST', url: '/verify', payload })
+      assert.equal(verified.statusCode, 200, verified.body)
+      assert.match(await open(link), /error_code=otp_expired/)
+    })
+  }
+
+  test('hashed_token works as a token_hash', async () => {
+    const { hashed_token } = await generate({ type: 'invite', email: newAddress() })
+    const payload = { type: 'invite', token_hash: hashed_token }
+    const verified = await app.inject({ method: 'POST', url: '/verify', payload })
+    assert.equal(verified.statusCode, 200, verified.body)
+  })
+
+  test('an address is changed when both links were opened, in either order', async () => {
+    for (const order of [
+      ['email_change_current', 'email_change_new'],
+      ['email_change_new', 'email_change_current'],
+    ]) {
+      const [email, new_email] = [newAddress(), newAddress()]
+      const { id } = await create(email)
+      const links = []
+      for (const type of order) {
+        const link = await generate({ type, email, new_email })
+        assert.equal(link.verification_type, type)
+        assert.equal(link.new_email, new_email)
+        assert.equal(new URL(link.action_link).searchParams.get('type'), 'email_change')
+        links.push(link)
+      }
+      const [first, second] = links
+      assert.match(await open(first), /#message=/)
+      assert.equal((await adminCall(app, 'GET', `/admin/users/${id}`)).email, email)
+      assert.match(await open(second), /#access_token=/)
+      assert.equal((await adminCall(app, 'GET', `/admin/users/${id}`)).email, new_email)
+    }
+  })
+
+  test('a link to one new address never agrees to another', async () => {
+    const [email, wanted, other] = [newAddress(), newAddress(), newAddress()]
+    await create(email)
+    const agreed = await generate({ type: 'email_change_current', email, new_email: wanted })
+    const made = await generate({ type: 'email_change_new', email, new_email: other })
+    assert.match(await open(agreed), /error_code=otp_expired/)
+    assert.match(await open(made), /#message=/)
+  })
+
+  test('a password that somebody else set before the address was proven does not survive', async () => {
+    const email = newAddress()
+    const theirs = 'the password of somebody else'
+    await app.inject({ method: 'POST', url: '/signup', payload: { email, password: theirs } })
+    await mail.waitFor(email)
+    for (const [type, body] of Object.entries({
+      invite: {},
+      signup: { password },
+      magiclink: {},
+    })) {
+      await sql`update auth.users set email_confirmed_at = null where email = ${email}`.execute(
+        app.db,
+      )
+      await open(await generate({ type, email, ...body }))
+      const payload = { email, password: theirs }
+      const url = '/token?grant_type=password'
+      const response = await app.inject({ method: 'POST', url, payload })
+      assert.equal(response.json().error_code, 'invalid_credentials', type)
+    }
+  })
+
+  test('a redirect that is not allowed becomes the site', async () => {
+    const link = await generate({
+      type: 'invite',
+      email: newAddress(),
+      redirect_to: 'https://evil.example/',
+    })
+    assert.equal(link.redirect_to, 'http://app.example')
+  })
+
+  test('nothing is sent', async () => {
+    const email = newAddress()
+    await generate({ type: 'invite', email })
+    assert.ok(!mail.messages.some(({ to }) => to === email))
+  })
+
+  test('a new address voids the links that went to the old one', async () => {
+    const email = newAddress()
+    const { id } = await create(email)
+    const link = await generate({ type: 'recovery', email })
+    await adminCall(app, 'PUT', `/admin/users/${id}`, { email: newAddress() })
+    assert.match(await open(link), /error_code=otp_expired/)
+  })
+
+  const known = 'known@example.com'
+  const unknown = 'unknown@example.com'
+  const mistakes: [object, number, string][] = [
+    [{ email: known }, 400, 'validation_failed'],
+    [{ type: 'recovery' }, 400, 'validation_failed'],
+    [{ type: 'phone_change', email: known }, 400, 'validation_failed'],
+    [{ type: 'signup', email: unknown }, 400, 'validation_failed'],
+    [{ type: 'signup', email: unknown, password: 'short' }, 422, 'weak_password'],
+    [{ type: 'signup', email: known, password }, 422, 'email_exists'],
+    [{ type: 'invite', email: known }, 422, 'email_exists'],
+    [{ type: 'recovery', email: unknown }, 404, 'user_not_found'],
+    [{ type: 'recovery', email: 'unknown' }, 400, 'validation_failed'],
+    [{ type: 'email_change_new', email: unknown, new_email: 'x@y.co' }, 404, 'user_not_found'],
+    [{ type: 'email_change_new', email: known }, 400, 'validation_failed'],
+    [{ type: 'email_change_new', email: known, new_email: 'x' }, 400, 'validation_failed'],
+    [{ type: 'email_change_new', email: known, new_email: 'other@b.co' }, 422, 'email_exists'],
+  ]
+  test('wrong requests are refused and change nothing', async () => {
+    await create(known)
+    await create('other@b.co')
+    const before = await state()
+    for (const [body, status, code] of mistakes) {
+      const response = await asAdmin(app, 'POST', '/admin/generate_link', body)
+      const got = [response.statusCode, response.json().error_code]
+      assert.deepEqual(got, [status, code], `${JSON.stringify(body)} ${response.body}`)
+    }
+    assert.deepEqual(await state(), before)
+  })
+
+  test('email_change_current needs secure email changes', async (t) => {
+    const env = { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' }
+    const { app: lenient } = await build(t, { env })
+    await adminCall(lenient, 'POST', '/admin/users', { email: known })
+    const body = { type: 'email_change_current', email: known, new_email: 'new@b.co' }
+    const response = await asAdmin(lenient, 'POST', '/admin/generate_link', body)
+    assert.equal(response.json().error_code, 'validation_failed')
+    const alone = await adminCall<GeneratedLink>(lenient, 'POST', '/admin/generate_link', {
+      ...body,
+      type: 'email_change_new',
+    })
+    const url = alone.action_link.replace('http://auth.example', '')
+    const opened = await lenient.inject({ url })
+    assert.match(String(opened.headers.location), /#access_token=/)
+  })
+
+  function create(email: string): Promise<User> {
+    return adminCall(app, 'POST', '/admin/users', { email, email_confirm: true })
+  }
+
+  function generate(body: object): Promise<GeneratedLink> {
+    return adminCall(app, 'POST', '/admin/generate_link', body)
+  }
+
+  /** Follows the link as a browser does, and returns where it leads. */
+  async function open(link: GeneratedLink | undefined): Promise<string> {
+    const url = link?.action_link.replace('http://auth.example', '') ?? ''
+    const response = await app.inject({ url })
+    assert.equal(response.statusCode, 303)
+    return String(response.headers.location)
+  }
+
+  async function state() {
+    const { rows } =
+      await sql`select id, email_change, updated_at from auth.users order by id`.execute(app.db)
+    return rows
+  }
+})
+
+let addresses = 0
+const newAddress = () => `person-${++addresses}@example.com`
