@@ -6,7 +6,7 @@ import type { ApiError } from '../errors.ts'
 import type { Session } from '../schemas/session.ts'
 import { isAllowedRedirect, type RedirectRules } from './redirects/allowed.ts'
 import { compileGlob } from './redirects/glob.ts'
-import { withFragment, withQuery } from './redirects/target.ts'
+import { inAscii, withFragment, withQuery } from './redirects/target.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -35,13 +35,13 @@ export function createRedirects(rules: RedirectRules, allowList: readonly string
     /** The first allowed of: `explicit`, the redirect_to header or query, the Referer; else the site. */
     resolve(request: FastifyRequest, explicit?: string): string {
       const asked = explicit || header(request, 'redirect_to') || queryValue(request, 'redirect_to')
-      if (asked && isAllowed(asked)) return asked
+      if (asked && isAllowed(asked)) return inAscii(asked)
       if (asked) {
         const held = { siteUrl: rules.siteUrl, allowList }
         request.log.warn({ redirect_to: asked, ...held }, 'redirect_to refused; using the site URL')
       }
       const referrer = header(request, 'referer')
-      return referrer && isAllowed(referrer) ? referrer : rules.siteUrl
+      return referrer && isAllowed(referrer) ? inAscii(referrer) : rules.siteUrl
     },
 
     /** Implicit flow: the session in the fragment, which browsers do not send to servers. */

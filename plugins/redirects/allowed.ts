@@ -24,7 +24,8 @@ export function isAllowedRedirect(target: string, rules: RedirectRules): boolean
 
 /** Undefined for anything that two parsers might read differently: user info, backslashes, blanks, controls. */
 function parse(target: string): URL | undefined {
-  if (target.length > 2048 || /[\s\\\p{Cc}]/u.test(target)) return undefined
+  if (target.length > 2048 || !target.isWellFormed()) return undefined
+  if (/[\s\\\p{Cc}]/u.test(target)) return undefined
   const url = URL.parse(target)
   if (!url || url.username || url.password) return undefined
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:'

@@ -2,6 +2,11 @@
 
 type Parameters = Record<string, string | number | undefined>
 
+/** Letters of the world in percent form, as a header has to hold them (RFC 3986 §2.5); the rest stays as it is. */
+export function inAscii(target: string): string {
+  return target.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+}
+
 /** Replaces the fragment; keys are sorted. */
 export function withFragment(target: string, parameters: Parameters): string {
   const [base = ''] = target.split('#', 1)

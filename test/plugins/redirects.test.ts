@@ -1,0 +1,223 @@
+/** Where a browser may be sent with a session in hand: the whole table, and every way we know to trick it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { isAllowedRedirect } from '../../plugins/redirects/allowed.ts'
+import { compileGlob } from '../../plugins/redirects/glob.ts'
+import { withFragment, withQuery } from '../../plugins/redirects/target.ts'
+
+interface Table {
+  list?: string[]
+  site?: string
+  dev?: boolean
+  allowed: string[]
+  refused: string[]
+}
+
+const tables: Record<string, Table> = {
+  'a pattern for one level of a path': {
+    list: ['http://one.com/*'],
+    allowed: ['http://one.com/', 'http://one.com/abc', 'http://one.com/abc?x=1'],
+    refused: ['http://one.com', 'http://one.com/a/b', 'http://one.com/a.b', 'https://one.com/abc'],
+  },
+  'the fragment is not part of what is matched': {
+    list: ['http://one.com/*', 'https://ex.com/a'],
+    allowed: ['http://one.com/abc#f/x.y', 'https://ex.com/a#t'],
+    refused: ['https://ex.com/a/', 'https://ex.com/a?z=1', 'https://ex.com/b#/a'],
+  },
+  'a pattern for one level of a host': {
+    list: ['https://*.sub.com'],
+    allowed: ['https://a.sub.com'],
+    refused: [
+      'https://sub.com',
+      'https://a.b.sub.com',
+      'https://a.sub.com/',
+      'https://evil.com/.sub.com',
+      'https://evil.com?.sub.com',
+      'https://evil.com#.sub.com',
+      'https://evil.com:1.sub.com',
+      'https://a@evil.sub.com',
+    ],
+  },
+  'a pattern for any depth': {
+    list: ['https://deep.com/**'],
+    allowed: ['https://deep.com/a/b.c?d=e', 'https://deep.com/'],
+    refused: ['https://deep.com', 'https://deep.com.evil.com/', 'https://deep.comevil/'],
+  },
+  'single characters, classes and escapes': {
+    list: ['https://x?.com/[a-c][!d]', 'https://y.com/\\*'],
+    allowed: ['https://xy.com/ae', 'https://y.com/*'],
+    refused: ['https://x.com/ae', 'https://xy.com/de', 'https://xy.com/ad', 'https://y.com/z'],
+  },
+  'an app of its own scheme': {
+    list: ['myapp://callback', 'com.example.app:/**'],
+    allowed: ['myapp://callback', 'com.example.app://login?x=1'],
+    refused: ['myapp://other', 'MYAPP://callback', 'otherapp://callback'],
+  },
+  'a pattern never opens another machine by its bare address': {
+    list: ['http://**'],
+    allowed: ['http://printer.lan/'],
+    refused: [
+      'http://10.0.0.1/',
+      'http://169.254.169.254/latest',
+      'http://2130706433/',
+      'http://0x7f.1/',
+      'http://[fd00::1]/',
+      'http://0.0.0.0/',
+    ],
+  },
+  'the site: any port, path and query, by its scheme or https': {
+    allowed: [
+      'http://app.example',
+      'http://app.example/',
+      'https://app.example/deep/path?x=1#y',
+      'http://app.example:3000/path',
+      'HTTP://APP.EXAMPLE/path',
+      'http://app.example//evil.com',
+    ],
+    refused: [
+      'http://www.app.example/',
+      'http://example/',
+      'ftp://app.example/',
+      'myapp://app.example/',
+      'http://app.example.evil.com/',
+      'http://evil-app.example/',
+      'http://app.example./',
+    ],
+  },
+  'a site with https is not left for http': {
+    site: 'https://app.example',
+    allowed: ['https://app.example:8443/'],
+    refused: ['http://app.example/'],
+  },
+  'a loopback address, in development': {
+    dev: true,
+    allowed: ['http://localhost:3000/', 'http://127.0.0.1:5173/x', 'http://[::1]:8080/'],
+    refused: ['http://localhost.evil.com/', 'http://127.0.0.1.evil.com/', 'http://0.0.0.0:3000/'],
+  },
+  'a loopback address, in production': {
+    allowed: [],
+    refused: ['http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/'],
+  },
+  'user names in front of the host': {
+    list: ['https://**'],
+    allowed: [],
+    refused: [
+      'http://app.example@evil.com/',
+      'http://app.example:80@evil.com/',
+      'http://evil.com@app.example/',
+      'https://user:secret@good.com/',
+      'https://@good.com/',
+    ],
+  },
+  'what two parsers read differently': {
+    list: ['https://good.com/**'],
+    allowed: [],
+    refused: [
+      'http:\\\\app.example\\',
+      'http://evil.com\\@app.example/',
+      'http://evil.com\\.app.example/',
+      'https://good.com\\@evil.com/',
+      '\\\\evil.com',
+      '//evil.com',
+      '///evil.com',
+      '/\\evil.com',
+      '/relative',
+      'http:/app.example',
+      'http:app.example',
+      'http:///app.example',
+      'http://app.example%40evil.com/',
+      'http://app.example%2eevil.com/',
+      'http://evil.com%2f@app.example/',
+      'http://evil.com%00.app.example/',
+      'http://app.example:99999/',
+      'http://app.example:80:80/',
+      ' http://app.example/',
+      'http://app.example /',
+      '',
+    ],
+  },
+  'line breaks and control characters': {
+    list: ['https://good.com/**'],
+    allowed: ['https://good.com/%0d%0aset-cookie:a=b'],
+    refused: [
+      'https://good.com/\r\nSet-Cookie: a=b',
+      'https://good.com/\nx',
+      'https://good.com/\tx',
+      'http://app.\texample/',
+      'https://good.com/\u0000',
+      'https://good.com/\u2028x',
+      'https://good.com/\u0085x',
+    ],
+  },
+  'hosts that only look the same': {
+    list: ['https://good.com/**', 'https://*.good.com/**'],
+    allowed: ['https://good.com/päth'],
+    refused: [
+      'http://аpp.example/',
+      'https://gооd.com/',
+      'https://good。com/',
+      'https://good.com。evil.com/',
+      'https://ⓖood.com/',
+      'https://evil.com/.good.com/',
+      'http://app。example/',
+      'http://app.example℀.evil.com/',
+    ],
+  },
+  'schemes that run or carry something, whatever the list says': {
+    list: ['**', 'javascript:**', 'data:**'],
+    allowed: ['anyapp://x'],
+    refused: [
+      'javascript:alert(1)',
+      'JavaScript:alert(1)',
+      'java\nscript:alert(1)',
+      'javascript://app.example/%0aalert(1)',
+      'data:text/html,<script>alert(1)</script>',
+      'vbscript:msgbox(1)',
+      'blob:http://app.example/x',
+      'file:///etc/passwd',
+      'about:blank',
+    ],
+  },
+  'half a character and endless addresses': {
+    allowed: [],
+    refused: ['http://app.example/\ud800', `http://app.example/${'a'.repeat(3000)}`],
+  },
+}
+
+suite('redirect targets', () => {
+  for (const [what, table] of Object.entries(tables)) {
+    const { list = [], site = 'http://app.example', dev = false } = table
+    const rules = { siteUrl: site, globs: list.map(compileGlob), allowLoopback: dev }
+
+    test(`${what}: allowed`, () => {
+      for (const target of table.allowed) {
+        assert.equal(isAllowedRedirect(target, rules), true, JSON.stringify(target))
+      }
+    })
+
+    test(`${what}: refused`, () => {
+      for (const target of table.refused) {
+        assert.equal(isAllowedRedirect(target, rules), false, JSON.stringify(target))
+      }
+    })
+  }
+
+  test('results are encoded once, in sorted order, and replace a fragment', () => {
+    const error = { error_code: 'x', error_description: 'a: b & c=d' }
+    assert.equal(
+      withFragment('https://a.com/p?q=1#old', error),
+      'https://a.com/p?q=1#error_code=x&error_description=a%3A+b+%26+c%3Dd',
+    )
+    assert.equal(
+      withQuery('https://a.com/p?q=1#old', { code: 'x' }),
+      'https://a.com/p?code=x&q=1#old',
+    )
+    assert.equal(withQuery('myapp://callback', { code: 'x' }), 'myapp://callback?code=x')
+  })
+
+  test('a value that is already there does not survive beside ours', () => {
+    const target = withQuery('https://a.com/?code=theirs&code=twice', { code: 'ours' })
+    assert.deepEqual(new URL(target).searchParams.getAll('code'), ['ours'])
+  })
+})
