@@ -1,0 +1,76 @@
+/** POST /logout with three devices of one person and one of another. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../schemas/session.ts'
+import { adminToken } from '../support/admin.ts'
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, getUser, newPerson, refresh, signIn } from '../support/signed-in.ts'
+
+/** Who is still signed in after the first device signed out. */
+const scopes: Record<string, { query: string; survivors: string[] }> = {
+  'by default everywhere': { query: '', survivors: ['stranger'] },
+  global: { query: '?scope=global', survivors: ['stranger'] },
+  local: { query: '?scope=local', survivors: ['second', 'third', 'stranger'] },
+  others: { query: '?scope=others', survivors: ['first', 'stranger'] },
+}
+
+suite('POST /logout', () => {
+  const serverFor = sharedServers()
+
+  for (const [name, { query, survivors }] of Object.entries(scopes)) {
+    test(name, async () => {
+      const { app } = await serverFor(autoconfirm)
+      const first = await newPerson(app)
+      const devices = {
+        first,
+        second: await signIn(app, first.email),
+        third: await signIn(app, first.email),
+        stranger: await newPerson(app),
+      }
+
+      const response = await logout(app, first, query)
+
+      assert.equal(response.statusCode, 204)
+      assert.equal(response.body, '')
+      for (const [device, session] of Object.entries(devices)) {
+        const survives = survivors.includes(device)
+        assert.equal((await getUser(app, session)).statusCode, survives ? 200 : 403, device)
+        const refreshed = await refresh(app, session.refresh_token)
+        assert.equal(refreshed.statusCode, survives ? 200 : 400, device)
+        if (!survives) assert.equal(refreshed.json().error_code, 'refresh_token_not_found')
+      }
+    })
+  }
+
+  test('a second time, the session is gone', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const session = await newPerson(app)
+    await logout(app, session, '?scope=local')
+    const again = await logout(app, session, '?scope=local')
+    assert.equal(again.statusCode, 403)
+    assert.equal(again.json().error_code, 'session_not_found')
+  })
+
+  test('is written down', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const session = await newPerson(app)
+    await logout(app, session, '')
+    const entries = await app.db.selectFrom('audit_log_entries').selectAll().execute()
+    const mine = entries.filter(({ payload }) => payload.actor_id === session.user.id)
+    assert.equal(mine.filter(({ payload }) => payload.action === 'logout').length, 1)
+  })
+
+  test('an admin token is nobody who could sign out', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const response = await logout(app, { access_token: await adminToken(app) }, '')
+    assert.equal(response.statusCode, 403)
+    assert.equal(response.json().error_code, 'bad_jwt')
+  })
+})
+
+function logout(app: App, { access_token }: Pick<Session, 'access_token'>, query: string) {
+  const headers = { authorization: `Bearer ${access_token}` }
+  return app.inject({ method: 'POST', url: `/logout${query}`, headers })
+}

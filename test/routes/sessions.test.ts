@@ -1,0 +1,150 @@
+/** Where a person is signed in: for themselves, and for admins. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Device } from '../../schemas/device.ts'
+import type { Session } from '../../schemas/session.ts'
+import { asAdmin } from '../support/admin.ts'
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, getUser, newPerson, refresh, signIn } from '../support/signed-in.ts'
+
+const phone = { 'user-agent': 'phone/1', 'x-forwarded-for': '203.0.113.7, 10.0.0.1' }
+
+suite('devices', () => {
+  const serverFor = sharedServers()
+
+  test('shows each session with its device, last used first', async (t) => {
+    const { app } = await serverFor(autoconfirm)
+    const started = Math.ceil(Date.now() / 1000) * 1000
+    t.mock.timers.enable({ apis: ['Date'], now: started })
+    const first = await newPerson(app)
+    t.mock.timers.setTime(started + 1000)
+    await signIn(app, first.email, phone)
+    t.mock.timers.setTime(started + 2000)
+    const elsewhere = { 'user-agent': 'browser/2', 'x-forwarded-for': '2001:db8::1' }
+    await refresh(app, first.refresh_token, elsewhere)
+
+    const [used, other, ...more] = await devicesOf(app, first)
+
+    assert.deepEqual(more, [])
+    const { id, ...rest } = used ?? assert.fail()
+    assert.equal(id, sessionIdOf(first))
+    assert.deepEqual(rest, {
+      created_at: new Date(started).toISOString(),
+      last_used_at: new Date(started + 2000).toISOString(),
+      user_agent: 'browser/2',
+      ip: '2001:db8::1',
+      current: true,
+    })
+    assert.equal(other?.user_agent, 'phone/1')
+    assert.equal(other?.ip, '203.0.113.7')
+    assert.equal(other?.current, false)
+  })
+
+  test('does not show sessions that have ended by themselves', async (t) => {
+    const { app } = await serverFor({ ...autoconfirm, AUTH_SESSIONS_TIMEBOX: '1h' })
+    const started = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now: started })
+    const { email } = await newPerson(app)
+    t.mock.timers.setTime(started + 3_600_000)
+    const later = await signIn(app, email)
+    assert.equal((await devicesOf(app, later)).length, 1)
+  })
+
+  test('signs one device out, and nothing else', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const mine = await newPerson(app)
+    const other = await signIn(app, mine.email)
+    const stranger = await newPerson(app)
+
+    assert.equal(await signOut(app, mine, sessionIdOf(stranger)), 404)
+    assert.equal(await signOut(app, mine, sessionIdOf(other)), 204)
+    assert.equal(await signOut(app, mine, sessionIdOf(other)), 404)
+
+    assert.equal((await getUser(app, other)).json().error_code, 'session_not_found')
+    assert.equal(
+      (await refresh(app, other.refresh_token)).json().error_code,
+      'refresh_token_not_found',
+    )
+    assert.equal((await getUser(app, stranger)).statusCode, 200)
+    assert.equal((await devicesOf(app, mine)).length, 1)
+    assert.equal(await signOut(app, mine, sessionIdOf(mine)), 204)
+    assert.equal((await getUser(app, mine)).statusCode, 403)
+  })
+
+  test('an admin sees and ends the sessions of anybody', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const ann = await newPerson(app)
+    const second = await signIn(app, ann.email, phone)
+    await signIn(app, ann.email)
+    const bob = await newPerson(app)
+    const path = `/admin/users/${ann.user.id}/sessions`
+    const ask = (method: 'GET' | 'DELETE', url: string) => asAdmin(app, method, url)
+
+    const listed: Device[] = (await ask('GET', path)).json().sessions
+    assert.deepEqual(listed.map(({ user_agent }) => user_agent).includes('phone/1'), true)
+    assert.equal(listed.length, 3)
+    assert.equal((await ask('DELETE', `${path}/${sessionIdOf(bob)}`)).statusCode, 404)
+    assert.equal((await ask('DELETE', `${path}/${sessionIdOf(second)}`)).statusCode, 204)
+    assert.equal((await ask('GET', path)).json().sessions.length, 2)
+    assert.equal((await ask('DELETE', path)).statusCode, 204)
+    assert.deepEqual((await ask('GET', path)).json(), { sessions: [] })
+    assert.equal((await refresh(app, ann.refresh_token)).statusCode, 400)
+    assert.equal((await refresh(app, bob.refresh_token)).statusCode, 200)
+
+    const nobody = `/admin/users/${crypto.randomUUID()}/sessions`
+    for (const method of ['GET', 'DELETE'] as const) {
+      const response = await ask(method, nobody)
+      assert.equal(response.statusCode, 404)
+      assert.equal(response.json().error_code, 'user_not_found')
+    }
+    assert.equal(
+      (await ask('GET', '/admin/users/x/sessions')).json().msg,
+      'user_id must be an UUID',
+    )
+  })
+
+  test('an admin whose own session ended is no admin any more', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const person = await newPerson(app)
+    await app.db
+      .updateTable('users')
+      .set({ role: 'service_role' })
+      .where('id', '=', person.user.id)
+      .execute()
+    const admin = await signIn(app, person.email)
+    const headers = { authorization: `Bearer ${admin.access_token}` }
+    const url = `/admin/users/${person.user.id}/sessions`
+    assert.equal((await app.inject({ url, headers })).statusCode, 200)
+    await app.db
+      .updateTable('sessions')
+      .set({ not_after: new Date(Date.now() - 1) })
+      .where('id', '=', sessionIdOf(admin))
+      .execute()
+    assert.equal((await app.inject({ url, headers })).json().error_code, 'session_expired')
+    await signOut(app, person, sessionIdOf(admin))
+    assert.equal((await app.inject({ url, headers })).json().error_code, 'session_not_found')
+  })
+})
+
+function bearer({ access_token }: Pick<Session, 'access_token'>) {
+  return { authorization: `Bearer ${access_token}` }
+}
+
+async function devicesOf(app: App, session: Session): Promise<Device[]> {
+  const response = await app.inject({ url: '/sessions', headers: bearer(session) })
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json().sessions
+}
+
+async function signOut(app: App, session: Session, id: string): Promise<number> {
+  const headers = bearer(session)
+  const response = await app.inject({ method: 'DELETE', url: `/sessions/${id}`, headers })
+  return response.statusCode
+}
+
+function sessionIdOf({ access_token }: Session): string {
+  const payload = Buffer.from(access_token.split('.')[1] ?? '', 'base64url').toString()
+  return JSON.parse(payload).session_id
+}
