@@ -61,6 +61,7 @@ import adminKeys from './routes/admin/keys.ts'
 import adminUserSessions from './routes/admin/user-sessions.ts'
 import adminUsersCreate from './routes/admin/users/create.ts'
 import adminUsersFactors from './routes/admin/users/factors.ts'
+import adminUsersImpersonate from './routes/admin/users/impersonate.ts'
 import adminUsersList from './routes/admin/users/list.ts'
 import adminUsersRecord from './routes/admin/users/record.ts'
 import authorize from './routes/authorize.ts'
@@ -176,6 +177,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(adminUsersCreate)
   await app.register(adminUsersRecord)
   await app.register(adminUsersFactors)
+  await app.register(adminUsersImpersonate)
   await app.register(adminGenerateLink)
   await app.register(adminAudit)
   await app.register(dev)

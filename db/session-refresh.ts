@@ -100,6 +100,7 @@ const advanceStatement = prepareStatement<RefreshValues, SessionRecord>(
         'advanced.tag',
         'advanced.refresh_token_hmac_key',
         'advanced.refresh_token_counter',
+        'advanced.postern_impersonated_by',
       ])
       .select((eb) =>
         jsonArrayFrom(
@@ -149,6 +150,7 @@ function newerSession(
     .select('other.id')
     .whereRef('other.user_id', '=', 'sessions.user_id')
     .whereRef('other.id', '<>', 'sessions.id')
+    .where('other.postern_impersonated_by', 'is', null)
     .where(sql<boolean>`${kindOf('other')} is not distinct from ${kindOf('sessions')}`)
     .where(sql<boolean>`coalesce(other.not_after > ${now}, true)`)
     .where(sql<boolean>`coalesce(other.created_at > ${openedAfter}::timestamptz, true)`)

@@ -24,6 +24,8 @@ export interface SessionsTable {
   tag: string | null
   refresh_token_hmac_key: string | null
   refresh_token_counter: Generated<number | null>
+  /** The admin who borrowed the account for this session; null for a session of the person's own. */
+  postern_impersonated_by: string | null
 }
 
 export const sessionColumns = [
@@ -35,6 +37,7 @@ export const sessionColumns = [
   'sessions.tag',
   'sessions.refresh_token_hmac_key',
   'sessions.refresh_token_counter',
+  'sessions.postern_impersonated_by',
 ] as const
 
 export interface SessionState {
@@ -47,6 +50,7 @@ export interface SessionState {
   /** Encrypted (plugins/encryption.ts), or plain in a database taken over from a peer. */
   refresh_token_hmac_key: string | null
   refresh_token_counter: number | null
+  postern_impersonated_by: string | null
   amr: AmrClaim[]
 }
 
@@ -62,6 +66,7 @@ export interface NewSession {
   ip: string | null
   not_after: Date | null
   refresh_token_hmac_key: string
+  postern_impersonated_by: string | null
 }
 
 /** One statement: the session, how it was opened, the person's last sign-in and the audit entry. */
@@ -89,7 +94,7 @@ export async function insertSession(
     )
     .with('audited', (eb) => auditInsert(eb, audit, now))
     .updateTable('users')
-    .set({ last_sign_in_at: now, updated_at: now })
+    .set({ updated_at: now, ...(!session.postern_impersonated_by && { last_sign_in_at: now }) })
     .where('id', '=', session.user_id)
     .execute()
 }
@@ -144,11 +149,12 @@ const deviceColumns = [
   'sessions.not_after',
   'sessions.user_agent',
   'sessions.ip',
+  'sessions.postern_impersonated_by',
 ] as const
 
 export type SessionRow = Pick<
   SessionState,
-  'session_id' | 'session_created_at' | 'refreshed_at' | 'not_after'
+  'session_id' | 'session_created_at' | 'refreshed_at' | 'not_after' | 'postern_impersonated_by'
 > &
   Pick<NewSession, 'user_agent' | 'ip'>
 

@@ -27,6 +27,12 @@ export const AccessToken = Type.Object(
     amr: Type.Array(AuthenticationMethod, { description: 'Newest first' }),
     session_id: Type.String({ format: 'uuid' }),
     is_anonymous: Type.Boolean(),
+    act: Type.Optional(
+      Type.Object(
+        { sub: Type.String() },
+        { description: 'The admin who acts in place of the person (RFC 8693 §4.1)' },
+      ),
+    ),
   },
   { title: 'AccessToken' },
 )

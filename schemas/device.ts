@@ -13,6 +13,9 @@ export const Device = Type.Object(
     last_used_at: Timestamp,
     user_agent: Text,
     ip: Text,
+    impersonated_by: Type.Optional(
+      Type.String({ description: 'The admin who opened it in place of the person' }),
+    ),
     current: Type.Boolean({ description: 'True for the session that asks' }),
   },
   { title: 'Device' },
@@ -27,6 +30,7 @@ interface DeviceSource {
   refreshed_at: Date | null
   user_agent: string | null
   ip: string | null
+  postern_impersonated_by: string | null
 }
 
 export function toDevice(row: DeviceSource, currentId?: string): Device {
@@ -37,6 +41,7 @@ export function toDevice(row: DeviceSource, currentId?: string): Device {
     last_used_at: toTimestamp(row.refreshed_at ?? createdAt),
     user_agent: row.user_agent,
     ip: row.ip,
+    ...(row.postern_impersonated_by && { impersonated_by: row.postern_impersonated_by }),
     current: row.session_id === currentId,
   }
 }

@@ -36,6 +36,7 @@ export type AuthenticationMethod =
   | 'email/signup'
   | 'email_change'
   | 'invite'
+  | 'impersonation'
 
 interface SessionDeps {
   db: Db
@@ -46,7 +47,10 @@ interface SessionDeps {
   signAccessToken: (person: UserRecord, session: AccessTokenSession, now: Date) => Promise<string>
 }
 
-type AccessTokenSession = Pick<SessionState, 'session_id' | 'session_created_at' | 'amr'>
+type AccessTokenSession = Pick<
+  SessionState,
+  'session_id' | 'session_created_at' | 'not_after' | 'postern_impersonated_by' | 'amr'
+>
 
 export interface Opening {
   method: AuthenticationMethod
@@ -55,6 +59,8 @@ export interface Opening {
   audit?: AuditEntry | undefined
   /** Seconds after which the session ends whatever happens. */
   lifetimeSeconds?: number
+  /** The admin for whom the session is opened, in place of the person. */
+  impersonatedBy?: string
 }
 
 export function createSessions(deps: SessionDeps) {
@@ -67,11 +73,12 @@ export function createSessions(deps: SessionDeps) {
     refreshToken: string,
     now: Date,
   ): Promise<Session> {
+    const seconds = secondsUntil(session.not_after, accessTokenSeconds, now)
     return {
       access_token: await signAccessToken(person, session, now),
       token_type: 'bearer',
-      expires_in: accessTokenSeconds,
-      expires_at: Math.floor(now.getTime() / 1000) + accessTokenSeconds,
+      expires_in: seconds,
+      expires_at: Math.floor(now.getTime() / 1000) + seconds,
       refresh_token: refreshToken,
       user: toUser(person),
     }
@@ -82,7 +89,7 @@ export function createSessions(deps: SessionDeps) {
     async issue(db: Db, person: UserRecord, opening: Opening, now: Date): Promise<Session> {
       const id = crypto.randomUUID()
       const key = keys.derive(id)
-      const { lifetimeSeconds } = opening
+      const { lifetimeSeconds, impersonatedBy = null } = opening
       const session = {
         id,
         user_id: person.id,
@@ -92,13 +99,18 @@ export function createSessions(deps: SessionDeps) {
         ip: opening.client.ip,
         not_after: lifetimeSeconds ? new Date(now.getTime() + lifetimeSeconds * 1000) : null,
         refresh_token_hmac_key: keys.seal(id, key),
+        postern_impersonated_by: impersonatedBy,
       }
       await insertSession(db, session, opening.method, opening.audit, now)
       const amr: AmrClaim[] = [
         { method: opening.method, timestamp: Math.floor(now.getTime() / 1000) },
       ]
-      const signedIn = { ...person, last_sign_in_at: now, updated_at: now }
-      const described = { session_id: id, session_created_at: now, amr }
+      const signedIn = {
+        ...person,
+        updated_at: now,
+        ...(!impersonatedBy && { last_sign_in_at: now }),
+      }
+      const described = { ...session, session_id: id, session_created_at: now, amr }
       return toSession(signedIn, described, encodeRefreshToken(id, 0, key), now)
     },
 
@@ -117,6 +129,12 @@ export function createSessions(deps: SessionDeps) {
       return { session: await toSession(record, record, token, now), outcome: outcome.outcome }
     },
   }
+}
+
+/** How long an access token of the session may live: no longer than the session itself. */
+function secondsUntil(end: Date | null, most: number, now: Date): number {
+  if (!end) return most
+  return Math.min(most, Math.floor(end.getTime() / 1000) - Math.floor(now.getTime() / 1000))
 }
 
 async function sessions(fastify: FastifyInstance) {

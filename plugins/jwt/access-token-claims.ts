@@ -19,7 +19,8 @@ export interface ClaimsSource {
     | 'is_anonymous'
     | 'factors'
   >
-  session: Pick<SessionState, 'session_id' | 'session_created_at'>
+  session: Pick<SessionState, 'session_id' | 'session_created_at'> &
+    Partial<Pick<SessionState, 'not_after' | 'postern_impersonated_by'>>
   amr: AccessToken['amr']
   config: Pick<
     Config,
@@ -47,6 +48,7 @@ export function accessTokenClaims(source: ClaimsSource): AccessToken {
     amr,
     session_id: session.session_id,
     is_anonymous: user.is_anonymous,
+    ...(session.postern_impersonated_by && { act: { sub: session.postern_impersonated_by } }),
   }
 }
 
@@ -55,9 +57,10 @@ export function aalOf(amr: AccessToken['amr']): 'aal1' | 'aal2' {
   return amr.some(({ method }) => secondFactors.has(method)) ? 'aal2' : 'aal1'
 }
 
-/** A session that still owes its second factor must not outlive its allowance by a token. */
+/** No token outlives its session. A session that still owes its second factor must not outlive its allowance by a token. */
 function expiryOf({ user, session, amr, config, now }: ClaimsSource): number {
-  const expiry = toSeconds(now) + config.AUTH_JWT_EXP
+  const end = session.not_after ? toSeconds(session.not_after) : Number.POSITIVE_INFINITY
+  const expiry = Math.min(toSeconds(now) + config.AUTH_JWT_EXP, end)
   const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL
   const owesFactor =
     aalOf(amr) === 'aal1' && user.factors.some(({ status }) => status === 'verified')

@@ -10,7 +10,7 @@ import { hooks } from './groups/hooks.ts'
 import { encryption, inherited, jwt } from './groups/jwt.ts'
 import { mfa, passkeys } from './groups/mfa.ts'
 import { captcha, passwords } from './groups/security.ts'
-import { limits, plannedLimits, sessions } from './groups/sessions.ts'
+import { impersonation, limits, plannedLimits, sessions } from './groups/sessions.ts'
 import { sms } from './groups/sms.ts'
 import { telemetry } from './groups/telemetry.ts'
 
@@ -22,6 +22,7 @@ export const variables = {
   ...signup,
   ...passwords,
   ...sessions,
+  ...impersonation,
   ...smtp,
   ...mailer,
   ...mailKinds,

@@ -42,6 +42,18 @@ export const sessions = group('Sessions and refresh tokens', {
   ),
 })
 
+export const impersonation = group('Impersonation', {
+  AUTH_ADMIN_IMPERSONATION_ENABLED: flag(
+    'Admins may open a short session in the place of a person. It is marked in its tokens, in the audit trail and in the list of devices of the person.',
+    false,
+  ),
+  AUTH_ADMIN_IMPERSONATION_EXP: duration('When such a session ends, whatever happens.', {
+    default: '15m',
+    minimum: 60,
+    maximum: 86_400,
+  }),
+})
+
 const perFiveMinutes = 'per client address in five minutes'
 
 export const limits = group('Rate limits', {

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { decodeJwt } from 'jose'
+
+import type { Device } from '../../../schemas/device.ts'
+import type { Session } from '../../../schemas/session.ts'
+import { adminCall, asAdmin } from '../../support/admin.ts'
+import { type App, build } from '../../support/server.ts'
+
+const enabled = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
+const minute = 60_000
+
+suite('POST /admin/users/{user_id}/impersonate', () => {
+  test('is off unless the operator switched it on', async (t) => {
+    const { app, id } = await withPerson(t, {})
+    const response = await asAdmin(app, 'POST', `/admin/users/${id}/impersonate`, {})
+    assert.deepEqual([response.statusCode, response.json().error_code], [404, 'feature_disabled'])
+  })
+
+  test('opens a short session that names the admin, and keeps the mark when it is refreshed', async (t) => {
+    const { app, id } = await withPerson(t)
+
+    const session = await impersonate(app, id, { reason: 'ticket 7' })
+
+    assert.equal(session.expires_in, 15 * 60)
+    for (const { access_token, user } of [session, await refresh(app, session)]) {
+      const { act, sub, amr, exp = 0, iat = 0 } = decodeJwt(access_token)
+      assert.deepEqual([sub, act], [id, { sub: 'service_role' }])
+      assert.equal(Array.isArray(amr) && amr[0].method, 'impersonation')
+      assert.ok(exp - iat <= 15 * 60)
+      assert.equal(user.last_sign_in_at, undefined)
+      assert.equal((await get(app, '/user', access_token)).statusCode, 200)
+    }
+  })
+
+  test('an admin with a person behind it is named by that person', async (t) => {
+    const { app, id } = await withPerson(t)
+    const admin = await adminCall(app, 'POST', '/admin/users', { email: 'admin@example.com' })
+    const token = await app.jwt.signApiToken(
+      { role: 'service_role', sub: admin.id, seconds: 60 },
+      new Date(),
+    )
+    const headers = { authorization: `Bearer ${token}` }
+    const url = `/admin/users/${id}/impersonate`
+    const response = await app.inject({ method: 'POST', url, headers })
+    assert.deepEqual(decodeJwt(response.json<Session>().access_token).act, { sub: admin.id })
+    const [entry] = await adminCall<Entry[]>(app, 'GET', '/admin/audit?query=action:impersonated')
+    assert.equal(entry?.payload.actor_username, 'admin@example.com')
+  })
+
+  test('is in the audit trail and among the devices of the person', async (t) => {
+    const { app, id } = await withPerson(t)
+    const session = await impersonate(app, id, { reason: 'ticket 7' })
+
+    const [entry] = await adminCall<Entry[]>(app, 'GET', '/admin/audit?query=action:impersonated')
+    assert.equal(entry?.payload.actor_username, 'service_role')
+    assert.equal(entry?.payload.traits.user_id, id)
+    assert.equal(entry?.payload.traits.reason, 'ticket 7')
+    const url = `/admin/users/${id}/sessions`
+    const { sessions } = await adminCall<{ sessions: Device[] }>(app, 'GET', url)
+    assert.deepEqual(
+      sessions.map(({ impersonated_by }) => impersonated_by),
+      ['service_role'],
+    )
+    assert.equal(sessions[0]?.id, decodeJwt(session.access_token).session_id)
+  })
+
+  test('opens no admin endpoint, not even in the place of an admin', async (t) => {
+    const { app, id } = await withPerson(t)
+    await adminCall(app, 'PUT', `/admin/users/${id}`, { role: 'service_role' })
+    const { access_token } = await impersonate(app, id)
+    assert.equal(decodeJwt(access_token).role, 'service_role')
+    const response = await get(app, '/admin/users', access_token)
+    assert.deepEqual([response.statusCode, response.json().error_code], [403, 'not_admin'])
+    const onward = await app.inject({
+      method: 'POST',
+      url: `/admin/users/${id}/impersonate`,
+      headers: { authorization: `Bearer ${access_token}` },
+    })
+    assert.equal(onward.statusCode, 403)
+  })
+
+  test('ends for good, its tokens with it', async (t) => {
+    const now = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now })
+    const { app, id } = await withPerson(t)
+    const session = await impersonate(app, id)
+    t.mock.timers.setTime(now + 10 * minute)
+    const refreshed = await refresh(app, session)
+    assert.equal(refreshed.expires_in, 5 * 60)
+    t.mock.timers.setTime(now + 16 * minute)
+    const url = '/token?grant_type=refresh_token'
+    const payload = { refresh_token: refreshed.refresh_token }
+    const late = await app.inject({ method: 'POST', url, payload })
+    assert.equal(late.json().error_code, 'session_expired')
+    const user = await get(app, '/user', refreshed.access_token)
+    assert.equal(user.json().error_code, 'bad_jwt')
+  })
+
+  test('does not end the session of the person where there may be only one', async (t) => {
+    const env = { ...enabled, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
+    const { app, id } = await withPerson(t, env)
+    const payload = { email: 'ann@example.com', password: 'correct horse battery' }
+    const url = '/token?grant_type=password'
+    const own = (await app.inject({ method: 'POST', url, payload })).json<Session>()
+    await impersonate(app, id)
+    await refresh(app, own)
+  })
+
+  test('nobody, the banned and the deleted are not impersonated', async (t) => {
+    const { app, id } = await withPerson(t)
+    const url = `/admin/users/${id}/impersonate`
+    const codes = async (path: string) => (await asAdmin(app, 'POST', path, {})).json().error_code
+    assert.equal(await codes('/admin/users/7/impersonate'), 'validation_failed')
+    assert.equal(await codes(`/admin/users/${crypto.randomUUID()}/impersonate`), 'user_not_found')
+    await adminCall(app, 'PUT', `/admin/users/${id}`, { ban_duration: '1h' })
+    assert.equal(await codes(url), 'user_banned')
+    await adminCall(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true })
+    assert.equal(await codes(url), 'user_not_found')
+  })
+})
+
+interface Entry {
+  payload: { actor_username: string; traits: Record<string, unknown> }
+}
+
+async function withPerson(t: TestContext, env: Record<string, string> = enabled) {
+  const { app } = await build(t, { env })
+  const { id } = await adminCall(app, 'POST', '/admin/users', {
+    email: 'ann@example.com',
+    email_confirm: true,
+    password: 'correct horse battery',
+  })
+  return { app, id }
+}
+
+function impersonate(app: App, id: string, body: object = {}): Promise<Session> {
+  return adminCall(app, 'POST', `/admin/users/${id}/impersonate`, body)
+}
+
+async function refresh(app: App, { refresh_token }: Session): Promise<Session> {
+  const url = '/token?grant_type=refresh_token'
+  const response = await app.inject({ method: 'POST', url, payload: { refresh_token } })
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json()
+}
+
+function get(app: App, url: string, token: string) {
+  return app.inject({ url, headers: { authorization: `Bearer ${token}` } })
+}
