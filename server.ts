@@ -6,7 +6,8 @@ import pg from 'pg'
 
 import { buildApp } from './app.ts'
 import { runMigrations } from './cli/migrate.ts'
-import { createLogger } from './plugins/logger.ts'
+import { startWorkers, workerVariable } from './cli/serve/workers.ts'
+import { createLogger, type Logger } from './plugins/logger.ts'
 import type { Config } from './schemas/config/config.ts'
 import { withDotEnv } from './schemas/config/dot-env.ts'
 import { readConfig } from './schemas/config/read-config.ts'
@@ -20,14 +21,36 @@ export async function run(): Promise<void> {
   const notices: string[] = []
   const env = withDotEnv(process.env)
   const config = readConfig(env, { dev: false, warn: (notice) => notices.push(notice) })
-  const { log, reopen } = createLogger({ level: config.LOG_LEVEL, file: config.AUTH_LOG_FILE })
+  const logger = createLogger({ level: config.LOG_LEVEL, file: config.AUTH_LOG_FILE })
+  if (process.env[workerVariable] !== undefined) return serve(config, logger)
+  for (const notice of notices) logger.log.warn(notice)
+  return config.AUTH_WORKERS > 1 ? serveWithWorkers(config, logger) : serve(config, logger)
+}
+
+async function serve(config: Config, { log, reopen }: Logger): Promise<void> {
   process.on('SIGHUP', reopen)
-  for (const notice of notices) log.warn(notice)
   const app = await startServer(config, log)
   const signal = await untilSignal(['SIGINT', 'SIGTERM'])
   log.info(`${signal}: finishing what runs`)
-  setTimeout(() => process.exit(1), longestCloseMs).unref()
+  // Ctrl-C is for somebody who waits.
+  const delay = signal === 'SIGTERM' ? config.AUTH_SHUTDOWN_DELAY : 0
+  setTimeout(() => process.exit(1), delay * 1000 + longestCloseMs).unref()
+  await app.readiness.leave(delay)
   await app.close()
+  process.exit(0)
+}
+
+async function serveWithWorkers(config: Config, { log, reopen }: Logger): Promise<void> {
+  await prepareDatabase(config, log)
+  if (!config.AUTH_REDIS_URL) {
+    log.warn('AUTH_WORKERS without AUTH_REDIS_URL: each worker counts rate limits alone.')
+  }
+  const workers = await startWorkers(config.AUTH_WORKERS, log)
+  process.on('SIGHUP', () => {
+    reopen()
+    workers.signal('SIGHUP')
+  })
+  await workers.stop(await untilSignal(['SIGINT', 'SIGTERM']))
   process.exit(0)
 }
 
@@ -36,9 +59,7 @@ export async function startServer(
   config: Config,
   log: FastifyBaseLogger,
 ): Promise<FastifyInstance> {
-  await waitForDatabase(config.DATABASE_URL, log)
-  const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = config
-  await runMigrations({ connectionString, schema, log })
+  await prepareDatabase(config, log)
   const app = await buildApp({ config, log })
   const address = { host: config.AUTH_API_HOST ?? '0.0.0.0', port: config.PORT }
   try {
@@ -48,6 +69,12 @@ export async function startServer(
     throw toListenError(error, address)
   }
   return app
+}
+
+async function prepareDatabase(config: Config, log: FastifyBaseLogger): Promise<void> {
+  const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = config
+  await waitForDatabase(connectionString, log)
+  await runMigrations({ connectionString, schema, log })
 }
 
 function toListenError(error: unknown, { host, port }: { host: string; port: number }): unknown {

@@ -4,6 +4,7 @@ import {
   PostgresAdapter,
   PostgresDialect,
   type PostgresPool,
+  type QueryExecutorProvider,
   sql,
   type Transaction,
 } from 'kysely'
@@ -57,7 +58,10 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
 }
 
 /** What has been applied to `schema`, what is still to come, and what a newer program has added. */
-export async function migrationState(db: Kysely<unknown>, schema: string): Promise<MigrationState> {
+export async function migrationState(
+  db: QueryExecutorProvider,
+  schema: string,
+): Promise<MigrationState> {
   const known = Object.keys(migrations)
   const applied = await appliedMigrations(db, schema)
   return {
@@ -84,7 +88,7 @@ async function migrateLocked(trx: Transaction<unknown>, options: MigrateOptions)
   for (const { migrationName } of results ?? []) log.info(`Migrated ${schema}: ${migrationName}`)
 }
 
-async function appliedMigrations(db: Kysely<unknown>, schema: string): Promise<string[]> {
+async function appliedMigrations(db: QueryExecutorProvider, schema: string): Promise<string[]> {
   const table = await sql<{ found: boolean }>`
     select to_regclass(format('%I.%I', ${schema}::text, ${migrationTable}::text)) is not null as found
   `.execute(db)

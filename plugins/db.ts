@@ -43,6 +43,8 @@ export function createPool({ connectionString, max, log }: PoolOptions): pg.Pool
   })
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  // The same for one in use, whose loss the statement under way reports.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

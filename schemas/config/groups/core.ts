@@ -38,6 +38,10 @@ export const core = group('Addresses and network', {
     minimum: 1,
     maximum: 256,
   }),
+  AUTH_SHUTDOWN_DELAY: duration(
+    'On SIGTERM, the time that load balancers get to notice: `/ready` says no and connections end with their next answer. Over as soon as nobody is connected.',
+    { default: '5s', maximum: 300 },
+  ),
   AUTH_CORS_ALLOWED_HEADERS: list(
     'Request headers that browsers may send besides the built-in ones.',
     { default: [] },

@@ -1,0 +1,65 @@
+/** AUTH_WORKERS: this process starts so many others, which share the port, and replaces those that die. */
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+
+import type { FastifyBaseLogger } from 'fastify'
+
+/** Of the variable that tells a worker which one it is, from 0. */
+export const workerVariable = 'POSTERN_WORKER'
+
+const replacementMs = 1_000
+
+export interface Workers {
+  /** Passes a signal on to all of them. */
+  signal(name: NodeJS.Signals): void
+  /** Replaces no more of them, passes the signal on and resolves when all are gone. */
+  stop(name: NodeJS.Signals): Promise<void>
+}
+
+/** Resolves when the first accepts requests. Throws when one of them ends before; its reason is in the log. */
+export async function startWorkers(
+  count: number,
+  log: Pick<FastifyBaseLogger, 'info' | 'error'>,
+): Promise<Workers> {
+  const workers = new Map<number, Worker>()
+  let stopping = false
+
+  function start(index: number): void {
+    const worker = cluster.fork({ [workerVariable]: String(index) })
+    workers.set(index, worker)
+    worker.once('exit', (code, signal) => {
+      if (stopping) return
+      log.error({ worker: index, code, signal }, 'a worker ended and will be replaced')
+      setTimeout(() => !stopping && start(index), replacementMs)
+    })
+  }
+
+  function signalAll(name: NodeJS.Signals): void {
+    for (const worker of workers.values()) worker.process.kill(name)
+  }
+
+  async function stop(name: NodeJS.Signals): Promise<void> {
+    stopping = true
+    const living = [...workers.values()].filter((worker) => !worker.isDead())
+    const ends = living.map((worker) => once(worker, 'exit'))
+    signalAll(name)
+    await Promise.all(ends)
+  }
+
+  for (let index = 0; index < count; index++) start(index)
+  try {
+    await firstListens()
+  } catch (error) {
+    await stop('SIGTERM')
+    throw error
+  }
+  log.info({ workers: count }, 'workers accept requests')
+  return { signal: signalAll, stop }
+}
+
+function firstListens(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    cluster.once('listening', () => resolve())
+    cluster.once('exit', () => reject(new Error('A worker could not start: see the log.')))
+  })
+}

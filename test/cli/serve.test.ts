@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { Agent } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { ask, startServerProcess, until } from '../support/server-process.ts'
+
+suite('stopping', () => {
+  test('SIGTERM: a client that stays is told, what runs is finished, then the process ends well', async (t) => {
+    const server = await startServerProcess(t, { AUTH_SHUTDOWN_DELAY: '30s' })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    assert.equal((await ask(`${server.url}/ready`, agent)).status, 200)
+    server.child.kill('SIGTERM')
+    const told = await untilStopping(server.url, agent)
+    assert.deepEqual(told, { status: 503, connection: 'close' })
+    assert.equal(await server.ended, 0)
+  })
+
+  test('a second signal ends the process at once', async (t) => {
+    const server = await startServerProcess(t, { AUTH_SHUTDOWN_DELAY: '60s' })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    await ask(`${server.url}/health`, agent)
+    server.child.kill('SIGTERM')
+    await pause(1_100)
+    server.child.kill('SIGTERM')
+    assert.equal(await server.ended, 1)
+  })
+
+  test('workers share the port, are replaced when one dies, and end together', async (t) => {
+    const server = await startServerProcess(t, { AUTH_WORKERS: '2' })
+    const first = workersOf(server.child)
+    assert.equal(first.length, 2)
+    process.kill(first[0] ?? 0, 'SIGKILL')
+    await until(() => workersOf(server.child).filter((pid) => !first.includes(pid)).length === 1)
+    assert.equal((await ask(`${server.url}/ready`)).status, 200)
+    server.child.kill('SIGTERM')
+    assert.equal(await server.ended, 0)
+    for (const pid of workersOf(server.child)) assert.throws(() => process.kill(pid, 0))
+  })
+
+  test('SIGHUP opens the log file anew', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const file = join(folder, 'auth.log')
+    const server = await startServerProcess(t, { AUTH_LOG_FILE: file, LOG_LEVEL: 'info' })
+    await rename(file, `${file}.1`)
+    server.child.kill('SIGHUP')
+    await pause(100)
+    await ask(`${server.url}/health`)
+    await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('/health'))
+    assert.doesNotMatch(await readFile(`${file}.1`, 'utf8'), /"route":"\/health"/)
+  })
+})
+
+/** Asks on the connection that is open until the answer is another one. */
+async function untilStopping(url: string, agent: Agent) {
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await ask(`${url}/ready`, agent)
+    if (answer.status !== 200) return answer
+    await pause(20)
+  }
+  throw new Error('the server did not begin to stop')
+}
+
+function workersOf({ pid }: ChildProcess): number[] {
+  try {
+    const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return list.trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import pg from 'pg'
+
+import { cloneDatabase } from '../support/database.ts'
+import { build } from '../support/server.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+suite('GET /ready', () => {
+  test('says that everything works', async (t) => {
+    const { app } = await build(t)
+    const answer = await app.inject({ url: '/ready' })
+    assert.equal(answer.statusCode, 200)
+    const checks = { database: 'ok', migrations: 'ok', queue: 'ok' }
+    assert.deepEqual(answer.json(), { status: 'ready', checks })
+  })
+
+  test('says when the database does not answer, and /health does not mind', async (t) => {
+    const database = await cloneDatabase(t)
+    const proxy = await startTcpProxy(database.url)
+    t.after(() => proxy.stop())
+    const { app } = await build(t, { env: { DATABASE_URL: proxy.url } })
+    assert.equal((await app.inject({ url: '/ready' })).statusCode, 200)
+    proxy.cut()
+    await pause(1_050)
+    const answer = await app.inject({ url: '/ready' })
+    assert.equal(answer.statusCode, 503)
+    assert.equal(answer.json().checks.database, 'failed')
+    assert.equal((await app.inject({ url: '/health' })).statusCode, 200)
+  })
+
+  test('says when the schema is older than the program', async (t) => {
+    const { app, database } = await build(t)
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    await client.query(
+      'delete from auth.postern_migrations where name = (select max(name) from auth.postern_migrations)',
+    )
+    await client.end()
+    const answer = await app.inject({ url: '/ready' })
+    assert.equal(answer.statusCode, 503)
+    assert.deepEqual(answer.json().checks, { database: 'ok', migrations: 'failed', queue: 'ok' })
+  })
+
+  test('says no once the server leaves, and answers end their connections', async (t) => {
+    const { app } = await build(t)
+    await app.readiness.leave(0)
+    const answer = await app.inject({ url: '/ready' })
+    assert.equal(answer.statusCode, 503)
+    assert.equal(answer.json().status, 'stopping')
+    assert.equal(answer.headers.connection, 'close')
+    assert.equal((await app.inject({ url: '/health' })).statusCode, 200)
+  })
+})

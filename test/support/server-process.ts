@@ -1,0 +1,95 @@
+/** The server as a process of its own, as an operator runs it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type Agent, get } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { cloneDatabase } from './database.ts'
+
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+const cli = new URL('../../cli.ts', import.meta.url).pathname
+
+/** Resolves when it is ready. It is killed when the test ends; `ended` resolves to its exit code. */
+export async function startServerProcess(t: Ending, env: Record<string, string>) {
+  const DATABASE_URL = env.DATABASE_URL ?? (await cloneDatabase(t)).url
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const child = spawn(process.execPath, [cli, 'serve'], {
+    // Away from an .env that would change what is tested.
+    cwd: tmpdir(),
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...needed, PORT: String(port), ...env, DATABASE_URL },
+  })
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  await until(() => isReady(url))
+  return { child, url, ended }
+}
+
+const needed = {
+  AUTH_DB_DRIVER: 'postgres',
+  AUTH_DB_MAX_POOL_SIZE: '4',
+  AUTH_API_HOST: '127.0.0.1',
+  AUTH_API_EXTERNAL_URL: 'http://auth.example',
+  AUTH_SITE_URL: 'http://app.example',
+  AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
+  AUTH_JWT_ALGORITHM: 'ES256',
+  AUTH_PASSWORD_ARGON2_MEMORY: '8192',
+  AUTH_PASSWORD_ARGON2_TIME: '1',
+  LOG_LEVEL: 'fatal',
+}
+
+export interface Answer {
+  status: number | undefined
+  connection: string | undefined
+}
+
+/** GET, on the agent's connection when there is one. */
+export function ask(url: string, agent?: Agent): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, agent ? { agent } : {}, (answer) => {
+      answer.resume()
+      const { statusCode: status, headers } = answer
+      answer.once('end', () => resolve({ status, connection: headers.connection }))
+    })
+    request.once('error', reject)
+  })
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await ask(`${url}/ready`)).status === 200
+  } catch {
+    return false
+  }
+}
+
+/** Looks every 50 ms, for a quarter of a minute. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (await isSo()) return
+    await pause(50)
+  }
+  throw new Error('it did not come to pass')
+}
+
+/** Not one that the system gives to outgoing connections, as those of the next test are. */
+export async function freePort(): Promise<number> {
+  const port = 15_000 + Math.floor(Math.random() * 15_000)
+  const server = createServer()
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (!isFree) return freePort()
+  server.close()
+  await once(server, 'close')
+  return port
+}
