@@ -10,15 +10,31 @@ export interface ThrottlesTable {
   updated_at: Date
 }
 
-/** Until when this key has to wait, if it has. */
-export async function findBlock(db: Db, key: string, now: Date): Promise<Date | undefined> {
-  const row = await db
+export type ThrottleRow = Pick<ThrottlesTable, 'failures' | 'blocked_until'>
+
+/** The failures of this key, unless the last of them was at or before `forgetBefore`. */
+export function findThrottle(
+  db: Db,
+  key: string,
+  forgetBefore: Date,
+): Promise<ThrottleRow | undefined> {
+  return db
     .selectFrom('postern_throttles')
-    .select('blocked_until')
+    .select(['failures', 'blocked_until'])
     .where('key', '=', key)
-    .where('blocked_until', '>', now)
+    .where('updated_at', '>', forgetBefore)
     .executeTakeFirst()
-  return row?.blocked_until ?? undefined
+}
+
+/** Blocks the key until then; false when it is blocked already, by a request that came first. */
+export async function claimAttempt(db: Db, key: string, until: Date, now: Date): Promise<boolean> {
+  const result = await db
+    .updateTable('postern_throttles')
+    .set({ blocked_until: until })
+    .where('key', '=', key)
+    .where(sql<boolean>`coalesce(blocked_until <= ${now}, true)`)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
 }
 
 /** Counts a failure; failures before `forgetBefore` are forgotten. Returns how many there are now. */

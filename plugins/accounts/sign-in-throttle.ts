@@ -8,7 +8,14 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Db } from '../../db/database.ts'
-import { blockUntil, countFailure, findBlock, forgetFailures } from '../../db/throttles.ts'
+import {
+  blockUntil,
+  claimAttempt,
+  countFailure,
+  findThrottle,
+  forgetFailures,
+  type ThrottleRow,
+} from '../../db/throttles.ts'
 import { tooManyAttempts } from '../../errors.ts'
 
 declare module 'fastify' {
@@ -29,25 +36,47 @@ const longestWaitSeconds = 300
 const forgottenAfterSeconds = 3600
 
 export function createThrottle(key: Buffer, freeFailures: number) {
+  const waitAfter = (failures: number) =>
+    Math.min(2 ** Math.max(failures - freeFailures, 0), longestWaitSeconds)
+
+  /** Throws while the account has to wait. A suspicious one gets one attempt at a time, not a burst of them. */
+  async function admit(db: Db, account: string, throttle: ThrottleRow, now: Date): Promise<void> {
+    const { failures, blocked_until: blockedUntil } = throttle
+    if (blockedUntil && blockedUntil > now) throw tooManyAttempts(secondsUntil(blockedUntil, now))
+    if (failures < freeFailures) return
+    const wait = waitAfter(failures)
+    const isClaimed = await claimAttempt(db, account, secondsAfter(now, wait), now)
+    if (!isClaimed) throw tooManyAttempts(wait)
+  }
+
   return {
     /** Throws over_request_rate_limit while the account has to wait; else says how the attempt ended. */
     async enter(db: Db, address: string, now: Date) {
       const account = createHmac('sha256', key).update(address).digest('base64url')
-      const blocked = await findBlock(db, account, now)
-      if (blocked) throw tooManyAttempts(Math.ceil((blocked.getTime() - now.getTime()) / 1000))
+      const forgetBefore = secondsAfter(now, -forgottenAfterSeconds)
+      const throttle = await findThrottle(db, account, forgetBefore)
+      if (throttle) await admit(db, account, throttle, now)
 
       return {
         async failed(): Promise<void> {
-          const forgetBefore = new Date(now.getTime() - forgottenAfterSeconds * 1000)
           const failures = await countFailure(db, account, forgetBefore, now)
           if (failures < freeFailures) return
-          const wait = Math.min(2 ** (failures - freeFailures), longestWaitSeconds)
-          await blockUntil(db, account, new Date(now.getTime() + wait * 1000))
+          await blockUntil(db, account, secondsAfter(now, waitAfter(failures)))
         },
-        succeeded: (): Promise<void> => forgetFailures(db, account),
+        async succeeded(): Promise<void> {
+          if (throttle) await forgetFailures(db, account)
+        },
       }
     },
   }
+}
+
+function secondsAfter(now: Date, seconds: number): Date {
+  return new Date(now.getTime() + seconds * 1000)
+}
+
+function secondsUntil(time: Date, now: Date): number {
+  return Math.ceil((time.getTime() - now.getTime()) / 1000)
 }
 
 async function signInThrottle(fastify: FastifyInstance) {

@@ -23,9 +23,11 @@ export function passwordGrant(fastify: FastifyInstance): Grant {
     const { provider, address } = readContact(body)
     const { password = '' } = body
     passwords.checkLength(password)
-    const account = await signInThrottle.enter(db, address, now)
     const find = provider === 'email' ? findUserByEmail : findUserByPhone
-    const user = await find(db, address, config.AUTH_JWT_AUD)
+    const [account, user] = await Promise.all([
+      signInThrottle.enter(db, address, now),
+      find(db, address, config.AUTH_JWT_AUD),
+    ])
 
     const isRight = await passwords.verify(user?.encrypted_password, password)
     if (!user || !isRight) {
