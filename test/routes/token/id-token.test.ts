@@ -1,0 +1,167 @@
+/** POST /token?grant_type=id_token: what an app got from the provider itself opens a session here. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { suite, type TestContext, test } from 'node:test'
+
+import type { JWTPayload } from 'jose'
+
+import type { Session } from '../../../schemas/session.ts'
+import { cases } from '../../support/providers/documented.ts'
+import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
+import { foreign, signIdToken } from '../../support/providers/keys.ts'
+import { build } from '../../support/server.ts'
+import { signIn, signUp } from '../../support/signed-in.ts'
+
+const email = 'ann@ex.test'
+const claims = { aud: client.id, sub: 'ann-1', email, email_verified: true, name: 'Ann Lee' }
+
+suite('an id_token', () => {
+  test('opens a session, or says why not', async (t) => {
+    const { app, exchange, idToken, issuer } = await start(t)
+
+    await t.test('a session without tokens of the provider', async () => {
+      const response = await exchange({ id_token: await idToken({}) })
+      assert.equal(response.statusCode, 200, response.body)
+      const session = response.json<Session>()
+      assert.equal(session.user.email, email)
+      assert.deepEqual(session.user.app_metadata, { provider: 'acme', providers: ['acme'] })
+      assert.equal(session.provider_token, undefined)
+      const again = await exchange({ id_token: await idToken({}), provider: 'ACME' })
+      assert.equal(again.json<Session>().user.id, session.user.id)
+    })
+
+    await t.test('with a nonce that the app made', async () => {
+      const nonce = 'made by the app'
+      const hashed = createHash('sha256').update(nonce).digest('hex')
+      const right = await exchange({ id_token: await idToken({ nonce: hashed }), nonce })
+      assert.equal(right.statusCode, 200, right.body)
+      const wrong = await exchange({ id_token: await idToken({ nonce: hashed }), nonce: 'other' })
+      assert.deepEqual(wrong.json(), {
+        ...{ code: 400, error_code: 'validation_failed', msg: 'Nonces mismatch' },
+        ...{ error: 'invalid nonce', error_description: 'Nonces mismatch' },
+      })
+    })
+
+    const invalid: Record<string, () => Promise<object>> = {
+      'no token': async () => ({}),
+      'no JWT': async () => ({ id_token: 'x.y.z' }),
+      'another key': async () => ({
+        id_token: await signIdToken({ ...claims, iss: issuer }, new Date(), foreign),
+      }),
+      'another audience': async () => ({ id_token: await idToken({ aud: 'somebody else' }) }),
+      'another issuer': async () => ({ id_token: await idToken({ iss: 'https://evil.test' }) }),
+      'its time is over': async () => ({ id_token: await idToken({ exp: 1_700_000_000 }) }),
+      'a nonce on one side': async () => ({ id_token: await idToken({}), nonce: 'n' }),
+      'linking without a session': async () => ({
+        id_token: await idToken({}),
+        link_identity: true,
+      }),
+    }
+    for (const [title, body] of Object.entries(invalid)) {
+      await t.test(`${title}: refused in both forms`, async () => {
+        const response = await exchange(await body())
+        assert.equal(response.statusCode, 400)
+        const { error, error_description, error_code, code, msg } = response.json()
+        assert.deepEqual(
+          { error, error_code, code },
+          {
+            ...{ error: 'invalid request', error_code: 'validation_failed', code: 400 },
+          },
+        )
+        assert.equal(error_description, msg)
+      })
+    }
+
+    const other: Record<string, [object, string]> = {
+      'a provider without id_tokens': [{ provider: 'github' }, 'validation_failed'],
+      'a provider that is off': [{ provider: 'google' }, 'provider_disabled'],
+      'an issuer nobody allowed': [
+        { provider: undefined, issuer: 'https://evil.test', client_id: 'c' },
+        'validation_failed',
+      ],
+    }
+    for (const [title, [body, code]] of Object.entries(other)) {
+      await t.test(title, async () => {
+        const response = await exchange({ id_token: await idToken({}), ...body })
+        assert.equal(response.statusCode, 400)
+        assert.equal(response.json().error_code, code)
+      })
+    }
+
+    await t.test('an unproven address', async () => {
+      const unproven = { sub: 'bob-1', email: 'bob@ex.test', email_verified: false }
+      const response = await exchange({ id_token: await idToken(unproven) })
+      assert.equal(response.statusCode, 422)
+      assert.equal(response.json().error_code, 'provider_email_needs_verification')
+    })
+
+    await t.test('no address', async () => {
+      const response = await exchange({ id_token: await idToken({ sub: 'carl', email: '' }) })
+      assert.equal(response.statusCode, 422)
+      assert.equal(response.json().error_code, 'provider_email_needs_verification')
+      const query = app.db.selectFrom('identities').select('id').where('provider_id', '=', 'carl')
+      assert.deepEqual(await query.execute(), [])
+    })
+  })
+
+  test('of an issuer on the list is a provider by its own name', async (t) => {
+    const { exchange, idToken, issuer } = await start(t, 'listed')
+    const id_token = await idToken({ aud: 'app' })
+    const response = await exchange({ id_token, provider: undefined, issuer, client_id: 'app' })
+    assert.equal(response.statusCode, 200, response.body)
+    assert.equal(response.json<Session>().user.app_metadata.provider, issuer)
+  })
+
+  test('is linked to the person whose token comes along', async (t) => {
+    const { app, mail, exchange, idToken } = await start(t)
+    await signUp(app, mail, 'own@ex.test')
+    const session = await signIn(app, 'own@ex.test')
+    const body = { id_token: await idToken({}), link_identity: true }
+    const headers = { authorization: `Bearer ${session.access_token}` }
+    const linked = await exchange(body, headers)
+    assert.equal(linked.statusCode, 200, linked.body)
+    const { user } = linked.json<Session>()
+    assert.equal(user.id, session.user.id)
+    assert.equal(user.email, 'own@ex.test')
+    assert.deepEqual(
+      user.identities?.map(({ provider }) => provider),
+      ['email', 'acme'],
+    )
+    const again = await exchange(body, headers)
+    assert.equal(again.json().error_code, 'identity_already_exists')
+  })
+
+  test('is not linked where linking is off', async (t) => {
+    const { app, mail, exchange, idToken } = await start(t, 'named', 'false')
+    await signUp(app, mail, 'own@ex.test')
+    const { access_token } = await signIn(app, 'own@ex.test')
+    const body = { id_token: await idToken({}), link_identity: true }
+    const response = await exchange(body, { authorization: `Bearer ${access_token}` })
+    assert.equal(response.json().error_code, 'manual_linking_disabled')
+  })
+})
+
+/** In dev mode, where an issuer may be on loopback. */
+async function start(t: TestContext, issuerIs: 'named' | 'listed' = 'named', linking = 'true') {
+  const documented = cases.google?.documented
+  assert.ok(documented)
+  const { issuer } = await startFakeProvider(t, documented)
+  const named = {
+    AUTH_EXTERNAL_OIDC_ACME_ISSUER: issuer,
+    AUTH_EXTERNAL_OIDC_ACME_CLIENT_ID: client.id,
+    AUTH_EXTERNAL_OIDC_ACME_SECRET: client.secret,
+    AUTH_EXTERNAL_OIDC_ACME_REDIRECT_URI: client.redirectUri,
+  }
+  const listed = { AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: issuer }
+  const env = {
+    ...(issuerIs === 'named' ? named : listed),
+    AUTH_SECURITY_MANUAL_LINKING_ENABLED: linking,
+  }
+  const { app, mail } = await build(t, { dev: true, env })
+  const idToken = (more: JWTPayload) => signIdToken({ iss: issuer, ...claims, ...more }, new Date())
+  const exchange = (body: object, headers: Record<string, string> = {}) => {
+    const payload = { provider: 'acme', ...body }
+    return app.inject({ method: 'POST', url: '/token?grant_type=id_token', headers, payload })
+  }
+  return { app, mail, issuer, idToken, exchange }
+}
