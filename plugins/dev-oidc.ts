@@ -8,11 +8,11 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { ProviderSettings } from '../providers/provider.ts'
-import { startOpenidProvider } from './dev-oidc/openid-provider.ts'
+import { isInstalled, startOpenidProvider } from './dev-oidc/openid-provider.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** How the provider `dev` is reached. In dev mode only. */
+    /** How the provider `dev` is reached. In dev mode only, where development packages are installed. */
     devOidc: ProviderSettings | undefined
   }
 }
@@ -29,26 +29,24 @@ export function createDevOidc(baseUrl: string) {
 }
 
 async function devOidc(fastify: FastifyInstance) {
-  const { config, log } = fastify
-  if (!config.dev) {
-    fastify.decorate('devOidc', undefined)
-    return
-  }
-  const settings = createDevOidc(config.AUTH_API_EXTERNAL_URL.replace(/\/$/, ''))
-  const handle = await startOpenidProvider(settings)
-  fastify.decorate('devOidc', handle && settings)
-  if (!handle) {
-    log.info('the package oidc-provider is not installed: there is no external provider "dev"')
-    return
-  }
-  await fastify.register(async (scope) => {
-    // The provider reads its own forms.
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, _body, done) => done(null))
-    scope.all('/dev/oidc/*', { schema: { hide: true } }, (request, reply) => {
-      reply.hijack()
-      handle(request.raw, reply.raw, request.originalUrl)
-    })
+  const { dev, AUTH_API_EXTERNAL_URL } = fastify.config
+  const settings =
+    dev && isInstalled() ? createDevOidc(AUTH_API_EXTERNAL_URL.replace(/\/$/, '')) : undefined
+  fastify.decorate('devOidc', settings)
+  if (settings) await fastify.register(async (scope) => serve(scope, settings))
+}
+
+function serve(scope: FastifyInstance, settings: ProviderSettings) {
+  // Made when somebody first goes there: it takes longer than all the rest of the start.
+  let provider: ReturnType<typeof startOpenidProvider> | undefined
+  // The provider reads its own forms.
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (_request, _body, done) => done(null))
+  scope.all('/dev/oidc/*', { schema: { hide: true } }, async (request, reply) => {
+    provider ??= startOpenidProvider(settings)
+    const handle = await provider
+    reply.hijack()
+    handle(request.raw, reply.raw, request.originalUrl)
   })
 }
 

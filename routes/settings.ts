@@ -5,7 +5,7 @@ import { providerSettings } from '../schemas/config/provider-settings.ts'
 import { Settings } from '../schemas/settings.ts'
 
 const settings: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config } = fastify
+  const { config, oauthProviders } = fastify
   const providers = externalProviderNames.map((name) => [
     name,
     providerSettings(config, name).enabled,
@@ -23,6 +23,8 @@ const settings: FastifyPluginAsyncTypebox = async (fastify) => {
     async () => ({
       external: {
         ...Object.fromEntries(providers),
+        // Those that the operator named.
+        ...Object.fromEntries(oauthProviders.names.map((name) => [name, true])),
         email: config.AUTH_EXTERNAL_EMAIL_ENABLED,
         phone: config.AUTH_EXTERNAL_PHONE_ENABLED,
         anonymous_users: config.AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED,

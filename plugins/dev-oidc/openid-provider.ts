@@ -8,12 +8,20 @@ import type { ProviderSettings } from '../../providers/provider.ts'
 
 type Handle = (request: IncomingMessage, response: ServerResponse, url: string) => void
 
-/** Undefined when the package is not installed. */
-export async function startOpenidProvider(settings: ProviderSettings): Promise<Handle | undefined> {
+const mount = '/dev/oidc'
+
+export function isInstalled(): boolean {
+  try {
+    return import.meta.resolve('oidc-provider') !== ''
+  } catch {
+    return false
+  }
+}
+
+export async function startOpenidProvider(settings: ProviderSettings): Promise<Handle> {
   const { clientIds, secret, redirectUri, issuer = '' } = settings
-  const found = await import('oidc-provider').catch(() => undefined)
-  if (!found) return undefined
-  const provider = new found.Provider(issuer, {
+  const { Provider } = await import('oidc-provider')
+  const provider = new Provider(issuer, {
     clients: [
       {
         client_id: clientIds[0] ?? '',
@@ -32,7 +40,7 @@ export async function startOpenidProvider(settings: ProviderSettings): Promise<H
   const handle = provider.callback()
   return (request, response, url) => {
     // It builds its addresses from what was cut off the path.
-    Object.assign(request, { originalUrl: url, url: url.slice(url.indexOf('/dev/oidc') + 9) })
+    Object.assign(request, { originalUrl: url, url: url.slice(url.indexOf(mount) + mount.length) })
     handle(request, response)
   }
 }
