@@ -1,0 +1,125 @@
+/**
+ * Removal of old rows, a few at a time. Every condition starts with a column that has an index; rows that a request
+ * holds are left for the next run. Each function returns how many rows went, at most `limit`.
+ */
+import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
+
+import type { Database, Db } from './database.ts'
+
+type Ids<T extends keyof Database, C extends string, V> = SelectQueryBuilder<
+  Database,
+  T,
+  Record<C, V>
+>
+
+/** Chosen once, so that the plan looks up `limit` rows by their key, however large the table. */
+function chosen<T extends keyof Database, C extends string, V>(
+  ids: Ids<T, C, V>,
+  limit: number,
+): Expression<V> {
+  return sql<V>`any(array(${ids.limit(limit).forUpdate().skipLocked()}))`
+}
+
+interface Deletion {
+  executeTakeFirstOrThrow(): Promise<{ numDeletedRows: bigint }>
+}
+
+async function count(deletion: Deletion): Promise<number> {
+  return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows)
+}
+
+const utc = (time: Date) => sql<Date>`${time}::timestamptz at time zone 'utc'`
+
+/** Sessions with an end of their own. */
+export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): Promise<number> {
+  const old = db.selectFrom('sessions').select('id').where('not_after', '<', endedBefore)
+  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
+}
+
+/** Sessions not refreshed since. */
+export function deleteIdleSessions(db: Db, usedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('sessions')
+    .select('id')
+    .where((eb) =>
+      eb.or([
+        eb('refreshed_at', '<', utc(usedBefore)),
+        eb.and([eb('refreshed_at', 'is', null), eb('created_at', '<', usedBefore)]),
+      ]),
+    )
+  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
+}
+
+/** Sessions opened before and, because they could not be, not refreshed since. */
+export function deleteSessionsOpened(
+  db: Db,
+  { openedBefore, usedBefore }: { openedBefore: Date; usedBefore: Date },
+  limit: number,
+): Promise<number> {
+  const old = db
+    .selectFrom('sessions')
+    .select('id')
+    .where((eb) =>
+      eb.or([eb('refreshed_at', '<', utc(usedBefore)), eb('refreshed_at', 'is', null)]),
+    )
+    .where('created_at', '<', openedBefore)
+  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
+}
+
+/** Refresh tokens of the older format that were spent. */
+export function deleteSpentRefreshTokens(db: Db, spentBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('refresh_tokens')
+    .select('id')
+    .where('updated_at', '<', spentBefore)
+    .where('revoked', '=', true)
+  return count(db.deleteFrom('refresh_tokens').where('id', '=', chosen(old, limit)))
+}
+
+export function deleteExpiredOneTimeTokens(db: Db, expiredBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('one_time_tokens')
+    .select('id')
+    .where('created_at', '<', utc(expiredBefore))
+    .where((eb) => eb.or([eb('expires_at', '<', expiredBefore), eb('expires_at', 'is', null)]))
+  return count(db.deleteFrom('one_time_tokens').where('id', '=', chosen(old, limit)))
+}
+
+export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number): Promise<number> {
+  const old = db.selectFrom('flow_state').select('id').where('created_at', '<', startedBefore)
+  return count(db.deleteFrom('flow_state').where('id', '=', chosen(old, limit)))
+}
+
+export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_throttles')
+    .select('key')
+    .where('updated_at', '<', failedBefore)
+  return count(db.deleteFrom('postern_throttles').where('key', '=', chosen(old, limit)))
+}
+
+export function deleteOldSendIntervals(db: Db, sentBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_send_intervals')
+    .select('key')
+    .where('sent_at', '<', sentBefore)
+  return count(db.deleteFrom('postern_send_intervals').where('key', '=', chosen(old, limit)))
+}
+
+/** People without any address, and all that hangs on them. */
+export function deleteOldAnonymousUsers(db: Db, createdBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('users')
+    .select('id')
+    .where('is_anonymous', '=', true)
+    .where('created_at', '<', createdBefore)
+  return count(db.deleteFrom('users').where('id', '=', chosen(old, limit)))
+}
+
+export function deleteOldAuditEntries(db: Db, createdBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('audit_log_entries')
+    .select('id')
+    .where('created_at', '<', createdBefore)
+  return count(db.deleteFrom('audit_log_entries').where('id', '=', chosen(old, limit)))
+}

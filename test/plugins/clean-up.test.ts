@@ -1,0 +1,86 @@
+/** What is removed, what stays, in batches, and on two replicas at once. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { createCleanUp } from '../../plugins/clean-up.ts'
+import { ago, day, minute, now, oldRows } from '../support/old-rows.ts'
+import { build } from '../support/server.ts'
+import { autoconfirm, newPerson, refresh } from '../support/signed-in.ts'
+
+suite('clean-up', () => {
+  test('removes what ended long ago, and nothing that is of use', async (t) => {
+    const { app } = await build(t, {
+      env: {
+        ...autoconfirm,
+        AUTH_SESSIONS_TIMEBOX: '48h',
+        AUTH_SESSIONS_INACTIVITY_TIMEOUT: '12h',
+        AUTH_DB_CLEANUP_ANONYMOUS_USERS_RETENTION: '720h',
+        AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION: '100h',
+      },
+    })
+    const { user } = await newPerson(app)
+    await app.db.deleteFrom('audit_log_entries').execute()
+    for (const [insert, keptFor] of Object.values(oldRows)) {
+      await insert(app.db, user.id, ago(keptFor + minute))
+      await insert(app.db, user.id, ago(keptFor - minute))
+    }
+
+    const removed = await app.cleanUp.run(now)
+
+    const { refreshed_sessions, ...once } = Object.fromEntries(
+      Object.keys(oldRows).map((kind) => [kind, 1]),
+    )
+    assert.deepEqual(removed, { ...once, idle_sessions: 2 })
+    const again = await app.cleanUp.run(now)
+    assert.ok(Object.values(again).every((count) => count === 0))
+  })
+
+  test('without limits, sessions, anonymous people and the audit trail stay for ever', async (t) => {
+    const { app } = await build(t, { env: autoconfirm })
+    const { user, refresh_token } = await newPerson(app)
+    const old = ago(3650 * day)
+    await app.db.updateTable('sessions').set({ created_at: old, refreshed_at: old }).execute()
+    await app.db.updateTable('users').set({ is_anonymous: true, created_at: old }).execute()
+    await oldRows.audit_entries[0](app.db, user.id, old)
+
+    const removed = await app.cleanUp.run(now)
+
+    assert.ok(
+      Object.values(removed).every((count) => count === 0),
+      JSON.stringify(removed),
+    )
+    assert.equal((await refresh(app, refresh_token)).json().user.id, user.id)
+  })
+
+  test('two replicas at once remove many rows in small batches, each row once', async (t) => {
+    const { app } = await build(t)
+    await app.db
+      .insertInto('postern_throttles')
+      .values(
+        Array.from({ length: 1005 }, (_, i) => ({
+          key: `key ${i}`,
+          failures: 1,
+          blocked_until: null,
+          updated_at: ago(30 * day),
+        })),
+      )
+      .execute()
+    const retention = { ended: 86_400, flow: 0, limits: 0 }
+    const none = { sessionTimebox: undefined, sessionInactivity: undefined }
+    const more = { anonymousUsers: undefined, auditLog: undefined }
+    const deps = { db: app.db, log: app.log, batchSize: 100 }
+    const replica = () => createCleanUp({ ...deps, retention: { ...retention, ...none, ...more } })
+
+    const runs = await Promise.all([replica().run(now), replica().run(now)])
+
+    const total = runs.reduce((sum, removed) => sum + (removed.throttles ?? 0), 0)
+    assert.equal(total, 1005)
+    assert.deepEqual(await app.db.selectFrom('postern_throttles').select('key').execute(), [])
+  })
+
+  test('stops between batches when the server does', async (t) => {
+    const { app } = await build(t)
+    const removed = await app.cleanUp.run(now, AbortSignal.abort())
+    assert.deepEqual(removed, {})
+  })
+})
