@@ -31,6 +31,7 @@ import bearerAuth from './plugins/bearer-auth.ts'
 import bodyParser from './plugins/body-parser.ts'
 import breachedPasswords from './plugins/breached-passwords.ts'
 import captcha from './plugins/captcha.ts'
+import cleanUp from './plugins/clean-up.ts'
 import clientIp from './plugins/client-ip.ts'
 import config from './plugins/config.ts'
 import db from './plugins/db.ts'
@@ -120,6 +121,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(passwords)
   await app.register(audit)
   await app.register(devInbox)
+  await app.register(cleanUp)
   await app.register(mailer)
   await app.register(sms, { deliver: app.devInbox?.addSms })
 
