@@ -56,20 +56,17 @@ export async function removeFactor(
     .returning(factorColumns)
     .executeTakeFirst()
   if (!factor) return undefined
-  const lowered = await trx
-    .updateTable('sessions')
-    .set({ aal: 'aal1', factor_id: null, updated_at: now })
-    .where('user_id', '=', userId)
-    .where('factor_id', '=', factorId)
-    .returning('id')
-    .execute()
   await trx
-    .deleteFrom('mfa_amr_claims')
-    .where(
-      'session_id',
-      'in',
-      lowered.map(({ id }) => id),
+    .with('lowered', (eb) =>
+      eb
+        .updateTable('sessions')
+        .set({ aal: 'aal1', factor_id: null, updated_at: now })
+        .where('user_id', '=', userId)
+        .where('factor_id', '=', factorId)
+        .returning('id'),
     )
+    .deleteFrom('mfa_amr_claims')
+    .where('session_id', 'in', (eb) => eb.selectFrom('lowered').select('lowered.id'))
     .where('authentication_method', 'in', ['totp', 'mfa/phone', 'mfa/webauthn'])
     .execute()
   return factor

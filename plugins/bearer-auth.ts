@@ -19,9 +19,9 @@ declare module 'fastify' {
     bearerAuth: ReturnType<typeof createBearerAuth>
     /** preHandler: a live person is asking; `request.bearer` holds them. */
     requireUser: (request: FastifyRequest) => Promise<void>
-    /** preHandler: the token's role is one of AUTH_JWT_ADMIN_ROLES; `request.admin` holds its claims. */
+    /** onRequest: the token's role is one of AUTH_JWT_ADMIN_ROLES; `request.admin` holds its claims. */
     requireAdmin: (request: FastifyRequest) => Promise<void>
-    /** preHandler: like requireAdmin, for the roles that may invite. */
+    /** onRequest: like requireAdmin, for the roles that may invite. */
     requireInviter: (request: FastifyRequest) => Promise<void>
   }
   interface FastifyRequest {

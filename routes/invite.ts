@@ -11,7 +11,7 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/invite',
     {
-      preHandler: fastify.requireInviter,
+      onRequest: fastify.requireInviter,
       schema: {
         summary: 'Invite somebody by mail',
         description: 'Makes an account without a password; the link in the mail signs them in.',

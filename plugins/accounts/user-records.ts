@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Trx } from '../../db/database.ts'
-import { insertIdentity } from '../../db/identities.ts'
+import { type IdentityJson, insertIdentity } from '../../db/identities.ts'
 import {
   deleteUser,
   findUser,
@@ -99,13 +99,15 @@ function toTaken(error: unknown): unknown {
 
 async function insertIdentities(trx: Trx, user: UserRecord, now: Date) {
   const addresses = { email: user.email, phone: user.phone }
-  const identities = []
+  const identities: IdentityJson[] = []
   for (const [provider, address] of Object.entries(addresses)) {
     if (!address) continue
+    // Identities are ordered by age everywhere, so two must not be of one moment.
+    const madeAt = new Date(now.getTime() + identities.length)
     const unverified = { email_verified: false, phone_verified: false }
     const identity_data = { sub: user.id, [provider]: address, ...unverified }
     const identity = { user_id: user.id, provider, provider_id: user.id, identity_data }
-    identities.push(toIdentityJson(await insertIdentity(trx, identity, now)))
+    identities.push(toIdentityJson(await insertIdentity(trx, identity, madeAt)))
   }
   return identities
 }

@@ -36,7 +36,7 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     path,
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         summary: 'The audit trail, newest first',
         tags: ['admin'],

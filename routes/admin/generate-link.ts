@@ -40,7 +40,7 @@ const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/admin/generate_link',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         summary: 'Make a link that you deliver yourself',
         description:

@@ -26,7 +26,7 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/admin/keys',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         summary: 'The signing keys and their states, oldest first',
         tags: ['admin'],
@@ -39,7 +39,7 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/admin/keys',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         summary: 'Rotate, revoke or import a signing key',
         tags: ['admin'],

@@ -13,13 +13,13 @@ const Session = Type.Object({ user_id: uuid, id: uuid })
 const path = '/admin/users/:user_id/sessions'
 
 const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { adminTrail, db, requireAdmin: preHandler, sessions } = fastify
+  const { adminTrail, db, requireAdmin: onRequest, sessions } = fastify
   const common = { tags: ['admin'], security: [{ bearer: [] }] }
 
   fastify.get(
     path,
     {
-      preHandler,
+      onRequest,
       schema: {
         ...common,
         summary: 'Where a person is signed in, last used first',
@@ -38,7 +38,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     path,
     {
-      preHandler,
+      onRequest,
       schema: {
         ...common,
         summary: 'Sign a person out everywhere',
@@ -61,7 +61,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     `${path}/:id`,
     {
-      preHandler,
+      onRequest,
       schema: {
         ...common,
         summary: 'Sign one device of a person out',

@@ -8,6 +8,7 @@ import db from '../../plugins/db.ts'
 import encryption from '../../plugins/encryption.ts'
 import errorHandler from '../../plugins/error-handler.ts'
 import jwt from '../../plugins/jwt.ts'
+import sessionPolicy from '../../plugins/session-policy.ts'
 import signingKeys from '../../plugins/signing-keys.ts'
 import keys from '../../routes/admin/keys.ts'
 import jwks from '../../routes/well-known/jwks.ts'
@@ -27,7 +28,8 @@ export async function buildKeyRoutes(
   t.after(() => app.close())
   await app.register(errorHandler)
   await app.register(config, { config: configOf({ DATABASE_URL: databaseUrl, ...env }, false) })
-  for (const plugin of [db, encryption, signingKeys, jwt, bearerAuth]) await app.register(plugin)
+  for (const plugin of [db, encryption, signingKeys, jwt, sessionPolicy, bearerAuth])
+    await app.register(plugin)
   for (const route of [keys, jwks, openidConfiguration]) await app.register(route)
   await app.ready()
   return app

@@ -19,14 +19,14 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.post(
     '/admin/users',
-    { preHandler: requireAdmin, schema: { ...schema, summary: 'Create a person' } },
+    { onRequest: requireAdmin, schema: { ...schema, summary: 'Create a person' } },
     (request) => insert(request, request.body),
   )
 
   fastify.post(
     '/admin/users/:user_id',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: { ...schema, summary: 'Create a person with this id', params: UserPath },
     },
     async (request) => {

@@ -31,7 +31,7 @@ const factors: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/admin/users/:user_id/factors',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         ...schema,
         summary: 'The second factors of a person',
@@ -49,7 +49,7 @@ const factors: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.put(
     '/admin/users/:user_id/factors/:factor_id',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         ...schema,
         summary: 'Change a second factor',
@@ -83,7 +83,7 @@ const factors: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     '/admin/users/:user_id/factors/:factor_id',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         ...schema,
         summary: 'Remove a second factor',

@@ -21,7 +21,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/admin/users/:user_id/impersonate',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         summary: 'Open a short session in the place of a person',
         description:

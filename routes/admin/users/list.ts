@@ -46,7 +46,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     path,
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         summary: 'List and search people',
         description:

@@ -25,7 +25,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/admin/users/:user_id',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: { ...schema, summary: 'One person', response: personResponse },
     },
     async ({ params }) => {
@@ -38,7 +38,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.put(
     '/admin/users/:user_id',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         ...schema,
         summary: 'Change a person',
@@ -64,7 +64,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     '/admin/users/:user_id',
     {
-      preHandler: requireAdmin,
+      onRequest: requireAdmin,
       schema: {
         ...schema,
         summary: 'Delete a person',
