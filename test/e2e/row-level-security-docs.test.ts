@@ -1,0 +1,83 @@
+/** Runs the SQL of docs/row-level-security.md as it stands there, with the tokens of real people. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { suite, type TestContext, test } from 'node:test'
+
+import { decodeJwt } from 'jose'
+import pg from 'pg'
+
+import { build } from '../support/server.ts'
+
+const document = new URL('../../docs/row-level-security.md', import.meta.url)
+
+suite('docs/row-level-security.md', () => {
+  test('what is pasted from it protects the rows of each person', async (t) => {
+    const { query, signUp } = await setUp(t)
+    const [ann, ben] = [await signUp('ann@example.com'), await signUp('ben@example.com')]
+
+    await query(ann.claims, "insert into notes (body) values ('from ann')")
+    await query(ben.claims, "insert into notes (body) values ('from ben')")
+
+    const seen = await query(ann.claims, 'select body, owner from notes')
+    assert.deepEqual(seen, [{ body: 'from ann', owner: ann.claims.sub }])
+    assert.deepEqual(await query(ann.claims, "update notes set body = 'x' returning id"), [])
+    const forged = `insert into notes (owner, body) values ('${ben.claims.sub}', 'forged')`
+    await assert.rejects(query(ann.claims, forged), /row-level security/)
+    await assert.rejects(query({ role: 'anon' }, 'select body from notes'), /permission denied/)
+  })
+
+  test('a session that was signed out sees nothing any more', async (t) => {
+    const { app, query, signUp } = await setUp(t)
+    const ann = await signUp('ann@example.com')
+    await query(ann.claims, "insert into notes (body) values ('from ann')")
+
+    await app.inject({
+      method: 'POST',
+      url: '/logout',
+      headers: { authorization: `Bearer ${ann.token}` },
+    })
+
+    assert.deepEqual(await query(ann.claims, 'select body from notes'), [])
+  })
+})
+
+async function setUp(t: TestContext) {
+  const { app, database } = await build(t, { env: { AUTH_MAILER_AUTOCONFIRM: 'true' } })
+  const client = new pg.Client({ connectionString: database.url })
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+  for (const sql of await pastedStatements()) await client.query(sql)
+
+  /** As a database REST layer does it: the role and the claims of the token, for one transaction. */
+  async function query(claims: Record<string, unknown>, sql: string) {
+    await client.query('begin')
+    try {
+      await client.query("select set_config('request.jwt.claims', $1, true)", [
+        JSON.stringify(claims),
+      ])
+      await client.query(`set local role ${client.escapeIdentifier(String(claims.role))}`)
+      const { rows } = await client.query(sql)
+      await client.query('commit')
+      return rows
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    }
+  }
+
+  async function signUp(email: string) {
+    const payload = { email, password: 'correct horse battery' }
+    const response = await app.inject({ method: 'POST', url: '/signup', payload })
+    const token = response.json<{ access_token: string }>().access_token
+    return { token, claims: decodeJwt(token) as Record<string, unknown> }
+  }
+
+  return { app, query, signUp }
+}
+
+async function pastedStatements(): Promise<string[]> {
+  const text = await readFile(document, 'utf8')
+  const blocks = [...text.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql]) => sql ?? '')
+  return blocks.filter((sql) => !sql.includes('create role'))
+}
