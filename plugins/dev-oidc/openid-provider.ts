@@ -9,6 +9,8 @@ import type { ProviderSettings } from '../../providers/provider.ts'
 type Handle = (request: IncomingMessage, response: ServerResponse, url: string) => void
 
 const mount = '/dev/oidc'
+/** Seconds. */
+const hour = 3600
 
 export function isInstalled(): boolean {
   try {
@@ -33,6 +35,7 @@ export async function startOpenidProvider(settings: ProviderSettings): Promise<H
     jwks: { keys: [await newKey()] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     pkce: { required: () => true },
+    ttl: { AccessToken: hour, Grant: hour, IdToken: hour, Interaction: hour, Session: hour },
     conformIdTokenClaims: false,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_context, login) => ({ accountId: login, claims: () => personOf(login) }),

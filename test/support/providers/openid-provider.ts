@@ -1,10 +1,10 @@
 /** A real OpenID provider on loopback, and a person who signs in to it without a browser. */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-import { Provider as OpenidProvider } from 'oidc-provider'
+import { type Configuration, Provider as OpenidProvider } from 'oidc-provider'
 
 import { client } from './fake-provider.ts'
 
@@ -12,10 +12,29 @@ export interface OpenidProviderOptions {
   /** Claims of scopes in the id_token, or at the userinfo endpoint only. */
   claimsInIdToken: boolean
   emailVerified?: boolean
+  disguise?: Disguise
+}
+
+/** As a provider with addresses and habits of its own. */
+export interface Disguise {
+  /** Path of the issuer. */
+  issuer?: string
+  /** Its addresses for the standard ones: `/auth`, `/token`, `/me`. */
+  paths?: Record<string, string>
+  /** Scopes that it understands whatever it is asked for. */
+  scope?: string
+  pkce?: boolean
+  secretInBody?: boolean
+  /** Beyond those of everybody. */
+  claims?: Record<string, unknown>
 }
 
 export async function startOpenidProvider(t: TestContext, options: OpenidProviderOptions) {
-  const server = createServer((request, response) => provider.callback()(request, response))
+  const { disguise = {} } = options
+  const server = createServer((request, response) => {
+    request.url = standardUrl(request, disguise)
+    provider.callback()(request, response)
+  })
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   t.after(() => {
@@ -23,30 +42,51 @@ export async function startOpenidProvider(t: TestContext, options: OpenidProvide
     server.close()
   })
   const address = server.address() as AddressInfo
-  const issuer = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${address.port}`
+  const issuer = origin + (disguise.issuer ?? '')
+  const provider = new OpenidProvider(issuer, configurationOf(options))
+  return { issuer, origin }
+}
 
-  const provider = new OpenidProvider(issuer, {
+function configurationOf(options: OpenidProviderOptions): Configuration {
+  const { pkce = true, secretInBody, claims = {} } = options.disguise ?? {}
+  return {
     clients: [
       {
         client_id: client.id,
         client_secret: client.secret,
         redirect_uris: [client.redirectUri],
         response_types: ['code'],
+        ...(secretInBody && { token_endpoint_auth_method: 'client_secret_post' }),
       },
     ],
     cookies: { keys: ['loopback'] },
-    pkce: { required: () => true },
+    pkce: { required: () => pkce },
     conformIdTokenClaims: !options.claimsInIdToken,
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    claims: {
+      openid: ['sub', ...Object.keys(claims)],
+      email: ['email', 'email_verified'],
+      profile: ['name'],
+    },
     findAccount: (_context, sub) => ({
       accountId: sub,
       claims: () => ({
         ...{ sub, name: 'Ann Lee', email: `${sub}@ex.test` },
         email_verified: options.emailVerified ?? true,
+        ...claims,
       }),
     }),
-  })
-  return { issuer }
+  }
+}
+
+function standardUrl({ url = '/' }: IncomingMessage, { issuer = '', paths = {}, scope }: Disguise) {
+  const asked = new URL(url, 'http://127.0.0.1')
+  const bare = asked.pathname.startsWith(`${issuer}/`)
+    ? asked.pathname.slice(issuer.length)
+    : asked.pathname
+  const standard = paths[asked.pathname] ?? bare
+  if (scope && standard === '/auth') asked.searchParams.set('scope', scope)
+  return standard + asked.search
 }
 
 /** Follows redirects with cookies, fills in the forms, and returns the callback's parameters. */

@@ -1,0 +1,131 @@
+/** External sign-in as a person does it: in a browser, through the login and the consent of a real OpenID provider. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { suite, type TestContext, test } from 'node:test'
+
+import type { Page } from 'playwright-core'
+import { providerEnv } from '../support/external.ts'
+import { client } from '../support/providers/fake-provider.ts'
+import { type Disguise, startOpenidProvider } from '../support/providers/openid-provider.ts'
+import { build } from '../support/server.ts'
+import { executablePath, openBrowser } from './chromium.ts'
+import { startSite } from './site.ts'
+
+const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
+
+const disguises: Record<string, Disguise> = {
+  google: {},
+  keycloak: {
+    paths: {
+      '/protocol/openid-connect/auth': '/auth',
+      '/protocol/openid-connect/token': '/token',
+      '/protocol/openid-connect/userinfo': '/me',
+    },
+  },
+  azure: {
+    issuer: '/v2.0',
+    paths: { '/oauth2/v2.0/authorize': '/auth', '/oauth2/v2.0/token': '/token' },
+  },
+  // Apple signs in by OpenID Connect without being asked to, and posts a form.
+  apple: {
+    paths: { '/auth/authorize': '/auth', '/auth/token': '/token' },
+    ...{ scope: 'openid email profile', pkce: false, secretInBody: true },
+  },
+  linkedin_oidc: {
+    paths: { '/v2/authorization': '/auth', '/v2/accessToken': '/token' },
+    pkce: false,
+  },
+  slack_oidc: {
+    paths: {
+      '/openid/connect/authorize': '/auth',
+      '/api/openid.connect.token': '/token',
+      '/api/openid.connect.userInfo': '/me',
+    },
+    pkce: false,
+    claims: { 'https://slack.com/user_id': 'ann', 'https://slack.com/team_id': 'T1', ok: true },
+  },
+}
+
+suite('a person in a browser', { skip }, () => {
+  for (const [name, disguise] of Object.entries(disguises)) {
+    test(`${name}: a session in the fragment, then a code`, async (t) => {
+      const { origin } = await startOpenidProvider(t, { claimsInIdToken: true, disguise })
+      await walk(t, name, providerEnv(name, origin))
+    })
+  }
+
+  test('any OpenID provider', async (t) => {
+    const { issuer } = await startOpenidProvider(t, { claimsInIdToken: false })
+    await walk(t, 'acme', {
+      AUTH_EXTERNAL_OIDC_ACME_ISSUER: issuer,
+      AUTH_EXTERNAL_OIDC_ACME_CLIENT_ID: client.id,
+      AUTH_EXTERNAL_OIDC_ACME_SECRET: client.secret,
+      AUTH_EXTERNAL_OIDC_ACME_REDIRECT_URI: client.redirectUri,
+    })
+  })
+
+  test('the provider that development brings along', async (t) => {
+    const port = await freePort()
+    await walk(t, 'dev', { AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}` }, port)
+  })
+
+  test('somebody who says no', async (t) => {
+    const { origin } = await startOpenidProvider(t, { claimsInIdToken: true })
+    const { page, auth, site } = await open(t, providerEnv('google', origin))
+    await page.goto(`${auth}/authorize?provider=google`)
+    await page.getByText('[ Cancel ]').click()
+    await page.waitForURL(`${site}/**`)
+    const url = new URL(page.url())
+    assert.equal(url.searchParams.get('error'), 'access_denied')
+    assert.equal(new URLSearchParams(url.hash.slice(1)).get('error'), 'access_denied')
+  })
+})
+
+async function walk(t: TestContext, name: string, env: Record<string, string>, port?: number) {
+  const { page, auth, site } = await open(t, env, port)
+  await page.goto(`${auth}/authorize?provider=${name}`)
+  await signIn(page, name === 'dev' ? 'ann@ex.test' : 'ann')
+  await page.waitForURL(`${site}/**`)
+  assert.equal(await shown(page), `ann@ex.test by ${name}`)
+
+  await page.goto(`${site}/start?provider=${name}`)
+  await page.waitForURL(/interaction|localhost.*code=/)
+  // The provider knows the person by now, and may still ask for consent.
+  if (page.url().includes('interaction')) await page.click('button[type=submit]')
+  await page.waitForURL(`${site}/**`)
+  assert.equal(await shown(page), 'ann@ex.test by code')
+}
+
+async function open(t: TestContext, env: Record<string, string>, port = 0) {
+  const site = await startSite(t)
+  const settings = { AUTH_SITE_URL: site.url, ...env }
+  const { app } = await build(t, { dev: true, env: settings })
+  const address = new URL(await app.listen({ host: '127.0.0.1', port }))
+  site.state.auth = port === 0 ? 'http://app.test' : address.origin
+  const browser = await openBrowser(t, { 'app.test': address.host })
+  const page = await browser.newPage()
+  page.setDefaultTimeout(20_000)
+  return { page, auth: site.state.auth, site: site.url }
+}
+
+async function signIn(page: Page, login: string) {
+  await page.fill('input[name=login]', login)
+  await page.fill('input[name=password]', 'anything')
+  await page.click('button[type=submit]')
+  await page.waitForSelector('input[name=prompt][value=consent]', { state: 'attached' })
+  await page.click('button[type=submit]')
+}
+
+async function shown(page: Page): Promise<string> {
+  await page.waitForSelector('#who:not(:empty)')
+  return (await page.textContent('#who')) ?? ''
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
