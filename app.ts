@@ -15,6 +15,10 @@ import links from './plugins/accounts/links.ts'
 import mailRequests from './plugins/accounts/mail-requests.ts'
 import oneTimeTokens from './plugins/accounts/one-time-tokens.ts'
 import passwordChanges from './plugins/accounts/password-changes.ts'
+import phoneChanges from './plugins/accounts/phone-changes.ts'
+import phoneProofs from './plugins/accounts/phone-proofs.ts'
+import phoneRequests from './plugins/accounts/phone-requests.ts'
+import phoneSignUps from './plugins/accounts/phone-sign-ups.ts'
 import phones from './plugins/accounts/phones.ts'
 import reauthentications from './plugins/accounts/reauthentications.ts'
 import recipients from './plugins/accounts/recipients.ts'
@@ -131,6 +135,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(oneTimeTokens)
   await app.register(sendLimits)
   await app.register(phones)
+  await app.register(phoneProofs)
   await app.register(signInThrottle)
   await app.register(links)
   await app.register(recipients)
@@ -138,7 +143,10 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(flows)
   await app.register(sessions)
   await app.register(signUps)
+  await app.register(phoneSignUps)
+  await app.register(phoneRequests)
   await app.register(emailChanges)
+  await app.register(phoneChanges)
   await app.register(mailRequests)
   await app.register(invitations)
   await app.register(reauthentications)

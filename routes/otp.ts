@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 
-import { findUserByAnyEmail } from '../db/users.ts'
+import { findUserByAnyEmail, findUserByPhone } from '../db/users.ts'
 import { otpDisabled, phoneProviderDisabled, validationFailed } from '../errors.ts'
 import { Empty } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
@@ -9,6 +10,7 @@ import {
   CaptchaFields,
   Metadata,
   normalizeEmail,
+  normalizePhone,
   PkceFields,
   RedirectQuery,
 } from '../schemas/fields.ts'
@@ -25,8 +27,10 @@ const Body = Type.Object({
   ...CaptchaFields,
 })
 
+type Wanted = Static<typeof Body>
+
 const otp: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, db, links, mailRequests, rateLimits } = fastify
+  const { captcha, config, db, links, mailRequests, phoneRequests, rateLimits, sms } = fastify
 
   fastify.post(
     '/otp',
@@ -46,18 +50,34 @@ const otp: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const { body } = request
-      const { email, phone } = body
       checkShape(body)
       links.contextOf(request, body)
-      if (body.create_user === false) await checkKnown(email)
-      if (phone) throw phoneProviderDisabled('Phone sign-in is not available', 400)
+      if (body.create_user === false) await checkKnown(body)
+      if (body.phone) return text(request, now)
       const asked = mailRequests.readMagicLink(request, body)
       await db.transaction().execute((trx) => mailRequests.accept(trx, asked, now))
       return {}
     },
   )
 
-  function checkShape({ email, phone, channel }: Static<typeof Body>): void {
+  async function text(request: FastifyRequest<{ Body: Wanted }>, now: Date) {
+    const { phone = '', channel, data = {} } = request.body
+    if (!config.AUTH_EXTERNAL_PHONE_ENABLED) {
+      throw phoneProviderDisabled('Unsupported phone provider', 400)
+    }
+    const asked = {
+      phone: normalizePhone(phone),
+      channel: sms.channelOf(channel),
+      aud: config.AUTH_JWT_AUD,
+      data,
+      ip: request.clientIp,
+    }
+    const sent = await phoneRequests.ask(db, asked, now)
+    if (sent) await db.transaction().execute((trx) => phoneRequests.accept(trx, asked, sent, now))
+    return {}
+  }
+
+  function checkShape({ email, phone, channel }: Wanted): void {
     if (email && phone) {
       throw validationFailed('Only an email address or phone number should be provided')
     }
@@ -70,15 +90,18 @@ const otp: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   /** The client asked to be told: throws otp_disabled for an address that nobody has. */
-  async function checkKnown(email: string | undefined): Promise<void> {
-    const known = email && (await findUserByAnyEmail(db, readable(email), config.AUTH_JWT_AUD))
+  async function checkKnown({ email, phone = '' }: Wanted): Promise<void> {
+    const aud = config.AUTH_JWT_AUD
+    const known = email
+      ? await findUserByAnyEmail(db, readable(normalizeEmail, email), aud)
+      : await findUserByPhone(db, readable(normalizePhone, phone), aud)
     if (!known) throw otpDisabled()
   }
 
   /** A malformed address is nobody's either. */
-  function readable(email: string): string {
+  function readable(normalize: (input: string) => string, address: string): string {
     try {
-      return normalizeEmail(email)
+      return normalize(address)
     } catch {
       throw otpDisabled()
     }

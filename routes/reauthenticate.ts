@@ -4,14 +4,13 @@ import {
   emailNotConfirmed,
   noAuthorization,
   phoneNotConfirmed,
-  phoneProviderDisabled,
   validationFailed,
 } from '../errors.ts'
 import { MessageId } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
 
 const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, rateLimits, reauthentications } = fastify
+  const { db, phones, rateLimits, reauthentications } = fastify
 
   fastify.get(
     '/reauthenticate',
@@ -45,7 +44,12 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
         return { message_id }
       }
       if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
-      throw phoneProviderDisabled('Phone sign-in is not available', 400)
+      const errand = { phone: user.phone ?? '', channel: 'sms' as const }
+      const sent = await phones.send(db, { purpose: 'reauthentication', ...errand }, now)
+      await db
+        .transaction()
+        .execute((trx) => reauthentications.acceptSent(trx, user, sent, clientIp, now))
+      return { message_id: sent.messageId }
     },
   )
 }

@@ -4,7 +4,13 @@ import { type Static, Type } from '@sinclair/typebox'
 import { emailProviderDisabled, phoneProviderDisabled, validationFailed } from '../errors.ts'
 import { MessageId } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
-import { CaptchaFields, normalizeEmail, PkceFields, RedirectQuery } from '../schemas/fields.ts'
+import {
+  CaptchaFields,
+  normalizeEmail,
+  normalizePhone,
+  PkceFields,
+  RedirectQuery,
+} from '../schemas/fields.ts'
 
 const Body = Type.Object({
   type: Type.Optional(Type.String({ description: 'signup, email_change, sms or phone_change' })),
@@ -14,11 +20,12 @@ const Body = Type.Object({
   ...CaptchaFields,
 })
 
+type Wanted = Static<typeof Body>
+
 const mailKinds = { signup: 'confirmation', email_change: 'email_change' } as const
-const phoneTypes = ['sms', 'phone_change']
 
 const resend: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, db, links, mailRequests, rateLimits } = fastify
+  const { captcha, config, db, links, mailRequests, phoneRequests, rateLimits } = fastify
 
   fastify.post(
     '/resend',
@@ -39,29 +46,20 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
       const { body } = request
       const kind = readKind(body)
       const context = links.contextOf(request, body)
-      if (!kind) throw phoneProviderDisabled('Phone logins are disabled', 400)
-      if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
-        throw emailProviderDisabled('Email logins are disabled', 400)
-      }
-      const asked = {
-        kind,
-        address: normalizeEmail(body.email ?? ''),
-        aud: config.AUTH_JWT_AUD,
-        data: {},
-        context,
-        ip: request.clientIp,
-      }
-      const message_id = await db
-        .transaction()
-        .execute((trx) => mailRequests.accept(trx, asked, now))
+      const who = { aud: config.AUTH_JWT_AUD, ip: request.clientIp }
+      const message_id = await db.transaction().execute((trx) => {
+        if (!kind) return phoneRequests.repeat(trx, { ...readText(body), ...who }, now)
+        const address = readAddress(body)
+        return mailRequests.accept(trx, { kind, address, data: {}, context, ...who }, now)
+      })
       return { message_id }
     },
   )
 
   /** Which mail is asked for; undefined for a text message. Throws validation_failed. */
-  function readKind({ type = '', email, phone }: Static<typeof Body>) {
+  function readKind({ type = '', email, phone }: Wanted) {
     const isMail = type === 'signup' || type === 'email_change'
-    if (!isMail && !phoneTypes.includes(type)) {
+    if (!isMail && !isText(type)) {
       throw validationFailed('Missing one of these types: signup, email_change, sms, phone_change')
     }
     if (email && phone) {
@@ -71,6 +69,25 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
     if (!isMail && !phone) throw validationFailed(`Type ${type} requires a phone number`)
     return isMail ? mailKinds[type] : undefined
   }
+
+  function readAddress({ email = '' }: Wanted): string {
+    if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
+      throw emailProviderDisabled('Email logins are disabled', 400)
+    }
+    return normalizeEmail(email)
+  }
+
+  function readText({ type = '', phone = '' }: Wanted) {
+    if (!config.AUTH_EXTERNAL_PHONE_ENABLED) {
+      throw phoneProviderDisabled('Phone logins are disabled', 400)
+    }
+    const purpose = type === 'sms' ? ('confirmation' as const) : ('phone_change' as const)
+    return { purpose, phone: normalizePhone(phone) }
+  }
+}
+
+function isText(type: string): boolean {
+  return type === 'sms' || type === 'phone_change'
 }
 
 export default resend

@@ -6,7 +6,13 @@ import { findUser, lockUser, type UserRecord } from '../db/users.ts'
 import { noAuthorization, phoneProviderDisabled } from '../errors.ts'
 import type { UserWish } from '../plugins/accounts/user-changes.ts'
 import { ErrorResponses } from '../schemas/error.ts'
-import { Metadata, normalizeEmail, PkceFields, RedirectQuery } from '../schemas/fields.ts'
+import {
+  Metadata,
+  normalizeEmail,
+  normalizePhone,
+  PkceFields,
+  RedirectQuery,
+} from '../schemas/fields.ts'
 import { toUser, User } from '../schemas/user.ts'
 
 const Body = Type.Object({
@@ -24,7 +30,8 @@ const Body = Type.Object({
 type Change = FastifyRequest<{ Body: Static<typeof Body> }>
 
 const user: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, emailChanges, links, passwordChanges, passwords, rateLimits, userChanges } = fastify
+  const { config, db, emailChanges, links, passwordChanges, passwords } = fastify
+  const { phoneChanges, phones, rateLimits, sms, userChanges } = fastify
 
   fastify.get(
     '/user',
@@ -51,7 +58,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'Change address, password or metadata',
         description:
-          'Another address counts when it is confirmed by the link or code mailed to it. ' +
+          'Another address or number counts when the link or code sent to it is confirmed. ' +
           'A new password ends all other sessions.',
         tags: ['user'],
         security: [{ bearer: [] }],
@@ -66,26 +73,32 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const wish = await readWish(bearer.user, body)
       const context = links.contextOf(request, body)
+      const channel = sms.channelOf(body.channel)
       userChanges.check(bearer, wish)
 
-      const { email, password } = wish
+      const { email, phone, password } = wish
       const at = { ip: request.clientIp, now }
-      if (email === undefined && password === undefined) {
+      if (!email && !phone && password === undefined) {
         return toUser(await userChanges.put(db, bearer.user, wish, at))
       }
       if (email) await emailChanges.checkFree(db, bearer.user, email)
+      if (phone) await phoneChanges.checkFree(db, bearer.user, phone)
       if (password !== undefined) {
         const { nonce, current_password: currentPassword } = body
         await passwordChanges.check(db, bearer, { password, nonce, currentPassword }, now)
       }
       const hash = password === undefined ? undefined : await passwords.hash(password)
       const keepSession = bearer.session?.session_id
+      const sent = phone && (await phoneChanges.ask(db, bearer.user, { phone, channel }, now))
 
       return db.transaction().execute(async (trx) => {
         await lockUser(trx, bearer.user.id)
         if (hash) await passwordChanges.put(trx, bearer.user, { hash, keepSession }, at)
         const changed = await userChanges.put(trx, bearer.user, wish, at)
+        // What applies at once voids all codes on their way, so it comes before the one that was just sent.
+        if (phone && !sent) await phoneChanges.put(trx, changed, phone, now)
         if (email) await emailChanges.start(trx, changed, email, context, now)
+        if (sent) await phones.store(trx, changed.id, sent, now)
         return toUser((await findUser(trx, changed.id)) ?? changed)
       })
     },
@@ -95,12 +108,14 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
   async function readWish(user: UserRecord, body: Change['body']): Promise<UserWish> {
     const { password, nonce, data, app_metadata } = body
     const email = body.email ? normalizeEmail(body.email) : undefined
-    if (body.phone) throw phoneProviderDisabled('Phone sign-in is not available', 400)
+    const phone = body.phone ? normalizePhone(body.phone) : undefined
+    if (phone && !config.AUTH_EXTERNAL_PHONE_ENABLED) {
+      throw phoneProviderDisabled('Phone logins are disabled', 400)
+    }
     if (password !== undefined) await passwords.checkStrength(password)
-    const isNew = email !== undefined && email !== user.email
     return {
-      email: isNew ? email : undefined,
-      phone: undefined,
+      email: email === user.email ? undefined : email,
+      phone: phone === user.phone ? undefined : phone,
       password,
       nonce,
       data,

@@ -41,6 +41,8 @@ export interface TokenRequest {
   digits: number
   ttlSeconds: number
   pkce: boolean
+  /** One that is on its way already; made when absent. */
+  code?: string
 }
 
 const pkcePrefix = 'pkce_'
@@ -56,13 +58,18 @@ export function createOneTimeTokens(key: Buffer) {
     return [secret, pkcePrefix + secret].some((link) => equal(sha256(link), row.token_hash))
   }
 
+  const newCode = (digits: number) =>
+    randomInt(10 ** digits)
+      .toString()
+      .padStart(digits, '0')
+
   return {
+    newCode,
+
     /** Replaces the token of this type that the person may have; the old one is void from now on. */
     async create(db: Db, request: TokenRequest, now: Date): Promise<OneTimeToken> {
       const { userId, type, address, digits, ttlSeconds, pkce } = request
-      const code = randomInt(10 ** digits)
-        .toString()
-        .padStart(digits, '0')
+      const code = request.code ?? newCode(digits)
       const linkToken = (pkce ? pkcePrefix : '') + secretOf(type, address, code)
       const token = {
         user_id: userId,

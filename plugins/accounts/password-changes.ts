@@ -9,6 +9,7 @@ import { type UserRecord, updateUser } from '../../db/users.ts'
 import {
   currentPasswordInvalid,
   currentPasswordRequired,
+  otpExpired,
   reauthenticationNeeded,
   reauthenticationNotValid,
   samePassword,
@@ -46,16 +47,18 @@ const passwordless = ['otp', 'magiclink', 'recovery']
 export function createPasswordChanges(deps: PasswordChangeDeps) {
   const { audit, letters, passwords, reauthentications, signInThrottle } = deps
 
-  /** Throws reauthentication_needed or reauthentication_not_valid. A right nonce is spent by this. */
+  /** Throws reauthentication_needed, reauthentication_not_valid or otp_expired. A right nonce is spent by this. */
   async function checkNonce(db: Db, bearer: Bearer, nonce: string | undefined, now: Date) {
     const openedAt = bearer.session?.session_created_at?.getTime() ?? 0
     if (!deps.requiresReauthentication || now.getTime() - openedAt < freshSessionMs) return
     if (!nonce) throw reauthenticationNeeded()
     const { user } = bearer
+    const judgement = await reauthentications.judge(db, user, nonce, now)
     const isRight = await db
       .transaction()
-      .execute((trx) => reauthentications.accepts(trx, user, nonce, now))
-    if (!isRight) throw reauthenticationNotValid()
+      .execute((trx) => reauthentications.accepts(trx, user, nonce, judgement, now))
+    if (isRight) return
+    throw judgement.by === 'provider' ? otpExpired() : reauthenticationNotValid()
   }
 
   /** Throws current_password_required or current_password_invalid. */

@@ -2,8 +2,10 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
-import type { Trx } from '../../db/database.ts'
+import type { Db, Trx } from '../../db/database.ts'
 import type { UserRecord } from '../../db/users.ts'
+import type { Judgement } from './phone-proofs.ts'
+import type { SentCode } from './phones.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,12 +17,15 @@ interface ReauthenticationDeps {
   audit: FastifyInstance['audit']
   letters: FastifyInstance['letters']
   oneTimeTokens: FastifyInstance['oneTimeTokens']
+  phoneProofs: FastifyInstance['phoneProofs']
+  phones: FastifyInstance['phones']
   recipients: FastifyInstance['recipients']
   sendLimits: FastifyInstance['sendLimits']
 }
 
 export function createReauthentications(deps: ReauthenticationDeps) {
-  const { audit, letters, oneTimeTokens, recipients, sendLimits } = deps
+  const { audit, letters, oneTimeTokens, phoneProofs, phones, recipients, sendLimits } = deps
+  const type = 'reauthentication_token' as const
 
   return {
     /** Mails the code; returns the message's id. Throws over_email_send_rate_limit. */
@@ -35,23 +40,44 @@ export function createReauthentications(deps: ReauthenticationDeps) {
       return messageId
     },
 
+    /** A code that was texted counts from now on. */
+    async acceptSent(trx: Trx, user: UserRecord, sent: SentCode, ip: string, now: Date) {
+      await phones.store(trx, user.id, sent, now)
+      await audit.record(trx, 'user_reauthenticate_requested', user, { ip, now })
+    },
+
+    /** Who knows whether a code is right; asked outside of a transaction. */
+    judge(db: Db, user: UserRecord, nonce: string, now: Date): Promise<Judgement> {
+      if (user.email || !user.phone) return Promise.resolve({ by: 'us' })
+      return phoneProofs.judge(db, { type, phone: user.phone, code: nonce }, now)
+    },
+
     /** Spends the code. False for a wrong, late or used one: the guess is counted, so commit before refusing. */
-    async accepts(trx: Trx, user: UserRecord, nonce: string, now: Date): Promise<boolean> {
-      const address = user.email || user.phone
-      if (!address) return false
-      const types = ['reauthentication_token'] as const
-      const token = await oneTimeTokens.takeCode(trx, types, address, nonce, now)
+    async accepts(
+      trx: Trx,
+      user: UserRecord,
+      nonce: string,
+      judgement: Judgement,
+      now: Date,
+    ): Promise<boolean> {
+      const { email, phone } = user
+      if (!email && !phone) return false
+      const token = email
+        ? await oneTimeTokens.takeCode(trx, [type], email, nonce, now)
+        : await phoneProofs.take(trx, { type, phone: phone ?? '', code: nonce }, judgement, now)
       return token?.user_id === user.id
     },
   }
 }
 
 async function reauthentications(fastify: FastifyInstance) {
-  const { audit, letters, oneTimeTokens, recipients, sendLimits } = fastify
+  const { audit, letters, oneTimeTokens, phoneProofs, phones, recipients, sendLimits } = fastify
   const decorator = createReauthentications({
     audit,
     letters,
     oneTimeTokens,
+    phoneProofs,
+    phones,
     recipients,
     sendLimits,
   })
@@ -61,5 +87,13 @@ async function reauthentications(fastify: FastifyInstance) {
 export default fp(reauthentications, {
   name: 'reauthentications',
   fastify: '5.x',
-  dependencies: ['audit', 'letters', 'one-time-tokens', 'recipients', 'send-limits'],
+  dependencies: [
+    'audit',
+    'letters',
+    'one-time-tokens',
+    'phone-proofs',
+    'phones',
+    'recipients',
+    'send-limits',
+  ],
 })

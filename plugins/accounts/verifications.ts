@@ -3,11 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Db, Trx } from '../../db/database.ts'
-import type { TokenRow, TokenType } from '../../db/one-time-tokens.ts'
+import type { TokenType } from '../../db/one-time-tokens.ts'
 import { findUser, type UserRecord, updateUser } from '../../db/users.ts'
 import { userBanned } from '../../errors.ts'
+import type { Judgement, SpentToken } from './phone-proofs.ts'
 import { confirmMailbox, confirmSignUp } from './verifications/email.ts'
-import { changePhone, confirmPhone } from './verifications/phone.ts'
+import { confirmPhone } from './verifications/phone.ts'
 import type { Verified } from './verifications/verified.ts'
 
 declare module 'fastify' {
@@ -25,16 +26,16 @@ const emailTypes = new Map<string, readonly TokenType[]>([
   ['email', ['confirmation_token', 'recovery_token']],
   ['email_change', ['email_change_token_new', 'email_change_token_current']],
 ])
-const phoneTypes = new Map<string, readonly TokenType[]>([
-  ['sms', ['confirmation_token']],
-  ['phone_change', ['phone_change_token']],
+const phoneTypes = new Map<string, TokenType>([
+  ['sms', 'confirmation_token'],
+  ['phone_change', 'phone_change_token'],
 ])
 
 /** What a person shows: a code with the address it went to, or the token of a link. */
 export type Proof = { type: string } & (
   | { linkToken: string }
   | { email: string; code: string }
-  | { phone: string; code: string }
+  | { phone: string; code: string; judgement: Judgement }
 )
 
 const halfDoneMessage =
@@ -44,21 +45,28 @@ interface VerificationDeps {
   oneTimeTokens: FastifyInstance['oneTimeTokens']
   passwords: FastifyInstance['passwords']
   emailChanges: FastifyInstance['emailChanges']
+  phoneChanges: FastifyInstance['phoneChanges']
+  phoneProofs: FastifyInstance['phoneProofs']
 }
 
-export function createVerifications({ oneTimeTokens, passwords, emailChanges }: VerificationDeps) {
+export function createVerifications(deps: VerificationDeps) {
+  const { oneTimeTokens, passwords, emailChanges, phoneChanges, phoneProofs } = deps
+
   /** Spends the token that the proof names; undefined for a wrong, late, used or foreign one. */
-  async function take(trx: Trx, proof: Proof, now: Date): Promise<TokenRow | undefined> {
-    const types = typesOf(proof)
+  async function take(trx: Trx, proof: Proof, now: Date): Promise<SpentToken | undefined> {
+    if ('phone' in proof) {
+      const type = phoneTypes.get(proof.type)
+      return type && phoneProofs.take(trx, { ...proof, type }, proof.judgement, now)
+    }
+    const types = emailTypes.get(proof.type) ?? []
     if ('linkToken' in proof) return oneTimeTokens.takeLink(trx, types, proof.linkToken, now)
-    const address = 'email' in proof ? proof.email : proof.phone
-    return oneTimeTokens.takeCode(trx, types, address, proof.code, now)
+    return oneTimeTokens.takeCode(trx, types, proof.email, proof.code, now)
   }
 
   /** Carries out what the token was for. */
   async function apply(
     trx: Trx,
-    token: TokenRow,
+    token: SpentToken,
     user: UserRecord,
     type: string,
     now: Date,
@@ -73,7 +81,7 @@ export function createVerifications({ oneTimeTokens, passwords, emailChanges }: 
       case 'email_change_token_current':
         return emailChanges.agree(trx, user, token.token_type, now)
       case 'phone_change_token':
-        return changePhone(trx, user, now)
+        return phoneChanges.agree(trx, user, now)
       default:
         return { state: 'refused' }
     }
@@ -81,6 +89,9 @@ export function createVerifications({ oneTimeTokens, passwords, emailChanges }: 
 
   return {
     halfDoneMessage,
+
+    /** Which token a code texted for this type of /verify spends. */
+    phoneTokenOf: (type: string): TokenType | undefined => phoneTypes.get(type),
 
     isType: (type: string): boolean => emailTypes.has(type) || phoneTypes.has(type),
 
@@ -110,13 +121,8 @@ export function createVerifications({ oneTimeTokens, passwords, emailChanges }: 
   }
 }
 
-/** A link proves a mailbox, and a code proves the kind of address it went to. */
-function typesOf(proof: Proof): readonly TokenType[] {
-  return ('phone' in proof ? phoneTypes : emailTypes).get(proof.type) ?? []
-}
-
 /** An address that is no longer the person's proves nothing about them. */
-function isSentTo(user: UserRecord, token: TokenRow): boolean {
+function isSentTo(user: UserRecord, token: SpentToken): boolean {
   const addresses: Record<TokenType, (string | null)[]> = {
     confirmation_token: [user.email, user.phone],
     recovery_token: [user.email],
@@ -129,13 +135,19 @@ function isSentTo(user: UserRecord, token: TokenRow): boolean {
 }
 
 async function verifications(fastify: FastifyInstance) {
-  const { oneTimeTokens, passwords, emailChanges } = fastify
-  const decorator = createVerifications({ oneTimeTokens, passwords, emailChanges })
+  const { oneTimeTokens, passwords, emailChanges, phoneChanges, phoneProofs } = fastify
+  const decorator = createVerifications({
+    oneTimeTokens,
+    passwords,
+    emailChanges,
+    phoneChanges,
+    phoneProofs,
+  })
   fastify.decorate('verifications', decorator)
 }
 
 export default fp(verifications, {
   name: 'verifications',
   fastify: '5.x',
-  dependencies: ['one-time-tokens', 'passwords', 'email-changes'],
+  dependencies: ['one-time-tokens', 'passwords', 'email-changes', 'phone-changes', 'phone-proofs'],
 })

@@ -5,12 +5,17 @@ import type { Proof } from '../../plugins/accounts/verifications.ts'
 import { normalizeEmail, normalizePhone } from '../../schemas/fields.ts'
 import type { VerifyBody } from '../../schemas/verify.ts'
 
+/** A proof as it was typed. */
+type Offer = Exclude<Proof, { phone: string }> | { type: string; phone: string; code: string }
+
+const refused = { state: 'refused' } as const
+
 /** A typed code, or a link's token that an app hands over itself, for a session. */
 export function codeVerification(fastify: FastifyInstance) {
-  const { codeThrottle, db, passwords, sessions, verifications, audit } = fastify
+  const { codeThrottle, db, passwords, phoneProofs, sessions, verifications, audit } = fastify
 
   /** Which proof the body offers. Throws validation_failed for none or more than one. */
-  function readProof(body: VerifyBody): Proof {
+  function readProof(body: VerifyBody): Offer {
     const { type, token, token_hash, email, phone, redirect_to } = body
     if (!type) throw validationFailed('Verify requires a verification type')
     if (!token === !token_hash) {
@@ -31,6 +36,14 @@ export function codeVerification(fastify: FastifyInstance) {
     return { type, phone: normalizePhone(phone ?? ''), code }
   }
 
+  /** With the word of whoever knows the code that was texted. */
+  async function judged(offer: Offer, now: Date): Promise<Proof | undefined> {
+    if (!('phone' in offer)) return offer
+    const type = verifications.phoneTokenOf(offer.type)
+    if (!type) return undefined
+    return { ...offer, judgement: await phoneProofs.judge(db, { ...offer, type }, now) }
+  }
+
   /** Spends the proof; what a refusal had to write is committed when this returns. */
   function spend(proof: Proof, password: string | undefined, request: FastifyRequest, now: Date) {
     const { client, clientIp } = request
@@ -39,7 +52,8 @@ export function codeVerification(fastify: FastifyInstance) {
       if (verified.state !== 'done') return verified
       const { user, type, action } = verified
       if (password) await verifications.setFirstPassword(trx, user, password, now)
-      const entry = audit.entry(action, user, clientIp, { provider: 'email' })
+      const provider = 'phone' in proof ? 'phone' : 'email'
+      const entry = audit.entry(action, user, clientIp, { provider })
       const opening = { method: 'otp' as const, client, audit: entry }
       const session = await sessions.issue(trx, user, opening, now)
       return { state: 'session' as const, session, type }
@@ -47,13 +61,14 @@ export function codeVerification(fastify: FastifyInstance) {
   }
 
   return async (body: VerifyBody, request: FastifyRequest, now: Date) => {
-    const proof = readProof(body)
+    const offer = readProof(body)
     const { password } = body
     if (password) await passwords.checkStrength(password)
-    const address = 'email' in proof ? proof.email : 'phone' in proof ? proof.phone : undefined
+    const address = 'email' in offer ? offer.email : 'phone' in offer ? offer.phone : undefined
     const account = address && (await codeThrottle.enter(db, address, now))
 
-    const outcome = await spend(proof, password, request, now)
+    const proof = await judged(offer, now)
+    const outcome = proof ? await spend(proof, password, request, now) : refused
     if (outcome.state === 'refused') {
       if (account) await account.failed()
       throw account ? otpExpired() : linkExpired()

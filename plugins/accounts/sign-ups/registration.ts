@@ -5,6 +5,7 @@ import { deleteSessions } from '../../../db/sessions.ts'
 import {
   findUser,
   findUserByAnyEmail,
+  findUserByPhone,
   insertUser,
   lockUser,
   type Metadata,
@@ -90,10 +91,10 @@ export function createRegistration(defaultRole: string) {
     /** Registers an address that is new or still unproven; undefined when it is part of a proven account. */
     async register(trx: Trx, person: NewPerson, now: Date): Promise<UserRecord | undefined> {
       const { contact, aud } = person
-      const existing = await findUserByAnyEmail(trx, contact.address, aud)
+      const existing = await findOwner(trx, contact, aud)
       const user = existing ? undefined : await insert(trx, person, now)
       if (user) return user
-      const owner = existing ?? (await findUserByAnyEmail(trx, contact.address, aud))
+      const owner = existing ?? (await findOwner(trx, contact, aud))
       return owner && takeOver(trx, owner, person, now)
     },
 
@@ -115,6 +116,11 @@ export function createRegistration(defaultRole: string) {
       return inserted
     },
   }
+}
+
+function findOwner(trx: Trx, { provider, address }: Contact, aud: string) {
+  const find = provider === 'email' ? findUserByAnyEmail : findUserByPhone
+  return find(trx, address, aud)
 }
 
 /** Nobody has shown that this account is theirs by any address: only such an account may be signed up again. */

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { password } from '../support/mail-journeys.ts'
+import {
+  buildWithSms,
+  codeAfter,
+  newNumber,
+  outcomeOf,
+  phonePerson,
+  post,
+} from '../support/phone-journeys.ts'
+
+suite('POST /signup with a phone number', () => {
+  test('sends a code, and the code opens a session', async (t) => {
+    const server = await buildWithSms(t)
+    const phone = newNumber()
+    const signUp = { phone: `+${phone.slice(0, 4)} ${phone.slice(4)}`, password, data: { a: 1 } }
+    const response = await post(server, '/signup', signUp)
+
+    const user = response.json()
+    assert.equal(response.statusCode, 200, response.body)
+    assert.equal(user.phone, phone)
+    assert.equal(user.phone_confirmed_at, undefined)
+    assert.ok(user.confirmation_sent_at)
+    assert.deepEqual(user.app_metadata, { provider: 'phone', providers: ['phone'] })
+    const verification = { email_verified: false, phone_verified: false }
+    assert.deepEqual(user.user_metadata, { a: 1, sub: user.id, ...verification })
+    assert.equal(user.identities.length, 1)
+    assert.equal(user.identities[0].provider, 'phone')
+    assert.deepEqual(outcomeOf(await signInByPassword(server, phone)), [400, 'phone_not_confirmed'])
+
+    const token = await server.sms.code(phone)
+    const verified = await post(server, '/verify', { type: 'sms', phone, token })
+    assert.equal(verified.statusCode, 200, verified.body)
+    assert.equal(verified.json().user.id, user.id)
+    assert.ok(verified.json().user.phone_confirmed_at)
+    assert.equal(verified.json().type, undefined)
+    const signedIn = await signInByPassword(server, `+${phone}`)
+    assert.equal(signedIn.statusCode, 200, signedIn.body)
+    assert.equal(signedIn.json().user.id, user.id)
+  })
+
+  test('of a confirmed number: nothing is sent, and the answer looks like that of a new one', async (t) => {
+    const server = await buildWithSms(t)
+    const { user } = await phonePerson(server)
+    const sent = server.sms.messages.length
+    const data = { b: 2 }
+    const faux = await post(server, '/signup', { phone: user.phone, password, data })
+    assert.equal(server.sms.messages.length, sent)
+    const real = await post(server, '/signup', { phone: newNumber(), password, data })
+
+    assert.equal(faux.statusCode, 200, faux.body)
+    const [a, b] = [faux.json(), real.json()]
+    assert.deepEqual(Object.keys(a), Object.keys(b))
+    assert.notEqual(a.id, user.id)
+    assert.equal(a.phone, user.phone)
+    assert.equal(a.user_metadata.sub, a.id)
+    assert.deepEqual(a.identities, [])
+    const bare = (answer: typeof a) => {
+      const { identities, user_metadata, ...rest } = answer
+      const unlike = { id: '', phone: '', confirmation_sent_at: '', created_at: '', updated_at: '' }
+      return { ...rest, ...unlike, user_metadata: { ...user_metadata, sub: '' } }
+    }
+    assert.deepEqual(bare(a), bare(b))
+  })
+
+  test('of a confirmed number takes as long as that of a new one', async (t) => {
+    const server = await buildWithSms(t)
+    server.sms.state.delayMs = 150
+    const { user } = await phonePerson(server)
+    const start = performance.now()
+    await post(server, '/signup', { phone: user.phone, password })
+    const took = performance.now() - start
+    assert.ok(took >= 150, `the answer came after ${took} ms`)
+  })
+
+  test('with autoconfirm gives a session at once, and says so when the number is taken', async (t) => {
+    const server = await buildWithSms(t, { env: { AUTH_SMS_AUTOCONFIRM: 'true' } })
+    const phone = newNumber()
+    const first = await post(server, '/signup', { phone, password })
+    assert.equal(first.statusCode, 200, first.body)
+    assert.ok(first.json().access_token)
+    assert.ok(first.json().user.phone_confirmed_at)
+    assert.equal(server.sms.messages.length, 0)
+    for (const secret of [password, 'another password']) {
+      const again = await post(server, '/signup', { phone, password: secret })
+      assert.deepEqual(outcomeOf(again), [400, 'user_already_exists'])
+      assert.equal(again.json().msg, 'User already registered')
+    }
+  })
+
+  test('once more before the number is proven replaces password, metadata and code', async (t) => {
+    const server = await buildWithSms(t)
+    const phone = newNumber()
+    const theirs = { phone, password: 'set by somebody else', data: { theirs: true } }
+    const old = await codeAfter(server, phone, () => post(server, '/signup', theirs))
+    const own = { phone, password, data: { own: true } }
+    const token = await codeAfter(server, phone, () => post(server, '/signup', own))
+
+    const late = await post(server, '/verify', { type: 'sms', phone, token: old })
+    assert.deepEqual(outcomeOf(late), [403, 'otp_expired'])
+    const verified = await post(server, '/verify', { type: 'sms', phone, token })
+    assert.equal(verified.json().user.user_metadata.own, true)
+    assert.equal(verified.json().user.user_metadata.theirs, undefined)
+    const stranger = await signInByPassword(server, phone, theirs.password)
+    assert.deepEqual(outcomeOf(stranger), [400, 'invalid_credentials'])
+    assert.equal((await signInByPassword(server, phone)).statusCode, 200)
+  })
+
+  test('a password set by a stranger is gone when the owner signs in by code', async (t) => {
+    const server = await buildWithSms(t)
+    const phone = newNumber()
+    await post(server, '/signup', { phone, password })
+    const token = await codeAfter(server, phone, () => post(server, '/otp', { phone }))
+    assert.equal((await post(server, '/verify', { type: 'sms', phone, token })).statusCode, 200)
+    assert.deepEqual(outcomeOf(await signInByPassword(server, phone)), [400, 'invalid_credentials'])
+  })
+
+  test('a message the provider refuses changes nothing and may be asked for again at once', async (t) => {
+    const lines: string[] = []
+    const env = { AUTH_SMS_MAX_FREQUENCY: '60' }
+    const server = await buildWithSms(t, { env, lines })
+    const phone = newNumber()
+    server.sms.state.refuses = true
+    const refused = await post(server, '/signup', { phone, password })
+    assert.deepEqual(outcomeOf(refused), [422, 'sms_send_failed'])
+    assert.doesNotMatch(refused.body, /cannot get/)
+    const known = await post(server, '/otp', { phone, create_user: false })
+    assert.deepEqual(outcomeOf(known), [422, 'otp_disabled'])
+    server.sms.state.refuses = false
+    const token = await codeAfter(server, phone, () => post(server, '/signup', { phone, password }))
+    assert.equal((await post(server, '/verify', { type: 'sms', phone, token })).statusCode, 200)
+    const above = lines.filter((line) => JSON.parse(line).level > 20)
+    assert.ok(above.some((line) => line.includes('cannot get')))
+    for (const line of above) assert.ok(!line.includes(phone) && !line.includes(token), line)
+  })
+
+  const wrong: [name: string, body: object, outcome: [number, string], env?: object][] = [
+    ['no password', { phone: '15550100200' }, [400, 'validation_failed']],
+    ['weak password', { phone: '15550100200', password: 'x' }, [422, 'weak_password']],
+    ['hyphens', { phone: '+1-555-0100200', password }, [400, 'validation_failed']],
+    ['brackets', { phone: '+1 (555) 0100200', password }, [400, 'validation_failed']],
+    ['a leading zero', { phone: '015550100200', password }, [400, 'validation_failed']],
+    ['too long', { phone: '1234567890123456', password }, [400, 'validation_failed']],
+    ['too short', { phone: '1', password }, [400, 'validation_failed']],
+    ['two pluses', { phone: '++15550100200', password }, [400, 'validation_failed']],
+    ['other digits', { phone: '١٥٥٥٠١٠٠', password }, [400, 'validation_failed']],
+    ['both', { phone: '15550100200', email: 'a@b.c', password }, [400, 'validation_failed']],
+    ['channel', { phone: '15550100200', password, channel: 'fax' }, [400, 'validation_failed']],
+    [
+      'PKCE',
+      { phone: '15550100200', password, code_challenge: 'x'.repeat(43) },
+      [400, 'validation_failed'],
+    ],
+  ]
+
+  test('what is wrong is refused before anything is sent', async (t) => {
+    const server = await buildWithSms(t)
+    for (const [name, body, outcome] of wrong) {
+      assert.deepEqual(outcomeOf(await post(server, '/signup', body)), outcome, name)
+    }
+    assert.equal(server.sms.messages.length, 0)
+  })
+
+  const switches: [env: Record<string, string>, outcome: [number, string]][] = [
+    [{ AUTH_EXTERNAL_PHONE_ENABLED: 'false' }, [400, 'phone_provider_disabled']],
+    [{ AUTH_DISABLE_SIGNUP: 'true' }, [422, 'signup_disabled']],
+  ]
+  for (const [env, outcome] of switches) {
+    test(`with ${JSON.stringify(env)}`, async (t) => {
+      const server = await buildWithSms(t, { env })
+      const response = await post(server, '/signup', { phone: newNumber(), password })
+      assert.deepEqual(outcomeOf(response), outcome)
+      assert.equal(server.sms.messages.length, 0)
+    })
+  }
+})
+
+function signInByPassword(
+  server: Parameters<typeof post>[0],
+  phone: string,
+  secret: string = password,
+) {
+  return post(server, '/token?grant_type=password', { phone, password: secret })
+}

@@ -1,0 +1,61 @@
+/** An SMS provider on this machine: keeps every message, as Twilio would be asked to send it. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface ReceivedText {
+  /** As the provider is told: `+15550100200`, or `whatsapp:+15550100200`. */
+  to: string
+  body: string
+}
+
+export type SmsServer = Awaited<ReturnType<typeof startSmsServer>>
+
+export async function startSmsServer() {
+  const messages: ReceivedText[] = []
+  const state = { refuses: false, delayMs: 0 }
+  const server = createServer(async (request, response) => {
+    const form = new URLSearchParams(await text(request))
+    if (state.delayMs > 0) await sleep(state.delayMs)
+    response.setHeader('content-type', 'application/json')
+    if (state.refuses) {
+      const message = `The number ${form.get('To')} cannot get "${form.get('Body')}"`
+      return response.writeHead(400).end(JSON.stringify({ message, status: 400 }))
+    }
+    messages.push({ to: form.get('To') ?? '', body: form.get('Body') ?? '' })
+    response.writeHead(201).end(JSON.stringify({ sid: `SM${messages.length}`, status: 'queued' }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+
+  return {
+    messages,
+    state,
+    env: {
+      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+      AUTH_SMS_PROVIDER: 'twilio',
+      AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
+      AUTH_SMS_TWILIO_AUTH_TOKEN: 'secret',
+      AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: 'MG1',
+      AUTH_SMS_TWILIO_URL: `http://127.0.0.1:${port}`,
+      AUTH_SMS_MAX_FREQUENCY: '0',
+      AUTH_RATE_LIMIT_SMS_SENT: '100000',
+    },
+    /** The code of the last message to the number, waiting for one after `since`. */
+    async code(phone: string, since = 0): Promise<string> {
+      for (let waited = 0; waited < 5000; waited += 10) {
+        const found = messages.slice(since).findLast(({ to }) => to.endsWith(`+${phone}`))
+        if (found) return /\d{6,10}/.exec(found.body)?.[0] ?? assert.fail('no code in the message')
+        await sleep(10)
+      }
+      return assert.fail('no message came')
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
