@@ -1,0 +1,76 @@
+/** The mail server is away when somebody signs up: they notice nothing but the wait for the mail. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { cloneDatabase } from '../support/database.ts'
+import { codeIn, linkIn } from '../support/mail-links.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { type App, build } from '../support/server.ts'
+import { password } from '../support/signed-in.ts'
+
+const email = 'ann@example.com'
+
+suite('a dead mail server', () => {
+  test('delays the mail and changes no answer; it comes once, and its link works', async (t) => {
+    const { mail, env } = await away(t)
+    const { app } = await build(t, { env })
+    const before = await signUp(app, 'before@example.com')
+    await mail.stop()
+
+    const response = await signUp(app, email)
+    await attempted(app)
+    assert.equal(response.statusCode, before.statusCode)
+    assert.deepEqual(Object.keys(response.json()), Object.keys(before.json()))
+    assert.ok(response.json().confirmation_sent_at)
+    await mail.restart()
+
+    const message = await mail.waitFor(email, 20_000)
+    const { pathname, search } = new URL(linkIn(message))
+    const opened = await app.inject({ url: pathname + search })
+    assert.match(String(opened.headers.location), /#access_token=/)
+    await pause(300)
+    assert.equal(mail.messages.filter(({ to }) => to === email).length, 1)
+  })
+
+  test('so it is when our server is started anew in between', async (t) => {
+    const { mail, env } = await away(t)
+    const first = await build(t, { env })
+    await mail.stop()
+    assert.equal((await signUp(first.app, email)).statusCode, 200)
+    await attempted(first.app)
+    await first.app.close()
+    await mail.restart()
+    assert.equal(mail.messages.length, 0)
+
+    const { app } = await build(t, { env })
+
+    const token = codeIn(await mail.waitFor(email, 20_000))
+    const payload = { type: 'signup', email, token }
+    const verified = await app.inject({ method: 'POST', url: '/verify', payload })
+    assert.equal(verified.statusCode, 200, verified.body)
+    await pause(300)
+    assert.equal(mail.messages.length, 1)
+  })
+})
+
+/** A database and a mail server that outlive the servers of the test. */
+async function away(t: TestContext) {
+  const mail = await startMailServer(t)
+  const database = await cloneDatabase(t)
+  return { mail, env: { ...mail.env, DATABASE_URL: database.url } }
+}
+
+function signUp(app: App, address: string) {
+  return app.inject({ method: 'POST', url: '/signup', payload: { email: address, password } })
+}
+
+/** Waits until the mail has been tried in vain. */
+async function attempted(app: App): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const rows = await app.db.selectFrom('postern_mail_messages').select('attempts').execute()
+    if (rows.some(({ attempts }) => attempts > 0)) return
+    await pause(25)
+  }
+  throw new Error('nobody tried to send the mail')
+}

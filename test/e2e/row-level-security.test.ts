@@ -1,0 +1,128 @@
+/** What a database REST layer does with our tokens: it verifies them, takes their role, and sets their claims. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
+import pg from 'pg'
+
+import { adminToken } from '../support/admin.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { build } from '../support/server.ts'
+import { autoconfirm, newPerson } from '../support/signed-in.ts'
+
+const notes = `
+  create table public.notes (id serial, owner uuid not null default auth.uid(), body text not null);
+  alter table public.notes enable row level security;
+  create policy own on public.notes using (owner = auth.uid()) with check (owner = auth.uid());
+  grant usage on schema public to anon, authenticated, service_role;
+  grant all on public.notes to anon, authenticated, service_role;
+  grant usage on sequence public.notes_id_seq to anon, authenticated, service_role`
+
+suite('row-level security', () => {
+  test('a person sees, writes and takes away rows of their own and no other', async (t) => {
+    const { app, as } = await layer(t)
+    const [ann, bob] = [await newPerson(app), await newPerson(app)]
+    for (const { access_token } of [ann, bob]) {
+      await as(access_token, `insert into notes (body) values ('of ' || auth.email())`)
+    }
+
+    for (const [me, other] of [
+      [ann, bob],
+      [bob, ann],
+    ] as const) {
+      const run = (text: string) => as(me.access_token, text)
+      const mine = { owner: me.user.id, body: `of ${me.email}` }
+      assert.deepEqual((await run('select owner, body from notes')).rows, [mine])
+      const stolen = run(`insert into notes (owner, body) values ('${other.user.id}', 'x')`)
+      await assert.rejects(stolen, /row-level security/)
+      assert.equal((await run(`delete from notes where body = 'of ${other.email}'`)).rowCount, 0)
+      assert.equal((await run(`update notes set body = 'changed'`)).rowCount, 1)
+      await run(`update notes set body = 'of ${me.email}'`)
+    }
+  })
+
+  test('the helper functions say what the token says', async (t) => {
+    const { app, as, claimsOf } = await layer(t)
+    const { access_token, user, email } = await newPerson(app)
+    const text = `select auth.uid() as uid, auth.role() as role, auth.email() as email, auth.jwt() as jwt`
+
+    const [row] = (await as(access_token, text)).rows
+
+    assert.deepEqual(row, {
+      uid: user.id,
+      role: 'authenticated',
+      email,
+      jwt: await claimsOf(access_token),
+    })
+  })
+
+  test('an older layer sets one setting for each claim', async (t) => {
+    const { app, client } = await layer(t)
+    const { user } = await newPerson(app)
+    await client.query('begin; set local role authenticated')
+    await client.query(`select set_config('request.jwt.claim.sub', $1, true)`, [user.id])
+    const { rows } = await client.query('select auth.uid() as uid')
+    await client.query('rollback')
+    assert.deepEqual(rows, [{ uid: user.id }])
+  })
+
+  test('nobody sees nothing, and an admin token sees all', async (t) => {
+    const { app, client, as } = await layer(t)
+    const { access_token } = await newPerson(app)
+    await as(access_token, `insert into notes (body) values ('hidden')`)
+
+    await client.query('begin; set local role anon')
+    assert.deepEqual((await client.query('select * from notes')).rows, [])
+    assert.deepEqual((await client.query('select auth.uid() as uid')).rows, [{ uid: null }])
+    await client.query('rollback')
+
+    const all = await as(await adminToken(app), 'select body from notes')
+    assert.deepEqual(all.rows, [{ body: 'hidden' }])
+  })
+
+  test('our own tables are closed to every role of a token', async (t) => {
+    const { app, as } = await layer(t)
+    const { access_token } = await newPerson(app)
+    for (const table of ['users', 'sessions', 'refresh_tokens', 'one_time_tokens', 'identities']) {
+      await assert.rejects(as(access_token, `select * from auth.${table}`), /permission denied/)
+    }
+  })
+})
+
+async function layer(t: TestContext) {
+  const database = await cloneDatabase()
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  t.after(async () => {
+    await client.end()
+    await database.drop()
+  })
+  const { app } = await build(t, { env: { ...autoconfirm, DATABASE_URL: database.url } })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const jwks = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
+  await client.query(notes)
+
+  async function claimsOf(token: string): Promise<JWTPayload> {
+    return (await jwtVerify(token, jwks)).payload
+  }
+
+  /** One request to the layer: a transaction in the token's role, with its claims. */
+  async function as(token: string, text: string): Promise<pg.QueryResult> {
+    const claims = await claimsOf(token)
+    await client.query('begin')
+    try {
+      await client.query(`select set_config('role', $1, true)`, [claims.role])
+      await client.query(`select set_config('request.jwt.claims', $1, true)`, [
+        JSON.stringify(claims),
+      ])
+      const result = await client.query(text)
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    }
+  }
+
+  return { app, client, as, claimsOf }
+}
