@@ -49,7 +49,6 @@ import httpHeaders from './plugins/http-headers.ts'
 import jobQueue from './plugins/job-queue.ts'
 import jwt from './plugins/jwt.ts'
 import mailer from './plugins/mailer.ts'
-import metrics from './plugins/metrics.ts'
 import oauthProviders from './plugins/oauth-providers.ts'
 import openapi from './plugins/openapi.ts'
 import passwords from './plugins/passwords.ts'
@@ -60,6 +59,7 @@ import requestLog from './plugins/request-log.ts'
 import sessionPolicy from './plugins/session-policy.ts'
 import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
+import telemetry from './plugins/telemetry.ts'
 import adminAudit from './routes/admin/audit.ts'
 import adminGenerateLink from './routes/admin/generate-link.ts'
 import adminKeys from './routes/admin/keys.ts'
@@ -103,11 +103,11 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   const app = createInstance(values, log)
 
   await app.register(config, { config: values })
+  await app.register(telemetry)
   await app.register(errorHandler)
   await app.register(bodyParser)
   await app.register(httpHeaders)
   await app.register(clientIp)
-  await app.register(metrics)
   await app.register(rateLimit)
   await app.register(openapi)
   await app.register(db)

@@ -21,10 +21,25 @@ export async function run(): Promise<void> {
   const notices: string[] = []
   const env = withDotEnv(process.env)
   const config = readConfig(env, { dev: false, warn: (notice) => notices.push(notice) })
+  handOverTelemetryVariables(env)
   const logger = createLogger({ level: config.LOG_LEVEL, file: config.AUTH_LOG_FILE })
-  if (process.env[workerVariable] !== undefined) return serve(config, logger)
+  const worker = process.env[workerVariable]
+  if (worker !== undefined) return serve(withOwnMetricsPort(config, Number(worker)), logger)
   for (const notice of notices) logger.log.warn(notice)
   return config.AUTH_WORKERS > 1 ? serveWithWorkers(config, logger) : serve(config, logger)
+}
+
+/** The telemetry SDK reads its variables itself, and knows nothing of an .env file. */
+function handOverTelemetryVariables(env: NodeJS.ProcessEnv): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith('OTEL_')) process.env[name] ??= value
+  }
+}
+
+/** Each worker has counters of its own, so each is scraped by itself. */
+function withOwnMetricsPort(config: Config, worker: number): Config {
+  const { OTEL_EXPORTER_PROMETHEUS_PORT: port } = config
+  return { ...config, OTEL_EXPORTER_PROMETHEUS_PORT: port + worker }
 }
 
 async function serve(config: Config, { log, reopen }: Logger): Promise<void> {

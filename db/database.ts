@@ -1,5 +1,11 @@
 /** The typed database: every table by name, and the two handles that queries take. */
-import { Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
+import {
+  Kysely,
+  type LogEvent,
+  PostgresDialect,
+  type PostgresPool,
+  type Transaction,
+} from 'kysely'
 
 import type { AuditLogEntriesTable } from './audit-log-entries.ts'
 import type { FlowStateTable } from './flow-states.ts'
@@ -38,7 +44,15 @@ export type Db = Kysely<Database>
 /** A handle that is inside a transaction: what takes one must not run outside. */
 export type Trx = Transaction<Database>
 
-/** Every table is looked up in `schema` by name, so that it works behind any pooler's search_path. */
-export function createDb(pool: PostgresPool, schema: string): Db {
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(schema)
+/**
+ * Every table is looked up in `schema` by name, so that it works behind any pooler's search_path.
+ * `onQuery` hears of each statement when it has ended.
+ */
+export function createDb(
+  pool: PostgresPool,
+  schema: string,
+  onQuery?: (event: LogEvent) => void,
+): Db {
+  const dialect = new PostgresDialect({ pool })
+  return new Kysely<Database>({ dialect, ...(onQuery && { log: onQuery }) }).withSchema(schema)
 }

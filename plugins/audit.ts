@@ -55,9 +55,10 @@ interface AuditDeps {
   /** False with AUTH_AUDIT_LOG_DISABLE_POSTGRES: then the log line is the record. */
   stored: boolean
   log: Pick<FastifyBaseLogger, 'info'>
+  metrics: FastifyInstance['metrics']
 }
 
-export function createAudit({ stored, log }: AuditDeps) {
+export function createAudit({ stored, log, metrics }: AuditDeps) {
   function entry(
     action: AuditAction,
     actor: Actor,
@@ -65,6 +66,7 @@ export function createAudit({ stored, log }: AuditDeps) {
     traits?: Record<string, unknown>,
   ): AuditEntry | undefined {
     log.info({ audit: { action, actor_id: actor.id, ip } }, `audit: ${action}`)
+    metrics.count('postern.events', { action })
     if (!stored) return undefined
     const name = actor.raw_user_meta_data?.full_name
     return {
@@ -99,7 +101,12 @@ export function createAudit({ stored, log }: AuditDeps) {
 
 async function audit(fastify: FastifyInstance) {
   const stored = !fastify.config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
-  fastify.decorate('audit', createAudit({ stored, log: fastify.log }))
+  const { log, metrics } = fastify
+  fastify.decorate('audit', createAudit({ stored, log, metrics }))
 }
 
-export default fp(audit, { name: 'audit', fastify: '5.x', dependencies: ['config'] })
+export default fp(audit, {
+  name: 'audit',
+  fastify: '5.x',
+  dependencies: ['config', 'telemetry'],
+})

@@ -79,7 +79,7 @@ export function withNamedStatements(pool: pg.Pool): PostgresPool {
 }
 
 async function database(fastify: FastifyInstance) {
-  const { config, log } = fastify
+  const { config, log, metrics, tracing } = fastify
   const pool = createPool({
     connectionString: config.DATABASE_URL,
     max: config.AUTH_DB_MAX_POOL_SIZE,
@@ -87,8 +87,17 @@ async function database(fastify: FastifyInstance) {
   })
   const source = config.AUTH_DB_PREPARED_STATEMENTS ? withNamedStatements(pool) : pool
   fastify.decorate('pool', pool)
-  fastify.decorate('db', createDb(source, config.AUTH_DB_NAMESPACE))
+  fastify.decorate('db', createDb(source, config.AUTH_DB_NAMESPACE, tracing.query))
+  metrics.gauge('postern.db_pool.connections', () => [
+    { value: pool.totalCount - pool.idleCount, labels: { state: 'used' } },
+    { value: pool.idleCount, labels: { state: 'idle' } },
+  ])
+  metrics.gauge('postern.db_pool.waiting', () => [{ value: pool.waitingCount, labels: {} }])
   fastify.addHook('onClose', () => pool.end())
 }
 
-export default fp(database, { name: 'db', fastify: '5.x', dependencies: ['config'] })
+export default fp(database, {
+  name: 'db',
+  fastify: '5.x',
+  dependencies: ['config', 'telemetry'],
+})

@@ -6,8 +6,14 @@ import { methodNotAllowed, notFound } from '../errors.ts'
 import { render } from './error-handler/render.ts'
 import { toApiError } from './error-handler/to-api-error.ts'
 
-function answerError(thrown: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) {
+function answerError(
+  this: FastifyInstance,
+  thrown: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const error = toApiError(thrown)
+  this.metrics.count('postern.refusals', { error_code: error.errorCode })
   const { cause } = error.details
   if (error.status >= 500) request.log.error({ err: cause ?? error }, error.message)
   else request.log.info({ error_code: error.errorCode, err: cause }, error.message)
@@ -31,4 +37,8 @@ function allowedMethods(fastify: FastifyInstance, request: FastifyRequest): stri
   return methods.filter((method) => fastify.findRoute({ method, url: path }) !== null)
 }
 
-export default fp(errorHandler, { name: 'error-handler', fastify: '5.x' })
+export default fp(errorHandler, {
+  name: 'error-handler',
+  fastify: '5.x',
+  dependencies: ['telemetry'],
+})

@@ -131,8 +131,17 @@ async function httpClient(fastify: FastifyInstance) {
   const proxy = { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY }
   const guardTimeoutMs = AUTH_INTERNAL_HTTP_TIMEOUT * 1000
   const client = createHttpClient({ dev, proxy, guardTimeoutMs })
-  fastify.decorate('httpClient', client)
+  const { tracing } = fastify
+  fastify.decorate('httpClient', {
+    ...client,
+    fetch: tracing.fetch(client.fetch),
+    guardedFetch: tracing.fetch(client.guardedFetch),
+  })
   fastify.addHook('onClose', client.close)
 }
 
-export default fp(httpClient, { name: 'http-client', fastify: '5.x', dependencies: ['config'] })
+export default fp(httpClient, {
+  name: 'http-client',
+  fastify: '5.x',
+  dependencies: ['config', 'telemetry'],
+})

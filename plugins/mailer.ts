@@ -16,9 +16,10 @@ import { type MailPreview, previewAll } from '../mail/preview.ts'
 import type { MailRenderer } from '../mail/render.ts'
 import type { MailVariables } from '../mail/variables.ts'
 import type { Encryption } from './encryption.ts'
+import { addBacklogGauges } from './mailer/backlog-gauges.ts'
 import { createBaseUrl } from './mailer/base-url.ts'
 import { createCompose } from './mailer/compose.ts'
-import { createSmtpDelivery, deliveryOf } from './mailer/deliver.ts'
+import { createSmtpDelivery, deliveryOf, tracedDelivery } from './mailer/deliver.ts'
 import { createHousekeeping } from './mailer/housekeeping.ts'
 import { createMailJobs, type MailJobs, sendTask } from './mailer/job.ts'
 import { sealPayload } from './mailer/payload.ts'
@@ -90,9 +91,9 @@ export interface MailerOptions {
 }
 
 async function mailer(fastify: FastifyInstance, options: MailerOptions) {
-  const { config, db, encryption, jobQueue, log } = fastify
+  const { config, db, encryption, jobQueue, log, metrics } = fastify
   const smtp = createSmtpDelivery(config)
-  const deliver = deliveryOf(smtp, fastify.devInbox)
+  const deliver = tracedDelivery(deliveryOf(smtp, fastify.devInbox), fastify.tracing)
   const jobs = createMailJobs(jobQueue.schema)
   const renderer = configuredRenderer(config, { fetch: fastify.httpClient.guardedFetch, log })
   const siteUrl = config.AUTH_SITE_URL
@@ -101,13 +102,15 @@ async function mailer(fastify: FastifyInstance, options: MailerOptions) {
   const deps = { encryption, jobs, renderer, siteUrl, configured, baseUrl }
   fastify.decorate('mailer', createMailer(deps))
   keepHouse(fastify, jobs)
+  addBacklogGauges(fastify)
   if (deliver === undefined) {
     log.warn('AUTH_SMTP_HOST is not set: whatever has to send mail is refused')
     return
   }
   const fromAddress = config.AUTH_SMTP_ADMIN_EMAIL ?? 'postern@localhost'
   const compose = createCompose({ encryption, renderer, fromAddress, log })
-  const send = createSender({ db, compose, deliver, jobs, log, retryDelay, ...options })
+  const onAttempt = (outcome: string) => metrics.count('postern.mails', { outcome })
+  const send = createSender({ db, compose, deliver, jobs, log, retryDelay, onAttempt, ...options })
   jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal))
   fastify.addHook('onClose', async () => {
     // What is being sent needs the connections to the mail server until it is done.

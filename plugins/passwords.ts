@@ -91,6 +91,9 @@ async function passwords(fastify: FastifyInstance) {
     maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
   })
   fastify.decorate('passwords', decorator)
+  fastify.metrics.gauge('postern.password_hashes.waiting', () => [
+    { value: decorator.waiting, labels: {} },
+  ])
 }
 
 export default fp(passwords, {

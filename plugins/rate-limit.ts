@@ -50,7 +50,11 @@ export function createRateLimits(config: Config, keyOf: (request: FastifyRequest
       keyGenerator: (request) => ofSignup(request).keyGenerator(request),
     } satisfies RateLimitOptions,
     verify: limit(config.AUTH_RATE_LIMIT_VERIFY, 5 * minute),
-    token: limit(config.AUTH_RATE_LIMIT_TOKEN_REFRESH, 5 * minute),
+    /** POST /token: after the captcha, so that a bot uses up nobody's share. */
+    token: {
+      hook: 'preValidation',
+      ...limit(config.AUTH_RATE_LIMIT_TOKEN_REFRESH, 5 * minute),
+    } satisfies RateLimitOptions,
     mfa: limit(config.AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY, minute),
     web3: limit(config.AUTH_RATE_LIMIT_WEB3, 5 * minute, 'web3'),
     sso: limit(config.AUTH_RATE_LIMIT_SSO, 5 * minute),
@@ -129,5 +133,5 @@ async function rateLimits(fastify: FastifyInstance) {
 export default fp(rateLimits, {
   name: 'rate-limit',
   fastify: '5.x',
-  dependencies: ['config', 'client-ip', 'error-handler', 'metrics'],
+  dependencies: ['config', 'client-ip', 'error-handler', 'telemetry'],
 })

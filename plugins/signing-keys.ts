@@ -161,6 +161,12 @@ async function signingKeys(fastify: FastifyInstance) {
     keys.follow()
   })
   fastify.addHook('onClose', keys.close)
+  fastify.metrics.gauge('postern.signing_key.age', async () => {
+    const current = (await keys.list()).find(({ state }) => state === 'current')
+    if (!current) return []
+    const signsSince = current.activates_at ?? current.created_at
+    return [{ value: (Date.now() - signsSince.getTime()) / 1000, labels: {} }]
+  })
 }
 
 export default fp(signingKeys, {

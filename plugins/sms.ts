@@ -30,6 +30,7 @@ export interface SmsDeps {
   timeoutMs: number
   deliver?: Deliver | undefined
   retryDelayMs?: number
+  onAttempt?: (outcome: 'sent' | 'failed') => void
 }
 
 export interface SmsRequest {
@@ -43,7 +44,8 @@ export interface SmsRequest {
   template?: string
 }
 
-export function createSms({ config, fetch, log, timeoutMs, deliver, retryDelayMs }: SmsDeps) {
+export function createSms(deps: SmsDeps) {
+  const { config, fetch, log, timeoutMs, deliver, retryDelayMs, onAttempt } = deps
   const post = createFormClient({ fetch, timeoutMs, retryDelayMs: retryDelayMs ?? 1000 })
   const provider = deliver ? toInbox(deliver) : usableProvider(config, post, log)
   const testOtp = createTestOtps({
@@ -69,8 +71,10 @@ export function createSms({ config, fetch, log, timeoutMs, deliver, retryDelayMs
       if (provider === undefined) throw unexpectedFailure('Unable to get SMS provider')
       const message: SmsMessage = { ...request, text: renderSms(template, request.code) }
       const sent = await provider.send(message).catch((error) => {
+        onAttempt?.('failed')
         throw reported(log, error, smsSendFailed)
       })
+      onAttempt?.('sent')
       const names = { messageId, provider: provider.name, providerMessageId: sent.messageId }
       log.info(names, 'a text message was accepted')
       return sent
@@ -130,10 +134,12 @@ export interface SmsOptions {
 }
 
 async function sms(fastify: FastifyInstance, { deliver }: SmsOptions) {
-  const { config, httpClient, log } = fastify
+  const { config, httpClient, log, metrics } = fastify
   const timeoutMs = config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000
   warn(config, log)
-  fastify.decorate('sms', createSms({ config, fetch: httpClient.fetch, log, timeoutMs, deliver }))
+  const onAttempt = (outcome: string) => metrics.count('postern.text_messages', { outcome })
+  const { fetch } = httpClient
+  fastify.decorate('sms', createSms({ config, fetch, log, timeoutMs, deliver, onAttempt }))
 }
 
 function warn(config: SmsConfig, log: SmsDeps['log']): void {

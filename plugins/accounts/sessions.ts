@@ -44,6 +44,7 @@ interface SessionDeps {
   policy: SessionPolicy
   accessTokenSeconds: number
   audit: FastifyInstance['audit']
+  metrics: FastifyInstance['metrics']
   signAccessToken: (person: UserRecord, session: AccessTokenSession, now: Date) => Promise<string>
 }
 
@@ -64,7 +65,7 @@ export interface Opening {
 }
 
 export function createSessions(deps: SessionDeps) {
-  const { db, encryption, policy, accessTokenSeconds, audit, signAccessToken } = deps
+  const { db, encryption, policy, accessTokenSeconds, audit, metrics, signAccessToken } = deps
   const keys = createSessionKeys(encryption)
 
   async function toSession(
@@ -102,6 +103,7 @@ export function createSessions(deps: SessionDeps) {
         postern_impersonated_by: impersonatedBy,
       }
       await insertSession(db, session, opening.method, opening.audit, now)
+      metrics.count('postern.sign_ins', { method: opening.method, outcome: 'accepted' })
       const amr: AmrClaim[] = [
         { method: opening.method, timestamp: Math.floor(now.getTime() / 1000) },
       ]
@@ -124,11 +126,18 @@ export function createSessions(deps: SessionDeps) {
     async refresh(presented: string, client: Client, now: Date) {
       const exchange = isLegacyToken(presented) ? exchangeLegacyToken : refreshSession
       const outcome = await exchange({ db, keys, policy, audit }, presented, client, now)
+      metrics.count('postern.token_refreshes', { outcome: nameOf(outcome) })
       if (outcome instanceof ApiError) throw outcome
       const { record, token } = outcome
       return { session: await toSession(record, record, token, now), outcome: outcome.outcome }
     },
   }
+}
+
+/** As the metric calls it. */
+function nameOf(outcome: ApiError | { outcome: string }): string {
+  if (!(outcome instanceof ApiError)) return outcome.outcome
+  return outcome.errorCode === 'refresh_token_already_used' ? 'reuse_detected' : 'refused'
 }
 
 /** How long an access token of the session may live: no longer than the session itself. */
@@ -138,13 +147,14 @@ function secondsUntil(end: Date | null, most: number, now: Date): number {
 }
 
 async function sessions(fastify: FastifyInstance) {
-  const { config, db, encryption, audit, jwt, sessionPolicy: policy } = fastify
+  const { config, db, encryption, audit, jwt, metrics, sessionPolicy: policy } = fastify
   const decorator = createSessions({
     db,
     encryption,
     policy,
     accessTokenSeconds: config.AUTH_JWT_EXP,
     audit,
+    metrics,
     signAccessToken: (person, session, now) => jwt.signAccessToken(person, session, now),
   })
   fastify.decorate('sessions', decorator)

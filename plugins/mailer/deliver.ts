@@ -1,4 +1,6 @@
 /** Where finished mail goes: the operator's mail server, and in development the inbox on a page. */
+import type { FastifyInstance } from 'fastify'
+
 import {
   createMailTransport,
   defaultMailTimeouts,
@@ -43,6 +45,13 @@ export function createSmtpDelivery(config: Config): SmtpDelivery | undefined {
   const deliver: Deliver = async ({ links: _, code: __, ...mail }) =>
     (await transport.send(mail)).response
   return { deliver, close: transport.close }
+}
+
+export function tracedDelivery(
+  deliver: Deliver | undefined,
+  { span }: FastifyInstance['tracing'],
+): Deliver | undefined {
+  return deliver && ((mail) => span('send mail', { 'mail.kind': mail.kind }, () => deliver(mail)))
 }
 
 /** Undefined when there is nowhere to deliver to. What a mail server refuses is not in the inbox either. */

@@ -18,13 +18,14 @@ export interface RecordDeps {
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   /** Milliseconds to wait after so many attempts. */
   retryDelay: (attempts: number) => number
+  onAttempt?: (outcome: Outcome['result']) => void
 }
 
 /** Mail without a link or code, which nothing makes stale, is tried for three days. */
 const patienceMs = 3 * 24 * 3600_000
 
 /** Writes down what became of an attempt. May be called again after it threw. */
-export function createRecord({ db, jobs, log, retryDelay }: RecordDeps) {
+export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDeps) {
   async function wait(message: WaitingMailMessage, attempt: Attempt, reason: string, now: Date) {
     if (!message.expires_at && now.getTime() - message.created_at.getTime() > patienceMs) {
       return bury(message, attempt, `${gaveUp}: ${reason}`, now)
@@ -42,6 +43,7 @@ export function createRecord({ db, jobs, log, retryDelay }: RecordDeps) {
 
   return async (message: WaitingMailMessage, attempt: Attempt, outcome: Outcome): Promise<void> => {
     const now = new Date()
+    onAttempt?.(outcome.result)
     switch (outcome.result) {
       case 'sent': {
         await markMailSent(db, attempt, now)

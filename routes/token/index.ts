@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 
-import { unsupportedGrantType } from '../../errors.ts'
+import { ApiError, unsupportedGrantType } from '../../errors.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { Session } from '../../schemas/session.ts'
 import { TokenRequest } from '../../schemas/token-request.ts'
@@ -46,11 +46,22 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const grant = grants.get(request.query.grant_type ?? '')
+      const { grant_type = '' } = request.query
+      const grant = grants.get(grant_type)
       if (!grant) throw unsupportedGrantType()
-      return grant(request.body, request, new Date())
+      try {
+        return await grant(request.body, request, new Date())
+      } catch (error) {
+        const outcome = isOurFault(error) ? 'failed' : 'refused'
+        fastify.metrics.count('postern.sign_ins', { method: grant_type, outcome })
+        throw error
+      }
     },
   )
+}
+
+function isOurFault(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.status >= 500
 }
 
 export default token

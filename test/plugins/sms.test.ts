@@ -9,6 +9,7 @@ import configPlugin from '../../plugins/config.ts'
 import httpClient from '../../plugins/http-client.ts'
 import type { SmsConfig } from '../../plugins/sms/choose-provider.ts'
 import smsPlugin, { createSms, type Deliver, type SmsOptions } from '../../plugins/sms.ts'
+import telemetry from '../../plugins/telemetry.ts'
 import type { SmsMessage } from '../../sms/provider.ts'
 import { configOf } from '../support/config.ts'
 import { type Answer, vendorServer } from '../support/vendor-server.ts'
@@ -165,6 +166,7 @@ suite('in a server', () => {
     const app = Fastify({ logger: { level: 'info', stream } })
     t.after(() => app.close())
     await app.register(configPlugin, { config: configOf(variables, false) })
+    await app.register(telemetry)
     await app.register(httpClient)
     await app.register(smsPlugin, options)
     return { app, lines }

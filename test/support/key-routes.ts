@@ -10,6 +10,7 @@ import errorHandler from '../../plugins/error-handler.ts'
 import jwt from '../../plugins/jwt.ts'
 import sessionPolicy from '../../plugins/session-policy.ts'
 import signingKeys from '../../plugins/signing-keys.ts'
+import telemetry from '../../plugins/telemetry.ts'
 import keys from '../../routes/admin/keys.ts'
 import jwks from '../../routes/well-known/jwks.ts'
 import openidConfiguration from '../../routes/well-known/openid-configuration.ts'
@@ -26,8 +27,9 @@ export async function buildKeyRoutes(
 ) {
   const app = fastify().withTypeProvider<TypeBoxTypeProvider>()
   t.after(() => app.close())
-  await app.register(errorHandler)
   await app.register(config, { config: configOf({ DATABASE_URL: databaseUrl, ...env }, false) })
+  await app.register(telemetry)
+  await app.register(errorHandler)
   for (const plugin of [db, encryption, signingKeys, jwt, sessionPolicy, bearerAuth])
     await app.register(plugin)
   for (const route of [keys, jwks, openidConfiguration]) await app.register(route)

@@ -8,6 +8,7 @@ import encryption from '../../plugins/encryption.ts'
 import httpClient from '../../plugins/http-client.ts'
 import jobQueue from '../../plugins/job-queue.ts'
 import mailer, { type MailerOptions } from '../../plugins/mailer.ts'
+import telemetry from '../../plugins/telemetry.ts'
 import type { Config } from '../../schemas/config/config.ts'
 
 export const sampleMail = {
@@ -28,7 +29,8 @@ export const sampleMail = {
 export async function buildMailApp(settings: Config) {
   const app = Fastify()
   await app.register(config, { config: settings })
-  for (const plugin of [db, encryption, httpClient, jobQueue, devInbox]) await app.register(plugin)
+  const plugins = [telemetry, db, encryption, httpClient, jobQueue, devInbox]
+  for (const plugin of plugins) await app.register(plugin)
   const options: MailerOptions = { retryDelay: () => 100 }
   await app.register(mailer, options)
   await app.ready()

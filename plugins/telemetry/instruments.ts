@@ -15,7 +15,10 @@ export const counters = {
     description: 'Attempts to open a session',
     labels: ['method', 'outcome'],
   },
-  'postern.sign_ups': { description: 'New people', labels: ['method'] },
+  'postern.events': {
+    description: 'What the audit trail records: sign-ups, sign-ins, changes',
+    labels: ['action'],
+  },
   'postern.token_refreshes': {
     description: 'Refresh tokens presented: rotated, reused, reuse_detected or refused',
     labels: ['outcome'],
@@ -46,7 +49,7 @@ export const counters = {
 export const gauges = {
   'postern.mails.waiting': { description: 'Mails not sent yet', labels: [] },
   'postern.mails.oldest_waiting': {
-    description: 'Age of the oldest mail that is due',
+    description: 'Age of the oldest mail not sent yet',
     unit: 's',
     labels: [],
   },

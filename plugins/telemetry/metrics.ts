@@ -1,9 +1,5 @@
-/** Counters and gauges of our own (plugins/metrics/instruments.ts). Switched off, they cost an empty function. */
+/** Counters and gauges of our own (instruments.ts). Switched off, they cost an empty function. */
 import type { Meter } from '@opentelemetry/api'
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
-
-import { version } from '../schemas/version.ts'
 import {
   type CounterLabels,
   type CounterName,
@@ -11,13 +7,7 @@ import {
   type GaugeName,
   gauges,
   type Reading,
-} from './metrics/instruments.ts'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    metrics: Metrics
-  }
-}
+} from './instruments.ts'
 
 export interface Metrics {
   /** Whether anybody reads them. */
@@ -52,14 +42,3 @@ export function createMetrics(meter: Meter | undefined): Metrics {
     },
   }
 }
-
-async function metrics(fastify: FastifyInstance) {
-  if (!fastify.config.AUTH_METRICS_ENABLED) {
-    fastify.decorate('metrics', createMetrics(undefined))
-    return
-  }
-  const api = await import('@opentelemetry/api')
-  fastify.decorate('metrics', createMetrics(api.metrics.getMeter('postern', version)))
-}
-
-export default fp(metrics, { name: 'metrics', fastify: '5.x', dependencies: ['config'] })

@@ -1,0 +1,80 @@
+/** The OpenTelemetry SDK, loaded only when telemetry is on. What is not said here, its own OTEL_* variables say. */
+import type { FastifyBaseLogger } from 'fastify'
+
+import type { Config } from '../../schemas/config/config.ts'
+import { version } from '../../schemas/version.ts'
+
+export interface RunningSdk {
+  /** Sends what is still to be sent. */
+  shutdown(): Promise<void>
+}
+
+/** A collector that does not answer must not keep the process from stopping. */
+const shutdownMs = 5_000
+
+/** Throws, with one sentence, when the address for Prometheus is not free. */
+export async function startSdk(config: Config, log: FastifyBaseLogger): Promise<RunningSdk> {
+  const { startNodeSdk } = await import('@opentelemetry/sdk-node')
+  const sdk = startNodeSdk({
+    // Until the logger below takes over; what keeps the SDK from starting is said on the console.
+    logLevel: config.DEBUG ? 'debug' : 'error',
+    resourceAttributes: {
+      ...serviceName(config),
+      'service.version': version,
+      'auth.version': version,
+    },
+    logRecordProcessors: [],
+    ...(!config.AUTH_TRACING_ENABLED && { spanProcessors: [] }),
+    ...(await metricOptions(config)),
+  })
+  await logDiagnostics(log, config.DEBUG)
+  return { shutdown: () => Promise.race([sdk.shutdown(), pause(shutdownMs)]) }
+}
+
+/** Ours stands only where the operator gives no name. */
+function serviceName({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES = '' }: Config) {
+  const isNamed = OTEL_SERVICE_NAME || /(^|,)\s*service\.name=/.test(OTEL_RESOURCE_ATTRIBUTES)
+  return isNamed ? {} : { 'service.name': 'postern' }
+}
+
+async function metricOptions(config: Config) {
+  if (!config.AUTH_METRICS_ENABLED) return { metricReaders: [] }
+  const { RuntimeNodeInstrumentation } = await import('@opentelemetry/instrumentation-runtime-node')
+  const instrumentations = [new RuntimeNodeInstrumentation()]
+  if (config.AUTH_METRICS_EXPORTER === 'opentelemetry') return { instrumentations }
+  return { instrumentations, metricReaders: [await prometheusReader(config)] }
+}
+
+async function prometheusReader(config: Config) {
+  const { PrometheusExporter } = await import('@opentelemetry/exporter-prometheus')
+  const { OTEL_EXPORTER_PROMETHEUS_HOST: host, OTEL_EXPORTER_PROMETHEUS_PORT: port } = config
+  const reader = new PrometheusExporter({ host, port, endpoint: '/', preventServerStart: true })
+  try {
+    await reader.startServer()
+  } catch (error) {
+    const remedy = 'choose other values of OTEL_EXPORTER_PROMETHEUS_HOST and _PORT'
+    throw new Error(`Metrics cannot be served on ${host}:${port}: ${remedy}.`, { cause: error })
+  }
+  return reader
+}
+
+async function logDiagnostics(log: FastifyBaseLogger, debug: boolean): Promise<void> {
+  const { diag, DiagLogLevel } = await import('@opentelemetry/api')
+  const write =
+    (level: 'error' | 'warn' | 'info' | 'debug') =>
+    (message: string, ...more: unknown[]) =>
+      log[level](`telemetry: ${[message, ...more].map(String).join(' ')}`)
+  const logger = {
+    error: write('error'),
+    warn: write('warn'),
+    info: write('info'),
+    debug: write('debug'),
+    verbose: write('debug'),
+  }
+  const logLevel = debug ? DiagLogLevel.DEBUG : DiagLogLevel.WARN
+  diag.setLogger(logger, { logLevel, suppressOverrideMessage: true })
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+}
