@@ -1,6 +1,7 @@
 /** What people do with a phone, over HTTP. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
+import { after } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
 import { call, password } from './mail-journeys.ts'
@@ -18,6 +19,19 @@ export async function buildWithSms(t: Ending, { env, ...options }: BuildOptions 
   const sms = await startSmsServer()
   t.after(sms.stop)
   return { ...(await build(t, { ...options, env: { ...sms.env, ...env } })), sms }
+}
+
+/** One server for all tests of a suite: called in the suite, and the result in its tests. */
+export function sharedSmsServer(options: BuildOptions = {}) {
+  let server: Promise<PhoneServer> | undefined
+  const closing: (() => Promise<void>)[] = []
+  after(async () => {
+    for (const close of closing.reverse()) await close()
+  })
+  return () => {
+    server ??= buildWithSms({ after: (close) => void closing.push(close) }, options)
+    return server
+  }
 }
 
 /** A number that nobody has, as stored. */

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { password } from '../support/mail-journeys.ts'
+import {
+  buildWithSms,
+  codeAfter,
+  newNumber,
+  outcomeOf,
+  type PhoneServer,
+  phonePerson,
+  post,
+  sharedSmsServer,
+} from '../support/phone-journeys.ts'
+
+const expired = [403, 'otp_expired']
+
+suite('POST /otp with a phone number', () => {
+  const shared = sharedSmsServer()
+
+  test('signs up whoever is new, and signs in whoever is not', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    const ask = () => post(server, '/otp', { phone, data: { a: 1 } })
+    const first = await typed(server, phone, await codeAfter(server, phone, ask))
+    assert.equal(first.statusCode, 200, first.body)
+    assert.equal(first.json().user.user_metadata.a, 1)
+    const second = await typed(server, phone, await codeAfter(server, phone, ask))
+    assert.equal(second.json().user.id, first.json().user.id)
+    const claims = JSON.parse(atob(second.json().access_token.split('.')[1]))
+    assert.deepEqual([claims.phone, claims.amr[0].method], [phone, 'otp'])
+  })
+
+  test('answers {} for known and unknown numbers alike', async () => {
+    const server = await shared()
+    const { user } = await phonePerson(server)
+    for (const phone of [user.phone, newNumber()]) {
+      const response = await post(server, '/otp', { phone })
+      assert.deepEqual([response.statusCode, response.json()], [200, {}])
+    }
+  })
+
+  test('create_user false: only who is known gets a message', async () => {
+    const server = await shared()
+    const { user } = await phonePerson(server)
+    const sent = server.sms.messages.length
+    for (const phone of [newNumber(), 'no number']) {
+      const refused = await post(server, '/otp', { phone, create_user: false })
+      assert.deepEqual(outcomeOf(refused), [422, 'otp_disabled'])
+    }
+    assert.equal(server.sms.messages.length, sent)
+    const ask = () => post(server, '/otp', { phone: user.phone, create_user: false })
+    const token = await codeAfter(server, user.phone, ask)
+    assert.equal((await typed(server, user.phone, token)).statusCode, 200)
+  })
+
+  test('by WhatsApp', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    const ask = () => post(server, '/otp', { phone, channel: 'whatsapp' })
+    const token = await codeAfter(server, phone, ask)
+    assert.equal(server.sms.messages.at(-1)?.to, `whatsapp:+${phone}`)
+    assert.equal((await typed(server, phone, token)).statusCode, 200)
+  })
+
+  test('what is wrong is refused before anything is sent', async () => {
+    const server = await shared()
+    const sent = server.sms.messages.length
+    const wrong = [
+      {},
+      { phone: newNumber(), email: 'a@example.com' },
+      { phone: newNumber(), channel: 'pigeon' },
+      { phone: newNumber(), code_challenge: 'x'.repeat(43) },
+      { phone: '+49 (30) 1234567' },
+      { email: 'a@example.com', channel: 'sms' },
+    ]
+    for (const body of wrong) {
+      const response = await post(server, '/otp', body)
+      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], JSON.stringify(body))
+    }
+    assert.equal(server.sms.messages.length, sent)
+  })
+})
+
+suite('a texted code', () => {
+  const shared = sharedSmsServer()
+  const sendTo = async (server: PhoneServer, phone: string) =>
+    codeAfter(server, phone, () => post(server, '/otp', { phone }))
+
+  test('opens one session, however many type it at once', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    const token = await sendTo(server, phone)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => typed(server, phone, token)))
+    const statuses = answers.map(({ statusCode }) => statusCode).sort()
+    assert.deepEqual(statuses, [200, ...Array(9).fill(403)])
+    const refused = answers.filter(({ statusCode }) => statusCode === 403)
+    assert.ok(refused.every((answer) => outcomeOf(answer)[1] === 'otp_expired'))
+    const { rows } = await server.app.pool.query(
+      'select count(*)::int as n from auth.sessions s join auth.users u on u.id = s.user_id where u.phone = $1',
+      [phone],
+    )
+    assert.equal(rows[0].n, 1)
+  })
+
+  test('wrong, foreign, for something else, replaced, used: one answer', async () => {
+    const server = await shared()
+    const [phone, other] = [newNumber(), newNumber()]
+    const old = await sendTo(server, phone)
+    const token = await sendTo(server, phone)
+    const foreign = await sendTo(server, other)
+    const mistakes: Record<string, object> = {
+      wrong: { type: 'sms', phone, token: token === '000000' ? '111111' : '000000' },
+      foreign: { type: 'sms', phone, token: foreign === token ? 'x' : foreign },
+      'of an unknown number': { type: 'sms', phone: newNumber(), token },
+      'as a phone change': { type: 'phone_change', phone, token },
+      'as a sign-up': { type: 'signup', phone, token },
+      replaced: { type: 'sms', phone, token: old === token ? 'x' : old },
+      'as a mail': { type: 'email', email: 'somebody@example.com', token },
+      'of no kind': { type: 'fax', phone, token },
+    }
+    const bodies = new Set<string>()
+    for (const [name, body] of Object.entries(mistakes)) {
+      const response = await post(server, '/verify', body)
+      assert.deepEqual(outcomeOf(response), expired, name)
+      bodies.add(response.body)
+    }
+    assert.equal((await typed(server, phone, token)).statusCode, 200, 'nothing was spent')
+    assert.equal((await typed(server, other, foreign)).statusCode, 200, 'nothing was spent')
+    const replayed = await typed(server, phone, token)
+    bodies.add(replayed.body)
+    assert.equal(bodies.size, 1)
+  })
+
+  test('is void after ten wrong guesses', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    const token = await sendTo(server, phone)
+    for (let guess = 0; guess < 10; guess++) {
+      assert.deepEqual(outcomeOf(await typed(server, phone, `no${guess}`)), expired)
+    }
+    assert.deepEqual(outcomeOf(await typed(server, phone, token)), expired)
+    const next = await sendTo(server, phone)
+    assert.equal((await typed(server, phone, next)).statusCode, 200)
+  })
+
+  test('of somebody banned says so, once it is right', async () => {
+    const server = await shared()
+    const { user } = await phonePerson(server)
+    const token = await sendTo(server, user.phone)
+    await server.app.pool.query(
+      `update auth.users set banned_until = now() + interval '1 hour' where id = $1`,
+      [user.id],
+    )
+    assert.deepEqual(outcomeOf(await typed(server, user.phone, 'wrong')), expired)
+    assert.deepEqual(outcomeOf(await typed(server, user.phone, token)), [403, 'user_banned'])
+  })
+
+  test('has the length and the lifetime that are configured', async (t) => {
+    const env = { AUTH_SMS_OTP_LENGTH: '9', AUTH_SMS_OTP_EXP: '90' }
+    const server = await buildWithSms(t, { env })
+    const [quick, late] = [newNumber(), newNumber()]
+    const now = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now })
+    const tokens = [await sendTo(server, quick), await sendTo(server, late)]
+    for (const token of tokens) assert.match(token, /^\d{9}$/)
+    t.mock.timers.setTime(now + 89_000)
+    assert.equal((await typed(server, quick, tokens[0])).statusCode, 200)
+    t.mock.timers.setTime(now + 91_000)
+    assert.deepEqual(outcomeOf(await typed(server, late, tokens[1])), expired)
+  })
+})
+
+suite('limits of text messages', () => {
+  const refused = [429, 'over_sms_send_rate_limit']
+
+  test('a number waits between messages, known or not, on every endpoint', async (t) => {
+    const server = await buildWithSms(t)
+    const { user } = await phonePerson(server)
+    const strict = await buildWithSms(t, {
+      env: {
+        AUTH_SMS_MAX_FREQUENCY: '60',
+        DATABASE_URL: server.config.DATABASE_URL ?? '',
+      },
+    })
+    const requests: [name: string, url: string, body: (phone: string) => object][] = [
+      ['signup', '/signup', (phone) => ({ phone, password })],
+      ['otp', '/otp', (phone) => ({ phone })],
+      ['resend', '/resend', (phone) => ({ type: 'sms', phone })],
+    ]
+    const now = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now })
+    for (const [index, [name, url, body]] of requests.entries()) {
+      t.mock.timers.setTime(now + index * 61_000)
+      for (const phone of [user.phone, newNumber()]) {
+        const first = await post(strict, url, body(phone))
+        assert.equal(first.statusCode, 200, `${name} ${first.body}`)
+        for (const [, again, other] of requests) {
+          const response = await post(strict, again, other(phone))
+          assert.deepEqual(outcomeOf(response), refused, `${again} after ${name}`)
+          assert.equal(response.headers['retry-after'], '60')
+          assert.match(response.json().msg, /after 60 seconds/)
+        }
+      }
+    }
+  })
+
+  test('everybody together has an hourly quota, which fixed codes do not use up', async (t) => {
+    const fixed = newNumber()
+    const env = { AUTH_RATE_LIMIT_SMS_SENT: '2', AUTH_SMS_TEST_OTP: `${fixed}:123456` }
+    const server = await buildWithSms(t, { env })
+    for (const phone of [newNumber(), fixed, newNumber()]) {
+      assert.equal((await post(server, '/otp', { phone })).statusCode, 200)
+    }
+    assert.deepEqual(outcomeOf(await post(server, '/otp', { phone: newNumber() })), refused)
+    assert.equal((await post(server, '/otp', { phone: fixed })).statusCode, 200)
+    assert.equal(server.sms.messages.length, 2)
+  })
+})
+
+suite('numbers with a fixed code (AUTH_SMS_TEST_OTP)', () => {
+  const phone = '15550100299'
+  const env = { AUTH_SMS_TEST_OTP: `+1 555 010 0299:123456,15550100298:654321` }
+
+  test('are sent nothing, and their code is right any number of times', async (t) => {
+    const server = await buildWithSms(t, { env })
+    assert.deepEqual(
+      outcomeOf(await typed(server, phone, '123456')),
+      expired,
+      'nobody is there yet',
+    )
+    await post(server, '/signup', { phone, password })
+    for (let time = 0; time < 3; time++) {
+      const response = await typed(server, `+${phone}`, '123456')
+      assert.equal(response.statusCode, 200, response.body)
+    }
+    for (const wrong of ['654321', '123457', '', '1234567']) {
+      const { statusCode } = await typed(server, phone, wrong)
+      assert.ok(statusCode === 403 || statusCode === 400, wrong)
+    }
+    assert.equal(server.sms.messages.length, 0)
+  })
+
+  test('stop working at the moment the operator names, and the start says so', async (t) => {
+    const until = new Date(Date.now() + 60_000).toISOString()
+    const lines: string[] = []
+    const server = await buildWithSms(t, {
+      env: { ...env, AUTH_SMS_TEST_OTP_VALID_UNTIL: until },
+      lines,
+    })
+    assert.ok(lines.some((line) => line.includes(`fixed code until ${until}`)))
+    await post(server, '/otp', { phone })
+    assert.equal((await typed(server, phone, '123456')).statusCode, 200)
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse(until) })
+    assert.deepEqual(outcomeOf(await typed(server, phone, '123456')), expired)
+    const token = await codeAfter(server, phone, () => post(server, '/otp', { phone }))
+    assert.equal((await typed(server, phone, token)).statusCode, 200)
+  })
+})
+
+function typed(server: PhoneServer, phone: string, token = '') {
+  return post(server, '/verify', { type: 'sms', phone, token })
+}
