@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { call, nextMail, password } from '../support/mail-journeys.ts'
+import {
+  buildWithSms,
+  codeAfter,
+  mailPerson,
+  newNumber,
+  outcomeOf,
+  type PhoneServer,
+  phonePerson,
+  post,
+  put,
+  sharedSmsServer,
+} from '../support/phone-journeys.ts'
+
+const expired = [403, 'otp_expired']
+const confirmed = { AUTH_MAILER_AUTOCONFIRM: 'true' }
+
+suite('PUT /user with another phone number', () => {
+  const shared = sharedSmsServer({ env: confirmed })
+
+  test('takes it when the code sent there is typed', async () => {
+    const server = await shared()
+    const session = await mailPerson(server)
+    const phone = newNumber()
+    const since = server.sms.messages.length
+    const asked = await put(server, { phone: `+${phone}` }, session)
+    assert.equal(asked.statusCode, 200, asked.body)
+    const { phone: current, new_phone, phone_change_sent_at } = asked.json()
+    assert.deepEqual([current, new_phone], ['', phone])
+    assert.ok(phone_change_sent_at)
+
+    const token = await server.sms.code(phone, since)
+    const wrongType = await post(server, '/verify', { type: 'sms', phone, token })
+    assert.deepEqual(outcomeOf(wrongType), expired)
+    const done = await changed(server, phone, token)
+    assert.equal(done.statusCode, 200, done.body)
+    const { user } = done.json()
+    assert.equal(user.id, session.user.id)
+    assert.deepEqual([user.phone, user.new_phone], [phone, undefined])
+    assert.ok(user.phone_confirmed_at)
+    assert.deepEqual(user.app_metadata.providers, ['email', 'phone'])
+    const identity = user.identities.find(
+      ({ provider }: { provider: string }) => provider === 'phone',
+    )
+    assert.deepEqual(
+      [identity.identity_data.phone, identity.identity_data.phone_verified],
+      [phone, true],
+    )
+    assert.deepEqual(outcomeOf(await changed(server, phone, token)), expired)
+    const signedIn = await post(server, '/token?grant_type=password', { phone, password })
+    assert.equal(signedIn.statusCode, 200, signedIn.body)
+  })
+
+  test('ten racing confirmations: one session', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    const token = await start(server, await mailPerson(server), phone)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => changed(server, phone, token)),
+    )
+    const statuses = answers.map(({ statusCode }) => statusCode).sort()
+    assert.deepEqual(statuses, [200, ...Array(9).fill(403)])
+  })
+
+  test('two people after one number: the code says who, and the second is told', async () => {
+    const server = await shared()
+    const [ann, bob] = [await mailPerson(server), await mailPerson(server)]
+    const phone = newNumber()
+    const anns = await start(server, ann, phone)
+    const bobs = await start(server, bob, phone)
+    const first = await changed(server, phone, anns)
+    assert.equal(first.json().user?.id, ann.user.id)
+    assert.deepEqual(outcomeOf(await changed(server, phone, bobs)), [422, 'phone_exists'])
+    assert.deepEqual(outcomeOf(await put(server, { phone }, bob)), [422, 'phone_exists'])
+  })
+
+  test('replaced by another wish, and by a new password', async () => {
+    const server = await shared()
+    const session = await mailPerson(server)
+    const [one, two] = [newNumber(), newNumber()]
+    const first = await start(server, session, one)
+    const second = await start(server, session, two)
+    assert.deepEqual(outcomeOf(await changed(server, one, first)), expired)
+    const response = await put(server, { password: 'a new password' }, session)
+    assert.equal(response.statusCode, 200, response.body)
+    assert.deepEqual(outcomeOf(await changed(server, two, second)), expired)
+  })
+
+  test('is refused for a number that is none, and asks nothing for one’s own', async () => {
+    const server = await shared()
+    const session = await phonePerson(server)
+    const sent = server.sms.messages.length
+    for (const body of [{ phone: '0123' }, { phone: newNumber(), channel: 'fax' }]) {
+      assert.deepEqual(outcomeOf(await put(server, body, session)), [400, 'validation_failed'])
+    }
+    const own = await put(server, { phone: `+${session.user.phone}` }, session)
+    assert.equal(own.statusCode, 200)
+    assert.equal(own.json().new_phone, undefined)
+    assert.equal(server.sms.messages.length, sent)
+  })
+
+  test('the provider refuses: password and number stay as they are', async () => {
+    const server = await shared()
+    const session = await mailPerson(server)
+    server.sms.state.refuses = true
+    const wish = { phone: newNumber(), password: 'a new password' }
+    const response = await put(server, wish, session)
+    server.sms.state.refuses = false
+    assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
+    const user = await call(server.app, '/user', undefined, { token: session.access_token })
+    assert.equal(user.json().new_phone, undefined)
+    const { email } = session.user
+    const signedIn = await post(server, '/token?grant_type=password', { email, password })
+    assert.equal(signedIn.statusCode, 200, signedIn.body)
+  })
+
+  test('with AUTH_SMS_AUTOCONFIRM it applies at once', async (t) => {
+    const server = await buildWithSms(t, { env: { ...confirmed, AUTH_SMS_AUTOCONFIRM: 'true' } })
+    const session = await mailPerson(server)
+    const phone = newNumber()
+    const response = await put(server, { phone }, session)
+    assert.equal(response.json().phone, phone, response.body)
+    assert.ok(response.json().phone_confirmed_at)
+    assert.deepEqual(response.json().app_metadata.providers, ['email', 'phone'])
+    assert.equal(server.sms.messages.length, 0)
+  })
+
+  test('fixed codes confirm a change that is pending, and only such', async (t) => {
+    const phone = '15550100299'
+    const env = { ...confirmed, AUTH_SMS_TEST_OTP: `${phone}:123456` }
+    const server = await buildWithSms(t, { env })
+    assert.deepEqual(outcomeOf(await changed(server, phone, '123456')), expired)
+    const session = await mailPerson(server)
+    await put(server, { phone }, session)
+    assert.deepEqual(outcomeOf(await changed(server, phone, '123457')), expired)
+    const done = await changed(server, phone, '123456')
+    assert.equal(done.json().user?.phone, phone, done.body)
+    assert.equal(server.sms.messages.length, 0)
+  })
+
+  test('waits: the same person, and the number they want', async (t) => {
+    const env = { ...confirmed, AUTH_SMS_MAX_FREQUENCY: '60' }
+    const server = await buildWithSms(t, { env })
+    const [ann, bob] = [await mailPerson(server), await mailPerson(server)]
+    const phone = newNumber()
+    assert.equal((await put(server, { phone }, ann)).statusCode, 200)
+    const limited = [429, 'over_sms_send_rate_limit']
+    assert.deepEqual(outcomeOf(await put(server, { phone: newNumber() }, ann)), limited)
+    assert.deepEqual(outcomeOf(await put(server, { phone }, bob)), limited)
+    assert.equal((await put(server, { phone: newNumber() }, bob)).statusCode, 200)
+  })
+
+  test('is told by mail, with the old number', async (t) => {
+    const server = await told(t)
+    const session = await mailPerson(server)
+    const email = session.user.email ?? ''
+    const [one, two] = [newNumber(), newNumber()]
+    assert.equal((await changed(server, one, await start(server, session, one))).statusCode, 200)
+    const linked = await nextMail(server, email)
+    assert.match(linked.mail.subject ?? '', /sign-in method/i)
+    const since = server.mail.messages.length
+    assert.equal((await changed(server, two, await start(server, session, two))).statusCode, 200)
+    const notification = await nextMail(server, email, since)
+    assert.equal(notification.mail.subject, 'Your phone number was changed')
+    for (const phone of [one, two]) assert.ok(notification.mail.text?.includes(phone))
+  })
+})
+
+const told = (t: TestContext) =>
+  buildWithSms(t, {
+    env: {
+      ...confirmed,
+      AUTH_MAILER_NOTIFICATIONS_PHONE_CHANGED_ENABLED: 'true',
+      AUTH_MAILER_NOTIFICATIONS_IDENTITY_LINKED_ENABLED: 'true',
+    },
+  })
+
+async function start(
+  server: PhoneServer,
+  session: Parameters<typeof put>[2],
+  phone: string,
+): Promise<string> {
+  return codeAfter(server, phone, () => put(server, { phone }, session))
+}
+
+function changed(server: PhoneServer, phone: string, token: string) {
+  return post(server, '/verify', { type: 'phone_change', phone, token })
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { password } from '../support/mail-journeys.ts'
+import {
+  buildWithSms,
+  codeAfter,
+  mailPerson,
+  newNumber,
+  outcomeOf,
+  type PhoneServer,
+  phonePerson,
+  post,
+  put,
+  sharedSmsServer,
+} from '../support/phone-journeys.ts'
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+suite('POST /resend for text messages', () => {
+  const shared = sharedSmsServer({ env: { AUTH_MAILER_AUTOCONFIRM: 'true' } })
+
+  test('sms: a new code, and the one before is void', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    const old = await codeAfter(server, phone, () => post(server, '/signup', { phone, password }))
+    const token = await again(server, 'sms', phone)
+    const type = 'sms'
+    if (old !== token) {
+      const refused = await post(server, '/verify', { type, phone, token: old })
+      assert.deepEqual(outcomeOf(refused), [403, 'otp_expired'])
+    }
+    await idle(server)
+    assert.equal((await post(server, '/verify', { type, phone, token })).statusCode, 200)
+    const signIn = await post(server, '/token?grant_type=password', { phone, password })
+    assert.equal(signIn.statusCode, 200, 'the password came with the sign-up')
+  })
+
+  test('phone_change: named by the current number or by the new one', async () => {
+    const server = await shared()
+    const session = await phonePerson(server)
+    const wanted = newNumber()
+    await put(server, { phone: wanted }, session)
+    for (const named of [session.user.phone, wanted]) {
+      const since = server.sms.messages.length
+      await resend(server, 'phone_change', named)
+      await server.sms.code(wanted, since)
+      await idle(server)
+    }
+    const token = await server.sms.code(wanted)
+    const done = await post(server, '/verify', { type: 'phone_change', phone: wanted, token })
+    assert.equal(done.json().user?.id, session.user.id, done.body)
+  })
+
+  test('answers alike for everybody, and sends nothing where nothing is left to confirm', async () => {
+    const server = await shared()
+    const { user } = await phonePerson(server)
+    const sent = server.sms.messages.length
+    const ids = new Set<string>()
+    for (const phone of [user.phone, newNumber()]) {
+      for (const type of ['sms', 'phone_change']) {
+        const response = await resend(server, type, phone)
+        assert.deepEqual(Object.keys(response.json()), ['message_id'])
+        assert.match(response.json().message_id, uuid)
+        ids.add(response.json().message_id)
+      }
+    }
+    assert.equal(ids.size, 4)
+    await idle(server)
+    assert.equal(server.sms.messages.length, sent)
+  })
+
+  test('does not wait for the provider', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    await post(server, '/signup', { phone, password })
+    server.sms.state.delayMs = 2000
+    const start = performance.now()
+    await resend(server, 'sms', phone)
+    assert.ok(performance.now() - start < 1500)
+    server.sms.state.delayMs = 0
+    await idle(server)
+  })
+
+  test('holds no number in the queue', async () => {
+    const server = await shared()
+    const phone = newNumber()
+    await server.app.jobQueue.stop()
+    await resend(server, 'sms', phone)
+    const { rows } = await server.app.pool.query(`select payload::text from ${jobs}`)
+    assert.equal(rows.length, 1)
+    assert.ok(!rows[0].payload.includes(phone))
+  })
+})
+
+suite('POST /resend: what is wrong', () => {
+  const shared = sharedSmsServer()
+  const mistakes: [body: object, outcome: [number, string]][] = [
+    [{ type: 'sms' }, [400, 'validation_failed']],
+    [{ type: 'phone_change', email: 'a@example.com' }, [400, 'validation_failed']],
+    [{ type: 'sms', phone: '15550100200', email: 'a@example.com' }, [400, 'validation_failed']],
+    [{ type: 'fax', phone: '15550100200' }, [400, 'validation_failed']],
+    [{ type: 'sms', phone: 'x' }, [400, 'validation_failed']],
+  ]
+  for (const [body, outcome] of mistakes) {
+    test(JSON.stringify(body), async () => {
+      assert.deepEqual(outcomeOf(await post(await shared(), '/resend', body)), outcome)
+    })
+  }
+
+  test('phones switched off', async (t) => {
+    const server = await buildWithSms(t, { env: { AUTH_EXTERNAL_PHONE_ENABLED: 'false' } })
+    const response = await post(server, '/resend', { type: 'sms', phone: newNumber() })
+    assert.deepEqual(outcomeOf(response), [400, 'phone_provider_disabled'])
+  })
+})
+
+suite('a code before a new password, by text message', () => {
+  const env = {
+    AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
+    AUTH_MAILER_AUTOCONFIRM: 'true',
+  }
+  const wanted = 'a new password'
+  const invalid = [422, 'reauthentication_not_valid']
+
+  test('is needed, sent, right once and only for its person', async (t) => {
+    const server = await buildWithSms(t, { env })
+    const [ann, bob] = [await phonePerson(server), await phonePerson(server)]
+    await server.app.pool.query(
+      `update auth.sessions set created_at = created_at - interval '25 hours'`,
+    )
+    const change = (nonce: string | undefined, password = wanted) =>
+      put(server, { password, ...(nonce && { nonce }) }, ann)
+
+    assert.deepEqual(outcomeOf(await change(undefined)), [400, 'reauthentication_needed'])
+    assert.deepEqual(outcomeOf(await change('123456')), invalid)
+    const since = server.sms.messages.length
+    const asked = await reauthenticate(server, ann)
+    assert.match(asked.json().message_id, uuid)
+    const nonce = await server.sms.code(ann.user.phone, since)
+    await reauthenticate(server, bob)
+    const bobs = await server.sms.code(bob.user.phone)
+    if (bobs !== nonce) assert.deepEqual(outcomeOf(await change(bobs)), invalid)
+    const asSignIn = { type: 'sms', phone: ann.user.phone, token: nonce }
+    assert.deepEqual(outcomeOf(await post(server, '/verify', asSignIn)), [403, 'otp_expired'])
+    assert.equal((await change(nonce)).statusCode, 200)
+    assert.deepEqual(outcomeOf(await change(nonce, 'yet another one')), invalid)
+  })
+
+  test('fixed codes are nonces too', async (t) => {
+    const phone = '15550100299'
+    const server = await buildWithSms(t, { env: { ...env, AUTH_SMS_TEST_OTP: `${phone}:123456` } })
+    await post(server, '/signup', { phone, password })
+    const signedIn = await post(server, '/verify', { type: 'sms', phone, token: '123456' })
+    await server.app.pool.query(
+      `update auth.sessions set created_at = created_at - interval '25 hours'`,
+    )
+    const session = signedIn.json()
+    assert.equal((await reauthenticate(server, session)).statusCode, 200)
+    const refused = await put(server, { password: wanted, nonce: '654321' }, session)
+    assert.deepEqual(outcomeOf(refused), invalid)
+    const done = await put(server, { password: wanted, nonce: '123456' }, session)
+    assert.equal(done.statusCode, 200, done.body)
+  })
+
+  test('goes to the email address of whoever has both', async (t) => {
+    const server = await buildWithSms(t, { env })
+    const session = await mailPerson(server)
+    const phone = newNumber()
+    const token = await codeAfter(server, phone, () => put(server, { phone }, session))
+    await post(server, '/verify', { type: 'phone_change', phone, token })
+    const sent = server.sms.messages.length
+    assert.equal((await reauthenticate(server, session)).statusCode, 200)
+    assert.ok(await server.mail.waitFor(session.user.email ?? ''))
+    assert.equal(server.sms.messages.length, sent)
+  })
+})
+
+const jobs = `auth_jobs._private_jobs where task_id =
+  (select id from auth_jobs._private_tasks where identifier = 'repeat_text_message')`
+
+async function idle({ app }: PhoneServer): Promise<void> {
+  for (;;) {
+    const { rows } = await app.pool.query(`select count(*)::int as n from ${jobs}`)
+    if (rows[0].n === 0) return
+    await sleep(15)
+  }
+}
+
+async function resend(server: PhoneServer, type: string, phone: string) {
+  const response = await post(server, '/resend', { type, phone })
+  assert.equal(response.statusCode, 200, response.body)
+  return response
+}
+
+const again = (server: PhoneServer, type: string, phone: string) =>
+  codeAfter(server, phone, () => resend(server, type, phone))
+
+function reauthenticate({ app }: PhoneServer, { access_token }: { access_token: string }) {
+  const headers = { authorization: `Bearer ${access_token}` }
+  return app.inject({ url: '/reauthenticate', headers })
+}
