@@ -6,6 +6,13 @@ import { methodNotAllowed, notFound } from '../errors.ts'
 import { render } from './error-handler/render.ts'
 import { toApiError } from './error-handler/to-api-error.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What any thrown value means to a client: for pages and redirects, which render errors themselves. */
+    toApiError: typeof toApiError
+  }
+}
+
 function answerError(
   this: FastifyInstance,
   thrown: FastifyError | Error,
@@ -21,6 +28,7 @@ function answerError(
 }
 
 async function errorHandler(fastify: FastifyInstance) {
+  fastify.decorate('toApiError', toApiError)
   fastify.setErrorHandler(answerError)
   fastify.setNotFoundHandler((request, reply) => {
     const allowed = allowedMethods(fastify, request)

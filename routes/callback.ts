@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-import { ApiError, badOauthCallback, providerRefused, unexpectedFailure } from '../errors.ts'
+import { type ApiError, badOauthCallback, providerRefused } from '../errors.ts'
 import type { ExternalFlow } from '../plugins/accounts/external-flows.ts'
 import { ErrorResponses } from '../schemas/error.ts'
 import { firstValues, ManyQuery } from '../schemas/query.ts'
@@ -81,7 +81,7 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
       const found = linkingTargetId
         ? await identities.link(trx, linkingTargetId, person, context, now)
         : inviteToken
-          ? await externalSignIns.acceptInvitation(trx, inviteToken, person, context, now)
+          ? await externalSignIns.acceptInvitation(trx, inviteToken, person, now)
           : await externalSignIns.signIn(trx, person, context, now)
       if (found.state === 'refused') return found
       const { user, action } = found
@@ -116,8 +116,7 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   function refusal(request: FastifyRequest, thrown: unknown): ApiError {
-    const error =
-      thrown instanceof ApiError ? thrown : unexpectedFailure('Signing in failed', thrown)
+    const error = fastify.toApiError(thrown)
     const { cause } = error.details
     if (error.status >= 500) request.log.error({ err: cause ?? error }, error.message)
     else request.log.info({ error_code: error.errorCode, err: cause }, error.message)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { ApiError, linkExpired, unexpectedFailure, validationFailed } from '../../errors.ts'
+import { linkExpired, validationFailed } from '../../errors.ts'
 
 /** A link of a mail, and where it leads in the end. */
 export interface Link {
@@ -45,8 +45,7 @@ export function linkOpening(fastify: FastifyInstance) {
   }
 
   function refusal(request: FastifyRequest, { token, target }: Link, thrown: unknown): string {
-    const error =
-      thrown instanceof ApiError ? thrown : unexpectedFailure('Opening the link failed', thrown)
+    const error = fastify.toApiError(thrown)
     if (error.status >= 500) request.log.error({ err: error.details.cause ?? error }, error.message)
     return redirects.withError(target, error, links.isPkce(token))
   }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 
 import { buildApp } from '../../app.ts'
+import { createPino } from '../../plugins/logger.ts'
 import { configOf } from './config.ts'
 import { cloneDatabase } from './database.ts'
 import { startMailServer } from './mail-server.ts'
@@ -50,5 +51,5 @@ export async function build(t: Ending, options: BuildOptions = {}) {
 
 function logTo(lines: string[] | undefined) {
   if (!lines) return pino({ level: 'silent' })
-  return pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
+  return createPino('debug', { write: (line: string) => void lines.push(line) })
 }

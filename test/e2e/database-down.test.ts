@@ -1,0 +1,114 @@
+/** The database goes away and comes back: what needs it says so, nothing ends, and all is well afterwards. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import pg from 'pg'
+
+import { cloneDatabase } from '../support/database.ts'
+import { type App, build } from '../support/server.ts'
+import { autoconfirm, getUser, newPerson, password, refresh } from '../support/signed-in.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+suite('a lost database', () => {
+  test('503 on what needs it, and recovery by itself', async (t) => {
+    const { app, proxy } = await start(t)
+    const session = await newPerson(app)
+    proxy.cut()
+
+    const requests = [
+      () => getUser(app, session),
+      () => refresh(app, session.refresh_token),
+      () => signIn(app, session.email),
+      () => signUp(app),
+      () => app.inject({ url: '/verify?type=signup&token=x' }),
+    ]
+    const [user, refreshed, signedIn, signedUp, opened] = await Promise.all(
+      requests.map((request) => request()),
+    )
+    for (const response of [user, refreshed, signedIn, signedUp]) {
+      assert.equal(response?.statusCode, 503, response?.body)
+      assert.equal(response?.json().error_code, 'service_unavailable')
+      assert.match(String(response?.headers['retry-after']), /^[1-9]/)
+      assert.doesNotMatch(response?.body ?? '', /ECONN|127\.0\.0\.1|pool|terminated/)
+    }
+    assert.match(String(opened?.headers.location), /error=temporarily_unavailable/)
+    assert.equal((await app.inject({ url: '/health' })).statusCode, 200)
+    assert.equal((await app.inject({ url: '/settings' })).statusCode, 200)
+    assert.equal((await app.inject({ url: '/.well-known/jwks.json' })).statusCode, 200)
+
+    proxy.restore()
+    await eventually(async () => (await getUser(app, session)).statusCode === 200)
+    assert.equal((await refresh(app, session.refresh_token)).statusCode, 200)
+    assert.equal((await signUp(app)).statusCode, 200)
+  })
+
+  test('connections that end while requests run: an answer for each, and no crash', async (t) => {
+    const { app, database } = await start(t)
+    const session = await newPerson(app)
+    const admin = new pg.Client({ connectionString: database.url })
+    await admin.connect()
+    let isOver = false
+    const load = Array.from({ length: 4 }, async () => {
+      const statuses: number[] = []
+      while (!isOver) statuses.push((await getUser(app, session)).statusCode)
+      return statuses
+    })
+    for (let i = 0; i < 5; i += 1) {
+      await admin.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      )
+      await pause(50)
+    }
+    isOver = true
+    await admin.end()
+    const statuses = (await Promise.all(load)).flat()
+    assert.ok(statuses.length > 20)
+    assert.ok(statuses.every((status) => status === 200 || status === 503))
+    await eventually(async () => (await getUser(app, session)).statusCode === 200)
+  })
+
+  test('a refresh whose answer was lost with the connection can be repeated', async (t) => {
+    const { app, proxy } = await start(t)
+    const session = await newPerson(app)
+    const racing = refresh(app, session.refresh_token)
+    proxy.cut()
+    const lost = await racing
+    assert.ok(lost.statusCode === 200 || lost.statusCode === 503)
+    proxy.restore()
+
+    await eventually(async () => (await getUser(app, session)).statusCode === 200)
+    const response = await refresh(app, session.refresh_token)
+    assert.equal(response.statusCode, 200, response.body)
+    assert.equal((await refresh(app, response.json().refresh_token)).statusCode, 200)
+  })
+})
+
+async function start(t: TestContext) {
+  const database = await cloneDatabase()
+  const proxy = await startTcpProxy(database.url)
+  const { app } = await build(t, { env: { ...autoconfirm, DATABASE_URL: proxy.url } })
+  t.after(async () => {
+    await proxy.stop()
+    await database.drop()
+  })
+  return { app, proxy, database }
+}
+
+function signIn(app: App, email: string) {
+  const url = '/token?grant_type=password'
+  return app.inject({ method: 'POST', url, payload: { email, password } })
+}
+
+function signUp(app: App) {
+  const email = `${crypto.randomUUID()}@example.com`
+  return app.inject({ method: 'POST', url: '/signup', payload: { email, password } })
+}
+
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await isSo()) return
+    await pause(50)
+  }
+  throw new Error('it did not come to pass')
+}
