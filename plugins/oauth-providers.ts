@@ -16,6 +16,7 @@ import type {
 import { createProvider, providerNames } from '../providers/registry.ts'
 import { createUpstream, type Upstream } from '../providers/upstream.ts'
 import { callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
+import { inTime } from './oauth-providers/in-time.ts'
 import { issuerProviders, namedProviders } from './oauth-providers/settings.ts'
 
 export type { FlowSecrets, Identity } from '../providers/provider.ts'
@@ -37,9 +38,12 @@ interface OauthProviderDeps {
   /** Fetches what an id_token names: metadata and keys of its issuer. */
   upstream: Upstream
   allowedIssuers: readonly string[]
+  /** For all that is asked of a provider in one step, so that the browser hears of it in time. */
+  deadlineMs: number
 }
 
-export function createOauthProviders({ groups, upstream, allowedIssuers }: OauthProviderDeps) {
+export function createOauthProviders(deps: OauthProviderDeps) {
+  const { groups, upstream, allowedIssuers, deadlineMs } = deps
   const settings = new Map(groups.flatMap((group) => [...group.settings]))
   const providers = new Map(groups.flatMap(createAll))
 
@@ -70,7 +74,7 @@ export function createOauthProviders({ groups, upstream, allowedIssuers }: Oauth
     /** Where to send the browser. Throws validation_failed for a provider that cannot be used. */
     async start(name: string, request: AuthorizationRequest): Promise<Authorization> {
       try {
-        return await found(name).authorizationUrl(request)
+        return await inTime(found(name).authorizationUrl(request), deadlineMs)
       } catch (error) {
         throw startFault(error)
       }
@@ -79,7 +83,7 @@ export function createOauthProviders({ groups, upstream, allowedIssuers }: Oauth
     /** Who came back. Throws bad_oauth_callback, or unexpected_failure with the reason as its cause. */
     async identify(name: string, callback: Callback): Promise<Identity> {
       try {
-        return await found(name).identity(callback)
+        return await inTime(found(name).identity(callback), deadlineMs)
       } catch (error) {
         throw callbackFault(error)
       }
@@ -89,7 +93,7 @@ export function createOauthProviders({ groups, upstream, allowedIssuers }: Oauth
     async identifyByIdToken(request: IdTokenRequest, now: Date): Promise<IdTokenSignIn> {
       try {
         const context = { upstream, providers: settings, allowedIssuers, now }
-        return await identityFromIdToken(request, context)
+        return await inTime(identityFromIdToken(request, context), deadlineMs)
       } catch (error) {
         throw idTokenFault(error)
       }
@@ -128,6 +132,7 @@ async function oauthProviders(fastify: FastifyInstance) {
     ],
     upstream: guarded,
     allowedIssuers: config.AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS,
+    deadlineMs: config.AUTH_API_MAX_REQUEST_DURATION * 800,
   })
   fastify.decorate('oauthProviders', decorator)
 }

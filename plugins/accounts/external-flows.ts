@@ -7,12 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Db, Trx } from '../../db/database.ts'
-import {
-  type FlowStateRow,
-  findExternalFlow,
-  insertFlowState,
-  takeExternalFlow,
-} from '../../db/flow-states.ts'
+import { findExternalFlow, insertFlowState, takeExternalFlow } from '../../db/flow-states.ts'
 import { findUser } from '../../db/users.ts'
 import {
   badOauthCallback,
@@ -21,7 +16,15 @@ import {
   userNotFound,
 } from '../../errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
-import type { FlowSecrets, Identity } from '../oauth-providers.ts'
+import type { Identity } from '../oauth-providers.ts'
+import {
+  createReadFlow,
+  type ExternalFlow,
+  type ReadFlowDeps,
+  type Waiting,
+} from './external-flows/flow.ts'
+
+export type { ExternalFlow } from './external-flows/flow.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,39 +32,17 @@ declare module 'fastify' {
   }
 }
 
-interface ExternalFlowDeps {
+interface ExternalFlowDeps extends ReadFlowDeps {
   db: Db
-  encryption: FastifyInstance['encryption']
   links: FastifyInstance['links']
   oauthProviders: FastifyInstance['oauthProviders']
   oneTimeTokens: FastifyInstance['oneTimeTokens']
   lifetimeSeconds: number
-  siteUrl: string
-  /** Every external sign-in ends here, whatever the client asked for. */
-  fixedTarget: string | undefined
-}
-
-/** What waits in the row until the callback. */
-interface Waiting extends FlowSecrets {
-  inviteToken?: string
-}
-
-export interface ExternalFlow {
-  id: string
-  provider: string
-  /** Where the browser goes in the end. */
-  target: string
-  emailOptional: boolean
-  /** The person who asked for another way to sign in. */
-  linkingTargetId: string | null
-  inviteToken: string | undefined
-  secrets: FlowSecrets
-  /** Of a client that waits for a code (RFC 7636). */
-  pkce: Pick<FlowStateRow, 'code_challenge' | 'code_challenge_method'> | undefined
 }
 
 export function createExternalFlows(deps: ExternalFlowDeps) {
   const { db, encryption, links, oauthProviders, oneTimeTokens } = deps
+  const readFlow = createReadFlow(deps)
   const lifetime = Math.max(deps.lifetimeSeconds, 300) * 1000
 
   async function checkInvitation(token: string, now: Date) {
@@ -114,7 +95,7 @@ export function createExternalFlows(deps: ExternalFlowDeps) {
       }
       const { linking_target_id: linkingTargetId } = row
       if (linkingTargetId && !(await findUser(db, linkingTargetId))) throw userNotFound()
-      return toFlow(row)
+      return readFlow(row)
     },
 
     /** Spends the state. Throws bad_oauth_state when another callback was first. */
@@ -143,25 +124,6 @@ export function createExternalFlows(deps: ExternalFlowDeps) {
       await insertFlowState(trx, answered, now)
       return code
     },
-  }
-
-  function toFlow(row: FlowStateRow): ExternalFlow {
-    const { code_challenge, code_challenge_method, postern_secrets } = row
-    const { inviteToken, ...secrets } = openWaiting(row.id, postern_secrets)
-    return {
-      id: row.id,
-      provider: row.provider_type,
-      target: deps.fixedTarget ?? (row.referrer || deps.siteUrl),
-      emailOptional: row.email_optional,
-      linkingTargetId: row.linking_target_id,
-      inviteToken,
-      secrets,
-      pkce: code_challenge ? { code_challenge, code_challenge_method } : undefined,
-    }
-  }
-
-  function openWaiting(id: string, sealed: string | null): Waiting {
-    return sealed ? JSON.parse(encryption.decrypt(id, sealed, 'An external sign-in')) : {}
   }
 }
 

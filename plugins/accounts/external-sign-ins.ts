@@ -6,28 +6,16 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Trx } from '../../db/database.ts'
-import {
-  findIdentity,
-  type IdentityRow,
-  lockIdentity,
-  recomputeProviders,
-  replaceIdentityData,
-} from '../../db/identities.ts'
-import { findUser, insertUser, lockUser, mergeMetadata, type UserRecord } from '../../db/users.ts'
-import {
-  type ApiError,
-  identityAlreadyExists,
-  providerEmailNeedsVerification,
-  signupDisabled,
-  unexpectedFailure,
-  userBanned,
-  userNotFound,
-} from '../../errors.ts'
+import { type IdentityRow, lockIdentity } from '../../db/identities.ts'
+import type { UserRecord } from '../../db/users.ts'
+import { type ApiError, unexpectedFailure, userBanned, userNotFound } from '../../errors.ts'
 import type { Identity } from '../oauth-providers.ts'
-import { type Addresses, readAddresses } from './external-sign-ins/addresses.ts'
+import { createAccounts } from './external-sign-ins/accounts.ts'
+import { readAddresses } from './external-sign-ins/addresses.ts'
 import { createAdmission } from './external-sign-ins/admission.ts'
-import { decide, defaultDomain } from './external-sign-ins/decide.ts'
-import { addIdentity, linkedElsewhere, traitsOf } from './external-sign-ins/identity.ts'
+import { createConfirmationMail } from './external-sign-ins/confirmation-mail.ts'
+import { defaultDomain } from './external-sign-ins/decide.ts'
+import { createInvitations } from './external-sign-ins/invitations.ts'
 import type { LinkContext } from './links.ts'
 
 declare module 'fastify' {
@@ -50,6 +38,13 @@ export interface SignInContext {
   links: LinkContext
 }
 
+/** A person with the identity they came by. */
+export interface Arrival {
+  user: UserRecord
+  identity: IdentityRow
+  isNew: boolean
+}
+
 /** What the audit trail calls it; that an identity was linked has its own entry by then. */
 export type ArrivalAction = 'login' | 'user_signedup' | 'invite_accepted' | 'identity_linked'
 
@@ -58,92 +53,16 @@ export type SignInOutcome =
   /** Throw the error after the commit: what was written is to stay. */
   | { state: 'refused'; error: ApiError }
 
-/** A person with the identity they came by. */
-export interface Arrival {
-  user: UserRecord
-  identity: IdentityRow
-  isNew: boolean
-}
-
 interface ExternalSignInDeps {
-  aud: string
-  defaultRole: string
-  signupDisabled: boolean
   /** Addresses are taken as proven. */
   autoconfirm: boolean
-  domainOf: (provider: string) => string
+  accounts: ReturnType<typeof createAccounts>
   admission: ReturnType<typeof createAdmission>
-  audit: FastifyInstance['audit']
+  invitations: ReturnType<typeof createInvitations>
 }
 
 export function createExternalSignIns(deps: ExternalSignInDeps) {
-  const { aud, autoconfirm, domainOf, admission, audit } = deps
-
-  /** The existing identity follows the provider; the address of the account stays. */
-  async function refresh(trx: Trx, identity: IdentityRow, claims: Identity['claims'], now: Date) {
-    await lockUser(trx, identity.user_id)
-    await replaceIdentityData(trx, identity.id, claims, now)
-    await mergeMetadata(trx, identity.user_id, { user: claims }, now)
-    await recomputeProviders(trx, identity.user_id, now)
-    return arrival(trx, { ...identity, identity_data: claims }, false)
-  }
-
-  async function link(
-    trx: Trx,
-    userId: string,
-    person: ExternalPerson,
-    { ip }: SignInContext,
-    now: Date,
-  ): Promise<Arrival> {
-    await lockUser(trx, userId)
-    const identity = await addIdentity(trx, userId, person, now)
-    await mergeMetadata(trx, userId, { user: person.identity.claims }, now)
-    await recomputeProviders(trx, userId, now)
-    const linked = await arrival(trx, identity, false)
-    await audit.record(trx, 'identity_linked', linked.user, { ip, now, traits: traitsOf(identity) })
-    return linked
-  }
-
-  /** Undefined when another request has just registered the address. */
-  async function create(
-    trx: Trx,
-    person: ExternalPerson,
-    { primary }: Addresses,
-    now: Date,
-  ): Promise<Arrival | undefined> {
-    const { provider, identity } = person
-    if (deps.signupDisabled) throw signupDisabled()
-    if (primary === null && !person.emailOptional) throw providerEmailNeedsVerification()
-    const user = {
-      ...{ id: crypto.randomUUID(), aud, role: deps.defaultRole, email: primary, phone: null },
-      encrypted_password: null,
-      raw_app_meta_data: { provider, providers: [provider] },
-      raw_user_meta_data: identity.claims,
-      is_anonymous: false,
-      is_sso_user: domainOf(provider) !== defaultDomain,
-    }
-    if (!(await insertUser(trx, user, now))) return undefined
-    return arrival(trx, await addIdentity(trx, user.id, person, now), true)
-  }
-
-  async function find(
-    trx: Trx,
-    person: ExternalPerson,
-    addresses: Addresses,
-    context: SignInContext,
-    now: Date,
-  ): Promise<Arrival | 'owned' | undefined> {
-    const { provider, identity } = person
-    const question = { provider, providerId: identity.providerId, addresses, aud, domainOf }
-    const decision = await decide(trx, question)
-    if (decision.state === 'owned') return 'owned'
-    if (decision.state === 'several') {
-      throw unexpectedFailure('The addresses of this identity belong to several accounts')
-    }
-    if (decision.state === 'exists') return refresh(trx, decision.identity, identity.claims, now)
-    if (decision.state === 'link') return link(trx, decision.userId, person, context, now)
-    return create(trx, person, addresses, now)
-  }
+  const { autoconfirm, accounts, admission, invitations } = deps
 
   return {
     /** Throws unexpected_failure when the provider told no address and has to. */
@@ -166,33 +85,29 @@ export function createExternalSignIns(deps: ExternalSignInDeps) {
       const addresses = readAddresses(person.identity, autoconfirm)
       // A second look when the address was registered between the look-up and the insertion.
       const found =
-        (await find(trx, person, addresses, context, now)) ??
-        (await find(trx, person, addresses, context, now))
+        (await accounts.find(trx, person, addresses, context, now)) ??
+        (await accounts.find(trx, person, addresses, context, now))
       if (!found) throw unexpectedFailure('The address of this identity was taken meanwhile')
       if (found === 'owned') return admission.refuseOwned(trx, addresses.primary ?? '', now)
       checkState(found.user, now)
       return admission.admit(trx, found, { person, addresses, context }, now)
     },
 
-    /** By an invitation, whose token proves the address, whatever the provider knows of it. */
+    /**
+     * By an invitation, whose token proves the address, whatever the provider knows of it. Throws invite_not_found,
+     * identity_already_exists, user_banned, validation_failed for another address.
+     */
     async acceptInvitation(
       trx: Trx,
       token: string,
       person: ExternalPerson,
-      _context: SignInContext,
       now: Date,
     ): Promise<SignInOutcome> {
-      const { provider, identity: told } = person
-      await lockIdentity(trx, provider, told.providerId)
-      const invited = await admission.takeInvitation(trx, token, told, now)
+      await lockIdentity(trx, person.provider, person.identity.providerId)
+      const invited = await invitations.take(trx, token, person.identity, now)
       checkState(invited, now)
-      const existing = await findIdentity(trx, provider, told.providerId)
-      if (existing && existing.user_id !== invited.id) throw identityAlreadyExists(linkedElsewhere)
-      if (existing) await replaceIdentityData(trx, existing.id, told.claims, now)
-      const identity = existing ?? (await addIdentity(trx, invited.id, person, now))
-      const row = { ...identity, identity_data: told.claims }
-      await recomputeProviders(trx, invited.id, now)
-      return admission.welcome(trx, { user: invited, identity: row, isNew: false }, now)
+      const arrived = await invitations.accept(trx, invited, person, now)
+      return admission.confirm(trx, arrived, 'invite_accepted', now)
     },
   }
 }
@@ -202,29 +117,25 @@ function checkState({ deleted_at, banned_until }: UserRecord, now: Date) {
   if (banned_until && banned_until > now) throw userBanned(403)
 }
 
-async function arrival(trx: Trx, identity: IdentityRow, isNew: boolean): Promise<Arrival> {
-  const user = await findUser(trx, identity.user_id)
-  if (!user) throw userNotFound()
-  return { user, identity, isNew }
-}
-
 async function externalSignIns(fastify: FastifyInstance) {
   const { config, audit, letters, oneTimeTokens, recipients, sendLimits } = fastify
   const autoconfirm = config.AUTH_MAILER_AUTOCONFIRM
+  const aud = config.AUTH_JWT_AUD
   const own = config.AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN
   const domains = config.AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS
-  const admission = createAdmission({
-    ...{ letters, oneTimeTokens, recipients, sendLimits },
-    ...{ autoconfirm, aud: config.AUTH_JWT_AUD },
-    allowsUnverified: config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS,
-  })
-  const decorator = createExternalSignIns({
-    ...{ admission, audit, autoconfirm, aud: config.AUTH_JWT_AUD },
-    defaultRole: config.AUTH_JWT_DEFAULT_GROUP_NAME,
+  const accounts = createAccounts({
+    ...{ aud, audit, defaultRole: config.AUTH_JWT_DEFAULT_GROUP_NAME },
     signupDisabled: config.AUTH_DISABLE_SIGNUP,
     domainOf: (provider) =>
       domains[provider] ?? (own.includes(provider) ? provider : defaultDomain),
   })
+  const admission = createAdmission({
+    ...{ aud, autoconfirm },
+    allowsUnverified: config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS,
+    confirmationMail: createConfirmationMail({ letters, recipients, sendLimits }),
+  })
+  const invitations = createInvitations({ oneTimeTokens })
+  const decorator = createExternalSignIns({ autoconfirm, accounts, admission, invitations })
   fastify.decorate('externalSignIns', decorator)
 }
 

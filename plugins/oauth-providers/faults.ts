@@ -46,6 +46,7 @@ const callbackSentences: Record<
 
 /** When an app brings the id_token itself; these messages are written for it. */
 export function idTokenFault(error: unknown): unknown {
+  if (error instanceof ProviderError) return callbackFault(error)
   if (!(error instanceof IdTokenFault)) return error
   return idTokenErrors[error.kind](error)
 }

@@ -262,6 +262,16 @@ suite('/callback', () => {
     assert.ok(lines.join('').includes('bad_verification_code'), 'the reason is in the log')
   })
 
+  test('silence ends before the request does', async (t) => {
+    const server = await externalServer(t, { env: { AUTH_API_MAX_REQUEST_DURATION: '2s' } })
+    const { goTo, comeBack, fakes } = server
+    const params = await goTo('github')
+    fakes.github.instead.set('/login/oauth/access_token', 'silence')
+    const seen = await comeBack(params)
+    assert.equal(seen.location.origin, 'http://app.example')
+    assert.equal(seen.query.error, 'server_error')
+  })
+
   test('a provider that was switched off meanwhile', async (t) => {
     const before = await externalServer(t)
     const params = await before.goTo('github')

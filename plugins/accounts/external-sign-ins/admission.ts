@@ -1,23 +1,9 @@
 /** Whether the account that was found may be entered: its address is confirmed, is proven now, or is asked for by mail. */
-import type { FastifyInstance } from 'fastify'
-
 import { findAddressOwners } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
-import {
-  findUser,
-  lockUser,
-  mergeMetadata,
-  type UserRecord,
-  updateUser,
-} from '../../../db/users.ts'
-import {
-  ApiError,
-  inviteNotFound,
-  providerEmailNeedsVerification,
-  validationFailed,
-} from '../../../errors.ts'
-import type { Identity } from '../../oauth-providers.ts'
+import { findUser, mergeMetadata, type UserRecord, updateUser } from '../../../db/users.ts'
+import { ApiError, providerEmailNeedsVerification } from '../../../errors.ts'
 import type {
   Arrival,
   ArrivalAction,
@@ -25,7 +11,8 @@ import type {
   SignInContext,
   SignInOutcome,
 } from '../external-sign-ins.ts'
-import { type Addresses, readAddresses } from './addresses.ts'
+import type { Addresses } from './addresses.ts'
+import type { createConfirmationMail } from './confirmation-mail.ts'
 import { purge } from './purge.ts'
 
 interface AdmissionDeps {
@@ -33,10 +20,7 @@ interface AdmissionDeps {
   autoconfirm: boolean
   /** People with an unconfirmed address may come in. */
   allowsUnverified: boolean
-  letters: FastifyInstance['letters']
-  recipients: FastifyInstance['recipients']
-  oneTimeTokens: FastifyInstance['oneTimeTokens']
-  sendLimits: FastifyInstance['sendLimits']
+  confirmationMail: ReturnType<typeof createConfirmationMail>
 }
 
 export interface Admission {
@@ -46,20 +30,9 @@ export interface Admission {
 }
 
 export function createAdmission(deps: AdmissionDeps) {
-  const { aud, autoconfirm, allowsUnverified, letters, recipients } = deps
-  const { oneTimeTokens, sendLimits } = deps
+  const { aud, autoconfirm, allowsUnverified, confirmationMail } = deps
 
-  async function claimMail(trx: Trx, address: string, now: Date) {
-    recipients.check(address)
-    await sendLimits.claimInterval(trx, 'email', 'confirmation', address, now)
-    await sendLimits.claimQuota(trx, 'email', now)
-  }
-
-  async function askForProof(trx: Trx, user: UserRecord, { links }: SignInContext, now: Date) {
-    await claimMail(trx, user.email ?? '', now)
-    await letters.sendLink(trx, 'confirmation', user, { ...links, pkce: undefined }, now)
-  }
-
+  /** The address of the account is proven. */
   async function confirm(
     trx: Trx,
     { user }: Arrival,
@@ -70,6 +43,21 @@ export function createAdmission(deps: AdmissionDeps) {
     await mergeMetadata(trx, user.id, { user: { email_verified: true } }, now)
     await deleteTokens(trx, user.id)
     return { state: 'accepted', user: await reload(trx, user), action }
+  }
+
+  async function withoutProof(
+    trx: Trx,
+    { user }: Arrival,
+    { links }: SignInContext,
+    now: Date,
+  ): Promise<SignInOutcome> {
+    if (!allowsUnverified) {
+      if (!user.email) throw providerEmailNeedsVerification()
+      await confirmationMail.send(trx, user, links, now)
+      return { state: 'refused', error: providerEmailNeedsVerification() }
+    }
+    if (user.email) await confirmationMail.send(trx, user, links, now).catch(ignoreTooSoon)
+    return { state: 'accepted', user: await reload(trx, user), action: 'login' }
   }
 
   /** An address nobody proved gives way to one that the provider proved, unless that is somebody else's. */
@@ -87,22 +75,9 @@ export function createAdmission(deps: AdmissionDeps) {
     return { ...user, email }
   }
 
-  async function withoutProof(
-    trx: Trx,
-    { user }: Arrival,
-    context: SignInContext,
-    now: Date,
-  ): Promise<SignInOutcome> {
-    if (!allowsUnverified) {
-      if (!user.email) throw providerEmailNeedsVerification()
-      await askForProof(trx, user, context, now)
-      return { state: 'refused', error: providerEmailNeedsVerification() }
-    }
-    if (user.email) await askForProof(trx, user, context, now).catch(ignoreTooSoon)
-    return { state: 'accepted', user: await reload(trx, user), action: 'login' }
-  }
-
   return {
+    confirm,
+
     async admit(
       trx: Trx,
       found: Arrival,
@@ -114,9 +89,8 @@ export function createAdmission(deps: AdmissionDeps) {
         return { state: 'accepted', user, action: isNew ? 'user_signedup' : 'login' }
       }
       if (!isNew) await purge(trx, user, found.identity, now)
-      const addressed = await adoptAddress(trx, user, addresses, now)
-      const arrived = { ...found, user: addressed }
-      const { email } = addressed
+      const arrived = { ...found, user: await adoptAddress(trx, user, addresses, now) }
+      const { email } = arrived.user
       const isProven = email && (autoconfirm || addresses.verified.includes(email))
       if (!isProven) return withoutProof(trx, arrived, context, now)
       return confirm(trx, arrived, 'user_signedup', now)
@@ -124,25 +98,8 @@ export function createAdmission(deps: AdmissionDeps) {
 
     /** The same answer and the same limits as for an address that nobody has; its owner gets no mail. */
     async refuseOwned(trx: Trx, address: string, now: Date): Promise<SignInOutcome> {
-      await claimMail(trx, address, now)
+      await confirmationMail.claim(trx, address, now)
       return { state: 'refused', error: providerEmailNeedsVerification() }
-    },
-
-    /** Spends the invitation and returns the person. Throws invite_not_found, validation_failed for another address. */
-    async takeInvitation(trx: Trx, token: string, told: Identity, now: Date): Promise<UserRecord> {
-      const invitation = await oneTimeTokens.takeLink(trx, ['confirmation_token'], token, now)
-      if (!invitation) throw inviteNotFound()
-      await lockUser(trx, invitation.user_id)
-      const user = await findUser(trx, invitation.user_id)
-      if (!user) throw inviteNotFound()
-      const { primary, verified } = readAddresses(told, true)
-      if (user.email && [primary, ...verified].includes(user.email)) return user
-      throw validationFailed('The invitation was sent to another address than the provider tells')
-    },
-
-    async welcome(trx: Trx, arrived: Arrival, now: Date): Promise<SignInOutcome> {
-      if (!arrived.user.email_confirmed_at) await purge(trx, arrived.user, arrived.identity, now)
-      return confirm(trx, arrived, 'invite_accepted', now)
     },
   }
 }
