@@ -68,8 +68,12 @@ export function tokenOf(message: ReceivedMail): string {
 }
 
 /** Where an opened link sends the browser, taken apart. */
-export function landing(response: { statusCode: number; headers: Record<string, unknown> }) {
-  assert.equal(response.statusCode, 303)
+export function landing(response: {
+  statusCode: number
+  headers: Record<string, unknown>
+  body: string
+}) {
+  assert.equal(response.statusCode, 303, response.body)
   const url = new URL(String(response.headers.location))
   const fragment = Object.fromEntries(new URLSearchParams(url.hash.slice(1)))
   const query = Object.fromEntries(url.searchParams)

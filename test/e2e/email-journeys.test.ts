@@ -1,0 +1,221 @@
+/** Every journey by mail as the published client SDK makes it, over HTTP. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { AuthClient, type EmailOtpType } from '@supabase/auth-js'
+
+import { adminToken } from '../support/admin.ts'
+import { type Built, call, newAddress, nextMail, password } from '../support/mail-journeys.ts'
+import { codeIn, linkIn } from '../support/mail-links.ts'
+import type { ReceivedMail } from '../support/mail-server.ts'
+import { build } from '../support/server.ts'
+
+type Client = InstanceType<typeof AuthClient>
+
+interface World extends Built {
+  url: string
+  /** A browser with its own storage. */
+  client: (flowType?: 'implicit' | 'pkce') => Client
+}
+
+async function world(t: TestContext, env: Record<string, string> = {}): Promise<World> {
+  const server = await build(t, { env })
+  const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
+  const client = (flowType: 'implicit' | 'pkce' = 'implicit') => {
+    const items = new Map<string, string>()
+    const storage = {
+      getItem: (key: string) => items.get(key) ?? null,
+      setItem: (key: string, value: string) => void items.set(key, value),
+      removeItem: (key: string) => void items.delete(key),
+    }
+    return new AuthClient({ url, flowType, storage, persistSession: true, autoRefreshToken: false })
+  }
+  return { ...server, url, client }
+}
+
+/** Where the link leads, as the browser sees it. */
+async function follow({ url }: World, message: ReceivedMail): Promise<URL> {
+  const link = linkIn(message).replace('http://auth.example', url)
+  const response = await fetch(link, { redirect: 'manual' })
+  assert.equal(response.status, 303)
+  return new URL(response.headers.get('location') ?? '')
+}
+
+/** Does what the SDK does in a browser that lands on this address. */
+async function land(client: Client, address: URL) {
+  const code = address.searchParams.get('code')
+  if (code) return client.exchangeCodeForSession(code)
+  const fragment = new URLSearchParams(address.hash.slice(1))
+  return client.setSession({
+    access_token: fragment.get('access_token') ?? '',
+    refresh_token: fragment.get('refresh_token') ?? '',
+  })
+}
+
+function ok<Answer extends { error: unknown }>(answer: Answer): Answer {
+  assert.equal(answer.error, null)
+  return answer
+}
+
+/** Signed up and confirmed, in a client of their own. */
+async function member(at: World, email: string): Promise<Client> {
+  const client = at.client()
+  ok(await client.signUp({ email, password }))
+  const token = codeIn(await nextMail(at, email))
+  ok(await client.verifyOtp({ email, token, type: 'signup' }))
+  return client
+}
+
+suite('mail journeys through the SDK', () => {
+  for (const flowType of ['implicit', 'pkce'] as const) {
+    test(`${flowType}: sign-up, sign-in by link and recovery by link`, async (t) => {
+      const at = await world(t)
+      const email = newAddress()
+      const client = at.client(flowType)
+      const steps = [
+        () => client.signUp({ email, password }),
+        () =>
+          client.signInWithOtp({ email, options: { emailRedirectTo: 'http://app.example/in' } }),
+        () => client.resetPasswordForEmail(email, { redirectTo: 'http://app.example/reset' }),
+      ]
+      for (const step of steps) {
+        const since = at.mail.messages.length
+        ok(await step())
+        const address = await follow(at, await nextMail(at, email, since))
+        const { data } = ok(await land(client, address))
+        assert.equal(data.user?.email, email)
+        ok(await client.signOut())
+      }
+    })
+
+    test(`${flowType}: a new password after recovery, and a new address by both links`, async (t) => {
+      const at = await world(t)
+      const email = newAddress()
+      await member(at, email)
+      const client = at.client(flowType)
+      const since = at.mail.messages.length
+      ok(await client.resetPasswordForEmail(email))
+      ok(await land(client, await follow(at, await nextMail(at, email, since))))
+      ok(await client.updateUser({ password: 'a brand new password' }))
+      ok(await at.client().signInWithPassword({ email, password: 'a brand new password' }))
+
+      const wanted = newAddress('new')
+      const before = at.mail.messages.length
+      const asked = ok(await client.updateUser({ email: wanted }))
+      assert.equal(asked.data.user?.new_email, wanted)
+      const first = await follow(at, await nextMail(at, email, before))
+      assert.match(first.href, /message=/)
+      const second = await follow(at, await nextMail(at, wanted, before))
+      const { data } = ok(await land(client, second))
+      assert.equal(data.user?.email, wanted)
+    })
+  }
+
+  const typed: { type: EmailOtpType; ask: (at: World, email: string) => Promise<unknown> }[] = [
+    { type: 'signup', ask: (at, email) => at.client().signUp({ email, password }) },
+    { type: 'email', ask: (at, email) => at.client().signInWithOtp({ email }) },
+    {
+      type: 'magiclink',
+      ask: async (at, email) => {
+        await member(at, email)
+        return at.client().signInWithOtp({ email, options: { shouldCreateUser: false } })
+      },
+    },
+    {
+      type: 'recovery',
+      ask: async (at, email) => {
+        await member(at, email)
+        return at.client('pkce').resetPasswordForEmail(email)
+      },
+    },
+    {
+      type: 'invite',
+      ask: async (at, email) =>
+        call(at.app, '/invite', { email }, { token: await adminToken(at.app) }),
+    },
+  ]
+  for (const { type, ask } of typed) {
+    for (const form of ['code', 'token_hash']) {
+      test(`verifyOtp ${type} by ${form}`, async (t) => {
+        const at = await world(t)
+        const email = newAddress()
+        await ask(at, email)
+        const subjects = { invite: /invited/, recovery: /Reset/, magiclink: /sign-in link/ }
+        const wanted = type in subjects ? subjects[type as keyof typeof subjects] : /Confirm/
+        const message = await at.mail.waitFor(
+          ({ to, mail }) => to === email && wanted.test(mail.subject ?? ''),
+        )
+        const token_hash = new URL(linkIn(message)).searchParams.get('token') ?? ''
+        const client = at.client()
+        const answer =
+          form === 'code'
+            ? await client.verifyOtp({ email, token: codeIn(message), type })
+            : await client.verifyOtp({ token_hash, type })
+        const { data } = ok(answer)
+        assert.equal(data.user?.email, email)
+        assert.equal((await client.getUser()).data.user?.email, email)
+      })
+    }
+  }
+
+  test('verifyOtp email_change by both codes', async (t) => {
+    const at = await world(t)
+    const email = newAddress()
+    const client = await member(at, email)
+    const wanted = newAddress('new')
+    const since = at.mail.messages.length
+    ok(await client.updateUser({ email: wanted }))
+    for (const address of [email, wanted]) {
+      const token = codeIn(await nextMail(at, address, since))
+      ok(await client.verifyOtp({ email: address, token, type: 'email_change' }))
+    }
+    assert.equal((await client.getUser()).data.user?.email, wanted)
+  })
+
+  test('reauthenticate, then updateUser with the nonce', async (t) => {
+    const at = await world(t, {
+      AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
+    })
+    const email = newAddress()
+    const client = await member(at, email)
+    const created_at = new Date(Date.now() - 25 * 3_600_000)
+    await at.app.db.updateTable('sessions').set({ created_at }).execute()
+    const refused = await client.updateUser({ password: 'another password' })
+    assert.equal(refused.error?.code, 'reauthentication_needed')
+    const since = at.mail.messages.length
+    ok(await client.reauthenticate())
+    const nonce = codeIn(await nextMail(at, email, since))
+    ok(await client.updateUser({ password: 'another password', nonce }))
+  })
+
+  test('resend of a confirmation and of a change of address', async (t) => {
+    const at = await world(t)
+    const email = newAddress()
+    const client = at.client()
+    ok(await client.signUp({ email, password }))
+    await nextMail(at, email)
+    const first = at.mail.messages.length
+    ok(await client.resend({ type: 'signup', email }))
+    const newest = await nextMail(at, email, first)
+    ok(await client.verifyOtp({ email, token: codeIn(newest), type: 'signup' }))
+
+    const wanted = newAddress('new')
+    ok(await client.updateUser({ email: wanted }))
+    await nextMail(at, wanted)
+    const second = at.mail.messages.length
+    ok(await client.resend({ type: 'email_change', email }))
+    await nextMail(at, wanted, second)
+  })
+
+  test('what is refused comes as an error the SDK knows', async (t) => {
+    const at = await world(t)
+    const client = at.client()
+    const email = newAddress()
+    const wrong = await client.verifyOtp({ email, token: '123456', type: 'email' })
+    assert.equal(wrong.error?.code, 'otp_expired')
+    const unknown = await client.signInWithOtp({ email, options: { shouldCreateUser: false } })
+    assert.equal(unknown.error?.code, 'otp_disabled')
+    const code = await at.client('pkce').exchangeCodeForSession(crypto.randomUUID())
+    assert.ok(code.error)
+  })
+})

@@ -1,0 +1,206 @@
+/** How often one address is written to, and how much everybody together may send. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import type { Session } from '../../schemas/session.ts'
+import { adminToken } from '../support/admin.ts'
+import {
+  type Built,
+  call,
+  confirmedPerson,
+  mailAfter,
+  newAddress,
+  password,
+} from '../support/mail-journeys.ts'
+import { build } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+
+type Ask = (server: Built, email: string, token: string) => ReturnType<typeof call>
+
+const asks: Record<string, Ask> = {
+  '/recover': ({ app }, email) => call(app, '/recover', { email }),
+  '/magiclink': ({ app }, email) => call(app, '/magiclink', { email }),
+  '/otp': ({ app }, email) => call(app, '/otp', { email }),
+  '/resend signup': ({ app }, email) => call(app, '/resend', { type: 'signup', email }),
+  '/resend email_change': ({ app }, email) => call(app, '/resend', { type: 'email_change', email }),
+  '/signup': ({ app }, email) => call(app, '/signup', { email, password }),
+}
+const signedIn: Record<string, Ask> = {
+  'PUT /user': ({ app }, _email, token) =>
+    call(app, '/user', { email: newAddress() }, { method: 'PUT', token }),
+  'GET /reauthenticate': ({ app }, _email, token) =>
+    call(app, '/reauthenticate', undefined, { token }),
+}
+
+/** The clock stands at `seconds` after `start`. */
+function at(t: TestContext, start: number, seconds: number): void {
+  t.mock.timers.reset()
+  t.mock.timers.enable({ apis: ['Date'], now: start + seconds * 1000 })
+}
+
+async function mustWait(response: Awaited<ReturnType<typeof call>>, seconds: number) {
+  assert.equal(response.statusCode, 429, response.body)
+  const { error_code, msg } = response.json()
+  assert.equal(error_code, 'over_email_send_rate_limit')
+  assert.equal(msg, `For security purposes, you can only request this after ${seconds} seconds.`)
+  assert.equal(response.headers['retry-after'], String(seconds))
+}
+
+suite('the time between two mails to one address', () => {
+  const servers = sharedServers()
+  const everyMinute = { AUTH_SMTP_MAX_FREQUENCY: '60' }
+
+  for (const [name, ask] of Object.entries(asks)) {
+    for (const who of ['unknown', 'known']) {
+      test(`${name}, ${who} address`, async (t) => {
+        const server = await servers(everyMinute)
+        const email = newAddress()
+        if (who === 'known') await insertPerson(server, email)
+        const start = Date.now()
+        at(t, start, 0)
+        assert.equal((await ask(server, email, '')).statusCode, 200)
+        await mustWait(await ask(server, email, ''), 60)
+        at(t, start, 59.5)
+        await mustWait(await ask(server, email, ''), 1)
+        at(t, start, 60)
+        assert.equal((await ask(server, email, '')).statusCode, 200)
+        assert.equal((await ask(server, newAddress(), '')).statusCode, 200)
+      })
+    }
+  }
+
+  for (const [name, ask] of Object.entries(signedIn)) {
+    test(name, async (t) => {
+      const server = await servers(everyMinute)
+      const { access_token: token } = await confirmedPerson(server)
+      const start = Date.now()
+      at(t, start, 0)
+      assert.equal((await ask(server, '', token)).statusCode, 200)
+      await mustWait(await ask(server, '', token), 60)
+      at(t, start, 60)
+      assert.equal((await ask(server, '', token)).statusCode, 200)
+    })
+  }
+
+  test('many who want the same new address bother it no more often than one', async () => {
+    const server = await servers(everyMinute)
+    const people = [await confirmedPerson(server), await confirmedPerson(server)]
+    const body = { email: newAddress('victim') }
+    const statuses = []
+    for (const { access_token: token } of people) {
+      statuses.push((await call(server.app, '/user', body, { method: 'PUT', token })).statusCode)
+    }
+    assert.deepEqual(statuses, [200, 429])
+  })
+
+  test('of ten racing requests one is taken', async () => {
+    const server = await servers(everyMinute)
+    const email = newAddress()
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => call(server.app, '/recover', { email })),
+    )
+    const taken = responses.filter(({ statusCode }) => statusCode === 200)
+    assert.equal(taken.length, 1)
+  })
+
+  test('recovery and sign-in links share it; confirmations have their own', async () => {
+    const server = await servers(everyMinute)
+    const email = newAddress()
+    assert.equal((await call(server.app, '/recover', { email })).statusCode, 200)
+    assert.equal((await call(server.app, '/otp', { email })).statusCode, 429)
+    assert.equal((await call(server.app, '/signup', { email, password })).statusCode, 200)
+  })
+
+  test('a request that is refused for another reason does not start it', async () => {
+    const server = await servers({ ...everyMinute, AUTH_RATE_LIMIT_EMAIL_SENT: '0' })
+    const email = newAddress()
+    for (let i = 0; i < 2; i++) {
+      const response = await call(server.app, '/recover', { email })
+      assert.equal(response.json().msg, 'email rate limit exceeded')
+    }
+  })
+
+  test('when none is set: a quarter of an hour for confirmations, a minute for the rest', async (t) => {
+    const server = await servers({ AUTH_SMTP_MAX_FREQUENCY: '' })
+    const email = newAddress()
+    const start = Date.now()
+    at(t, start, 0)
+    await call(server.app, '/recover', { email })
+    await call(server.app, '/signup', { email, password })
+    at(t, start, 60)
+    assert.equal((await call(server.app, '/recover', { email })).statusCode, 200)
+    await mustWait(await call(server.app, '/signup', { email, password }), 840)
+    at(t, start, 900)
+    assert.equal((await call(server.app, '/signup', { email, password })).statusCode, 200)
+  })
+
+  test('invitations do not wait', async () => {
+    const server = await servers(everyMinute)
+    const email = newAddress()
+    const token = await adminToken(server.app)
+    for (let i = 0; i < 2; i++) {
+      await mailAfter(server, email, () => call(server.app, '/invite', { email }, { token }))
+    }
+  })
+})
+
+suite('the hourly quota', () => {
+  test('is one for all replicas, whatever is sent, known address or not', async (t) => {
+    const first = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '4' } })
+    const { DATABASE_URL } = first.config
+    const second = await build(t, { env: { DATABASE_URL, AUTH_RATE_LIMIT_EMAIL_SENT: '4' } })
+    const token = await adminToken(first.app)
+    const start = Date.now()
+    at(t, start, 0)
+    const sent = [
+      await call(first.app, '/recover', { email: newAddress() }),
+      await call(second.app, '/otp', { email: newAddress() }),
+      await call(first.app, '/signup', { email: newAddress(), password }),
+      await call(second.app, '/invite', { email: newAddress() }, { token }),
+    ]
+    assert.deepEqual(
+      sent.map(({ statusCode }) => statusCode),
+      [200, 200, 200, 200],
+    )
+    for (const { app } of [first, second]) {
+      for (const path of ['/recover', '/otp', '/magiclink', '/signup']) {
+        const response = await call(app, path, { email: newAddress(), password })
+        assert.equal(response.statusCode, 429)
+        assert.equal(response.json().error_code, 'over_email_send_rate_limit')
+        assert.equal(response.headers['retry-after'], '3600')
+      }
+    }
+    const users = await first.app.pool.query('select 1 from auth.users')
+    assert.ok(users.rows.length <= 3, 'who was refused was not signed up')
+    at(t, start, 3600)
+    assert.equal((await call(first.app, '/recover', { email: newAddress() })).statusCode, 200)
+  })
+
+  test('counts racing requests on both replicas', async (t) => {
+    const first = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '5/1h' } })
+    const { DATABASE_URL } = first.config
+    const second = await build(t, { env: { DATABASE_URL, AUTH_RATE_LIMIT_EMAIL_SENT: '5/1h' } })
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        call(i % 2 ? first.app : second.app, '/recover', { email: newAddress() }),
+      ),
+    )
+    assert.equal(responses.filter(({ statusCode }) => statusCode === 200).length, 5)
+  })
+
+  test('does not count where addresses are confirmed without a mail', async (t) => {
+    const env = { AUTH_RATE_LIMIT_EMAIL_SENT: '0', AUTH_MAILER_AUTOCONFIRM: 'true' }
+    const { app } = await build(t, { env })
+    const session = await call(app, '/signup', { email: newAddress(), password })
+    assert.ok(session.json<Session>().access_token)
+    assert.equal((await call(app, '/recover', { email: newAddress() })).statusCode, 200)
+  })
+})
+
+/** There without any mail having been sent. */
+async function insertPerson({ app }: Built, email: string): Promise<void> {
+  const token = await adminToken(app)
+  const body = { email, password, email_confirm: true }
+  const response = await call(app, '/admin/users', body, { token })
+  assert.equal(response.statusCode, 200, response.body)
+}

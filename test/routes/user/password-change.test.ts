@@ -1,0 +1,369 @@
+/** Another password: what has to be shown for it, and what ends with the old one. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../../schemas/session.ts'
+import type { User } from '../../../schemas/user.ts'
+import {
+  type Built,
+  call,
+  confirmedPerson,
+  idle,
+  landing,
+  mailAfter,
+  newAddress,
+  nextMail,
+  open,
+  password,
+  signIn,
+  tokenOf,
+  verify,
+} from '../../support/mail-journeys.ts'
+import { codeIn } from '../../support/mail-links.ts'
+import { sharedServers } from '../../support/shared-servers.ts'
+
+const other = 'something else entirely'
+const dayMs = 24 * 60 * 60 * 1000
+
+const put = ({ app }: Built, token: string, body: object) =>
+  call(app, '/user', body, { method: 'PUT', token })
+
+const askNonce = ({ app }: Built, token: string) =>
+  call(app, '/reauthenticate', undefined, { token })
+
+/** Moves the opening of all sessions of a person into the past. */
+async function age({ app }: Built, userId: string, ms: number): Promise<void> {
+  const created_at = new Date(Date.now() - ms)
+  await app.db.updateTable('sessions').set({ created_at }).where('user_id', '=', userId).execute()
+}
+
+suite('a new password', () => {
+  const servers = sharedServers()
+
+  test('works, the old one does not, and this session stays', async () => {
+    const server = await servers()
+    const { access_token: token, refresh_token, user } = await confirmedPerson(server)
+    const response = await put(server, token, { password: other })
+    assert.equal(response.statusCode, 200, response.body)
+    assert.equal(response.json<User>().id, user.id)
+    assert.equal((await signIn(server.app, user.email, other)).statusCode, 200)
+    assert.equal((await signIn(server.app, user.email)).json().error_code, 'invalid_credentials')
+    const refreshed = await call(server.app, '/token?grant_type=refresh_token', { refresh_token })
+    assert.equal(refreshed.statusCode, 200)
+  })
+
+  test('ends every other session, and every link and code on its way', async () => {
+    const server = await servers()
+    const { app } = server
+    const { access_token: token, user } = await confirmedPerson(server)
+    const elsewhere = (await signIn(app, user.email)).json<Session>()
+    const { email } = user
+    const link = await mailAfter(server, email, () => call(app, '/recover', { email }))
+    await put(server, token, { password: other })
+
+    const seen = await call(app, '/user', undefined, { token: elsewhere.access_token })
+    assert.equal(seen.statusCode, 403)
+    assert.equal(seen.json().error_code, 'session_not_found')
+    const { refresh_token } = elsewhere
+    const refreshed = await call(app, '/token?grant_type=refresh_token', { refresh_token })
+    assert.equal(refreshed.statusCode, 400)
+    assert.equal(refreshed.json().error_code, 'refresh_token_not_found')
+    assert.equal(landing(await open(app, link)).fragment.error_code, 'otp_expired')
+  })
+
+  test('is recorded, and told to the person where the operator wants that', async () => {
+    const env = { AUTH_MAILER_NOTIFICATIONS_PASSWORD_CHANGED_ENABLED: 'true' }
+    const server = await servers(env)
+    const { access_token: token, user } = await confirmedPerson(server)
+    const since = server.mail.messages.length
+    await put(server, token, { password: other })
+    const told = await nextMail(server, user.email, since)
+    assert.equal(told.mail.subject, 'Your password was changed')
+    const { rows } = await server.app.pool.query(
+      `select payload ->> 'action' as action from auth.audit_log_entries
+        where payload ->> 'actor_id' = $1 order by created_at`,
+      [user.id],
+    )
+    const actions = rows.map(({ action }) => action)
+    assert.ok(actions.includes('user_updated_password') && actions.includes('user_modified'))
+  })
+
+  test('is not told to anybody by default', async () => {
+    const server = await servers()
+    const { access_token: token } = await confirmedPerson(server)
+    const since = server.mail.messages.length
+    await put(server, token, { password: other })
+    await idle(server)
+    assert.equal(server.mail.messages.length, since)
+  })
+
+  const refusals: { body: object; status: number; code: string }[] = [
+    { body: { password: '' }, status: 422, code: 'weak_password' },
+    { body: { password: 'short' }, status: 422, code: 'weak_password' },
+    { body: { password: 'x'.repeat(1025) }, status: 400, code: 'validation_failed' },
+    { body: { password }, status: 422, code: 'same_password' },
+    { body: { password: 7 }, status: 400, code: 'bad_json' },
+    { body: { app_metadata: { role: 'admin' } }, status: 403, code: 'not_admin' },
+    { body: { email: 'nonsense' }, status: 400, code: 'validation_failed' },
+    { body: { email: newAddress(), code_challenge: 'x' }, status: 400, code: 'validation_failed' },
+  ]
+  for (const { body, status, code } of refusals) {
+    test(`${JSON.stringify(body).slice(0, 60)}: ${status} ${code}, and nothing changed`, async () => {
+      const server = await servers()
+      const { access_token: token, user } = await confirmedPerson(server)
+      const response = await put(server, token, { data: { changed: true }, ...body })
+      assert.equal(response.statusCode, status, response.body)
+      assert.equal(response.json().error_code, code)
+      const now = (await call(server.app, '/user', undefined, { token })).json<User>()
+      assert.equal(now.user_metadata.changed, undefined)
+      assert.equal((await signIn(server.app, user.email)).statusCode, 200)
+    })
+  }
+
+  test('people whose accounts their company manages, and people with a second factor they did not show', async () => {
+    const server = await servers()
+    const { app } = server
+    const { access_token: token, user } = await confirmedPerson(server)
+    const factor = {
+      id: crypto.randomUUID(),
+      user_id: user.id,
+      factor_type: 'totp' as const,
+      status: 'verified' as const,
+      created_at: new Date(),
+      updated_at: new Date(),
+      secret: '',
+      friendly_name: '',
+      phone: null,
+      last_challenged_at: null,
+      web_authn_aaguid: null,
+    }
+    await app.db.insertInto('mfa_factors').values(factor).execute()
+    for (const body of [{ password: other }, { email: newAddress() }]) {
+      const response = await put(server, token, body)
+      assert.deepEqual([response.statusCode, response.json().error_code], [401, 'insufficient_aal'])
+    }
+    assert.equal((await put(server, token, { data: { a: 1 } })).statusCode, 200)
+
+    await app.db.deleteFrom('mfa_factors').where('user_id', '=', user.id).execute()
+    await app.db.updateTable('users').set({ is_sso_user: true }).where('id', '=', user.id).execute()
+    for (const body of [{ password: other }, { email: newAddress() }, { nonce: '123456' }]) {
+      const response = await put(server, token, body)
+      assert.deepEqual([response.statusCode, response.json().error_code], [422, 'user_sso_managed'])
+    }
+    assert.equal((await put(server, token, { data: { a: 2 } })).statusCode, 200)
+  })
+
+  test('without a token there is nothing to change', async () => {
+    const { app } = await servers()
+    const response = await call(app, '/user', { data: {} }, { method: 'PUT' })
+    assert.equal(response.statusCode, 401)
+  })
+})
+
+suite('a password that needs a code', () => {
+  const servers = sharedServers()
+  const env = { AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true' }
+
+  /** Somebody whose session is older than a day. */
+  async function longSignedIn(server: Built) {
+    const person = await confirmedPerson(server)
+    await age(server, person.user.id, dayMs + 1000)
+    return person
+  }
+
+  test('is set with the mailed one, which works once', async () => {
+    const server = await servers(env)
+    const { access_token: token, user } = await longSignedIn(server)
+    const needed = await put(server, token, { password: other })
+    assert.deepEqual(
+      [needed.statusCode, needed.json().error_code],
+      [400, 'reauthentication_needed'],
+    )
+    const message = await mailAfter(server, user.email, () => askNonce(server, token))
+    const nonce = codeIn(message)
+    assert.equal(message.mail.subject, `${nonce} is your verification code`)
+    assert.equal((await put(server, token, { password: other, nonce })).statusCode, 200)
+    const again = await put(server, token, { password: `${other}!`, nonce })
+    assert.equal(again.json().error_code, 'reauthentication_not_valid')
+    assert.equal((await signIn(server.app, user.email, other)).statusCode, 200)
+  })
+
+  test('needs none in a session younger than a day, so that a recovery can end', async () => {
+    const server = await servers(env)
+    const { user } = await confirmedPerson(server)
+    const { email } = user
+    const ask = () => call(server.app, '/recover', { email })
+    const message = await mailAfter(server, email, ask)
+    const token_hash = tokenOf(message)
+    const session = (await verify(server.app, { type: 'recovery', token_hash })).json<Session>()
+    const response = await put(server, session.access_token, { password: other })
+    assert.equal(response.statusCode, 200)
+  })
+
+  test("takes no wrong, late or other person's code, and no guessing", async (t) => {
+    const server = await servers(env)
+    const ann = await longSignedIn(server)
+    const bob = await longSignedIn(server)
+    const codeOf = async ({ access_token, user }: Session) =>
+      codeIn(await mailAfter(server, user.email, () => askNonce(server, access_token)))
+    const refused = async (nonce: string) => {
+      const response = await put(server, ann.access_token, { password: other, nonce })
+      assert.deepEqual(
+        [response.statusCode, response.json().error_code],
+        [422, 'reauthentication_not_valid'],
+      )
+    }
+    await refused('123456')
+    await refused(await codeOf(bob))
+    const late = await codeOf(ann)
+    for (let guess = 0; guess < 10; guess++) await refused(late === '000000' ? '1' : '000000')
+    await refused(late)
+    const good = await codeOf(ann)
+    await server.app.db
+      .updateTable('one_time_tokens')
+      .set({ expires_at: new Date(Date.now() - 1) })
+      .where('user_id', '=', ann.user.id)
+      .execute()
+    await refused(good)
+    t.diagnostic('a code that was replaced is refused as well')
+    const replaced = await codeOf(ann)
+    const fresh = await codeOf(ann)
+    if (replaced !== fresh) await refused(replaced)
+    const response = await put(server, ann.access_token, { password: other, nonce: fresh })
+    assert.equal(response.statusCode, 200)
+  })
+
+  test('a good code is spent even when the password is then refused', async () => {
+    const server = await servers(env)
+    const { access_token: token, user } = await longSignedIn(server)
+    const nonce = codeIn(await mailAfter(server, user.email, () => askNonce(server, token)))
+    const same = await put(server, token, { password, nonce })
+    assert.equal(same.json().error_code, 'same_password')
+    const again = await put(server, token, { password: other, nonce })
+    assert.equal(again.json().error_code, 'reauthentication_not_valid')
+  })
+
+  test('the code is for nothing else', async () => {
+    const server = await servers(env)
+    const { access_token: token, user } = await longSignedIn(server)
+    const { email } = user
+    const code = codeIn(await mailAfter(server, email, () => askNonce(server, token)))
+    for (const type of ['email', 'recovery', 'signup', 'email_change', 'reauthentication']) {
+      const response = await verify(server.app, { type, email, token: code })
+      assert.equal(response.json().error_code, 'otp_expired')
+    }
+  })
+
+  test('people without a proven address cannot be asked', async () => {
+    const server = await servers({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+    const { access_token: token } = (await call(server.app, '/signup', {})).json<Session>()
+    const none = await askNonce(server, token)
+    assert.deepEqual([none.statusCode, none.json().error_code], [400, 'validation_failed'])
+    const person = await confirmedPerson(server)
+    await server.app.db
+      .updateTable('users')
+      .set({ email_confirmed_at: null })
+      .where('id', '=', person.user.id)
+      .execute()
+    const unproven = await askNonce(server, person.access_token)
+    assert.deepEqual(
+      [unproven.statusCode, unproven.json().error_code],
+      [422, 'email_not_confirmed'],
+    )
+  })
+})
+
+suite('a password that needs the current one', () => {
+  const servers = sharedServers()
+  const env = { AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true' }
+
+  /** Signed in by password: the session of a sign-up's link would not be asked. */
+  test('is set with it', async () => {
+    const server = await servers(env)
+    const { access_token: token, user } = await confirmedPerson(server)
+    const attempts = [
+      { body: {}, code: 'current_password_required' },
+      { body: { current_password: 'wrong' }, code: 'current_password_invalid' },
+      { body: { current_password: other }, code: 'current_password_invalid' },
+    ]
+    for (const { body, code } of attempts) {
+      const response = await put(server, token, { password: other, ...body })
+      assert.deepEqual([response.statusCode, response.json().error_code], [400, code])
+    }
+    const body = { password: other, current_password: password }
+    assert.equal((await put(server, token, body)).statusCode, 200)
+    assert.equal((await signIn(server.app, user.email, other)).statusCode, 200)
+  })
+
+  test('cannot be guessed at with somebody else’s session', async () => {
+    const server = await servers(env)
+    const { access_token: token, user } = await confirmedPerson(server)
+    const statuses = []
+    for (let guess = 0; guess < 11; guess++) {
+      const body = { password: other, current_password: `guess ${guess}` }
+      statuses.push((await put(server, token, body)).statusCode)
+    }
+    assert.deepEqual(new Set(statuses.slice(0, 10)), new Set([400]))
+    assert.equal(statuses[10], 429)
+    assert.equal((await signIn(server.app, user.email)).statusCode, 200, 'signing in is not slowed')
+  })
+
+  test('is set without by whoever came by mail, or has none yet', async () => {
+    const server = await servers(env)
+    const { email } = (await confirmedPerson(server)).user
+    const ask = () => call(server.app, '/recover', { email })
+    const token = codeIn(await mailAfter(server, email, ask))
+    const recovered = await verify(server.app, { type: 'recovery', email, token })
+    const { access_token } = recovered.json<Session>()
+    assert.equal((await put(server, access_token, { password: other })).statusCode, 200)
+
+    const fresh = newAddress()
+    const code = codeIn(
+      await mailAfter(server, fresh, () => call(server.app, '/otp', { email: fresh })),
+    )
+    const session = (await verify(server.app, { type: 'email', email: fresh, token: code })).json()
+    assert.equal((await put(server, session.access_token, { password: other })).statusCode, 200)
+  })
+})
+
+suite('metadata', () => {
+  const servers = sharedServers()
+
+  test('is merged at the top level, null deletes a key, nested null stays', async () => {
+    const server = await servers()
+    const { access_token: token } = await confirmedPerson(server)
+    await put(server, token, { data: { a: 1, b: { c: 1, d: null }, gone: 'x' } })
+    const response = await put(server, token, { data: { b: { e: 2, f: null }, gone: null } })
+    const { user_metadata } = response.json<User>()
+    assert.equal(user_metadata.a, 1)
+    assert.deepEqual(user_metadata.b, { e: 2, f: null })
+    assert.ok(!('gone' in user_metadata))
+    assert.equal(user_metadata.email_verified, true)
+    const seen = await call(server.app, '/user', undefined, { token })
+    assert.deepEqual(seen.json(), response.json())
+  })
+
+  test('of the app can be changed by an admin who is a person', async () => {
+    const server = await servers()
+    const { user } = await confirmedPerson(server)
+    await server.app.db
+      .updateTable('users')
+      .set({ role: 'service_role' })
+      .where('id', '=', user.id)
+      .execute()
+    const { access_token: token } = (await signIn(server.app, user.email)).json<Session>()
+    const response = await put(server, token, { app_metadata: { plan: 'gold' } })
+    assert.equal(response.json<User>().app_metadata.plan, 'gold')
+  })
+
+  test('changes with two statements: who asks, and the change with its record', async () => {
+    const server = await servers()
+    const { access_token: token } = await confirmedPerson(server)
+    await put(server, token, { data: { warm: true } })
+    await idle(server)
+    let statements = 0
+    server.app.pool.on('acquire', () => void statements++)
+    await put(server, token, { data: { visits: 2 } })
+    assert.equal(statements, 2)
+  })
+})
