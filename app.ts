@@ -56,6 +56,7 @@ import rateLimit from './plugins/rate-limit.ts'
 import readiness from './plugins/readiness.ts'
 import redirects from './plugins/redirects.ts'
 import requestLog from './plugins/request-log.ts'
+import serializers from './plugins/serializers.ts'
 import sessionPolicy from './plugins/session-policy.ts'
 import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
@@ -104,6 +105,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
 
   await app.register(config, { config: values })
   await app.register(telemetry)
+  await app.register(serializers)
   await app.register(errorHandler)
   await app.register(bodyParser)
   await app.register(httpHeaders)
