@@ -1,15 +1,10 @@
 /** The typed database: every table by name, and the two handles that queries take. */
-import {
-  Kysely,
-  type LogEvent,
-  PostgresDialect,
-  type PostgresPool,
-  type Transaction,
-} from 'kysely'
+import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 
 import type { AuditLogEntriesTable } from './audit-log-entries.ts'
 import type { FlowStateTable } from './flow-states.ts'
 import type { IdentitiesTable } from './identities.ts'
+import type { ImportsTable } from './imports.ts'
 import type { MailMessagesTable } from './mail-messages.ts'
 import type { MfaAmrClaimsTable, MfaFactorsTable } from './mfa.ts'
 import type { OneTimeTokensTable } from './one-time-tokens.ts'
@@ -28,6 +23,7 @@ export interface Database {
   mfa_amr_claims: MfaAmrClaimsTable
   mfa_factors: MfaFactorsTable
   one_time_tokens: OneTimeTokensTable
+  postern_imports: ImportsTable
   postern_mail_messages: MailMessagesTable
   postern_send_intervals: SendIntervalsTable
   postern_send_quotas: SendQuotasTable

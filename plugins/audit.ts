@@ -55,7 +55,7 @@ interface AuditDeps {
   /** False with AUTH_AUDIT_LOG_DISABLE_POSTGRES: then the log line is the record. */
   stored: boolean
   log: Pick<FastifyBaseLogger, 'info'>
-  metrics: FastifyInstance['metrics']
+  metrics: Pick<FastifyInstance['metrics'], 'count'>
 }
 
 export function createAudit({ stored, log, metrics }: AuditDeps) {

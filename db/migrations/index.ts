@@ -15,6 +15,7 @@ import * as postern from './0008-postern.ts'
 import * as functionsAndRoles from './0009-functions-and-roles.ts'
 import * as userSearch from './0010-user-search.ts'
 import * as externalSignIns from './0011-external-sign-ins.ts'
+import * as imports from './0012-imports.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   '0009-functions-and-roles': functionsAndRoles,
   '0010-user-search': userSearch,
   '0011-external-sign-ins': externalSignIns,
+  '0012-imports': imports,
 }

@@ -1,0 +1,88 @@
+/** `npm run users`: takes people in from a file, and gives them out. */
+import { parseArgs } from 'node:util'
+
+import type { Db } from '../db/database.ts'
+import { createDb } from '../db/database.ts'
+import { adminActor, createAudit } from '../plugins/audit.ts'
+import { createPool } from '../plugins/db.ts'
+import type { Config } from '../schemas/config/config.ts'
+import { withDotEnv } from '../schemas/config/dot-env.ts'
+import { readConfig } from '../schemas/config/read-config.ts'
+import { writeUsers } from './users/export.ts'
+import { importUsers } from './users/import.ts'
+import { createProgressBar } from './users/progress-bar.ts'
+import { type Format, formatOf } from './users/read-rows.ts'
+
+const usage = `npm run users -- import FILE.ndjson|FILE.csv [--dry-run] [--resume | --restart]
+npm run users -- export [FILE.ndjson|FILE.csv] [--format ndjson|csv]`
+
+const options = {
+  'dry-run': { type: 'boolean', default: false },
+  resume: { type: 'boolean', default: false },
+  restart: { type: 'boolean', default: false },
+  format: { type: 'string' },
+} as const
+
+/** The command. Throws an Error that is one sentence for the operator. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+  const [name, file, ...rest] = positionals
+  if (rest.length > 0 || (values.resume && values.restart)) throw new Error(`Usage:\n${usage}`)
+  if (name === 'import' && file && values.format === undefined) {
+    const unfinished = values.resume ? 'resume' : values.restart ? 'restart' : undefined
+    return withDb((db, config) => runImport(db, config, file, values['dry-run'], unfinished))
+  }
+  if (name !== 'export') throw new Error(`Usage:\n${usage}`)
+  const format = readFormat(values.format, file)
+  return withDb(async (db) => {
+    const count = await writeUsers(db, { file, format })
+    console.error(`${count} exported`)
+  })
+}
+
+async function runImport(
+  db: Db,
+  config: Config,
+  file: string,
+  dryRun: boolean,
+  unfinished: 'resume' | 'restart' | undefined,
+): Promise<void> {
+  const startedAt = performance.now()
+  formatOf(file)
+  const defaults = { aud: config.AUTH_JWT_AUD, role: config.AUTH_JWT_DEFAULT_GROUP_NAME }
+  const progressBar = createProgressBar()
+  const outcome = await importUsers(db, { file, unfinished, dryRun, defaults, progressBar })
+  const { imported, refused, reportPath } = outcome
+  if (!dryRun) await recordImport(db, config, { imported, refused })
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  console.log(
+    `${imported} ${dryRun ? 'could be imported' : 'imported'}, ${refused} refused, ${seconds} s`,
+  )
+  if (refused > 0) console.log(`What was refused and why: ${reportPath}`)
+}
+
+async function recordImport(db: Db, config: Config, traits: Record<string, number>) {
+  const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
+  const audit = createAudit({ stored, log: { info() {} }, metrics: { count() {} } })
+  const actor = adminActor('npm run users')
+  await audit.record(db, 'users_imported', actor, { ip: '', now: new Date(), traits })
+}
+
+function readFormat(given: string | undefined, file: string | undefined): Format {
+  if (given === undefined) return file ? formatOf(file) : 'ndjson'
+  if (given === 'csv' || given === 'ndjson') return given
+  throw new Error(`--format ${given} is unknown: use ndjson or csv.`)
+}
+
+async function withDb(use: (db: Db, config: Config) => Promise<void>): Promise<void> {
+  const env = withDotEnv(process.env)
+  // Its notices are about the server.
+  const config = readConfig(env, { dev: false, warn() {} })
+  const log = { warn: (_details: unknown, message?: string) => console.error(message) }
+  const pool = createPool({ connectionString: config.DATABASE_URL, max: 2, log })
+  try {
+    await use(createDb(pool, config.AUTH_DB_NAMESPACE), config)
+  } finally {
+    await pool.end()
+  }
+}

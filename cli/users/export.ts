@@ -1,0 +1,110 @@
+/** `npm run users -- export`: everybody with their hashes and identities, in the form that import takes. */
+import { createWriteStream } from 'node:fs'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+import { stringify } from 'csv-stringify/sync'
+
+import { type ExportedUser, exportUsers } from '../../db/bulk-users.ts'
+import type { Db } from '../../db/database.ts'
+import { nilUuid } from '../../db/users.ts'
+import type { Format } from './read-rows.ts'
+
+export interface ExportOptions {
+  /** Undefined: standard output. */
+  file: string | undefined
+  format: Format
+  batchSize?: number
+}
+
+/** Returns how many there were. */
+export async function writeUsers(db: Db, options: ExportOptions): Promise<number> {
+  const { file, format, batchSize = 1000 } = options
+  let count = 0
+  async function* texts() {
+    if (format === 'csv') yield stringify([columns])
+    for await (const users of batches(db, batchSize)) {
+      count += users.length
+      yield render(users.map(toRecord), format)
+    }
+  }
+  const output = file === undefined ? keepOpen(process.stdout) : createWriteStream(file)
+  await pipeline(texts, output)
+  return count
+}
+
+async function* batches(db: Db, size: number): AsyncGenerator<ExportedUser[]> {
+  let after = nilUuid
+  for (;;) {
+    const users = await exportUsers(db, after, size)
+    const last = users.at(-1)
+    if (!last) return
+    yield users
+    after = last.id
+  }
+}
+
+function toRecord(user: ExportedUser) {
+  return {
+    id: user.id,
+    aud: user.aud,
+    role: user.role,
+    email: user.email,
+    phone: user.phone,
+    password_hash: user.encrypted_password,
+    email_confirmed_at: user.email_confirmed_at,
+    phone_confirmed_at: user.phone_confirmed_at,
+    invited_at: user.invited_at,
+    last_sign_in_at: user.last_sign_in_at,
+    created_at: user.created_at,
+    updated_at: user.updated_at,
+    banned_until: user.banned_until,
+    deleted_at: user.deleted_at,
+    is_anonymous: user.is_anonymous,
+    is_sso_user: user.is_sso_user,
+    app_metadata: user.raw_app_meta_data,
+    user_metadata: user.raw_user_meta_data,
+    identities: user.identities.map(({ id, user_id, email, ...identity }) => identity),
+  }
+}
+
+type Exported = ReturnType<typeof toRecord>
+
+const columns: (keyof Exported)[] = [
+  'id',
+  'aud',
+  'role',
+  'email',
+  'phone',
+  'password_hash',
+  'email_confirmed_at',
+  'phone_confirmed_at',
+  'invited_at',
+  'last_sign_in_at',
+  'created_at',
+  'updated_at',
+  'banned_until',
+  'deleted_at',
+  'is_anonymous',
+  'is_sso_user',
+  'app_metadata',
+  'user_metadata',
+  'identities',
+]
+
+function render(records: Exported[], format: Format): string {
+  if (format === 'ndjson') return records.map((record) => `${JSON.stringify(record)}\n`).join('')
+  const cast = {
+    date: (value: Date) => value.toISOString(),
+    boolean: String,
+    object: (value: object) => JSON.stringify(value),
+  }
+  return stringify(records, { columns, cast })
+}
+
+/** A pipeline ends what it writes to, and standard output must outlive it. */
+function keepOpen(output: NodeJS.WriteStream): Writable {
+  return new Writable({
+    write: (chunk, _encoding, done) => void output.write(chunk, (error) => done(error)),
+  })
+}

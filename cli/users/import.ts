@@ -1,0 +1,154 @@
+/** `npm run users -- import`: takes people in from a file, batch by batch, and goes on where it was stopped. */
+import { createHash } from 'node:crypto'
+import { open, stat } from 'node:fs/promises'
+
+import type { Db, Trx } from '../../db/database.ts'
+import {
+  advanceImport,
+  findImport,
+  finishImport,
+  type ImportProgress,
+  startImport,
+} from '../../db/imports.ts'
+import { storeBatch } from './batch.ts'
+import { type BulkRecord, type Defaults, RefusedRow, toBulkRecord } from './bulk-record.ts'
+import type { ProgressBar } from './progress-bar.ts'
+import { type Row, readRows } from './read-rows.ts'
+import { openReport, type Refusal, type Report } from './refusals.ts'
+
+export interface ImportOptions {
+  file: string
+  /** Undefined: refuse when an earlier import of this file was stopped. */
+  unfinished: 'resume' | 'restart' | undefined
+  dryRun: boolean
+  defaults: Defaults
+  progressBar: ProgressBar
+  batchSize?: number
+}
+
+export interface ImportOutcome {
+  imported: number
+  refused: number
+  reportPath: string
+}
+
+interface Batch {
+  rows: number
+  records: BulkRecord[]
+  refusals: Refusal[]
+  bytesRead: number
+}
+
+class RolledBack extends Error {}
+
+/** Throws an Error that is one sentence for the operator. */
+export async function importUsers(db: Db, options: ImportOptions): Promise<ImportOutcome> {
+  const { file, dryRun, progressBar } = options
+  const { size } = await stat(file)
+  const reportPath = `${file}.refused.ndjson`
+  let progress = await begin(db, await digestOf(file, size), options)
+  let report: Report | undefined
+  for await (const { batch, lineBefore } of readBatches(options, progress.settled)) {
+    report ??= await openReport(reportPath, lineBefore)
+    progress = await settle(db, batch, progress, report, dryRun)
+    const note = `${progress.imported} imported, ${progress.refused} refused`
+    progressBar.show(batch.bytesRead / size, note)
+  }
+  progressBar.end()
+  report ??= await openReport(reportPath, progress.settled === 0 ? 0 : Number.MAX_SAFE_INTEGER)
+  if (!dryRun) await finishImport(db, progress.id, new Date())
+  return { ...progress, reportPath }
+}
+
+async function begin(db: Db, id: string, options: ImportOptions): Promise<ImportProgress> {
+  const { dryRun, unfinished, file } = options
+  if (dryRun) return { id, settled: 0, imported: 0, refused: 0 }
+  const earlier = await findImport(db, id)
+  const isUnfinished = earlier && !earlier.finished_at && earlier.settled > 0
+  if (isUnfinished && unfinished === 'resume') return earlier
+  if (isUnfinished && unfinished === undefined) {
+    throw new Error(
+      `An import of ${file} was stopped after ${earlier.settled} rows. Add --resume to go on there, or --restart to begin again.`,
+    )
+  }
+  return startImport(db, id, new Date())
+}
+
+/** The same file is known again wherever it lies: by its length, its beginning and its end. */
+async function digestOf(file: string, size: number): Promise<string> {
+  const handle = await open(file)
+  const part = 65_536
+  try {
+    const head = await handle.read(Buffer.alloc(part), 0, part, 0)
+    const tail = await handle.read(Buffer.alloc(part), 0, part, Math.max(0, size - part))
+    const hash = createHash('sha256').update(`${size}\n`)
+    hash.update(head.buffer.subarray(0, head.bytesRead))
+    return hash.update(tail.buffer.subarray(0, tail.bytesRead)).digest('hex')
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Batches of checked rows, the first `skip` rows left out. */
+async function* readBatches({ file, defaults, batchSize = 1000 }: ImportOptions, skip: number) {
+  let [skipped, lineBefore] = [0, 0]
+  let batch = emptyBatch()
+  for await (const row of readRows(file)) {
+    if (skipped < skip) {
+      skipped += 1
+      lineBefore = row.line
+      continue
+    }
+    addRow(batch, row, defaults, new Date())
+    if (batch.rows < batchSize) continue
+    yield { batch, lineBefore }
+    batch = emptyBatch()
+  }
+  if (batch.rows > 0) yield { batch, lineBefore }
+}
+
+const emptyBatch = (): Batch => ({ rows: 0, records: [], refusals: [], bytesRead: 0 })
+
+function addRow(batch: Batch, { line, value, bytesRead }: Row, defaults: Defaults, now: Date) {
+  batch.rows += 1
+  batch.bytesRead = bytesRead
+  try {
+    batch.records.push(toBulkRecord(value, line, defaults, now))
+  } catch (error) {
+    if (!(error instanceof RefusedRow)) throw error
+    batch.refusals.push({ line, reason: error.message })
+  }
+}
+
+/** The people and how far we have come are one transaction: none twice and none lost, wherever it ends. */
+async function settle(
+  db: Db,
+  { rows, records, refusals }: Batch,
+  progress: ImportProgress,
+  report: Report,
+  dryRun: boolean,
+): Promise<ImportProgress> {
+  let refused: Refusal[] = []
+  const next = () => ({
+    id: progress.id,
+    settled: progress.settled + rows,
+    imported: progress.imported + rows - refused.length,
+    refused: progress.refused + refused.length,
+  })
+  const store = async (trx: Trx) => {
+    const unstored = await storeBatch(trx, records)
+    refused = [...refusals, ...unstored].sort((a, b) => a.line - b.line)
+    if (dryRun) throw new RolledBack()
+    const isOurs = await advanceImport(trx, progress, next(), new Date())
+    if (!isOurs) throw new Error('Another import of this file is running.')
+    // Before the commit: what a kill leaves behind is dropped when the import goes on.
+    await report.add(refused)
+  }
+  try {
+    await db.transaction().execute(store)
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error
+    await report.add(refused)
+  }
+  return next()
+}

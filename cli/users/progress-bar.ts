@@ -1,0 +1,26 @@
+/** How far a long work has come, on one line of a terminal; silent where nobody looks. */
+
+export interface ProgressBar {
+  /** `share` of the whole, from 0 to 1. */
+  show(share: number, note: string): void
+  end(): void
+}
+
+const width = 30
+const pauseMilliseconds = 100
+
+export function createProgressBar(output: NodeJS.WriteStream = process.stderr): ProgressBar {
+  if (!output.isTTY) return { show() {}, end() {} }
+  let shownAt = 0
+  return {
+    show(share, note) {
+      const now = performance.now()
+      if (now - shownAt < pauseMilliseconds) return
+      shownAt = now
+      const filled = Math.round(Math.min(share, 1) * width)
+      const bar = '#'.repeat(filled).padEnd(width, '.')
+      output.write(`\r[${bar}] ${Math.floor(share * 100)} %  ${note}\u001B[K`)
+    },
+    end: () => void output.write('\r\u001B[K'),
+  }
+}

@@ -1,0 +1,14 @@
+/** How far each import of people has come, so that one that was stopped goes on where it stood. */
+import { ensureTable, type MigrationDb } from './ensure.ts'
+
+export async function up(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'postern_imports', {
+    id: 'text primary key',
+    settled: 'bigint not null',
+    imported: 'bigint not null',
+    refused: 'bigint not null',
+    created_at: 'timestamptz not null',
+    updated_at: 'timestamptz not null',
+    finished_at: 'timestamptz',
+  })
+}
