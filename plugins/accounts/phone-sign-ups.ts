@@ -30,7 +30,7 @@ interface PhoneSignUpDeps {
   autoconfirm: boolean
   /** With any kind of autoconfirmation, a client can tell a taken number anyway. */
   tellsTaken: boolean
-  signUps: Pick<FastifyInstance['signUps'], 'insert' | 'register'>
+  signUps: Pick<FastifyInstance['signUps'], 'asNew' | 'insert' | 'register'>
   phones: FastifyInstance['phones']
   passwords: FastifyInstance['passwords']
   audit: FastifyInstance['audit']
@@ -107,9 +107,9 @@ export function createPhoneSignUps(deps: PhoneSignUpDeps) {
     ): Promise<SignUpOutcome> {
       const user = sent && (await signUps.register(trx, signUp.person, now))
       if (!user) return taken(trx, signUp, now)
-      const change = await phones.store(trx, user.id, sent, now)
+      await phones.store(trx, user.id, sent, now)
       await audit.record(trx, 'user_confirmation_requested', user, { ip: signUp.ip, now })
-      return { state: 'to be confirmed', user: { ...user, ...change } }
+      return { state: 'to be confirmed', user: signUps.asNew(user, signUp.person.contact, now) }
     },
   }
 }

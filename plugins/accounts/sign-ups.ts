@@ -9,7 +9,13 @@ import { sql } from 'kysely'
 import type { Trx } from '../../db/database.ts'
 import { findUserByAnyEmail, mergeMetadata, type UserRecord, updateUser } from '../../db/users.ts'
 import type { LinkContext } from './links.ts'
-import { createRegistration, isUnproven, type NewPerson, reload } from './sign-ups/registration.ts'
+import {
+  type Contact,
+  createRegistration,
+  isUnproven,
+  type NewPerson,
+  reload,
+} from './sign-ups/registration.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -70,7 +76,7 @@ export function createSignUps(deps: SignUpDeps) {
     await sendLimits.claimInterval(trx, 'email', 'confirmation', address, now)
     const user = await registration.register(trx, person, now)
     const outcome = user
-      ? await toBeConfirmed(trx, user, context, ip, now)
+      ? await toBeConfirmed(trx, { user, contact: person.contact }, context, ip, now)
       : await taken(trx, signUp, now)
     // Last, because everybody who sends waits for this row until the transaction ends.
     await sendLimits.claimQuota(trx, 'email', now)
@@ -79,14 +85,14 @@ export function createSignUps(deps: SignUpDeps) {
 
   async function toBeConfirmed(
     trx: Trx,
-    user: UserRecord,
+    { user, contact }: { user: UserRecord; contact: Contact },
     context: LinkContext,
     ip: string,
     now: Date,
   ): Promise<SignUpOutcome> {
-    const sent = await letters.sendLink(trx, 'confirmation', user, context, now)
+    await letters.sendLink(trx, 'confirmation', user, context, now)
     await audit.record(trx, 'user_confirmation_requested', user, { ip, now })
-    return { state: 'to be confirmed', user: { ...user, ...sent } }
+    return { state: 'to be confirmed', user: registration.asNew(user, contact, now) }
   }
 
   async function taken(trx: Trx, signUp: EmailSignUp, now: Date): Promise<SignUpOutcome> {

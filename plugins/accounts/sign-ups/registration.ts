@@ -14,6 +14,7 @@ import {
   updateUser,
 } from '../../../db/users.ts'
 import { toIdentityJson } from '../identity-json.ts'
+import { asNew } from './as-new.ts'
 
 /** An address to be registered, by which a person can be written to. */
 export interface Contact {
@@ -97,6 +98,10 @@ export function createRegistration(defaultRole: string) {
       const owner = existing ?? (await findOwner(trx, contact, aud))
       return owner && takeOver(trx, owner, person, now)
     },
+
+    /** The person as their sign-up is answered. */
+    asNew: (user: UserRecord, contact: Contact, now: Date): UserRecord =>
+      asNew(user, contact, defaultRole, now),
 
     /** A person without any address; they may add one later and keep their id. */
     async insertAnonymous(trx: Trx, aud: string, data: Metadata, now: Date): Promise<UserRecord> {

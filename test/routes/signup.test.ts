@@ -1,0 +1,146 @@
+/** What an answer tells of the account behind an address: nothing. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { findUserByEmail, updateUser } from '../../db/users.ts'
+import { asAdmin } from '../support/admin.ts'
+import type { MailServer } from '../support/mail-server.ts'
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { password, signUp } from '../support/signed-in.ts'
+
+const states = ['unknown', 'unconfirmed', 'confirmed', 'banned', 'invited', 'soft-deleted'] as const
+type State = (typeof states)[number]
+
+suite('addresses and what is told of them', () => {
+  const serverFor = sharedServers()
+
+  test('a sign-up is answered alike, whoever owns the address', async () => {
+    const { app, mail } = await serverFor()
+    const shapes: Record<string, unknown> = {}
+    for (const state of states) {
+      const email = await person(app, mail, state)
+      const data = { name: 'x', email_verified: true }
+      const response = await post(app, '/signup', { email, password, data })
+      shapes[state] = shapeOf(response, [email])
+    }
+    allAlike(shapes, ({ identities: _, ...rest }) => rest)
+  })
+
+  test('only the list of identities tells a taken address, because SDKs read it', async () => {
+    const { app, mail } = await serverFor()
+    for (const state of states) {
+      const email = await person(app, mail, state)
+      const before = Date.now()
+      const user = (await post(app, '/signup', { email, password })).json()
+      for (const time of [user.created_at, user.updated_at, user.confirmation_sent_at]) {
+        assert.ok(Date.parse(time) >= before, `${state}: ${time} is older than the request`)
+      }
+      const isTaken = state === 'confirmed' || state === 'banned'
+      assert.equal(user.identities.length, isTaken ? 0 : 1, state)
+      const owner = await findUserByEmail(app.db, email, 'authenticated')
+      if (isTaken) assert.notEqual(user.id, owner?.id)
+    }
+  })
+
+  test('a wrong password is answered alike, whoever owns the address', async () => {
+    const { app, mail } = await serverFor()
+    const shapes: Record<string, unknown> = {}
+    for (const state of states) {
+      const email = await person(app, mail, state)
+      const wrong = { email, password: `not ${password}` }
+      const response = await post(app, '/token?grant_type=password', wrong)
+      assert.equal(response.json().error_code, 'invalid_credentials')
+      shapes[state] = { ...shapeOf(response, []), body: response.body }
+    }
+    allAlike(shapes)
+  })
+
+  test('the state of an account is told to who knows its password', async () => {
+    const { app, mail } = await serverFor()
+    const told: Partial<Record<State, string>> = {
+      unconfirmed: 'email_not_confirmed',
+      banned: 'user_banned',
+      'soft-deleted': 'invalid_credentials',
+    }
+    for (const [state, code] of Object.entries(told)) {
+      const email = await person(app, mail, state)
+      const response = await post(app, '/token?grant_type=password', { email, password })
+      assert.equal(response.statusCode, 400)
+      assert.equal(response.json().error_code, code)
+    }
+  })
+
+  test('an address is one address, however it is written', async () => {
+    const { app, mail } = await serverFor()
+    const email = await person(app, mail, 'confirmed')
+    for (const spelling of [
+      email.toUpperCase(),
+      ` ${email} `,
+      email.replace('example', 'ｅxample'),
+    ]) {
+      const signedIn = await post(app, '/token?grant_type=password', { email: spelling, password })
+      assert.equal(signedIn.statusCode, 200, spelling)
+      const repeated = await post(app, '/signup', { email: spelling, password })
+      assert.deepEqual(repeated.json().identities, [])
+      assert.equal(repeated.json().email, email)
+    }
+  })
+})
+
+/** Makes an account in this state; returns its address. */
+async function person(app: App, mail: MailServer, state: string): Promise<string> {
+  const email = `${crypto.randomUUID()}@example.com`
+  if (state === 'unknown') return email
+  if (state === 'unconfirmed' || state === 'invited') {
+    await post(app, '/signup', { email, password })
+    if (state === 'unconfirmed') return email
+  } else await signUp(app, mail, email)
+  const user = await findUserByEmail(app.db, email, 'authenticated')
+  if (state === 'soft-deleted') {
+    const answer = await asAdmin(app, 'DELETE', `/admin/users/${user?.id}`, {
+      should_soft_delete: true,
+    })
+    assert.equal(answer.statusCode, 200)
+  }
+  const now = new Date()
+  const changes = {
+    banned: { banned_until: new Date(now.getTime() + 3_600_000) },
+    invited: { invited_at: now, encrypted_password: null },
+  }
+  const change = Object.entries(changes).find(([name]) => name === state)?.[1]
+  if (change) await updateUser(app.db, user?.id ?? '', change, now)
+  return email
+}
+
+function post(app: App, url: string, payload: object) {
+  return app.inject({ method: 'POST', url, payload })
+}
+
+type Answer = Awaited<ReturnType<typeof post>>
+
+/** Everything of an answer but what is fresh in each: times, ids and the address that was sent. */
+function shapeOf(response: Answer, sent: string[]) {
+  const { date: _, 'x-request-id': __, 'content-length': ___, ...headers } = response.headers
+  const { identities, ...body } = response.json()
+  const text = sent.reduce((all, word) => all.replaceAll(word, '<sent>'), JSON.stringify(body))
+  return {
+    status: response.statusCode,
+    headers,
+    body: text
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'),
+    names: Object.keys(response.json()),
+    identities,
+  }
+}
+
+type Shape = ReturnType<typeof shapeOf>
+
+function allAlike(shapes: Record<string, unknown>, pick = (shape: Shape): object => shape) {
+  const entries = Object.entries(shapes) as [string, Shape][]
+  const [first] = entries
+  for (const [state, shape] of entries) {
+    assert.deepEqual(pick(shape), first && pick(first[1]), `${state} differs from ${first?.[0]}`)
+  }
+}
