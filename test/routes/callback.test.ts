@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 
-import { describe, externalServer, type Somebody } from '../support/external.ts'
+import { describe, externalServer, providerEnv, type Somebody } from '../support/external.ts'
 import { client } from '../support/providers/fake-provider.ts'
+import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
 
 const ann: Somebody = { id: '42', emails: [{ email: 'ann@ex.test', verified: true }] }
 const verifier = 'v'.repeat(43)
@@ -260,6 +261,28 @@ suite('/callback', () => {
       })
     }
     assert.ok(lines.join('').includes('bad_verification_code'), 'the reason is in the log')
+  })
+
+  test('OAuth 1.0a', async (t) => {
+    const twitter = await startFakeTwitter(t)
+    const server = await externalServer(t, { env: providerEnv('twitter', twitter.origin) })
+
+    async function goTo(): Promise<Record<string, string>> {
+      const sent = await server.app.inject('/authorize?provider=twitter')
+      const back = await fetch(String(sent.headers.location), { redirect: 'manual' })
+      return Object.fromEntries(new URL(back.headers.get('location') ?? '').searchParams)
+    }
+
+    const { fragment } = await server.comeBack(await goTo())
+    assert.equal(fragment.provider, 'twitter')
+    assert.equal(fragment.provider_token, 'at')
+    const { state = '', oauth_token = '' } = await goTo()
+    const declined = await server.comeBack({ state, denied: oauth_token })
+    assert.equal(declined.query.error, 'access_denied')
+    const theirs = await goTo()
+    const injected = await server.comeBack({ ...theirs, state })
+    assert.equal(injected.query.error_code, 'bad_oauth_callback')
+    assert.deepEqual(twitter.complaints, [])
   })
 
   test('silence ends before the request does', async (t) => {

@@ -21,10 +21,15 @@ export async function visit(provider: Provider, options: Visit = {}): Promise<Ca
     params,
     now,
   })
-  const response = await fetch(addressOf(url.href), { redirect: 'manual' })
-  const fields = response.status === 200 ? await formOf(response) : queryOf(response)
+  const fields = await goThere(addressOf(url.href))
   assert.equal(fields.state, 'state-1')
   return { params: fields, secrets, now }
+}
+
+/** What the provider at this address sends back: in the query of a redirect, or in a form to be posted. */
+export async function goThere(address: string): Promise<Record<string, string>> {
+  const response = await fetch(address, { redirect: 'manual' })
+  return response.status === 200 ? formOf(response) : queryOf(response)
 }
 
 function queryOf(response: Response): Record<string, string> {
