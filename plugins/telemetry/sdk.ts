@@ -1,4 +1,7 @@
 /** The OpenTelemetry SDK, loaded only when telemetry is on. What is not said here, its own OTEL_* variables say. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { Config } from '../../schemas/config/config.ts'
@@ -18,11 +21,7 @@ export async function startSdk(config: Config, log: FastifyBaseLogger): Promise<
   const sdk = startNodeSdk({
     // Until the logger below takes over; what keeps the SDK from starting is said on the console.
     logLevel: config.DEBUG ? 'debug' : 'error',
-    resourceAttributes: {
-      ...serviceName(config),
-      'service.version': version,
-      'auth.version': version,
-    },
+    ...resourceOptions(config),
     logRecordProcessors: [],
     ...(!config.AUTH_TRACING_ENABLED && { spanProcessors: [] }),
     ...(await metricOptions(config)),
@@ -31,10 +30,20 @@ export async function startSdk(config: Config, log: FastifyBaseLogger): Promise<
   return { shutdown: () => Promise.race([sdk.shutdown(), pause(shutdownMs)]) }
 }
 
-/** Ours stands only where the operator gives no name. */
-function serviceName({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES = '' }: Config) {
-  const isNamed = OTEL_SERVICE_NAME || /(^|,)\s*service\.name=/.test(OTEL_RESOURCE_ATTRIBUTES)
-  return isNamed ? {} : { 'service.name': 'postern' }
+/** No detectors: those of the SDK would add the command line. OTEL_RESOURCE_ATTRIBUTES is read in any case. */
+function resourceOptions({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES = '' }: Config) {
+  const isNamed = /(^|,)\s*service\.name=/.test(OTEL_RESOURCE_ATTRIBUTES)
+  const name = OTEL_SERVICE_NAME ?? (isNamed ? undefined : 'postern')
+  return {
+    resourceDetectors: [],
+    resourceAttributes: {
+      ...(name && { 'service.name': name }),
+      'service.version': version,
+      'service.instance.id': randomUUID(),
+      'host.name': hostname(),
+      'auth.version': version,
+    },
+  }
 }
 
 async function metricOptions(config: Config) {

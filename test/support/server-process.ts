@@ -30,7 +30,12 @@ export async function startServerProcess(t: Ending, env: Record<string, string>)
     child.kill('SIGKILL')
     await ended
   })
-  await until(() => isReady(url))
+  const failed = ended.then((code) => {
+    throw new Error(`the server ended with ${code} before it was ready`)
+  })
+  // Later on, ending is what tests ask for.
+  failed.catch(() => {})
+  await Promise.race([until(() => isReady(url)), failed])
   return { child, url, ended }
 }
 

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { suite, type TestContext, test } from 'node:test'
+
+import { parse } from 'yaml'
+
+import { startCollector } from '../support/collector.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { freePort, startServerProcess, until } from '../support/server-process.ts'
+
+const operations = new URL('../../docs/operations/', import.meta.url)
+
+async function scraped(t: TestContext, env: Record<string, string> = {}) {
+  const port = await freePort()
+  const mail = await startMailServer()
+  t.after(() => mail.stop())
+  const server = await startServerProcess(t, {
+    ...mail.env,
+    AUTH_METRICS_ENABLED: 'true',
+    AUTH_METRICS_EXPORTER: 'prometheus',
+    OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
+    OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_RATE_LIMIT_HEADER: 'x-real-ip',
+    ...env,
+  })
+  const scrape = async () => (await fetch(`http://127.0.0.1:${port}/`)).text()
+  return { server, scrape, port, mail }
+}
+
+function post(url: string, body: object, headers: Record<string, string> = {}) {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+}
+
+async function answer(response: Promise<Response>): Promise<{ refresh_token?: string }> {
+  const body: unknown = await (await response).json()
+  return typeof body === 'object' && body !== null ? body : {}
+}
+
+/** The value of one series, by the beginning of its line up to the closing brace. */
+function readSeries(text: string, name: string, ...labels: string[]): number | undefined {
+  const line = text
+    .split('\n')
+    .find((one) => one.startsWith(name) && labels.every((label) => one.includes(label)))
+  return line === undefined ? undefined : Number(line.split(' ').at(-1))
+}
+
+function series(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('postern_') || line.startsWith('http_server'))
+    .map((line) => line.replace(/ \S+$/, ''))
+}
+
+suite('metrics', () => {
+  test('what happens is counted, on path / only', async (t) => {
+    const { server, scrape, port, mail } = await scraped(t)
+    const { refresh_token } = await answer(post(`${server.url}/signup`, {}))
+    const refresh = `${server.url}/token?grant_type=refresh_token`
+    await post(refresh, { refresh_token })
+    const wrong = { email: 'nobody@example.com', password: 'wrong password' }
+    await post(`${server.url}/token?grant_type=password`, wrong)
+    await post(`${server.url}/signup`, { email: 'new@example.com', password: 'a long password' })
+    await until(() => mail.messages.length === 1)
+    await until(async () => readSeries(await scrape(), 'postern_mails_total', 'sent') === 1)
+
+    const text = await scrape()
+    const expected: [number, string, ...string[]][] = [
+      [1, 'postern_sign_ins_total', 'method="anonymous"', 'outcome="accepted"'],
+      [1, 'postern_sign_ins_total', 'method="password"', 'outcome="refused"'],
+      [1, 'postern_token_refreshes_total', 'outcome="rotated"'],
+      [1, 'postern_refusals_total', 'error_code="invalid_credentials"'],
+      [0, 'postern_mails_waiting'],
+      [0, 'postern_mails_dead'],
+      [0, 'postern_password_hashes_waiting'],
+      [0, 'postern_db_pool_waiting'],
+      [1, 'http_server_request_duration_count', 'http_route="/token"', '"400"'],
+    ]
+    for (const [value, name, ...labels] of expected) {
+      assert.equal(readSeries(text, name, ...labels), value, `${name} ${labels}`)
+    }
+    const age = readSeries(text, 'postern_signing_key_age')
+    assert.ok(age !== undefined && age >= 0 && age < 600, `key age ${age}`)
+    assert.match(text, /nodejs_eventloop_delay/)
+    assert.match(text, /v8js_memory_heap/)
+    assert.match(text, /auth_version="\d/)
+    assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 404)
+  })
+
+  test('reuse of a refresh token and limits that were reached are counted', async (t) => {
+    const env = {
+      AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0',
+      AUTH_RATE_LIMIT_VERIFY: '1',
+    }
+    const { server, scrape } = await scraped(t, env)
+    const { refresh_token } = await answer(post(`${server.url}/signup`, {}))
+    const url = `${server.url}/token?grant_type=refresh_token`
+    const next = await answer(post(url, { refresh_token }))
+    await post(url, { refresh_token: next.refresh_token })
+    assert.equal((await post(url, { refresh_token })).status, 400)
+    const headers = { 'x-real-ip': '203.0.113.9' }
+    const guess = { type: 'email', email: 'a@example.com', token: '000000' }
+    for (let i = 0; i < 3; i++) await post(`${server.url}/verify`, guess, headers)
+    const text = await scrape()
+    assert.equal(readSeries(text, 'postern_token_refreshes_total', '"reuse_detected"'), 1)
+    assert.equal(readSeries(text, 'postern_rate_limit_refusals_total', 'limiter="/verify"'), 2)
+  })
+
+  test('the number of series does not grow with people, addresses or paths', async (t) => {
+    const { server, scrape } = await scraped(t)
+    const visit = async (i: number) => {
+      const headers = { 'x-real-ip': `203.0.113.${i}` }
+      await post(`${server.url}/signup`, {}, headers)
+      await fetch(`${server.url}/no-such-path-${i}`, { headers })
+      await fetch(`${server.url}/admin/users/${crypto.randomUUID()}`, { headers })
+      const person = { email: `p${i}@example.com`, password: 'wrong password' }
+      await post(`${server.url}/token?grant_type=password`, person, headers)
+      await post(`${server.url}/token?grant_type=made-up-${i}`, {}, headers)
+    }
+    await visit(1)
+    const before = series(await scrape())
+    for (let i = 2; i < 8; i++) await visit(i)
+    assert.deepEqual(series(await scrape()), before)
+  })
+
+  test('pushed to a collector, they have the same names', async (t) => {
+    const collector = await startCollector(t)
+    const server = await startServerProcess(t, {
+      AUTH_METRICS_ENABLED: 'true',
+      AUTH_METRICS_EXPORTER: 'opentelemetry',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_METRIC_EXPORT_INTERVAL: '200',
+      OTEL_METRIC_EXPORT_TIMEOUT: '200',
+    })
+    await fetch(`${server.url}/health`)
+    const names = ['http.server.request.duration', 'postern.db_pool.connections']
+    await until(() => names.every((name) => collector.metricNames().includes(name)))
+    assert.deepEqual(collector.spans(), [])
+  })
+
+  test('a port that is taken stops the start with a sentence', async (t) => {
+    const { port } = await scraped(t)
+    await assert.rejects(scraped(t, { OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }))
+  })
+})
+
+suite('dashboard and alerts', () => {
+  test('name only what is exported', async (t) => {
+    const { server, scrape } = await scraped(t)
+    await fetch(`${server.url}/health`)
+    const text = await scrape()
+    const exported = new Set(
+      [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name = '', type]) =>
+        type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+      ),
+    )
+    for (const { name } of Object.values(await counterNames())) exported.add(name)
+    const used = new Set(
+      (await expressions()).flatMap((one) =>
+        [...one.matchAll(/\b(?:postern|http_server|nodejs|v8js)_\w+/g)].map(([name]) => name),
+      ),
+    )
+    assert.ok(used.size >= 10, 'the files name metrics')
+    assert.deepEqual(
+      [...used].filter((name) => !exported.has(name)),
+      [],
+    )
+  })
+})
+
+/** A counter is exported from its first event on. */
+async function counterNames() {
+  const { counters } = await import('../../plugins/telemetry/instruments.ts')
+  return Object.keys(counters).map((name) => ({ name: `${name.replaceAll('.', '_')}_total` }))
+}
+
+async function expressions(): Promise<string[]> {
+  const rules = parse(await readFile(new URL('alerts.yml', operations), 'utf8'))
+  const dashboard = JSON.parse(await readFile(new URL('dashboard.json', operations), 'utf8'))
+  const fromRules = rules.groups.flatMap((group: { rules: { expr: string }[] }) =>
+    group.rules.map(({ expr }) => expr),
+  )
+  const fromPanels = dashboard.panels.flatMap((panel: { targets?: { expr: string }[] }) =>
+    (panel.targets ?? []).map(({ expr }) => expr),
+  )
+  return [...fromRules, ...fromPanels]
+}
