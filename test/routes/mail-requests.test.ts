@@ -182,6 +182,30 @@ suite('asking for a mail', () => {
     }
   })
 
+  test('a request that waited longer than a link lives is dropped, with a log line', async (t) => {
+    const lines: string[] = []
+    const server = await build(t, { lines })
+    const { app, config, mail } = server
+    const { user } = await confirmedPerson(server)
+    await app.jobQueue.stop()
+    await call(app, '/recover', { email: user.email })
+    const since = mail.messages.length
+    await app.pool.query(
+      `update ${config.AUTH_DB_NAMESPACE}_jobs._private_jobs
+        set payload = jsonb_set(payload::jsonb, '{asked_at}', '"2020-01-01T00:00:00Z"')::json
+        where payload ->> 'request' is not null`,
+    )
+    const second = await build(t, {
+      lines,
+      env: { DATABASE_URL: config.DATABASE_URL, AUTH_SMTP_PORT: String(mail.port) },
+    })
+    await idle({ ...second, config })
+    assert.equal(mail.messages.length, since)
+    const dropped = lines.filter((line) => line.includes('it waited too long'))
+    assert.equal(dropped.length, 1)
+    assert.ok(!dropped[0]?.includes(user.email))
+  })
+
   test('a job that is done twice mails once', async (t) => {
     const server = await build(t)
     const { app, config, mail } = server

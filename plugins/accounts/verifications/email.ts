@@ -28,7 +28,7 @@ export async function confirmMailbox(
   now: Date,
 ): Promise<Verified> {
   await deleteTokens(trx, user.id)
-  if (user.email_confirmed_at) return done(trx, user, type, 'login', now)
+  if (user.email_confirmed_at) return { state: 'done', user, type, action: 'login' }
   await dropUnprovenCredentials(trx, user, now)
   await confirmEmail(trx, user, now)
   return done(trx, user, type, 'user_signedup', now)
