@@ -46,23 +46,28 @@ export function createBreachedPasswords(deps: BreachedPasswordsDeps) {
     return range
   }
 
+  async function look(password: string, failsClosed: boolean): Promise<boolean> {
+    if (!config.AUTH_PASSWORD_HIBP_ENABLED) return false
+    const hash = createHash('sha1').update(password).digest('hex').toUpperCase()
+    try {
+      return lists(await rangeOf(hash.slice(0, 5), new Date()), hash.slice(5))
+    } catch (error) {
+      if (failsClosed)
+        throw unexpectedFailure('Unable to check the password against known breaches', error)
+      log.warn({ err: error }, 'the list of breached passwords did not answer; not checked')
+      return false
+    }
+  }
+
   return {
     /**
      * Whether the password is in the list; false when the check is switched off. When the list cannot be read:
      * false, or throws unexpected_failure under AUTH_PASSWORD_HIBP_FAIL_CLOSED.
      */
-    async isBreached(password: string): Promise<boolean> {
-      if (!config.AUTH_PASSWORD_HIBP_ENABLED) return false
-      const hash = createHash('sha1').update(password).digest('hex').toUpperCase()
-      try {
-        return lists(await rangeOf(hash.slice(0, 5), new Date()), hash.slice(5))
-      } catch (error) {
-        if (config.AUTH_PASSWORD_HIBP_FAIL_CLOSED)
-          throw unexpectedFailure('Unable to check the password against known breaches', error)
-        log.warn({ err: error }, 'the list of breached passwords did not answer; not checked')
-        return false
-      }
-    },
+    isBreached: (password: string) => look(password, config.AUTH_PASSWORD_HIBP_FAIL_CLOSED),
+
+    /** The same, for a password that is only remarked on: false when the list cannot be read. */
+    isKnownBreached: (password: string) => look(password, false),
   }
 }
 

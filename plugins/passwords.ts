@@ -29,11 +29,14 @@ declare module 'fastify' {
 interface PasswordOptions {
   argon: ArgonParameters
   rules: StrengthRules
+  /** What is remarked on in a password that is not refused for it. */
+  remarks: StrengthRules
   concurrency: number
   maxWaiting: number
 }
 
-export function createPasswords({ argon, rules, concurrency, maxWaiting }: PasswordOptions) {
+export function createPasswords(options: PasswordOptions) {
+  const { argon, rules, remarks, concurrency, maxWaiting } = options
   const queue = createHashQueue(concurrency, maxWaiting)
   const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))
   let dummy: Promise<string> | undefined
@@ -46,7 +49,7 @@ export function createPasswords({ argon, rules, concurrency, maxWaiting }: Passw
     checkLength,
 
     /** What is wrong with a password that signs in all the same. */
-    findWeakness: (password: string) => findWeakness(password, rules),
+    findWeakness: (password: string) => findWeakness(password, remarks),
 
     /** Throws service_unavailable when too many hashes wait already. */
     hash,
@@ -76,16 +79,21 @@ export function createPasswords({ argon, rules, concurrency, maxWaiting }: Passw
 
 async function passwords(fastify: FastifyInstance) {
   const { config, breachedPasswords } = fastify
+  const checksBreaches = config.AUTH_PASSWORD_HIBP_ENABLED
+  const rules = {
+    minLength: config.AUTH_PASSWORD_MIN_LENGTH,
+    requiredCharacters: config.AUTH_PASSWORD_REQUIRED_CHARACTERS,
+  }
   const decorator = createPasswords({
     argon: {
       memoryCost: config.AUTH_PASSWORD_ARGON2_MEMORY,
       timeCost: config.AUTH_PASSWORD_ARGON2_TIME,
       parallelism: config.AUTH_PASSWORD_ARGON2_PARALLELISM,
     },
-    rules: {
-      minLength: config.AUTH_PASSWORD_MIN_LENGTH,
-      requiredCharacters: config.AUTH_PASSWORD_REQUIRED_CHARACTERS,
-      isBreached: config.AUTH_PASSWORD_HIBP_ENABLED ? breachedPasswords.isBreached : undefined,
+    rules: { ...rules, isBreached: checksBreaches ? breachedPasswords.isBreached : undefined },
+    remarks: {
+      ...rules,
+      isBreached: checksBreaches ? breachedPasswords.isKnownBreached : undefined,
     },
     concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || availableParallelism(),
     maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,

@@ -73,7 +73,7 @@ export async function phonePerson(server: PhoneServer, phone = newNumber()): Pro
 }
 
 /** Somebody with an email address, on a server that confirms those at once. */
-export async function mailPerson(server: PhoneServer): Promise<Session> {
+export async function mailPerson(server: Pick<PhoneServer, 'app'>): Promise<Session> {
   const email = `${crypto.randomUUID()}@example.com`
   const response = await post(server, '/signup', { email, password })
   assert.equal(response.statusCode, 200, response.body)

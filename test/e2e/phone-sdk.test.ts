@@ -1,0 +1,136 @@
+/** Phones and anonymous people, by the published client SDK over HTTP and a text message provider. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { AuthApiError, AuthClient } from '@supabase/auth-js'
+
+import { codeIn } from '../support/mail-links.ts'
+import { buildWithSms, newNumber } from '../support/phone-journeys.ts'
+
+const password = 'correct horse battery'
+
+suite('phones through the SDK', () => {
+  test('signUp, verifyOtp, signInWithPassword, updateUser', async (t) => {
+    const { client, sms } = await listen(t)
+    const [phone, another] = [newNumber(), newNumber()]
+    const signedUp = await client.signUp({ phone, password, options: { data: { name: 'Ann' } } })
+    assert.equal(signedUp.error, null)
+    assert.equal(signedUp.data.session, null)
+    assert.equal(signedUp.data.user?.identities?.length, 1)
+    const resent = await client.resend({ type: 'sms', phone })
+    assert.equal(resent.error, null)
+    assert.ok(resent.data.messageId)
+
+    const token = await sms.code(phone, 1)
+    const confirmed = await retried(() => client.verifyOtp({ phone, token, type: 'sms' }))
+    assert.equal(confirmed.error, null)
+    assert.equal(confirmed.data.user?.phone, phone)
+    assert.equal((await client.signInWithPassword({ phone, password })).error, null)
+
+    const since = sms.messages.length
+    const asked = await client.updateUser({ phone: another })
+    assert.equal(asked.data.user?.new_phone, another)
+    const code = await sms.code(another, since)
+    const type = 'phone_change'
+    const changed = await client.verifyOtp({ phone: another, token: code, type })
+    assert.equal(changed.error, null)
+    assert.equal(changed.data.user?.id, signedUp.data.user?.id)
+    assert.equal((await client.getUser()).data.user?.phone, another)
+    const old = await client.signInWithPassword({ phone, password })
+    assert.equal(old.error?.code, 'invalid_credentials')
+  })
+
+  test('signInWithOtp', async (t) => {
+    const { client, sms } = await listen(t)
+    const phone = newNumber()
+    const refused = await client.signInWithOtp({ phone, options: { shouldCreateUser: false } })
+    assert.equal(refused.error?.code, 'otp_disabled')
+    for (const channel of ['sms', 'whatsapp'] as const) {
+      const since = sms.messages.length
+      const asked = await client.signInWithOtp({ phone, options: { channel, data: { a: 1 } } })
+      assert.equal(asked.error, null)
+      const token = await sms.code(phone, since)
+      const wrong = await client.verifyOtp({ phone, token: `${token}0`, type: 'sms' })
+      assert.ok(wrong.error instanceof AuthApiError)
+      assert.equal(wrong.error.code, 'otp_expired')
+      const signedIn = await client.verifyOtp({ phone, token, type: 'sms' })
+      assert.equal(signedIn.error, null)
+      assert.equal(signedIn.data.user?.user_metadata.a, 1)
+    }
+  })
+
+  test('a session that waits for a code before a new password', async (t) => {
+    const { client, sms, app } = await listen(t, {
+      AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
+    })
+    const phone = newNumber()
+    await client.signInWithOtp({ phone })
+    await client.verifyOtp({ phone, token: await sms.code(phone), type: 'sms' })
+    await app.pool.query(`update auth.sessions set created_at = now() - interval '25 hours'`)
+    const needed = await client.updateUser({ password })
+    assert.equal(needed.error?.code, 'reauthentication_needed')
+    const since = sms.messages.length
+    assert.equal((await client.reauthenticate()).error, null)
+    const changed = await client.updateUser({ password, nonce: await sms.code(phone, since) })
+    assert.equal(changed.error, null)
+  })
+})
+
+suite('somebody anonymous through the SDK', () => {
+  test('becomes permanent by phone', async (t) => {
+    const { client, sms } = await listen(t)
+    const before = await client.signInAnonymously({ options: { data: { cart: 3 } } })
+    assert.equal(before.error, null)
+    assert.equal(before.data.user?.is_anonymous, true)
+    const phone = newNumber()
+    assert.equal((await client.updateUser({ phone, password })).error, null)
+    const token = await sms.code(phone)
+    const after = await client.verifyOtp({ phone, token, type: 'phone_change' })
+    assert.equal(after.error, null)
+    assertSame(before.data.user, after.data.user)
+    const claims = await client.getClaims()
+    assert.equal(claims.data?.claims.is_anonymous, false)
+    assert.equal((await client.signInWithPassword({ phone, password })).error, null)
+  })
+
+  test('becomes permanent by email', async (t) => {
+    const { client, mail } = await listen(t)
+    const before = await client.signInAnonymously({ options: { data: { cart: 3 } } })
+    const email = 'ann@example.com'
+    const asked = await client.updateUser({ email, password })
+    assert.equal(asked.data.user?.new_email, email)
+    const token = codeIn(await mail.waitFor(email))
+    const after = await client.verifyOtp({ email, token, type: 'email_change' })
+    assert.equal(after.error, null)
+    assertSame(before.data.user, after.data.user)
+    const refreshed = await client.refreshSession()
+    assert.equal(refreshed.data.user?.is_anonymous, false)
+    assert.equal((await client.signInWithPassword({ email, password })).error, null)
+  })
+})
+
+type Person = { id: string; is_anonymous?: boolean; user_metadata: Record<string, unknown> } | null
+
+function assertSame(before: Person, after: Person): void {
+  assert.equal(after?.id, before?.id)
+  assert.equal(after?.is_anonymous, false)
+  assert.equal(after?.user_metadata.cart, 3)
+}
+
+/** A repeated code counts a moment after the provider has taken it. */
+async function retried<T extends { error: unknown }>(act: () => Promise<T>): Promise<T> {
+  for (let time = 0; time < 20; time++) {
+    const result = await act()
+    if (!result.error) return result
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  return act()
+}
+
+async function listen(t: TestContext, more: Record<string, string> = {}) {
+  const env = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', ...more }
+  const server = await buildWithSms(t, { env })
+  const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
+  const client = new AuthClient({ url, autoRefreshToken: false, persistSession: false })
+  return { ...server, client }
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../schemas/session.ts'
+import { call, mailAfter, newAddress, open, password } from '../support/mail-journeys.ts'
+import { codeIn } from '../support/mail-links.ts'
+import {
+  buildWithSms,
+  codeAfter,
+  newNumber,
+  outcomeOf,
+  type PhoneServer,
+  phonePerson,
+  post,
+  put,
+  sharedSmsServer,
+} from '../support/phone-journeys.ts'
+import { build } from '../support/server.ts'
+
+const switchedOn = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
+
+suite('POST /signup without an address', () => {
+  const shared = sharedSmsServer({ env: switchedOn })
+
+  test('opens a session of somebody anonymous', async () => {
+    const { user, access_token } = await anonymous(await shared(), { data: { theme: 'dark' } })
+    assert.equal(user.is_anonymous, true)
+    assert.deepEqual([user.email, user.phone], ['', ''])
+    assert.deepEqual([user.app_metadata, user.user_metadata], [{}, { theme: 'dark' }])
+    assert.deepEqual(user.identities, [])
+    const claims = claimsOf(access_token)
+    assert.deepEqual([claims.is_anonymous, claims.amr[0].method], [true, 'anonymous'])
+  })
+
+  test('a password alone is nobody’s', async () => {
+    const server = await shared()
+    const session = await anonymous(server, { password })
+    assert.equal(session.user.is_anonymous, true)
+    const later = await put(server, { password: 'another password' }, session)
+    assert.deepEqual(outcomeOf(later), [422, 'validation_failed'])
+  })
+
+  const off: [env: Record<string, string>, code: string][] = [
+    [{}, 'anonymous_provider_disabled'],
+    [{ AUTH_DISABLE_SIGNUP: 'true' }, 'anonymous_provider_disabled'],
+    [{ ...switchedOn, AUTH_DISABLE_SIGNUP: 'true' }, 'signup_disabled'],
+  ]
+  for (const [env, code] of off) {
+    test(`is refused with ${JSON.stringify(env)}`, async (t) => {
+      const { app } = await build(t, { env })
+      assert.deepEqual(outcomeOf(await post({ app }, '/signup', {})), [422, code])
+    })
+  }
+
+  test('has a limit of its own', async (t) => {
+    const env = {
+      ...switchedOn,
+      AUTH_RATE_LIMIT_HEADER: 'x-client',
+      AUTH_RATE_LIMIT_ANONYMOUS_USERS: '2',
+    }
+    const { app } = await build(t, { env })
+    const ask = (payload: object, client = '192.0.2.1') =>
+      call(app, '/signup', payload, { headers: { 'x-client': client } })
+    for (const data of [{ a: 1 }, { a: 2 }]) assert.equal((await ask({ data })).statusCode, 200)
+    assert.deepEqual(outcomeOf(await ask({ data: {} })), [429, 'over_request_rate_limit'])
+    assert.equal((await ask({ data: {} }, '192.0.2.2')).statusCode, 200)
+    assert.equal((await ask({ email: newAddress(), password })).statusCode, 200)
+  })
+})
+
+suite('somebody anonymous becomes permanent', () => {
+  const shared = sharedSmsServer({ env: switchedOn })
+
+  test('by email: one letter, same id, data kept, the password set along', async () => {
+    const server = await shared()
+    const session = await anonymous(server, { data: { cart: [1, 2] } })
+    const email = newAddress()
+    const message = await mailAfter(server, email, () => put(server, { email, password }, session))
+    assert.equal(server.mail.messages.filter(({ to }) => to === email).length, 1)
+    assert.equal((await me(server, session)).is_anonymous, true, 'not before the proof')
+
+    const done = await post(server, '/verify', {
+      type: 'email_change',
+      email,
+      token: codeIn(message),
+    })
+    assert.equal(done.statusCode, 200, done.body)
+    await assertPermanent(server, session, { email }, ['email'])
+    assert.equal(claimsOf(done.json().access_token).is_anonymous, false)
+    const signedIn = await post(server, '/token?grant_type=password', { email, password })
+    assert.equal(signedIn.json().user?.id, session.user.id, signedIn.body)
+  })
+
+  test('by the link of that letter', async () => {
+    const server = await shared()
+    const session = await anonymous(server)
+    const email = newAddress()
+    const message = await mailAfter(server, email, () => put(server, { email }, session))
+    assert.equal((await open(server.app, message)).statusCode, 303)
+    await assertPermanent(server, session, { email }, ['email'])
+  })
+
+  test('by phone', async () => {
+    const server = await shared()
+    const session = await anonymous(server, { data: { cart: [1, 2] } })
+    const phone = newNumber()
+    const wish = { phone, password, data: { name: 'Ann' } }
+    const token = await codeAfter(server, phone, () => put(server, wish, session))
+    assert.equal((await me(server, session)).is_anonymous, true, 'not before the proof')
+
+    const done = await post(server, '/verify', { type: 'phone_change', phone, token })
+    assert.equal(done.statusCode, 200, done.body)
+    await assertPermanent(server, session, { phone }, ['phone'])
+    const { user_metadata } = await me(server, session)
+    assert.deepEqual([user_metadata.cart, user_metadata.name], [[1, 2], 'Ann'])
+    const signedIn = await post(server, '/token?grant_type=password', { phone, password })
+    assert.equal(signedIn.json().user?.id, session.user.id, signedIn.body)
+  })
+
+  test('by both, asked for at once', async () => {
+    const server = await shared()
+    const session = await anonymous(server)
+    const [email, phone] = [newAddress(), newNumber()]
+    const token = await codeAfter(server, phone, () => put(server, { email, phone }, session))
+    const message = await server.mail.waitFor(email)
+    const mailed = { type: 'email_change', email, token: codeIn(message) }
+    assert.equal((await post(server, '/verify', mailed)).statusCode, 200)
+    const texted = await post(server, '/verify', { type: 'phone_change', phone, token })
+    assert.deepEqual(outcomeOf(texted), [403, 'otp_expired'], 'a proof voids what is on its way')
+    const again = await codeAfter(server, phone, () => put(server, { phone }, session))
+    await post(server, '/verify', { type: 'phone_change', phone, token: again })
+    await assertPermanent(server, session, { email, phone }, ['email', 'phone'])
+  })
+
+  test('where addresses need no proof, at once', async (t) => {
+    const env = {
+      ...switchedOn,
+      AUTH_MAILER_AUTOCONFIRM: 'true',
+      AUTH_SMS_AUTOCONFIRM: 'true',
+    }
+    const server = await buildWithSms(t, { env })
+    for (const wish of [{ email: newAddress() }, { phone: newNumber() }]) {
+      const session = await anonymous(server)
+      const changed = await put(server, { ...wish, password }, session)
+      assert.equal(changed.statusCode, 200, changed.body)
+      await assertPermanent(server, session, wish, Object.keys(wish))
+    }
+    const session = await anonymous(server)
+    const both = { email: newAddress(), phone: newNumber() }
+    assert.equal((await put(server, both, session)).statusCode, 200)
+    await assertPermanent(server, session, both, ['email', 'phone'])
+    assert.equal(server.sms.messages.length, 0)
+  })
+
+  test('not by what somebody else has', async () => {
+    const server = await shared()
+    const { user } = await phonePerson(server)
+    const session = await anonymous(server)
+    const wish = { phone: user.phone, password }
+    assert.deepEqual(outcomeOf(await put(server, wish, session)), [422, 'phone_exists'])
+    assert.equal((await me(server, session)).is_anonymous, true)
+  })
+})
+
+async function anonymous(server: PhoneServer, body: object = {}): Promise<Session> {
+  const response = await post(server, '/signup', body)
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json()
+}
+
+async function me({ app }: PhoneServer, { access_token: token }: Session) {
+  const response = await call(app, '/user', undefined, { token })
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json()
+}
+
+/** Same id and addresses as wanted; tokens say so from the next refresh on. */
+async function assertPermanent(
+  server: PhoneServer,
+  session: Session,
+  addresses: object,
+  providers: string[],
+) {
+  const user = await me(server, session)
+  assert.equal(user.id, session.user.id)
+  assert.equal(user.is_anonymous, false)
+  for (const [key, value] of Object.entries(addresses)) assert.equal(user[key], value)
+  assert.deepEqual([...user.app_metadata.providers].sort(), providers)
+  const { refresh_token } = session
+  const refreshed = await post(server, '/token?grant_type=refresh_token', { refresh_token })
+  assert.equal(refreshed.statusCode, 200, refreshed.body)
+  assert.equal(claimsOf(refreshed.json().access_token).is_anonymous, false)
+}
+
+function claimsOf(token: string) {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { suite, type TestContext, test } from 'node:test'
+
+import { newAddress } from '../support/mail-journeys.ts'
+import { newNumber, outcomeOf, post, put } from '../support/phone-journeys.ts'
+import { build } from '../support/server.ts'
+import { type Answer, deadUrl, vendorServer } from '../support/vendor-server.ts'
+
+const breached = 'Passw0rd-in-every-list'
+const unknown = 'correct horse battery'
+const suffix = createHash('sha1').update(breached).digest('hex').toUpperCase().slice(5)
+const listed: Answer = { text: `${'0'.repeat(35)}:3\r\n${suffix}:1234\r\n` }
+
+async function start(t: TestContext, url: string, more: Record<string, string> = {}) {
+  const env = {
+    AUTH_PASSWORD_HIBP_ENABLED: 'true',
+    AUTH_PASSWORD_HIBP_URL: url,
+    AUTH_MAILER_AUTOCONFIRM: 'true',
+    AUTH_SMS_AUTOCONFIRM: 'true',
+    AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+    ...more,
+  }
+  const { app } = await build(t, { env })
+  const signUp = (password: string, email = newAddress()) =>
+    post({ app }, '/signup', { email, password })
+  return { app, signUp }
+}
+
+suite('breached passwords', () => {
+  test('are refused at sign-up and as a new password, and only five digits are asked for', async (t) => {
+    const { url, seen } = await vendorServer(t, listed)
+    const { app, signUp } = await start(t, url)
+    for (const address of [{ email: newAddress() }, { phone: newNumber() }]) {
+      const response = await post({ app }, '/signup', { ...address, password: breached })
+      assert.deepEqual(outcomeOf(response), [422, 'weak_password'])
+      assert.deepEqual(response.json().weak_password, { reasons: ['pwned'] })
+    }
+    const session = (await signUp(unknown)).json()
+    const changed = await put({ app }, { password: breached }, session)
+    assert.deepEqual(outcomeOf(changed), [422, 'weak_password'])
+    assert.ok(seen.length > 0)
+    for (const { path, body } of seen) {
+      assert.match(path, /^\/range\/[0-9A-F]{5}$/)
+      assert.equal(body, '')
+    }
+  })
+
+  test('set before still sign in, and the answer says what is wrong with them', async (t) => {
+    const { url } = await vendorServer(t, { text: `${'0'.repeat(35)}:3\r\n` }, listed)
+    const { app, signUp } = await start(t, url)
+    const email = newAddress()
+    assert.equal((await signUp(breached, email)).statusCode, 200)
+    const later = Date.now() + 2 * 60 * 60 * 1000
+    t.mock.timers.enable({ apis: ['Date'], now: later })
+    const credentials = { email, password: breached }
+    const signedIn = await post({ app }, '/token?grant_type=password', credentials)
+    assert.equal(signedIn.statusCode, 200, signedIn.body)
+    assert.deepEqual(signedIn.json().weak_password.reasons, ['pwned'])
+  })
+
+  const outages: Record<string, (t: TestContext) => Promise<string>> = {
+    'is not there': deadUrl,
+    'answers an error': async (t) => (await vendorServer(t, { status: 503, text: 'busy' })).url,
+    'answers garbage': async (t) => (await vendorServer(t, { text: '<html>' })).url,
+  }
+  for (const [what, list] of Object.entries(outages)) {
+    test(`the list ${what}: passwords pass, unless the operator says otherwise`, async (t) => {
+      const url = await list(t)
+      const open = await start(t, url)
+      assert.equal((await open.signUp(breached)).statusCode, 200)
+      const closed = await start(t, url, { AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' })
+      const response = await closed.signUp(unknown)
+      assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
+      const { rows } = await closed.app.pool.query('select id from auth.users')
+      assert.deepEqual(rows, [])
+    })
+  }
+
+  test('whoever has an account signs in while the list is down', async (t) => {
+    const { url, server } = await vendorServer(t, listed)
+    const { app, signUp } = await start(t, url, { AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' })
+    const email = newAddress()
+    const session = (await signUp(unknown, email)).json()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 2 * 60 * 60 * 1000 })
+    const credentials = { email, password: unknown }
+    const signedIn = await post({ app }, '/token?grant_type=password', credentials)
+    assert.equal(signedIn.json().user?.id, session.user.id, signedIn.body)
+  })
+})

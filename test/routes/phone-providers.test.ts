@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { password } from '../support/mail-journeys.ts'
+import { mailPerson, newNumber, outcomeOf, post, put } from '../support/phone-journeys.ts'
+import { build } from '../support/server.ts'
+import { type Answer, deadUrl, type SeenRequest, vendorServer } from '../support/vendor-server.ts'
+
+const template = 'Ihr Code für {{ .Code }}'
+const phones = {
+  AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+  AUTH_MAILER_AUTOCONFIRM: 'true',
+  AUTH_SMS_MAX_FREQUENCY: '0',
+  AUTH_SMS_TEMPLATE: template,
+}
+
+interface Vendor {
+  env: (url: string) => Record<string, string>
+  accepted: Answer
+  refused: Answer
+  /** The message and the number in the provider's request. */
+  read: (seen: SeenRequest) => { text: string | undefined; to: string | undefined }
+}
+
+const vendors: Record<string, Vendor> = {
+  twilio: {
+    env: (url) => ({
+      AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
+      AUTH_SMS_TWILIO_AUTH_TOKEN: 't',
+      AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: 'MG1',
+      AUTH_SMS_TWILIO_URL: url,
+    }),
+    accepted: { status: 201, json: { sid: 'SM1', status: 'queued' } },
+    refused: { status: 400, json: { message: 'no such number', more_info: 'https://t.example' } },
+    read: ({ form }) => ({ text: form.Body, to: form.To?.slice(1) }),
+  },
+  messagebird: {
+    env: (url) => ({
+      AUTH_SMS_MESSAGEBIRD_ACCESS_KEY: 'k',
+      AUTH_SMS_MESSAGEBIRD_ORIGINATOR: 'Acme',
+      AUTH_SMS_MESSAGEBIRD_URL: url,
+    }),
+    accepted: { status: 201, json: { id: 'mb1', recipients: { totalSentCount: 1 } } },
+    refused: { status: 422, json: { errors: [{ code: 9, description: 'no recipients' }] } },
+    read: ({ form }) => ({ text: form.body, to: form.recipients }),
+  },
+  textlocal: {
+    env: (url) => ({
+      AUTH_SMS_TEXTLOCAL_API_KEY: 'k',
+      AUTH_SMS_TEXTLOCAL_SENDER: 'ACME',
+      AUTH_SMS_TEXTLOCAL_URL: url,
+    }),
+    accepted: { json: { status: 'success', messages: [{ id: '77', recipient: 1 }] } },
+    refused: { json: { status: 'failure', errors: [{ code: 80, message: 'Invalid template' }] } },
+    read: ({ form }) => ({ text: form.message, to: form.numbers }),
+  },
+  vonage: {
+    env: (url) => ({
+      AUTH_SMS_VONAGE_API_KEY: 'k',
+      AUTH_SMS_VONAGE_API_SECRET: 's',
+      AUTH_SMS_VONAGE_FROM: 'Acme',
+      AUTH_SMS_VONAGE_URL: url,
+    }),
+    accepted: { json: { messages: [{ status: '0', 'message-id': 'v1' }] } },
+    refused: { json: { messages: [{ status: '4', 'error-text': 'Bad Credentials' }] } },
+    read: ({ form }) => ({ text: form.text, to: form.to }),
+  },
+}
+
+for (const [name, vendor] of Object.entries(vendors)) {
+  suite(`through ${name}`, () => {
+    test('the code in the request signs the person in', async (t) => {
+      const { app, seen, lines } = await start(t, name, vendor, vendor.accepted)
+      const phone = newNumber()
+      const signedUp = await post({ app }, '/signup', { phone, password })
+      assert.equal(signedUp.statusCode, 200, signedUp.body)
+      assert.equal(seen.length, 1)
+      const { text, to } = vendor.read(seen[0] ?? assert.fail())
+      assert.equal(to, phone)
+      const token = /^Ihr Code für (\d{6})$/.exec(text ?? '')?.[1] ?? assert.fail(text)
+      const verified = await post({ app }, '/verify', { type: 'sms', phone, token })
+      assert.equal(verified.json().user?.phone, phone, verified.body)
+      assertQuiet(lines, phone, token)
+      assert.ok(lines.some((line) => line.includes(name) && line.includes('providerMessageId')))
+    })
+
+    const failures: [string, Answer][] = [
+      ['a refusal', vendor.refused],
+      ['garbage', { status: 200, text: '<html>' }],
+      ['a lost connection', 'drop'],
+      ['silence', 'hang'],
+    ]
+    for (const [what, answer] of failures) {
+      test(`${what} is 422 sms_send_failed, in our words`, async (t) => {
+        const { app, lines } = await start(t, name, vendor, answer)
+        const phone = newNumber()
+        const response = await post({ app }, '/otp', { phone })
+        assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
+        assert.doesNotMatch(response.body, /no such|no recip|Invalid|Bad|html|example/)
+        assertQuiet(lines, phone)
+      })
+    }
+  })
+}
+
+suite('through twilio_verify', () => {
+  const started: Answer = { status: 201, json: { sid: 'VE1', status: 'pending', valid: false } }
+  const approved: Answer = { json: { sid: 'VE1', status: 'approved', valid: true } }
+  const pending: Answer = { json: { sid: 'VE1', status: 'pending', valid: false } }
+  const expired = [403, 'otp_expired']
+  const vendor: Pick<Vendor, 'env'> = {
+    env: (url) => ({
+      AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
+      AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID: 'AC1',
+      AUTH_SMS_TWILIO_VERIFY_AUTH_TOKEN: 't',
+      AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID: 'VA1',
+      AUTH_SMS_TWILIO_VERIFY_URL: url,
+    }),
+  }
+  const begin = (t: TestContext, ...answers: [Answer, ...Answer[]]) =>
+    start(t, 'twilio_verify', vendor, ...answers)
+  const typed = (app: Parameters<typeof post>[0]['app'], phone: string, token: string) =>
+    post({ app }, '/verify', { type: 'sms', phone, token })
+
+  test('the provider makes the code and says whether it is right', async (t) => {
+    const { app, seen } = await begin(t, started, pending, approved)
+    const phone = newNumber()
+    assert.equal((await post({ app }, '/signup', { phone, password })).statusCode, 200)
+    assert.deepEqual(outcomeOf(await typed(app, phone, '000000')), expired)
+    const verified = await typed(app, phone, '482910')
+    assert.equal(verified.json().user?.phone, phone, verified.body)
+    assert.deepEqual(
+      seen.map(({ path }) => path.split('/').at(-1)),
+      ['Verifications', 'VerificationCheck', 'VerificationCheck'],
+    )
+    assert.deepEqual(seen[2]?.form, { To: `+${phone}`, Code: '482910' })
+  })
+
+  test('its word opens one session for one message, and none unasked', async (t) => {
+    const { app } = await begin(t, started, approved)
+    const phone = newNumber()
+    await post({ app }, '/signup', { phone, password })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => typed(app, phone, '482910')))
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 403, 403, 403, 403])
+    assert.deepEqual(outcomeOf(await typed(app, phone, '482910')), expired)
+    assert.deepEqual(outcomeOf(await typed(app, newNumber(), '482910')), expired)
+  })
+
+  test('a code for signing in does not change a number', async (t) => {
+    const { app } = await begin(t, started, approved)
+    const session = await mailPerson({ app })
+    const [phone, other] = [newNumber(), newNumber()]
+    await post({ app }, '/signup', { phone, password })
+    await put({ app }, { phone: other }, session)
+    const wrong = { type: 'phone_change', phone, token: '482910' }
+    assert.deepEqual(outcomeOf(await post({ app }, '/verify', wrong)), expired)
+    const right = await post({ app }, '/verify', { ...wrong, phone: other })
+    assert.equal(right.json().user?.id, session.user.id, right.body)
+  })
+
+  test('after ten wrong guesses its word counts no more', async (t) => {
+    const wrong = Array.from({ length: 10 }, () => pending)
+    const { app } = await begin(t, started, ...wrong, approved)
+    const phone = newNumber()
+    await post({ app }, '/signup', { phone, password })
+    for (let guess = 0; guess < 11; guess++) {
+      assert.deepEqual(outcomeOf(await typed(app, phone, '482910')), expired)
+    }
+  })
+
+  test('out of reach, it lets nobody in', async (t) => {
+    const { app } = await begin(t, started, 'drop')
+    const phone = newNumber()
+    await post({ app }, '/signup', { phone, password })
+    const response = await typed(app, phone, '482910')
+    assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
+  })
+
+  test('it checks the code before a new password', async (t) => {
+    const { app } = await begin(t, started, approved, started, pending, approved)
+    const phone = newNumber()
+    await post({ app }, '/signup', { phone, password })
+    const session = (await typed(app, phone, '482910')).json()
+    await app.pool.query(`update auth.sessions set created_at = now() - interval '25 hours'`)
+    const headers = { authorization: `Bearer ${session.access_token}` }
+    const asked = await app.inject({ url: '/reauthenticate', headers })
+    assert.equal(asked.statusCode, 200, asked.body)
+    const wish = { password: 'a new password', nonce: '482910' }
+    assert.deepEqual(outcomeOf(await put({ app }, wish, session)), expired)
+    const done = await put({ app }, wish, session)
+    assert.equal(done.statusCode, 200, done.body)
+  })
+})
+
+test('without a provider nothing is half done', async (t) => {
+  const { app } = await build(t, { env: phones })
+  const phone = newNumber()
+  for (const [url, body] of [
+    ['/signup', { phone, password }],
+    ['/otp', { phone }],
+    ['/resend', { type: 'sms', phone }],
+  ] as const) {
+    assert.deepEqual(outcomeOf(await post({ app }, url, body)), [500, 'unexpected_failure'], url)
+  }
+  const session = await mailPerson({ app })
+  assert.deepEqual(outcomeOf(await put({ app }, { phone }, session)), [500, 'unexpected_failure'])
+  const { rows } = await app.pool.query(`select id from auth.users where phone is not null`)
+  assert.deepEqual(rows, [])
+})
+
+test('an unreachable provider is 422 sms_send_failed', async (t) => {
+  const { env } = vendors.twilio ?? assert.fail()
+  const { app } = await build(t, {
+    env: { ...phones, ...env(await deadUrl()), AUTH_SMS_PROVIDER: 'twilio' },
+  })
+  const response = await post({ app }, '/otp', { phone: newNumber() })
+  assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
+})
+
+test('in development the message is in the inbox', async (t) => {
+  const { app } = await build(t, { dev: true, env: phones })
+  const phone = newNumber()
+  await post({ app }, '/otp', { phone })
+  const [message] = (await app.inject('/dev/messages')).json()
+  assert.deepEqual([message.channel, message.to], ['sms', `+${phone}`])
+  const verified = await post({ app }, '/verify', { type: 'sms', phone, token: message.code })
+  assert.equal(verified.statusCode, 200, verified.body)
+})
+
+async function start(
+  t: TestContext,
+  name: string,
+  { env }: Pick<Vendor, 'env'>,
+  ...answers: [Answer, ...Answer[]]
+) {
+  const { url, seen } = await vendorServer(t, ...answers)
+  const lines: string[] = []
+  const { app } = await build(t, {
+    env: { ...phones, ...env(url), AUTH_SMS_PROVIDER: name, AUTH_INTERNAL_HTTP_TIMEOUT: '1s' },
+    lines,
+  })
+  return { app, seen, lines }
+}
+
+/** No line above debug holds any of this. */
+function assertQuiet(lines: string[], ...secrets: string[]): void {
+  for (const line of lines) {
+    if (JSON.parse(line).level <= 20) continue
+    for (const secret of secrets) assert.ok(!line.includes(secret), line)
+  }
+}
