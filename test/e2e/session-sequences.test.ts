@@ -1,0 +1,182 @@
+/** Random lives of several sessions of one person, step by step against a model of the rules. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import fc from 'fast-check'
+
+import type { Session } from '../../schemas/session.ts'
+import type { App } from '../support/server.ts'
+import { type Rules, SessionModel } from '../support/session-model.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, getUser, newPerson, refresh, signIn } from '../support/signed-in.ts'
+
+const usual = { reuseInterval: 10, timebox: 36_000, inactivity: 3600 }
+const rules: Rules[] = [
+  { ...usual, rotation: true, untilUsed: false },
+  { ...usual, rotation: true, untilUsed: true },
+  { ...usual, rotation: false, untilUsed: false },
+]
+
+const which = fc.nat(2)
+/** Mostly the newest token or the one before: else every session is dead after two steps. */
+const age = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(0) },
+  { weight: 6, arbitrary: fc.constant(1) },
+  { weight: 1, arbitrary: fc.nat(9) },
+)
+const seconds = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 0, max: 12 }) },
+  { weight: 2, arbitrary: fc.integer({ min: 0, max: 1800 }) },
+  { weight: 1, arbitrary: fc.constantFrom(3599, 3600, 36_000) },
+)
+const scope = fc.constantFrom('local', 'others', 'global')
+const step = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ do: fc.constant('refresh' as const), which, age }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('race' as const), which, age }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('wait' as const), seconds }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('look' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sign out' as const), which, scope }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sign in' as const), which }) },
+)
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+interface Device {
+  model: SessionModel
+  access_token: string
+  tokens: string[]
+}
+
+suite('sequences of refresh, replay, races, sign-outs and time', () => {
+  const serverFor = sharedServers()
+
+  test('never leave the model', { timeout: 60_000 }, async (t) => {
+    const clock = start(t)
+    let steps = 0
+    const property = fc.asyncProperty(
+      fc.constantFrom(...rules),
+      fc.array(step, { minLength: 30, maxLength: 120 }),
+      async (rule, life) => {
+        const { app } = await serverFor(settingsOf(rule))
+        const person = await newPerson(app)
+        const open = (session: Session): Device => ({
+          model: new SessionModel(rule, clock.now()),
+          access_token: session.access_token,
+          tokens: [session.refresh_token],
+        })
+        const devices = [open(person), open(await signIn(app, person.email))]
+        for (const next of life) {
+          steps += 1
+          if (next.do === 'wait') clock.wait(next.seconds)
+          else if (next.do === 'sign in')
+            devices[next.which] = open(await signIn(app, person.email))
+          else await take(app, devices, next, clock.now())
+        }
+        await compare(app, person.user.id, devices)
+      },
+    )
+    await fc.assert(property, { numRuns: 200, interruptAfterTimeLimit: 12_000 })
+    t.diagnostic(`${steps} steps`)
+    assert.ok(steps > 500, `only ${steps} steps`)
+  })
+})
+
+async function take(
+  app: App,
+  devices: Device[],
+  next: Exclude<Step, { do: 'wait' | 'sign in' }>,
+  now: number,
+) {
+  const device = devices[next.which]
+  if (!device) return
+  const { model, tokens } = device
+  if (next.do === 'look') {
+    assert.equal((await getUser(app, device)).statusCode, model.isAlive ? 200 : 403)
+  } else if (next.do === 'sign out') {
+    await signOut(app, devices, device, next.scope)
+  } else {
+    const index = Math.max(tokens.length - 1 - next.age, 0)
+    const count = next.do === 'race' ? 5 : 1
+    await present(app, device, { index, count }, now)
+  }
+}
+
+/** Presents one token, several times at once in a race. */
+async function present(
+  app: App,
+  device: Device,
+  { index, count }: { index: number; count: number },
+  now: number,
+) {
+  const { model, tokens } = device
+  const answer = model.refresh(tokens.length - 1 - index, now)
+  const attempts = Array.from({ length: count }, () => refresh(app, tokens[index] ?? ''))
+  const responses = await Promise.all(attempts)
+  if ('error' in answer) {
+    const errors = responses.map((response) => response.json().error_code)
+    assert.ok(errors.includes(answer.error), `${errors} instead of ${answer.error}`)
+    // The first of a race ends the session; the others find none.
+    const possible = [answer.error, 'refresh_token_not_found']
+    assert.ok(
+      errors.every((error) => possible.includes(error)),
+      String(errors),
+    )
+    return
+  }
+  const given = new Set(responses.map((response) => response.json().refresh_token))
+  assert.equal(given.size, 1, responses.map(({ body }) => body).join('\n'))
+  const [token] = given
+  if (answer.token === 'current') assert.equal(token, tokens.at(-1))
+  else {
+    assert.ok(!tokens.includes(token))
+    tokens.push(token)
+    device.access_token = responses[0]?.json().access_token
+  }
+}
+
+async function signOut(app: App, devices: Device[], device: Device, scope: string) {
+  const headers = { authorization: `Bearer ${device.access_token}` }
+  const response = await app.inject({ method: 'POST', url: `/logout?scope=${scope}`, headers })
+  assert.equal(response.statusCode, device.model.isAlive ? 204 : 403)
+  if (!device.model.isAlive) return
+  for (const each of devices) {
+    const isMeant = scope === 'global' || (each === device) === (scope === 'local')
+    if (each && isMeant) each.model.isAlive = false
+  }
+}
+
+/** The database holds what the model holds. A session that was replaced here lives on there. */
+async function compare(app: App, userId: string, devices: Device[]) {
+  const rows = await app.db
+    .selectFrom('sessions')
+    .select('refresh_token_counter')
+    .where('user_id', '=', userId)
+    .execute()
+  const counters = rows.map((row) => row.refresh_token_counter)
+  for (const { model } of devices.filter((device) => device?.model.isAlive)) {
+    assert.ok(counters.includes(model.counter), `${counters} has no ${model.counter}`)
+  }
+}
+
+function settingsOf({ rotation, untilUsed, reuseInterval, timebox, inactivity }: Rules) {
+  return {
+    ...autoconfirm,
+    AUTH_JWT_EXP: '999999',
+    AUTH_SESSIONS_TIMEBOX: String(timebox),
+    AUTH_SESSIONS_INACTIVITY_TIMEOUT: String(inactivity),
+    AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: String(rotation),
+    AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED: String(untilUsed),
+    AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: String(reuseInterval),
+  }
+}
+
+function start(t: TestContext) {
+  let now = Math.ceil(Date.now() / 1000)
+  t.mock.timers.enable({ apis: ['Date'], now: now * 1000 })
+  return {
+    now: () => now,
+    wait(seconds: number): void {
+      now += seconds
+      t.mock.timers.setTime(now * 1000)
+    },
+  }
+}
