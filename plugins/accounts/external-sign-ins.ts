@@ -126,8 +126,10 @@ async function externalSignIns(fastify: FastifyInstance) {
   const accounts = createAccounts({
     ...{ aud, audit, defaultRole: config.AUTH_JWT_DEFAULT_GROUP_NAME },
     signupDisabled: config.AUTH_DISABLE_SIGNUP,
+    // An organisation's own people are never matched with anybody else's.
     domainOf: (provider) =>
-      domains[provider] ?? (own.includes(provider) ? provider : defaultDomain),
+      domains[provider] ??
+      (own.includes(provider) || provider.startsWith('sso:') ? provider : defaultDomain),
   })
   const admission = createAdmission({
     ...{ aud, autoconfirm },

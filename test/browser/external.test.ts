@@ -65,10 +65,13 @@ suite('a person in a browser', { skip }, () => {
     })
   })
 
-  test('the provider that development brings along', async (t) => {
-    const port = await freePort()
-    await walk(t, 'dev', { AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}` }, port)
-  })
+  for (const prefix of ['', '/auth/v1']) {
+    test(`the provider that development brings along, below "${prefix}"`, async (t) => {
+      const port = await freePort()
+      const env = { AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}${prefix}` }
+      await walk(t, 'dev', env, port)
+    })
+  }
 
   test('somebody who says no', async (t) => {
     const { origin } = await startOpenidProvider(t, { claimsInIdToken: true })

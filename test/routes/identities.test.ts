@@ -1,64 +1,20 @@
-/** Adding and taking away ways to sign in, by the person themselves, and invitations taken up by a provider. */
+/** A person adds a way to sign in. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
+import { describe, externalServer } from '../support/external.ts'
+import { proven, unproven } from '../support/external-accounts.ts'
 import {
-  describe,
-  type ExternalServer,
-  externalServer,
-  type Somebody,
-} from '../support/external.ts'
+  anonymous,
+  bearer,
+  link,
+  nextId,
+  unlink,
+  userOf,
+  withPassword,
+} from '../support/linking.ts'
 import { linkIn } from '../support/mail-links.ts'
-
-const proven = (email: string, id: string): Somebody => ({
-  id,
-  emails: [{ email, verified: true }],
-})
-const unproven = (email: string, id: string): Somebody => ({
-  id,
-  emails: [{ email, verified: false }],
-})
-
-let count = 500
-const nextId = () => String(++count)
-
-async function anonymous({ app }: ExternalServer): Promise<Session> {
-  return (await app.inject({ method: 'POST', url: '/signup', payload: {} })).json()
-}
-
-async function withPassword(server: ExternalServer, email: string): Promise<Session> {
-  await server.signUp(email, true)
-  return (await server.passwordSignIn(email)).json()
-}
-
-const bearer = ({ access_token }: { access_token: string }) => ({
-  authorization: `Bearer ${access_token}`,
-})
-
-async function link(
-  server: ExternalServer,
-  who: Session,
-  provider: 'github' | 'gitlab',
-  as: Somebody,
-) {
-  describe(server.fakes, provider, as)
-  const start = { path: '/user/identities/authorize', headers: bearer(who) }
-  return server.comeBack(await server.goTo(provider, start))
-}
-
-function unlink({ app }: ExternalServer, who: Session, identityId: string) {
-  const url = `/user/identities/${identityId}`
-  return app.inject({ method: 'DELETE', url, headers: bearer(who) })
-}
-
-async function userOf({ app }: ExternalServer, who: Session): Promise<Session['user']> {
-  return (await app.inject({ url: '/user', headers: bearer(who) })).json()
-}
-
-function identityId(user: Session['user'], provider: string): string {
-  return user.identities?.find((identity) => identity.provider === provider)?.identity_id ?? ''
-}
 
 suite('linking', () => {
   test('by a person who is signed in', async (t) => {
@@ -190,137 +146,5 @@ suite('linking', () => {
       assert.equal(response.statusCode, 404)
       assert.equal(response.json().error_code, 'manual_linking_disabled')
     }
-  })
-})
-
-suite('unlinking', () => {
-  test('by a person who is signed in', async (t) => {
-    const env = { AUTH_MAILER_NOTIFICATIONS_IDENTITY_UNLINKED_ENABLED: 'true' }
-    const server = await externalServer(t, { env })
-
-    await t.test('refuses what is no id, unknown, or the only one', async () => {
-      const ann = await withPassword(server, 'ann@ex.test')
-      const refusals: [string, number, string][] = [
-        ['x', 404, 'validation_failed'],
-        [crypto.randomUUID(), 422, 'single_identity_not_deletable'],
-      ]
-      for (const [id, status, code] of refusals) {
-        const response = await unlink(server, ann, id)
-        assert.deepEqual([response.statusCode, response.json().error_code], [status, code])
-      }
-      await link(server, ann, 'github', proven('ann@ex.test', nextId()))
-      const other = await withPassword(server, 'other@ex.test')
-      const foreign = identityId(await userOf(server, other), 'email')
-      const response = await unlink(server, ann, foreign)
-      assert.equal(response.json().error_code, 'identity_not_found')
-    })
-
-    await t.test('keeps the address that another identity has', async () => {
-      const bob = await withPassword(server, 'bob@ex.test')
-      await link(server, bob, 'github', proven('bob@ex.test', nextId()))
-      const response = await unlink(server, bob, identityId(await userOf(server, bob), 'github'))
-      assert.deepEqual(response.json(), {})
-      const user = await userOf(server, bob)
-      assert.equal(user.email, 'bob@ex.test')
-      assert.deepEqual(user.app_metadata.providers, ['email'])
-      assert.ok((await server.auditActions(user.id)).includes('identity_unlinked'))
-      await server.mail.waitFor(({ to, mail }) => {
-        return to === 'bob@ex.test' && /removed/.test(mail.subject ?? '')
-      })
-    })
-
-    await t.test('makes another proven address the one of the account', async () => {
-      const carl = await withPassword(server, 'carl@ex.test')
-      await link(server, carl, 'gitlab', unproven('unproven-carl@ex.test', nextId()))
-      await link(server, carl, 'github', proven('carl2@ex.test', nextId()))
-      await unlink(server, carl, identityId(await userOf(server, carl), 'email'))
-      const user = await userOf(server, carl)
-      assert.equal(user.email, 'carl2@ex.test')
-      assert.ok(user.email_confirmed_at)
-      assert.equal((await server.passwordSignIn('carl2@ex.test')).statusCode, 200)
-    })
-
-    await t.test('an unproven one has to be proven again', async () => {
-      const dora = await withPassword(server, 'dora@ex.test')
-      await link(server, dora, 'github', unproven('dora2@ex.test', nextId()))
-      await unlink(server, dora, identityId(await userOf(server, dora), 'email'))
-      const user = await userOf(server, dora)
-      assert.equal(user.email, 'dora2@ex.test')
-      assert.equal(user.email_confirmed_at, undefined)
-      assert.equal(user.user_metadata.email_verified, false)
-    })
-
-    await t.test('not when somebody else has the only other address', async () => {
-      await server.signUp('taken@ex.test', true)
-      const eve = await withPassword(server, 'eve@ex.test')
-      await link(server, eve, 'github', unproven('taken@ex.test', nextId()))
-      const before = await userOf(server, eve)
-      const response = await unlink(server, eve, identityId(before, 'email'))
-      assert.equal(response.json().error_code, 'email_conflict_identity_not_deletable')
-      assert.deepEqual(await userOf(server, eve), before)
-    })
-
-    await t.test('of two at once, one stays', async () => {
-      const finn = await withPassword(server, 'finn@ex.test')
-      await link(server, finn, 'github', proven('finn@ex.test', nextId()))
-      const { identities } = await userOf(server, finn)
-      const ids = identities?.map(({ identity_id }) => identity_id) ?? []
-      const responses = await Promise.all(ids.map((id) => unlink(server, finn, id)))
-      assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [200, 422])
-      assert.equal((await userOf(server, finn)).identities?.length, 1)
-    })
-  })
-})
-
-suite('an invitation', () => {
-  test('is taken up by a provider', async (t) => {
-    const server = await externalServer(t)
-    const { app, mail, fakes } = server
-    const token = await app.jwt.signApiToken({ role: 'service_role', seconds: 60 }, new Date())
-
-    async function invite(email: string): Promise<string> {
-      const headers = { authorization: `Bearer ${token}` }
-      const payload = { email, data: { team: 'red' } }
-      const response = await app.inject({ method: 'POST', url: '/invite', headers, payload })
-      assert.equal(response.statusCode, 200, response.body)
-      return new URL(linkIn(await mail.waitFor(email))).searchParams.get('token') ?? ''
-    }
-
-    async function takeUp(invite_token: string, who: Somebody) {
-      describe(fakes, 'github', who)
-      return server.comeBack(await server.goTo('github', { query: { invite_token } }))
-    }
-
-    await t.test('with its address, proven by the mail', async () => {
-      const id = nextId()
-      const seen = await takeUp(await invite('guest@ex.test'), unproven('guest@ex.test', id))
-      assert.ok(seen.fragment.access_token, JSON.stringify(seen.query))
-      const user = await server.personWith({ provider: 'github', id })
-      assert.equal(user?.email, 'guest@ex.test')
-      assert.ok(user?.email_confirmed_at)
-      assert.deepEqual(
-        user.identities.map(({ provider }) => provider),
-        ['github'],
-      )
-      assert.ok((await server.auditActions(user.id)).includes('invite_accepted'))
-    })
-
-    await t.test('not with another address; the invitation is still good', async () => {
-      const invitation = await invite('right@ex.test')
-      const seen = await takeUp(invitation, proven('wrong@ex.test', nextId()))
-      assert.equal(seen.query.error_code, 'validation_failed')
-      const next = await takeUp(invitation, proven('right@ex.test', nextId()))
-      assert.ok(next.fragment.access_token)
-    })
-
-    await t.test('once', async () => {
-      const invitation = await invite('once@ex.test')
-      describe(fakes, 'github', proven('once@ex.test', nextId()))
-      const start = { query: { invite_token: invitation } }
-      const both = [await server.goTo('github', start), await server.goTo('github', start)]
-      const codes = []
-      for (const params of both) codes.push((await server.comeBack(params)).query.error_code)
-      assert.deepEqual(codes, [undefined, 'invite_not_found'])
-    })
   })
 })

@@ -1,0 +1,117 @@
+/** Settings that decide whose account a provider's identity opens. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { describe, externalServer } from '../support/external.ts'
+import { idOf, proven, unproven } from '../support/external-accounts.ts'
+
+suite('accounts behind external identities', () => {
+  test('AUTH_DISABLE_SIGNUP: who is known comes in, nobody else', async (t) => {
+    const open = await externalServer(t)
+    const known = await open.signIn('github', proven('known@ex.test', '71'))
+    assert.ok(known.fragment.access_token)
+    const env = { AUTH_DISABLE_SIGNUP: 'true', DATABASE_URL: open.database.url }
+    const closed = await externalServer(t, { env })
+    assert.ok((await closed.signIn('github', proven('known@ex.test', '71'))).fragment.access_token)
+    assert.ok((await closed.signIn('gitlab', proven('known@ex.test', '71'))).fragment.access_token)
+    const refused = await closed.signIn('github', proven('new@ex.test', '72'))
+    assert.equal(refused.query.error, 'access_denied')
+    assert.equal(refused.query.error_code, 'signup_disabled')
+    assert.equal(await closed.countUsers(), 1)
+  })
+
+  test('AUTH_MAILER_AUTOCONFIRM: every address counts as proven', async (t) => {
+    const server = await externalServer(t, { env: { AUTH_MAILER_AUTOCONFIRM: 'true' } })
+    assert.ok((await server.signIn('github', unproven('ann@ex.test', '1'))).fragment.access_token)
+    const user = await server.personWith({ provider: 'github', id: '1' })
+    assert.ok(user?.email_confirmed_at)
+    assert.equal(user.identities[0]?.identity_data.email_verified, false)
+    assert.ok((await server.signIn('gitlab', unproven('ann@ex.test', '2'))).fragment.access_token)
+    assert.equal(await server.countUsers(), 1)
+  })
+
+  test('AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: in at once, and a mail', async (t) => {
+    const env = {
+      AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true',
+      AUTH_SMTP_MAX_FREQUENCY: '60',
+    }
+    const server = await externalServer(t, { env })
+    const who = unproven('ann@ex.test', '1')
+    for (const _ of [1, 2]) assert.ok((await server.signIn('github', who)).fragment.access_token)
+    await server.mail.waitFor('ann@ex.test')
+    const user = await server.personWith({ provider: 'github', id: '1' })
+    assert.equal(user?.email_confirmed_at, null)
+  })
+
+  test('EMAIL_OPTIONAL: a person without an address', async (t) => {
+    const env = { AUTH_EXTERNAL_GITHUB_EMAIL_OPTIONAL: 'true' }
+    const server = await externalServer(t, { env })
+    for (const _ of [1, 2]) {
+      const seen = await server.signIn('github', { id: '1', emails: [] })
+      assert.ok(seen.fragment.access_token)
+    }
+    const user = await server.personWith({ provider: 'github', id: '1' })
+    assert.equal(user?.email, null)
+    assert.equal(user?.email_confirmed_at, null)
+    assert.equal(await server.countUsers(), 1)
+  })
+
+  test('mails are limited, whoever owns the address', async (t) => {
+    const server = await externalServer(t, { env: { AUTH_SMTP_MAX_FREQUENCY: '60' } })
+    await server.signUp('owned@ex.test', true)
+    for (const [email, codes] of Object.entries({
+      'nobody@ex.test': ['provider_email_needs_verification', 'over_email_send_rate_limit'],
+      // The sign-up has just sent one.
+      'owned@ex.test': ['over_email_send_rate_limit', 'over_email_send_rate_limit'],
+    })) {
+      for (const code of codes) {
+        const { query } = await server.signIn('github', unproven(email, idOf(email)))
+        assert.equal(query.error_code, code)
+        if (code.startsWith('over_')) assert.equal(query.error, 'server_error')
+      }
+    }
+  })
+
+  test('somebody banned', async (t) => {
+    const server = await externalServer(t)
+    const user = await server.signUp('ann@ex.test', true)
+    const banned_until = new Date(Date.now() + 60_000)
+    await server.app.db
+      .updateTable('users')
+      .set({ banned_until })
+      .where('id', '=', user.id)
+      .execute()
+    const { query } = await server.signIn('github', proven('ann@ex.test', '1'))
+    assert.deepEqual([query.error, query.error_code], ['access_denied', 'user_banned'])
+    assert.equal(await server.personWith({ provider: 'github', id: '1' }), undefined)
+  })
+
+  test('a linking domain of its own keeps accounts apart', async (t) => {
+    const env = { AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN: 'gitlab' }
+    const server = await externalServer(t, { env })
+    await server.signUp('ann@ex.test', true)
+    for (const _ of [1, 2]) {
+      const seen = await server.signIn('gitlab', proven('ann@ex.test', '1'))
+      assert.ok(seen.fragment.access_token)
+    }
+    const user = await server.personWith({ provider: 'gitlab', id: '1' })
+    assert.equal(user?.is_sso_user, true)
+    assert.equal(user?.email, 'ann@ex.test')
+    assert.equal(await server.countUsers(), 2)
+  })
+
+  test('ten first sign-ins at once make one account', async (t) => {
+    const server = await externalServer(t)
+    await server.signIn('github', proven('warm@ex.test', '8'))
+    for (const provider of ['github', 'gitlab'] as const) {
+      describe(server.fakes, provider, proven('ann@ex.test', '9'))
+    }
+    const starts = await Promise.all(
+      [...Array(10).keys()].map((index) => server.goTo(index % 2 ? 'github' : 'gitlab')),
+    )
+    const seen = await Promise.all(starts.map((params) => server.comeBack(params)))
+    for (const { fragment, query } of seen)
+      assert.ok(fragment.access_token, query.error_description)
+    assert.equal(await server.countUsers(), 2)
+  })
+})

@@ -1,0 +1,84 @@
+/** What a callback makes of a provider that refuses, errs, is silent or is no longer there. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { describe, externalServer, type Somebody } from '../support/external.ts'
+
+const ann: Somebody = { id: '42', emails: [{ email: 'ann@ex.test', verified: true }] }
+
+suite('/callback', () => {
+  test('what the provider answers', async (t) => {
+    const env = { AUTH_INTERNAL_HTTP_TIMEOUT: '1s' }
+    const lines: string[] = []
+    const server = await externalServer(t, { env, lines })
+    const { goTo, comeBack, fakes } = server
+    describe(fakes, 'github', ann)
+
+    await t.test('a refusal: its code and our words; the state is still good', async () => {
+      const params = await goTo('github')
+      const { state = '' } = params
+      const error_description = '<b>call +1 555 to win</b>'
+      const seen = await comeBack({ state, error: 'access_denied', error_description })
+      assert.equal(seen.status, 302)
+      const expected = {
+        error: 'access_denied',
+        error_description: 'The provider did not sign the person in',
+      }
+      assert.deepEqual(seen.query, expected)
+      assert.deepEqual(seen.fragment, expected)
+      assert.ok((await comeBack(params)).fragment.access_token)
+    })
+
+    await t.test('an error nobody knows', async () => {
+      const { state = '' } = await goTo('github')
+      const seen = await comeBack({ state, error: 'https://evil.test/?<script>' })
+      assert.equal(seen.query.error, 'server_error')
+    })
+
+    await t.test('neither code nor error', async () => {
+      const { state = '' } = await goTo('github')
+      const seen = await comeBack({ state })
+      assert.equal(seen.query.error_code, 'bad_oauth_callback')
+      assert.equal(seen.query.error, 'invalid_request')
+    })
+
+    const broken = {
+      'an error with status 200': { body: '{"error":"bad_verification_code"}' },
+      'a page': { type: 'text/html', body: '<h1>Sorry</h1>' },
+      nothing: 'silence' as const,
+    }
+    for (const [title, answer] of Object.entries(broken)) {
+      await t.test(`${title} instead of a token`, async () => {
+        const params = await goTo('github')
+        fakes.github.instead.set('/login/oauth/access_token', answer)
+        const started = performance.now()
+        const seen = await comeBack(params)
+        fakes.github.instead.delete('/login/oauth/access_token')
+        assert.equal(seen.query.error, 'server_error')
+        assert.equal(seen.query.error_code, 'unexpected_failure')
+        assert.ok(performance.now() - started < 8_000)
+        assert.equal(await server.countUsers(), 1)
+      })
+    }
+    assert.ok(lines.join('').includes('bad_verification_code'), 'the reason is in the log')
+  })
+
+  test('silence ends before the request does', async (t) => {
+    const server = await externalServer(t, { env: { AUTH_API_MAX_REQUEST_DURATION: '2s' } })
+    const { goTo, comeBack, fakes } = server
+    const params = await goTo('github')
+    fakes.github.instead.set('/login/oauth/access_token', 'silence')
+    const seen = await comeBack(params)
+    assert.equal(seen.location.origin, 'http://app.example')
+    assert.equal(seen.query.error, 'server_error')
+  })
+
+  test('a provider that was switched off meanwhile', async (t) => {
+    const before = await externalServer(t)
+    const params = await before.goTo('github')
+    const env = { AUTH_EXTERNAL_GITHUB_ENABLED: 'false', DATABASE_URL: before.database.url }
+    const after = await externalServer(t, { env })
+    const seen = await after.comeBack(params)
+    assert.equal(seen.query.error_code, 'oauth_provider_not_supported')
+  })
+})
