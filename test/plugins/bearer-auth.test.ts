@@ -1,0 +1,126 @@
+/** The Authorization header, as nobody would write it: every answer is a refusal, and none is a fault of ours. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import fc from 'fast-check'
+import { SignJWT } from 'jose'
+
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, getUser, newPerson, signIn } from '../support/signed-in.ts'
+
+const budget = { numRuns: 400, interruptAfterTimeLimit: 4_000 }
+const refusals = ['no_authorization', 'bad_jwt', 'user_not_found', 'session_not_found']
+
+const visible = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0xff }).map(charOf),
+  maxLength: 300,
+})
+const base64url = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+const part = fc.oneof(
+  fc.jsonValue().map(base64url),
+  visible.map(base64url),
+  fc
+    .record({ alg: fc.constantFrom('none', 'HS256', 'RS256', 'ES256', ''), kid: visible })
+    .map(base64url),
+  fc.constant('['.repeat(3000)).map(base64url),
+)
+const tokens = fc.array(part, { maxLength: 6 }).map((parts) => parts.join('.'))
+const schemes = fc.constantFrom('Bearer ', 'bearer  ', 'BEARER\t', 'Bearer', 'Basic ', 'DPoP ', '')
+const headers = fc.oneof(
+  visible,
+  fc.tuple(schemes, fc.oneof(tokens, visible)).map((pieces) => pieces.join('')),
+)
+
+suite('the bearer parser', () => {
+  const serverFor = sharedServers()
+
+  test('refuses whatever is no token of ours', async () => {
+    const { app } = await serverFor(autoconfirm)
+    await fc.assert(
+      fc.asyncProperty(headers, (authorization) => assertRefused(app, authorization)),
+      budget,
+    )
+  })
+
+  test('refuses a token that was changed anywhere, cut, or pieced together', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const person = await newPerson(app)
+    const [token, other] = [person.access_token, (await signIn(app, person.email)).access_token]
+    const parts = token.split('.')
+    const others = other.split('.')
+    const changes = fc.oneof(
+      fc
+        .tuple(fc.nat(token.length - 2), fc.nat(63))
+        .map(([at, digit]) => withDigit(token, at, digit)),
+      fc.nat(token.length - 1).map((length) => token.slice(0, length)),
+      fc.tuple(fc.nat(token.length), visible).map(([at, text]) => insert(token, at, text)),
+      fc
+        .array(fc.constantFrom(...parts, ...others), { minLength: 1, maxLength: 5 })
+        .map((pieces) => pieces.join('.')),
+    )
+    const isChanged = (changed: string) => changed.trim() !== token && changed.trim() !== other
+    await fc.assert(
+      fc.asyncProperty(changes.filter(isChanged), (changed) =>
+        assertRefused(app, `Bearer ${changed}`),
+      ),
+      budget,
+    )
+    assert.equal((await getUser(app, person)).statusCode, 200)
+  })
+
+  test('claims of any type in a token that is signed well make no server error', async () => {
+    const { app, config } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const secret = new TextEncoder().encode(config.AUTH_JWT_SECRET)
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom(
+        user.id,
+        user.id.toUpperCase(),
+        '',
+        'x',
+        '\0',
+        -1,
+        1e300,
+        crypto.randomUUID(),
+      ),
+    )
+    const names = ['sub', 'session_id', 'role', 'aud', 'iss', 'aal', 'amr', 'is_anonymous', 'act']
+    const entries = names.map((name) => [name, fc.option(value, { nil: undefined })] as const)
+    const claims = fc.record(Object.fromEntries(entries))
+    const paths = fc.constantFrom('/user', '/sessions', '/admin/keys')
+    await fc.assert(
+      fc.asyncProperty(claims, paths, async (payload, url) => {
+        const header = { alg: 'HS256', typ: 'JWT' }
+        const token = await new SignJWT(payload).setProtectedHeader(header).sign(secret)
+        const response = await app.inject({ url, headers: { authorization: `Bearer ${token}` } })
+        assert.ok(response.statusCode < 500, `${JSON.stringify(payload)}: ${response.body}`)
+      }),
+      budget,
+    )
+  })
+})
+
+async function assertRefused(app: App, authorization: string): Promise<void> {
+  const started = performance.now()
+  const response = await app.inject({ url: '/user', headers: { authorization } })
+  assert.ok([400, 401, 403].includes(response.statusCode), `${authorization}: ${response.body}`)
+  assert.ok(refusals.includes(response.json().error_code), response.body)
+  assert.ok(performance.now() - started < 1000)
+}
+
+function charOf(code: number): string {
+  return String.fromCharCode(code)
+}
+
+/** Not for the last digit, some of whose bits mean nothing: with others it is the same signature. */
+function withDigit(token: string, at: number, digit: number): string {
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  return token.slice(0, at) + digits.charAt(digit) + token.slice(at + 1)
+}
+
+function insert(token: string, at: number, text: string): string {
+  return token.slice(0, at) + text + token.slice(at)
+}
