@@ -1,34 +1,44 @@
 /** The OpenAPI 3.1 document, made from the schemas that validate and serialize. */
-import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 
-import { version } from '../schemas/version.ts'
+import { describe, type OpenapiDocument } from './openapi/describe.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    openapi: ReturnType<typeof createOpenapi>
+  }
+}
+
+/** `needsBearer` tells which routes ask for a token. */
+export function createOpenapi(needsBearer: (route: RouteOptions) => boolean) {
+  const routes: RouteOptions[] = []
+  let document: Promise<OpenapiDocument> | undefined
+
+  return {
+    routes,
+
+    /** Made when somebody first asks for it. Complete once every route is registered. */
+    document(): Promise<OpenapiDocument> {
+      document ??= describe(routes, needsBearer)
+      return document
+    },
+  }
+}
 
 async function openapi(fastify: FastifyInstance) {
-  await fastify.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Postern',
-        version,
-        description: 'User management and authentication next to Postgres.',
-        license: { name: 'MIT', identifier: 'MIT' },
-      },
-      servers: [{ url: '/', description: 'This server; everything also answers under /auth/v1' }],
-      tags: [
-        { name: 'auth', description: 'Signing up and in' },
-        { name: 'user', description: 'What a signed-in person does' },
-        { name: 'admin', description: 'For tokens with an admin role' },
-        { name: 'operations', description: 'Keys, settings and health' },
-      ],
-      components: {
-        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      },
-    },
-    hideUntagged: true,
-  })
-  fastify.get('/openapi.json', async () => fastify.swagger())
+  const document = createOpenapi(({ preHandler }) =>
+    [preHandler]
+      .flat()
+      .some((guard) => guard === fastify.requireUser || guard === fastify.requireAdmin),
+  )
+  fastify.decorate('openapi', document)
+  fastify.addHook('onRoute', (route) => void document.routes.push(route))
+  fastify.get(
+    '/openapi.json',
+    { schema: { summary: 'This document', tags: ['operations'] } },
+    async () => document.document(),
+  )
 }
 
 export default fp(openapi, { name: 'openapi', fastify: '5.x' })
