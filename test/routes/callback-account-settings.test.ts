@@ -37,10 +37,22 @@ suite('accounts behind external identities', () => {
     }
     const server = await externalServer(t, { env })
     const who = unproven('ann@ex.test', '1')
-    for (const _ of [1, 2]) assert.ok((await server.signIn('github', who)).fragment.access_token)
+    const tokens: (string | undefined)[] = []
+    for (const _ of [1, 2]) tokens.push((await server.signIn('github', who)).fragment.access_token)
+    const statuses = async () => {
+      const asked = tokens.map((token) =>
+        server.app.inject({ url: '/user', headers: { authorization: `Bearer ${token}` } }),
+      )
+      return (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+    }
+    assert.deepEqual(await statuses(), [200, 200])
     await server.mail.waitFor('ann@ex.test')
     const user = await server.personWith({ provider: 'github', id: '1' })
     assert.equal(user?.email_confirmed_at, null)
+    // Once somebody proves the address, whoever came in without a proof is out.
+    assert.ok((await server.signIn('gitlab', proven('ann@ex.test', '2'))).fragment.access_token)
+    assert.deepEqual(await statuses(), [403, 403])
+    assert.equal(await server.personWith({ provider: 'github', id: '1' }), undefined)
   })
 
   test('EMAIL_OPTIONAL: a person without an address', async (t) => {

@@ -2,6 +2,7 @@
 import { findAddressOwners } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
+import { deleteSessions } from '../../../db/sessions.ts'
 import { findUser, mergeMetadata, type UserRecord, updateUser } from '../../../db/users.ts'
 import { ApiError, providerEmailNeedsVerification } from '../../../errors.ts'
 import type {
@@ -32,7 +33,7 @@ export interface Admission {
 export function createAdmission(deps: AdmissionDeps) {
   const { aud, autoconfirm, allowsUnverified, confirmationMail } = deps
 
-  /** The address of the account is proven. */
+  /** The address of the account is proven: who was in before may be somebody else. */
   async function confirm(
     trx: Trx,
     { user }: Arrival,
@@ -42,6 +43,7 @@ export function createAdmission(deps: AdmissionDeps) {
     await updateUser(trx, user.id, { email_confirmed_at: now, is_anonymous: false }, now)
     await mergeMetadata(trx, user.id, { user: { email_verified: true } }, now)
     await deleteTokens(trx, user.id)
+    await deleteSessions(trx, user.id)
     return { state: 'accepted', user: await reload(trx, user), action }
   }
 

@@ -1,6 +1,5 @@
 import type { Trx } from '../../../db/database.ts'
 import { deleteIdentitiesBeside, recomputeProviders } from '../../../db/identities.ts'
-import { deleteSessions } from '../../../db/sessions.ts'
 import {
   type Metadata,
   replaceUserMetadata,
@@ -23,5 +22,4 @@ export async function purge(
   await replaceUserMetadata(trx, user.id, identity.identity_data, now)
   await deleteIdentitiesBeside(trx, identity, keepsPhone ? ['phone'] : [])
   await recomputeProviders(trx, user.id, now)
-  await deleteSessions(trx, user.id)
 }
