@@ -1,6 +1,6 @@
 /**
  * `npm test`: a throwaway Postgres (or TEST_DATABASE_URL), one migrated template database, then node --test.
- * Arguments are test files or folders and options of node --test; without files, all tests run.
+ * Arguments are test files or folders and options of node --test; without files, all tests run that need nothing but npm.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, globSync, statSync } from 'node:fs'
@@ -61,7 +61,7 @@ function runTests(args: string[], adminUrl: string): Promise<number> {
         ? []
         : ['--test-reporter=spec']),
       ...options,
-      ...(files.length > 0 ? files : testFiles('test')),
+      ...(files.length > 0 ? files : testFiles('test').filter(needsOnlyNpm)),
     ],
     {
       stdio: 'inherit',
@@ -77,6 +77,11 @@ function runTests(args: string[], adminUrl: string): Promise<number> {
     running?.on('error', reject)
     running?.on('close', (code) => resolve(code ?? 1))
   })
+}
+
+/** A browser is for `npm run test:browser`. */
+function needsOnlyNpm(file: string): boolean {
+  return !file.startsWith(join('test', 'browser'))
 }
 
 function testFiles(path: string): string[] {

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { chromium } from 'playwright-core'
 
-import { build } from '../../support/server.ts'
+import { build } from '../support/server.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
 const skip = executablePath === undefined ? 'there is no Chromium here' : false

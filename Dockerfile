@@ -1,0 +1,19 @@
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --no-fund --no-audit
+
+FROM node:24-slim
+ENV NODE_ENV=production \
+    NODE_COMPILE_CACHE=/app/.compile-cache
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY . .
+# Types are stripped once, here: the container then starts faster, in less memory, from a read-only file system.
+RUN node --input-type=module -e "await import('./app.ts'); await import('./server.ts')" \
+    && chmod -R a+rX /app/.compile-cache
+USER node
+EXPOSE 8081 9100
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8081}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--max-semi-space-size=4", "cli.ts", "serve"]

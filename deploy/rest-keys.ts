@@ -1,0 +1,59 @@
+/**
+ * Beside PostgREST: makes its login role, keeps our key set in a file for it, and asks it to read the file again when
+ * the set changed. A new key is published long before it signs, so looking once a minute is enough.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import pg from 'pg'
+
+const everyMs = 60_000
+
+function setting(name: string): string {
+  const value = process.env[name]
+  if (!value) throw new Error(`${name} is not set`)
+  return value
+}
+
+const [databaseUrl, password, jwksUrl, file] = [
+  'DATABASE_URL',
+  'AUTHENTICATOR_PASSWORD',
+  'JWKS_URL',
+  'JWKS_FILE',
+].map(setting) as [string, string, string, string]
+
+async function withDatabase(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function prepareRole(client: pg.Client): Promise<void> {
+  const found = await client.query("select from pg_roles where rolname = 'authenticator'")
+  if (found.rowCount === 0) await client.query('create role authenticator login noinherit')
+  const secret = client.escapeLiteral(password)
+  await client.query(`alter role authenticator password ${secret}`)
+  await client.query('grant anon, authenticated, service_role to authenticator')
+}
+
+async function refreshKeys(): Promise<void> {
+  const response = await fetch(jwksUrl, { signal: AbortSignal.timeout(5_000) })
+  if (!response.ok) throw new Error(`the key set answered ${response.status}`)
+  const keys = await response.text()
+  if ((await readFile(file, 'utf8').catch(() => '')) === keys) return
+  await writeFile(file, keys)
+  await withDatabase((client) => client.query("notify pgrst, 'reload config'"))
+  console.log('the key set changed; PostgREST was told')
+}
+
+await withDatabase(prepareRole)
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0))
+for (;;) {
+  // A server that restarts is asked again a minute later; the file keeps the last good set.
+  await refreshKeys().catch((error) => console.error(String(error)))
+  await pause(everyMs)
+}
