@@ -12,7 +12,8 @@ import {
 } from './letters/notifications.ts'
 import { sendReauthentication } from './letters/reauthentication.ts'
 import { commonVariables, linkVariables } from './letters/variables.ts'
-import type { LinkContext, LinkKind } from './links.ts'
+import type { LinkKind } from './links/kinds.ts'
+import type { LinkContext } from './links.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -15,7 +15,8 @@ import {
 } from '../../db/users.ts'
 import { emailExists, userNotFound, validationFailed } from '../../errors.ts'
 import type { AuditAction } from '../audit.ts'
-import type { Link, LinkContext, LinkKind } from './links.ts'
+import type { LinkKind } from './links/kinds.ts'
+import type { Link, LinkContext } from './links.ts'
 import type { NewPerson } from './sign-ups/registration.ts'
 
 declare module 'fastify' {

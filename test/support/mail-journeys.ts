@@ -93,6 +93,33 @@ export async function confirmedPerson(server: Built, email = newAddress()): Prom
   return response.json()
 }
 
+/** An address of every kind that a stranger might ask about. */
+export const addresses: Record<string, (server: Built) => Promise<string>> = {
+  unknown: async () => newAddress(),
+  confirmed: async (server) => (await confirmedPerson(server)).user.email,
+  unconfirmed: async (server) => {
+    const email = newAddress()
+    await mailAfter(server, email, () => call(server.app, '/signup', { email, password }))
+    return email
+  },
+  banned: async (server) => {
+    const { user } = await confirmedPerson(server)
+    const banned_until = new Date(Date.now() + 3_600_000)
+    await server.app.db
+      .updateTable('users')
+      .set({ banned_until })
+      .where('id', '=', user.id)
+      .execute()
+    return user.email
+  },
+  'with a change of address pending': async (server) => {
+    const { user, access_token: token } = await confirmedPerson(server)
+    const body = { email: newAddress() }
+    await call(server.app, '/user', body, { method: 'PUT', token })
+    return user.email
+  },
+}
+
 export const signIn = (app: App, email: string, secret = password) =>
   call(app, '/token?grant_type=password', { email, password: secret })
 

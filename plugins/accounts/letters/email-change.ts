@@ -2,7 +2,8 @@ import type { Trx } from '../../../db/database.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { type UserChange, type UserRecord, updateUser } from '../../../db/users.ts'
 import type { LetterDeps } from '../letters.ts'
-import type { LinkContext, LinkKind } from '../links.ts'
+import type { LinkKind } from '../links/kinds.ts'
+import type { LinkContext } from '../links.ts'
 import { commonVariables, linkVariables } from './variables.ts'
 
 export interface EmailChange {

@@ -2,7 +2,7 @@ import type { Trx } from '../../../db/database.ts'
 import { recomputeProviders } from '../../../db/identities.ts'
 import { findUser, type UserRecord } from '../../../db/users.ts'
 import type { AuditAction } from '../../audit.ts'
-import type { VerificationType } from '../links.ts'
+import type { VerificationType } from '../links/kinds.ts'
 
 export type VerifiedType = VerificationType | 'sms' | 'phone_change'
 

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../../schemas/session.ts'
+import type { User } from '../../../schemas/user.ts'
+import { type Built, call, confirmedPerson, idle, signIn } from '../../support/mail-journeys.ts'
+import { sharedServers } from '../../support/shared-servers.ts'
+
+const put = ({ app }: Built, token: string, body: object) =>
+  call(app, '/user', body, { method: 'PUT', token })
+
+suite('metadata', () => {
+  const servers = sharedServers()
+
+  test('is merged at the top level, null deletes a key, nested null stays', async () => {
+    const server = await servers()
+    const { access_token: token } = await confirmedPerson(server)
+    await put(server, token, { data: { a: 1, b: { c: 1, d: null }, gone: 'x' } })
+    const response = await put(server, token, { data: { b: { e: 2, f: null }, gone: null } })
+    const { user_metadata } = response.json<User>()
+    assert.equal(user_metadata.a, 1)
+    assert.deepEqual(user_metadata.b, { e: 2, f: null })
+    assert.ok(!('gone' in user_metadata))
+    assert.equal(user_metadata.email_verified, true)
+    const seen = await call(server.app, '/user', undefined, { token })
+    assert.deepEqual(seen.json(), response.json())
+  })
+
+  test('of the app can be changed by an admin who is a person', async () => {
+    const server = await servers()
+    const { user } = await confirmedPerson(server)
+    await server.app.db
+      .updateTable('users')
+      .set({ role: 'service_role' })
+      .where('id', '=', user.id)
+      .execute()
+    const { access_token: token } = (await signIn(server.app, user.email)).json<Session>()
+    const response = await put(server, token, { app_metadata: { plan: 'gold' } })
+    assert.equal(response.json<User>().app_metadata.plan, 'gold')
+  })
+
+  test('changes with two statements: who asks, and the change with its record', async () => {
+    const server = await servers()
+    const { access_token: token } = await confirmedPerson(server)
+    await put(server, token, { data: { warm: true } })
+    await idle(server)
+    let statements = 0
+    server.app.pool.on('acquire', () => void statements++)
+    await put(server, token, { data: { visits: 2 } })
+    assert.equal(statements, 2)
+  })
+})
