@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 
+import { hurry } from '../../db/bulk-users.ts'
 import type { Db, Trx } from '../../db/database.ts'
 import {
   advanceImport,
@@ -48,7 +49,8 @@ export async function importUsers(db: Db, options: ImportOptions): Promise<Impor
   const reportPath = `${file}.refused.ndjson`
   let progress = await begin(db, await digestOf(file, size), options)
   let report: Report | undefined
-  for await (const { batch, lineBefore } of readBatches(options, progress.settled)) {
+  const batches = readAhead(readBatches(options, progress.settled))
+  for await (const { batch, lineBefore } of batches) {
     report ??= await openReport(reportPath, lineBefore)
     progress = await settle(db, batch, progress, report, dryRun)
     const note = `${progress.imported} imported, ${progress.refused} refused`
@@ -107,6 +109,19 @@ async function* readBatches({ file, defaults, batchSize = 1000 }: ImportOptions,
   if (batch.rows > 0) yield { batch, lineBefore }
 }
 
+/** Reads and checks the next batch while the database works on the one before. */
+async function* readAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = source.next()
+  for (;;) {
+    const { done, value } = await next
+    if (done) return
+    next = source.next()
+    // Whoever asks for it hears of the error; until then nobody has to.
+    next.catch(() => {})
+    yield value
+  }
+}
+
 const emptyBatch = (): Batch => ({ rows: 0, records: [], refusals: [], bytesRead: 0 })
 
 function addRow(batch: Batch, { line, value, bytesRead }: Row, defaults: Defaults, now: Date) {
@@ -136,6 +151,7 @@ async function settle(
     refused: progress.refused + refused.length,
   })
   const store = async (trx: Trx) => {
+    await hurry(trx)
     const unstored = await storeBatch(trx, records)
     refused = [...refusals, ...unstored].sort((a, b) => a.line - b.line)
     if (dryRun) throw new RolledBack()
