@@ -135,7 +135,9 @@ export interface SmsOptions {
 
 async function sms(fastify: FastifyInstance, { deliver }: SmsOptions) {
   const { config, httpClient, log, metrics } = fastify
-  const timeoutMs = config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000
+  // Ends before the request does, so that the client hears what failed.
+  const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
+  const timeoutMs = Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestMs)
   warn(config, log)
   const onAttempt = (outcome: string) => metrics.count('postern.text_messages', { outcome })
   const { fetch } = httpClient

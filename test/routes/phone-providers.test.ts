@@ -236,7 +236,7 @@ async function start(
   const { url, seen } = await vendorServer(t, ...answers)
   const lines: string[] = []
   const { app } = await build(t, {
-    env: { ...phones, ...env(url), AUTH_SMS_PROVIDER: name, AUTH_INTERNAL_HTTP_TIMEOUT: '1s' },
+    env: { ...phones, ...env(url), AUTH_SMS_PROVIDER: name, AUTH_API_MAX_REQUEST_DURATION: '2s' },
     lines,
   })
   return { app, seen, lines }
