@@ -17,7 +17,7 @@ const cli = new URL('../../cli.ts', import.meta.url).pathname
 /** Resolves when it is ready. It is killed when the test ends; `ended` resolves to its exit code. */
 export async function startServerProcess(t: Ending, env: Record<string, string>) {
   const DATABASE_URL = env.DATABASE_URL ?? (await cloneDatabase(t)).url
-  const port = await freePort()
+  const port = env.PORT ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
   const child = spawn(process.execPath, [cli, 'serve'], {
     // Away from an .env that would change what is tested.

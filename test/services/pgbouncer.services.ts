@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { AuthClient } from '@supabase/auth-js'
+
+import { cloneDatabase, emptyDatabase } from '../support/database.ts'
+import { linkIn } from '../support/mail-links.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { startServerProcess, until } from '../support/server-process.ts'
+import { missing, startPgbouncer } from './programs.ts'
+
+const skip = missing('pgbouncer')
+const password = 'correct horse battery staple'
+
+function clientOf(url: string) {
+  return new AuthClient({ url, autoRefreshToken: false, persistSession: false })
+}
+
+async function journey(t: TestContext, env: Record<string, string>) {
+  const mail = await startMailServer(t)
+  const server = await startServerProcess(t, { ...mail.env, ...env })
+  const client = clientOf(server.url)
+  const email = `${crypto.randomUUID()}@example.com`
+  const { error } = await client.signUp({ email, password })
+  assert.equal(error, null)
+  await until(() => mail.messages.length === 1)
+  const [message] = mail.messages
+  assert.ok(message)
+  await fetch(linkIn(message).replace('http://auth.example', server.url), { redirect: 'manual' })
+  const signedIn = await client.signInWithPassword({ email, password })
+  assert.equal(signedIn.error, null)
+  for (let i = 0; i < 5; i++) assert.equal((await client.refreshSession()).error, null)
+  assert.equal((await client.getUser()).data.user?.email, email)
+  assert.equal((await client.signOut()).error, null)
+  return server
+}
+
+suite('PgBouncer in transaction mode', { skip }, () => {
+  test('migrations, sign-up with mail, sign-in, refresh, sign-out', async (t) => {
+    const database = await emptyDatabase(t)
+    const pooler = await startPgbouncer(t, database.url)
+    await journey(t, { DATABASE_URL: pooler.url, AUTH_DB_PREPARED_STATEMENTS: 'false' })
+  })
+
+  test('replicas hear of a new key by asking, as notifications do not come through', async (t) => {
+    const database = await cloneDatabase(t)
+    const pooler = await startPgbouncer(t, database.url)
+    const env = { DATABASE_URL: pooler.url, AUTH_DB_PREPARED_STATEMENTS: 'false' }
+    const first = await startServerProcess(t, env)
+    const second = await startServerProcess(t, env)
+    const keys = async (url: string) => {
+      const { keys } = JSON.parse(await (await fetch(`${url}/.well-known/jwks.json`)).text())
+      return keys.length
+    }
+    const known = await keys(second.url)
+    const answer = await fetch(`${first.url}/admin/keys`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await serviceRole()}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ action: 'rotate' }),
+    })
+    assert.ok(answer.ok, String(answer.status))
+    await until(async () => (await keys(second.url)) === known + 1)
+  })
+
+  test('ten migrations at once through the pooler end well', async (t) => {
+    const database = await emptyDatabase(t)
+    const pooler = await startPgbouncer(t, database.url)
+    const { runMigrations } = await import('../../cli/migrate.ts')
+    const log = { debug() {}, info() {}, warn() {} }
+    const run = () => runMigrations({ connectionString: pooler.url, schema: 'auth', log })
+    await Promise.all(Array.from({ length: 10 }, run))
+  })
+})
+
+async function serviceRole(): Promise<string> {
+  const { SignJWT } = await import('jose')
+  return new SignJWT({ role: 'service_role' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode('only-for-tests-and-long-enough-to-pass'))
+}

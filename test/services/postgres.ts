@@ -1,0 +1,80 @@
+/** A Postgres that may die, with a standby that can take its place. */
+import { execFile } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { chown, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { freePort } from '../support/server-process.ts'
+import { type Ending, folderOf } from './programs.ts'
+
+const run = promisify(execFile)
+
+/** Of the newest server that is installed; undefined when none is. */
+export const bin = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+
+/** Postgres refuses to run as root. */
+function asPostgres(command: string, args: string[]) {
+  const isRoot = process.getuid?.() === 0
+  const whole = [join(bin ?? '', command), ...args]
+  return isRoot ? run('runuser', ['-u', 'postgres', '--', ...whole]) : run(whole[0] ?? '', args)
+}
+
+export async function startPostgresPair(t: Ending) {
+  const folder = await folderOf(t)
+  const primary = await cluster(t, folder, 'primary')
+  await asPostgres('initdb', ['-D', primary.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
+  await primary.start()
+  const standby = await cluster(t, folder, 'standby')
+  const from = `host=127.0.0.1 port=${primary.port} user=postgres`
+  const copy = ['-D', standby.data, '-d', from, '-R', '--checkpoint=fast', '--no-sync']
+  await asPostgres('pg_basebackup', copy)
+  await standby.start()
+  return {
+    url: `postgres://postgres:x@127.0.0.1:${primary.port}/postgres`,
+    /** From now on nothing is acknowledged that the standby does not have. */
+    async replicateSynchronously(): Promise<void> {
+      await primary.sql("alter system set synchronous_standby_names = '*'")
+      await primary.sql('select pg_reload_conf()')
+    },
+    primary,
+    standby,
+  }
+}
+
+async function cluster(t: Ending, folder: string, name: string) {
+  const data = join(folder, name)
+  const port = await freePort()
+  await mkdir(data, { mode: 0o700 })
+  if (process.getuid?.() === 0) {
+    const { stdout } = await run('id', ['-u', 'postgres'])
+    await chown(data, Number(stdout), Number(stdout))
+  }
+  const options = `-p ${port} -h 127.0.0.1 -k ${data} -c max_connections=200`
+  const control = (...args: string[]) => asPostgres('pg_ctl', ['-D', data, '-w', ...args])
+
+  async function stop(mode: 'fast' | 'immediate'): Promise<void> {
+    await control('stop', '-m', mode).catch(() => undefined)
+  }
+
+  t.after(() => stop('immediate'))
+  return {
+    data,
+    port,
+    url: `postgres://postgres:x@127.0.0.1:${port}/postgres`,
+    start: () => control('start', '-l', join(data, 'log'), '-o', options),
+    stop,
+    promote: () => control('promote'),
+    sql: (statement: string) =>
+      asPostgres('psql', [
+        '-h',
+        '127.0.0.1',
+        '-p',
+        String(port),
+        '-U',
+        'postgres',
+        '-c',
+        statement,
+      ]),
+  }
+}

@@ -1,0 +1,125 @@
+/** Servers of other people, as they come from the system's packages. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { freePort, until } from '../support/server-process.ts'
+
+export interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+/** A reason to skip a test, or false. */
+export function missing(...programs: string[]): string | false {
+  const absent = programs.filter((program) => {
+    try {
+      execFileSync('which', [program], { stdio: 'ignore' })
+      return false
+    } catch {
+      return true
+    }
+  })
+  return absent.length > 0 && `not installed: ${absent.join(', ')}`
+}
+
+export async function folderOf(t: Ending): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-services-'))
+  await chmod(folder, 0o755)
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A program that listens on `port`, which can be killed and started again. */
+export async function startProgram(t: Ending, command: string, args: string[], port: number) {
+  let child: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+    await until(() => accepts(port))
+  }
+
+  async function stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill(signal)
+    await exit
+  }
+
+  await start()
+  t.after(() => stop())
+  return { start, stop, signal: (name: NodeJS.Signals) => void child?.kill(name) }
+}
+
+export type Program = Awaited<ReturnType<typeof startProgram>>
+
+export function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+export async function startRedis(t: Ending) {
+  const port = await freePort()
+  const args = ['--port', String(port), '--save', '', '--loglevel', 'warning']
+  const program = await startProgram(t, 'redis-server', [...args, '--bind', '127.0.0.1'], port)
+  return { ...program, url: `redis://127.0.0.1:${port}` }
+}
+
+/** PgBouncer in transaction mode by deploy/pgbouncer.ini, in front of the database of `url`. */
+export async function startPgbouncer(t: Ending, url: string) {
+  const folder = await folderOf(t)
+  const port = await freePort()
+  const { hostname, port: databasePort, pathname, username, password } = new URL(url)
+  const users = join(folder, 'users.txt')
+  const file = join(folder, 'pgbouncer.ini')
+  await writeFile(users, `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`)
+  const shipped = await readFile(new URL('../../deploy/pgbouncer.ini', import.meta.url), 'utf8')
+
+  async function pointAt(host: string, at: string): Promise<void> {
+    const name = pathname.slice(1)
+    const settings = shipped
+      .replace(/^postgres = .*$/m, `${name} = host=${host} port=${at}`)
+      .replace(/^listen_addr.*$/m, 'listen_addr = 127.0.0.1')
+      .replace(/^listen_port.*$/m, `listen_port = ${port}`)
+      .replace(/^auth_file.*$/m, `auth_file = ${users}`)
+      // Debian 12 has 1.18, which knows no prepared statements.
+      .replace(/^max_prepared_statements.*$/m, '')
+    await writeFile(file, settings)
+  }
+
+  await pointAt(hostname, databasePort)
+  // It refuses to run as root.
+  const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const program = await startProgram(t, 'pgbouncer', ['-q', ...asUser, file], port)
+  const through = new URL(url)
+  through.host = `127.0.0.1:${port}`
+  return {
+    ...program,
+    url: through.href,
+    /** Sends everybody to another server, without their noticing. */
+    async moveTo(host: string, at: string): Promise<void> {
+      await pointAt(host, at)
+      program.signal('SIGHUP')
+    },
+  }
+}
+
+/** HAProxy by deploy/haproxy.cfg, in front of servers on these ports. */
+export async function startHaproxy(t: Ending, ports: number[]) {
+  const folder = await folderOf(t)
+  const port = await freePort()
+  const shipped = await readFile(new URL('../../deploy/haproxy.cfg', import.meta.url), 'utf8')
+  const servers = ports.map((one, index) => `  server postern${index} 127.0.0.1:${one}`)
+  const settings = shipped
+    .replace(/^ {2}bind .*$/m, `  bind 127.0.0.1:${port}`)
+    .replace(/^ {2}server-template .*$/m, servers.join('\n'))
+  const file = join(folder, 'haproxy.cfg')
+  await writeFile(file, settings)
+  const program = await startProgram(t, 'haproxy', ['-q', '-db', '-f', file], port)
+  return { ...program, url: `http://127.0.0.1:${port}` }
+}
