@@ -47,7 +47,7 @@ export interface Actor {
 }
 
 /** An admin token acts without a person behind it; its role is its name. */
-export function adminActor(role: string): Actor {
+function adminActor(role: string): Actor {
   return { id: nilUuid, email: role, phone: null, is_sso_user: false }
 }
 
@@ -85,6 +85,7 @@ export function createAudit({ stored, log, metrics }: AuditDeps) {
 
   return {
     stored,
+    adminActor,
     /** For statements that write the entry themselves. */
     entry,
     async record(

@@ -20,7 +20,7 @@ async function docs(fastify: FastifyInstance) {
     staticCSP: contentSecurityPolicy,
     transformSpecification: () => document,
     transformSpecificationClone: false,
-    uiConfig: { defaultModelsExpandDepth: 0, persistAuthorization: true },
+    uiConfig: { layout: 'BaseLayout', defaultModelsExpandDepth: 0, persistAuthorization: true },
     theme: { title: 'Postern API' },
   })
 }

@@ -73,7 +73,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const wish = await readWish(bearer.user, body)
       const context = links.contextOf(request, body)
-      const channel = sms.channelOf(body.channel)
+      const channel = sms.channelOf(wish.phone ? body.channel : undefined)
       userChanges.check(bearer, wish)
 
       const { email, phone, password } = wish

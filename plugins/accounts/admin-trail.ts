@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import type { Trx } from '../../db/database.ts'
 import { findUser } from '../../db/users.ts'
 import { notAdmin } from '../../errors.ts'
-import { type AuditAction, adminActor } from '../audit.ts'
+import type { AuditAction } from '../audit.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -38,7 +38,7 @@ export function createAdminTrail(audit: FastifyInstance['audit']) {
         user_agent: client.userAgent ?? '',
         ...more,
       }
-      const actor = person ?? adminActor(admin.role ?? '')
+      const actor = person ?? audit.adminActor(admin.role ?? '')
       await audit.record(trx, action, actor, { ip: clientIp, now, traits })
     },
   }

@@ -39,7 +39,7 @@ export interface SentCode {
   messageId: string
 }
 
-export const phoneTokenTypes: Record<PhonePurpose, TokenType> = {
+const phoneTokenTypes: Record<PhonePurpose, TokenType> = {
   confirmation: 'confirmation_token',
   phone_change: 'phone_change_token',
   reauthentication: 'reauthentication_token',

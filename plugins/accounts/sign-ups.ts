@@ -7,7 +7,8 @@ import fp from 'fastify-plugin'
 import { sql } from 'kysely'
 
 import type { Trx } from '../../db/database.ts'
-import { findUserByAnyEmail, mergeMetadata, type UserRecord, updateUser } from '../../db/users.ts'
+import { mergeMetadata } from '../../db/user-edits.ts'
+import { findUserByAnyEmail, type UserRecord, updateUser } from '../../db/users.ts'
 import type { LinkContext } from './links.ts'
 import {
   type Contact,

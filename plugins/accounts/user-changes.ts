@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 import type { Db, Trx } from '../../db/database.ts'
-import { editUser, type Metadata, type UserRecord } from '../../db/users.ts'
+import { editUser } from '../../db/user-edits.ts'
+import type { Metadata, UserRecord } from '../../db/users.ts'
 import { insufficientAal, notAdmin, ssoManaged, validationFailed } from '../../errors.ts'
 import type { Bearer } from '../bearer-auth.ts'
 

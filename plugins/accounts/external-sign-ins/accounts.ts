@@ -7,7 +7,8 @@ import {
   recomputeProviders,
   replaceIdentityData,
 } from '../../../db/identities.ts'
-import { findUser, insertUser, lockUser, mergeMetadata } from '../../../db/users.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
+import { findUser, insertUser, lockUser } from '../../../db/users.ts'
 import {
   providerEmailNeedsVerification,
   signupDisabled,

@@ -3,7 +3,8 @@ import { findAddressOwners } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { deleteSessions } from '../../../db/sessions.ts'
-import { findUser, mergeMetadata, type UserRecord, updateUser } from '../../../db/users.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
+import { findUser, type UserRecord, updateUser } from '../../../db/users.ts'
 import { ApiError, providerEmailNeedsVerification } from '../../../errors.ts'
 import type {
   Arrival,

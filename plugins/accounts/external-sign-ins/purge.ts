@@ -1,11 +1,7 @@
 import type { Trx } from '../../../db/database.ts'
 import { deleteIdentitiesBeside, recomputeProviders } from '../../../db/identities.ts'
-import {
-  type Metadata,
-  replaceUserMetadata,
-  type UserRecord,
-  updateUser,
-} from '../../../db/users.ts'
+import { replaceUserMetadata } from '../../../db/user-edits.ts'
+import { type Metadata, type UserRecord, updateUser } from '../../../db/users.ts'
 
 /**
  * What an account was given before anybody proved its address may be somebody else's: nothing of it outlives the

@@ -1,7 +1,8 @@
 import { findAddressOwners } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import { findIdentity, lockIdentity, recomputeProviders } from '../../../db/identities.ts'
-import { mergeMetadata, type UserRecord, updateUser } from '../../../db/users.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
+import { type UserRecord, updateUser } from '../../../db/users.ts'
 import {
   emailExists,
   emailNotConfirmed,

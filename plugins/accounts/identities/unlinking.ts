@@ -2,7 +2,8 @@ import { findAddressOwners } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import { deleteIdentity, type IdentityJson, recomputeProviders } from '../../../db/identities.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
-import { mergeMetadata, type UserRecord, updateUser } from '../../../db/users.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
+import { type UserRecord, updateUser } from '../../../db/users.ts'
 import {
   emailConflictIdentityNotDeletable,
   identityNotFound,

@@ -2,6 +2,7 @@
 import type { Trx } from '../../../db/database.ts'
 import { deleteOtherIdentities, insertIdentity, putIdentity } from '../../../db/identities.ts'
 import { deleteSessions } from '../../../db/sessions.ts'
+import { replaceUserMetadata } from '../../../db/user-edits.ts'
 import {
   findUser,
   findUserByAnyEmail,
@@ -9,7 +10,6 @@ import {
   insertUser,
   lockUser,
   type Metadata,
-  replaceUserMetadata,
   type UserRecord,
   updateUser,
 } from '../../../db/users.ts'

@@ -5,13 +5,8 @@ import type { Trx } from '../../../db/database.ts'
 import { putIdentity, recomputeProviders } from '../../../db/identities.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { deleteSessions } from '../../../db/sessions.ts'
-import {
-  type Metadata,
-  mergeMetadata,
-  type UserChange,
-  type UserRecord,
-  updateUser,
-} from '../../../db/users.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
+import { type Metadata, type UserChange, type UserRecord, updateUser } from '../../../db/users.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import { bannedUntil } from './ban.ts'

@@ -3,7 +3,8 @@ import type { Trx } from '../../../db/database.ts'
 import { deleteOtherIdentities, verifyIdentityEmail } from '../../../db/identities.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { deleteSessions } from '../../../db/sessions.ts'
-import { mergeMetadata, type UserRecord, updateUser } from '../../../db/users.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
+import { type UserRecord, updateUser } from '../../../db/users.ts'
 import { done, type Verified } from './verified.ts'
 
 /** The link came with the sign-up's own password, so that password is proven along with the address. */

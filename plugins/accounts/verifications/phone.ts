@@ -1,7 +1,8 @@
 /** What a proven phone does to its account. */
 import type { Trx } from '../../../db/database.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
-import { mergeMetadata, type UserRecord, updateUser } from '../../../db/users.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
+import { type UserRecord, updateUser } from '../../../db/users.ts'
 import { done, type Verified } from './verified.ts'
 
 export async function confirmPhone(trx: Trx, user: UserRecord, now: Date): Promise<Verified> {
