@@ -139,9 +139,19 @@ async function sms(fastify: FastifyInstance, { deliver }: SmsOptions) {
   const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
   const timeoutMs = Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestMs)
   warn(config, log)
+  if (!deliver && lacksProvider(config)) {
+    log.warn('AUTH_EXTERNAL_PHONE_ENABLED: no message can be sent until AUTH_SMS_PROVIDER is set')
+  }
   const onAttempt = (outcome: string) => metrics.count('postern.text_messages', { outcome })
   const { fetch } = httpClient
   fastify.decorate('sms', createSms({ config, fetch, log, timeoutMs, deliver, onAttempt }))
+}
+
+/** Where numbers need no proof, or only those with fixed codes are used, it is no mistake. */
+function lacksProvider(config: FastifyInstance['config']): boolean {
+  const { AUTH_SMS_PROVIDER: provider, AUTH_SMS_TEST_OTP: fixed } = config
+  if (!config.AUTH_EXTERNAL_PHONE_ENABLED || config.AUTH_SMS_AUTOCONFIRM) return false
+  return provider === undefined && Object.keys(fixed).length === 0
 }
 
 function warn(config: SmsConfig, log: SmsDeps['log']): void {

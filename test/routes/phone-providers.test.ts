@@ -192,8 +192,10 @@ suite('through twilio_verify', () => {
   })
 })
 
-test('without a provider nothing is half done', async (t) => {
-  const { app } = await build(t, { env: phones })
+test('without a provider the start says so, and nothing is half done', async (t) => {
+  const lines: string[] = []
+  const { app } = await build(t, { env: phones, lines })
+  assert.ok(lines.some((line) => line.includes('until AUTH_SMS_PROVIDER is set')))
   const phone = newNumber()
   for (const [url, body] of [
     ['/signup', { phone, password }],
