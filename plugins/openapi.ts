@@ -27,8 +27,8 @@ export function createOpenapi(needsBearer: (route: RouteOptions) => boolean) {
 }
 
 async function openapi(fastify: FastifyInstance) {
-  const document = createOpenapi(({ preHandler }) =>
-    [preHandler]
+  const document = createOpenapi(({ onRequest, preHandler }) =>
+    [onRequest, preHandler]
       .flat()
       .some((guard) => guard === fastify.requireUser || guard === fastify.requireAdmin),
   )

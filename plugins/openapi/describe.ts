@@ -51,7 +51,7 @@ export async function describe(
   await draft.register(swagger, { openapi: info })
   for (const route of routes) {
     const { method, url } = route
-    const schema = withErrors(route.schema ?? {}, needsBearer(route))
+    const schema = described(route.schema ?? {}, needsBearer(route))
     draft.route({ method, url, schema, handler: async () => undefined })
   }
   await draft.ready()
@@ -61,11 +61,18 @@ export async function describe(
   return document
 }
 
-function withErrors(schema: FastifySchema, isGuarded: boolean): FastifySchema {
+function described(schema: FastifySchema, isGuarded: boolean): FastifySchema {
   const response = typeof schema.response === 'object' ? schema.response : {}
   return {
     ...schema,
+    ...(schema.querystring !== undefined && { querystring: withNames(schema.querystring) }),
     response: { ...ErrorResponses, ...response },
     ...(isGuarded && { security: [{ bearer: [] }] }),
   }
+}
+
+/** A query whose names are free is one parameter of style "form", whose name does not matter. */
+function withNames(query: unknown): unknown {
+  if (typeof query !== 'object' || query === null || 'properties' in query) return query
+  return { type: 'object', properties: { parameters: query } }
 }

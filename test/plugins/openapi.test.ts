@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { before, suite, test } from 'node:test'
+
+import SwaggerParser from '@apidevtools/swagger-parser'
+import pino from 'pino'
+
+import { buildApp } from '../../app.ts'
+import { openapiText } from '../../cli/openapi.ts'
+import { configOf } from '../support/config.ts'
+
+interface Operation {
+  summary?: string
+  tags?: string[]
+  security?: object[]
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
+}
+
+interface Described {
+  tags: { name: string }[]
+  paths: Record<string, Record<string, Operation>>
+}
+
+suite('the OpenAPI document', () => {
+  let text: string
+  let document: Described
+
+  before(async () => {
+    text = await openapiText()
+    document = JSON.parse(text)
+  })
+
+  test('is valid OpenAPI 3.1, with every reference resolved', async () => {
+    const { openapi } = JSON.parse(text)
+    assert.match(openapi, /^3\.1\./)
+    await SwaggerParser.validate(JSON.parse(text))
+  })
+
+  test('is the one that is committed', () => {
+    const committed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')
+    assert.equal(committed, text)
+  })
+
+  test('has every registered route but HEAD and those that are hidden, and no other', async (t) => {
+    const registered = await registeredRoutes(t)
+    const described = operations(document).map(({ name }) => name)
+    assert.deepEqual(described.toSorted(), registered.toSorted())
+    assert.ok(described.includes('POST /signup'))
+  })
+
+  test('says of every operation what it is for, whose it is, and how it fails', () => {
+    const known = document.tags.map(({ name }) => name)
+    for (const { name, operation } of operations(document)) {
+      assert.ok(operation.summary, `${name} has no summary`)
+      assert.equal(operation.tags?.length, 1, `${name} has not one tag`)
+      assert.ok(known.includes(operation.tags?.[0] ?? ''), `${name} has an undeclared tag`)
+      for (const status of ['4XX', '5XX']) {
+        const schema = operation.responses[status]?.content?.['application/json']?.schema
+        assert.deepEqual(schema, { $ref: '#/components/schemas/Error' }, `${name} ${status}`)
+      }
+      const descriptions = Object.values(operation.responses).map((answer) => answer.description)
+      assert.ok(!descriptions.includes('Default Response'), name)
+    }
+  })
+
+  test('asks for a token where the server does', () => {
+    for (const { name, operation } of operations(document)) {
+      const isGuarded = /^(user|admin)$/.test(operation.tags?.[0] ?? '')
+      assert.equal(operation.security !== undefined, isGuarded, name)
+    }
+  })
+})
+
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+/** Of a server that is built and not started, which needs no database. */
+async function registeredRoutes(t: Ending): Promise<string[]> {
+  const app = await buildApp({ config: configOf({}, false), log: pino({ level: 'silent' }) })
+  t.after(() => app.close())
+  return app.openapi.routes
+    .filter(({ schema }) => !schema?.hide)
+    .flatMap(({ method, url }) =>
+      [method]
+        .flat()
+        .filter((name) => name !== 'HEAD')
+        .map((name) => `${name} ${url.replace(/:(\w+)/g, '{$1}')}`),
+    )
+}
+
+function operations({ paths }: Described) {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      operation,
+    })),
+  )
+}
