@@ -1,6 +1,6 @@
 /**
- * Removal of old rows, a few at a time. Every condition starts with a column that has an index; rows that a request
- * holds are left for the next run. Each function returns how many rows went, at most `limit`.
+ * Removal of old rows, a few at a time. The oldest go first, by an index on the time; rows that a
+ * request holds are left for the next run. Each function returns how many rows went, at most `limit`.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
 
@@ -32,39 +32,56 @@ const utc = (time: Date) => sql<Date>`${time}::timestamptz at time zone 'utc'`
 
 /** Sessions with an end of their own. */
 export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): Promise<number> {
-  const old = db.selectFrom('sessions').select('id').where('not_after', '<', endedBefore)
-  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
-}
-
-/** Sessions not refreshed since. */
-export function deleteIdleSessions(db: Db, usedBefore: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('sessions')
     .select('id')
-    .where((eb) =>
-      eb.or([
-        eb('refreshed_at', '<', utc(usedBefore)),
-        eb.and([eb('refreshed_at', 'is', null), eb('created_at', '<', usedBefore)]),
-      ]),
-    )
+    .where('not_after', '<', endedBefore)
+    .orderBy('not_after')
   return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
 }
 
-/** Sessions opened before and, because they could not be, not refreshed since. */
-export function deleteSessionsOpened(
+/** How many pages the table has; 0 for an empty one. */
+export async function countSessionPages(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('sessions')
+    .select(
+      sql<number>`pg_relation_size(tableoid) / current_setting('block_size')::bigint`.as('pages'),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row?.pages ?? 0
+}
+
+export interface SessionAge {
+  /** Null without a limit of that kind. */
+  openedBefore: Date | null
+  usedBefore: Date | null
+}
+
+/**
+ * Sessions that reached a limit, in a range of the table's pages. There is no index on when a session was used: every
+ * refresh would have to write it, and all other indexes with it (such an update is no heap-only one any more).
+ */
+export function deleteExpiredSessions(
   db: Db,
-  { openedBefore, usedBefore }: { openedBefore: Date; usedBefore: Date },
-  limit: number,
+  { openedBefore, usedBefore }: SessionAge,
+  pages: { from: number; to: number },
 ): Promise<number> {
   const old = db
     .selectFrom('sessions')
     .select('id')
+    .where(sql<boolean>`ctid >= ${`(${pages.from},0)`}::tid and ctid < ${`(${pages.to},0)`}::tid`)
     .where((eb) =>
-      eb.or([eb('refreshed_at', '<', utc(usedBefore)), eb('refreshed_at', 'is', null)]),
+      eb.or([
+        sql<boolean>`created_at < ${openedBefore}::timestamptz`,
+        sql<boolean>`coalesce(refreshed_at at time zone 'utc', created_at) < ${usedBefore}::timestamptz`,
+      ]),
     )
-    .where('created_at', '<', openedBefore)
-  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, maxPerRange)))
 }
+
+/** More than the pages of one range can hold. */
+const maxPerRange = 1_000_000
 
 /** Refresh tokens of the older format that were spent. */
 export function deleteSpentRefreshTokens(db: Db, spentBefore: Date, limit: number) {
@@ -73,6 +90,7 @@ export function deleteSpentRefreshTokens(db: Db, spentBefore: Date, limit: numbe
     .select('id')
     .where('updated_at', '<', spentBefore)
     .where('revoked', '=', true)
+    .orderBy('updated_at')
   return count(db.deleteFrom('refresh_tokens').where('id', '=', chosen(old, limit)))
 }
 
@@ -82,11 +100,16 @@ export function deleteExpiredOneTimeTokens(db: Db, expiredBefore: Date, limit: n
     .select('id')
     .where('created_at', '<', utc(expiredBefore))
     .where((eb) => eb.or([eb('expires_at', '<', expiredBefore), eb('expires_at', 'is', null)]))
+    .orderBy('created_at')
   return count(db.deleteFrom('one_time_tokens').where('id', '=', chosen(old, limit)))
 }
 
 export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number): Promise<number> {
-  const old = db.selectFrom('flow_state').select('id').where('created_at', '<', startedBefore)
+  const old = db
+    .selectFrom('flow_state')
+    .select('id')
+    .where('created_at', '<', startedBefore)
+    .orderBy('created_at')
   return count(db.deleteFrom('flow_state').where('id', '=', chosen(old, limit)))
 }
 
@@ -95,6 +118,7 @@ export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): P
     .selectFrom('postern_throttles')
     .select('key')
     .where('updated_at', '<', failedBefore)
+    .orderBy('updated_at')
   return count(db.deleteFrom('postern_throttles').where('key', '=', chosen(old, limit)))
 }
 
@@ -103,6 +127,7 @@ export function deleteOldSendIntervals(db: Db, sentBefore: Date, limit: number):
     .selectFrom('postern_send_intervals')
     .select('key')
     .where('sent_at', '<', sentBefore)
+    .orderBy('sent_at')
   return count(db.deleteFrom('postern_send_intervals').where('key', '=', chosen(old, limit)))
 }
 
@@ -121,5 +146,6 @@ export function deleteOldAuditEntries(db: Db, createdBefore: Date, limit: number
     .selectFrom('audit_log_entries')
     .select('id')
     .where('created_at', '<', createdBefore)
+    .orderBy('created_at')
   return count(db.deleteFrom('audit_log_entries').where('id', '=', chosen(old, limit)))
 }

@@ -32,11 +32,11 @@ export function createCleanUp({ db, log, retention, batchSize }: CleanUpDeps) {
     async run(now: Date, signal?: AbortSignal): Promise<Record<string, number>> {
       const removed: Record<string, number> = {}
       for (const [kind, step] of steps) {
-        let batch = batchSize
-        while (batch === batchSize && !signal?.aborted) {
-          batch = await step(db, now, batchSize)
-          removed[kind] = (removed[kind] ?? 0) + batch
-          if (batch === batchSize) await pause(breathMs)
+        if (signal?.aborted) break
+        for await (const count of step(db, now, batchSize)) {
+          removed[kind] = (removed[kind] ?? 0) + count
+          if (signal?.aborted) break
+          if (count > 0) await pause(breathMs)
         }
       }
       const some = Object.entries(removed).filter(([, count]) => count > 0)

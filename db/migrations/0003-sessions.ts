@@ -30,7 +30,6 @@ async function sessions(db: MigrationDb): Promise<void> {
     'create index if not exists user_id_created_at_idx on sessions (user_id, created_at)',
     'create index if not exists sessions_not_after_idx on sessions (not_after desc)',
     'create index if not exists sessions_oauth_client_id_idx on sessions (oauth_client_id)',
-    'create index if not exists postern_sessions_refreshed_at_idx on sessions (refreshed_at)',
   ])
 }
 

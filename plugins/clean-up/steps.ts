@@ -1,14 +1,14 @@
 /** What is old: each step removes one kind of row, by how long ago it ended. */
 import {
+  countSessionPages,
   deleteEndedSessions,
   deleteExpiredOneTimeTokens,
-  deleteIdleSessions,
+  deleteExpiredSessions,
   deleteOldAnonymousUsers,
   deleteOldAuditEntries,
   deleteOldFlowStates,
   deleteOldSendIntervals,
   deleteOldThrottles,
-  deleteSessionsOpened,
   deleteSpentRefreshTokens,
 } from '../../db/clean-up.ts'
 import type { Db } from '../../db/database.ts'
@@ -27,28 +27,20 @@ export interface Retention {
   auditLog: number | undefined
 }
 
-/** Removes at most `limit` rows and returns how many went. */
-export type Step = (db: Db, now: Date, limit: number) => Promise<number>
+/** Removes old rows batch by batch, of about `batchSize`, and tells how many went with each. */
+export type Step = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
 
 export function cleanUpSteps(retention: Retention): Record<string, Step> {
   const { ended, sessionTimebox, sessionInactivity, anonymousUsers, auditLog } = retention
-  const afterEnd = (lifetime: number) => lifetime + ended
+  const hasSessionLimits = sessionTimebox !== undefined || sessionInactivity !== undefined
   return {
-    sessions: step(ended, deleteEndedSessions),
-    ...(sessionInactivity !== undefined && {
-      idle_sessions: step(afterEnd(sessionInactivity), deleteIdleSessions),
-    }),
-    ...(sessionTimebox !== undefined && {
-      boxed_sessions: (db, now, limit) => {
-        const openedBefore = ago(now, afterEnd(sessionTimebox))
-        return deleteSessionsOpened(db, { openedBefore, usedBefore: ago(now, ended) }, limit)
-      },
-    }),
+    ended_sessions: step(ended, deleteEndedSessions),
+    ...(hasSessionLimits && { expired_sessions: expiredSessions(retention) }),
     refresh_tokens: step(ended, deleteSpentRefreshTokens),
     one_time_tokens: step(ended, deleteExpiredOneTimeTokens),
-    flow_states: step(afterEnd(retention.flow), deleteOldFlowStates),
-    throttles: step(afterEnd(retention.limits), deleteOldThrottles),
-    send_intervals: step(afterEnd(retention.limits), deleteOldSendIntervals),
+    flow_states: step(retention.flow + ended, deleteOldFlowStates),
+    throttles: step(retention.limits + ended, deleteOldThrottles),
+    send_intervals: step(retention.limits + ended, deleteOldSendIntervals),
     ...(anonymousUsers !== undefined && {
       anonymous_users: step(anonymousUsers, deleteOldAnonymousUsers),
     }),
@@ -58,8 +50,32 @@ export function cleanUpSteps(retention: Retention): Record<string, Step> {
 
 type Deletion = (db: Db, before: Date, limit: number) => Promise<number>
 
+/** The oldest first, until a batch is not full. */
 function step(seconds: number, remove: Deletion): Step {
-  return (db, now, limit) => remove(db, ago(now, seconds), limit)
+  return async function* (db, now, batchSize) {
+    let removed: number
+    do {
+      removed = await remove(db, ago(now, seconds), batchSize)
+      yield removed
+    } while (removed === batchSize)
+  }
+}
+
+/** A page holds some dozens of sessions. */
+const sessionsPerPage = 30
+
+/** Once through the table. */
+function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention): Step {
+  return async function* (db, now, batchSize) {
+    const before = (limit: number | undefined) =>
+      limit === undefined ? null : ago(now, limit + ended)
+    const age = { openedBefore: before(sessionTimebox), usedBefore: before(sessionInactivity) }
+    const range = Math.ceil(batchSize / sessionsPerPage)
+    const pages = await countSessionPages(db)
+    for (let from = 0; from < pages; from += range) {
+      yield await deleteExpiredSessions(db, age, { from, to: from + range })
+    }
+  }
 }
 
 function ago(now: Date, seconds: number): Date {

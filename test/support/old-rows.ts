@@ -14,12 +14,9 @@ const id = () => crypto.randomUUID()
 
 /** Sessions of these tests live 48 h, and 12 h unused; everything is kept a day after its end. */
 export const oldRows = {
-  sessions: [(db, user_id, at) => session(db, { user_id, not_after: at }), day],
-  idle_sessions: [(db, user_id, created_at) => session(db, { user_id, created_at }), 36 * hour],
-  refreshed_sessions: [
-    (db, user_id, refreshed_at) => session(db, { user_id, refreshed_at }),
-    36 * hour,
-  ],
+  ended_sessions: [(db, user_id, at) => session(db, { user_id, not_after: at }), day],
+  unused_sessions: [(db, user_id, created_at) => session(db, { user_id, created_at }), 36 * hour],
+  idle_sessions: [(db, user_id, refreshed_at) => session(db, { user_id, refreshed_at }), 36 * hour],
   boxed_sessions: [
     (db, user_id, created_at) => {
       const refreshed_at = new Date(created_at.getTime() + 47 * hour)
