@@ -1,45 +1,10 @@
 /** Hands mails to an SMTP server over a few kept connections, and says exactly what became of each. */
-import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
-import { createTransport, type SMTPPoolOptions } from 'nodemailer'
-import { headersFor, type MailHeaders } from './headers.ts'
+import { createTransport } from 'nodemailer'
+import { headersFor } from './headers.ts'
 import type { MailKind } from './kinds.ts'
+import { type MailTransportOptions, poolOptions } from './smtp-options.ts'
 import { classify, MailTransportError } from './transport-error.ts'
-
-export interface MailTransportOptions {
-  host: string
-  /** 465 means TLS from the first byte; on any other port STARTTLS is used when offered. */
-  port: number
-  user?: string | undefined
-  pass?: string | undefined
-  /** Refuse to go on without TLS. Absent: refused when a password would go over the network in clear. */
-  requireTls?: boolean | undefined
-  /** PEM certificates to trust beside those of the system. */
-  ca?: string | undefined
-  /** What we call ourselves in EHLO. */
-  ehloName: string
-  from: { name: string; address: string }
-  headers: MailHeaders
-  maxConnections: number
-  timeouts: MailTimeouts
-}
-
-/** Seconds. */
-export interface MailTimeouts {
-  connection: number
-  greeting: number
-  /** Silence on an open connection. */
-  socket: number
-  /** The whole of one mail. */
-  total: number
-}
-
-export const defaultMailTimeouts: MailTimeouts = {
-  connection: 10,
-  greeting: 10,
-  socket: 30,
-  total: 60,
-}
 
 export interface OutgoingMail {
   kind: MailKind
@@ -111,31 +76,6 @@ export function messageIdOf(id: string, fromAddress: string): string {
   return `<${id}@${fromAddress.slice(fromAddress.lastIndexOf('@') + 1)}>`
 }
 
-function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
-  const { host, port, user, pass, timeouts } = options
-  const secure = port === 465
-  return {
-    host,
-    port,
-    secure,
-    requireTLS: !secure && (options.requireTls ?? (Boolean(user) && !isLoopback(host))),
-    tls: { minVersion: 'TLSv1.2', ...(options.ca ? { ca: options.ca } : {}) },
-    name: options.ehloName,
-    ...(user ? { auth: { user, pass: pass ?? '' } } : {}),
-    maxConnections: options.maxConnections,
-    idleTimeout: 30_000,
-    // Only for a kept connection that turns out to be dead before any of the text was sent.
-    maxRequeues: 1,
-    connectionTimeout: timeouts.connection * 1000,
-    dnsTimeout: timeouts.connection * 1000,
-    greetingTimeout: timeouts.greeting * 1000,
-    socketTimeout: timeouts.socket * 1000,
-    socketCloseTimeout: 1000,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  }
-}
-
 function compose(mail: OutgoingMail, { from, headers }: MailTransportOptions) {
   return {
     from,
@@ -159,9 +99,4 @@ function compose(mail: OutgoingMail, { from, headers }: MailTransportOptions) {
 function checkRecipient(address: string) {
   if (/^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;"@]+$/u.test(address)) return
   throw new MailTransportError('permanent', 'the recipient is not an email address')
-}
-
-function isLoopback(host: string): boolean {
-  if (host === 'localhost' || host === '::1') return true
-  return isIP(host) === 4 && host.startsWith('127.')
 }

@@ -1,11 +1,8 @@
 /** Where finished mail goes: the operator's mail server, and in development the inbox on a page. */
 import type { FastifyInstance } from 'fastify'
 
-import {
-  createMailTransport,
-  defaultMailTimeouts,
-  type OutgoingMail,
-} from '../../mail/transport.ts'
+import { defaultMailTimeouts, ehloNameOf } from '../../mail/smtp-options.ts'
+import { createMailTransport, type OutgoingMail } from '../../mail/transport.ts'
 import type { Config } from '../../schemas/config/config.ts'
 import type { DevInbox } from '../dev-inbox.ts'
 
@@ -33,10 +30,8 @@ export function createSmtpDelivery(config: Config): SmtpDelivery | undefined {
     port: config.AUTH_SMTP_PORT,
     user: config.AUTH_SMTP_USER,
     pass: config.AUTH_SMTP_PASS,
-    requireTls: { auto: undefined, implicit: undefined, starttls: true, none: false }[
-      config.AUTH_SMTP_TLS
-    ],
-    ehloName: new URL(config.AUTH_API_EXTERNAL_URL).hostname,
+    tls: config.AUTH_SMTP_TLS,
+    ehloName: ehloNameOf(config.AUTH_API_EXTERNAL_URL),
     from: { name: config.AUTH_SMTP_SENDER_NAME ?? address, address },
     headers: config.AUTH_SMTP_HEADERS,
     maxConnections: 3,

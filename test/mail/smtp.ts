@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { defaultMailTimeouts, type MailTransportOptions } from '../../mail/transport.ts'
+import { defaultMailTimeouts, type MailTransportOptions } from '../../mail/smtp-options.ts'
 
 export interface Received {
   raw: string

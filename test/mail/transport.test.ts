@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import {
-  createMailTransport,
-  type MailTransportOptions,
-  messageIdOf,
-  type OutgoingMail,
-} from '../../mail/transport.ts'
+import type { MailTransportOptions } from '../../mail/smtp-options.ts'
+import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'
+import { certificate } from './certificate.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
 
 const mail: OutgoingMail = {
@@ -129,7 +122,7 @@ suite('mail transport', () => {
     const { port, mails } = await startSmtp(t)
 
     await assert.rejects(
-      open(t, port, { requireTls: true }).send(mail),
+      open(t, port, { tls: 'starttls' }).send(mail),
       hasOutcome('temporary', 500),
     )
 
@@ -369,16 +362,4 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
-}
-
-function certificate(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-cert-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', '-x509', ...kind, ...names, '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  })
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }

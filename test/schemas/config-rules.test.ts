@@ -144,6 +144,11 @@ const wrong: [string, Environment, string[]][] = [
   ['a user without password', { ...smtp, AUTH_SMTP_USER: 'u' }, ['AUTH_SMTP_PASS']],
   ['a password without user', { ...smtp, AUTH_SMTP_PASS: 'p' }, ['AUTH_SMTP_USER']],
   [
+    'a mail header that is the mail’s own',
+    { AUTH_SMTP_HEADERS: '{"bCC":["eve@example.net"]}' },
+    ['AUTH_SMTP_HEADERS'],
+  ],
+  [
     'unverified addresses that count as confirmed',
     { AUTH_MAILER_AUTOCONFIRM: 'true', AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' },
     ['AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS'],

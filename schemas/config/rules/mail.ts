@@ -3,7 +3,7 @@ import type { Mistake } from '../mistake.ts'
 import { missing } from './missing.ts'
 
 export function mailRule(config: Config): Mistake[] {
-  return [...serverMistakes(config), ...confirmationMistakes(config)]
+  return [...serverMistakes(config), ...headerMistakes(config), ...confirmationMistakes(config)]
 }
 
 function serverMistakes(config: Config): Mistake[] {
@@ -16,6 +16,17 @@ function serverMistakes(config: Config): Mistake[] {
     ...(AUTH_SMTP_PASS ? missing(config, ['AUTH_SMTP_USER'], 'AUTH_SMTP_PASS is set') : []),
     ...(AUTH_SMTP_USER ? missing(config, ['AUTH_SMTP_PASS'], 'AUTH_SMTP_USER is set') : []),
   ]
+}
+
+/** Headers that the mail itself has to tell the truth with. */
+const reserved =
+  /^(?:from|to|cc|bcc|sender|subject|date|message-id|mime-version|content-.*|received|return-path|dkim-signature)$/i
+
+function headerMistakes({ AUTH_SMTP_HEADERS }: Config): Mistake[] {
+  const variable = 'AUTH_SMTP_HEADERS'
+  const names = Object.keys(AUTH_SMTP_HEADERS).filter((name) => reserved.test(name))
+  const remedy = 'it may add headers, not replace those that every mail has'
+  return names.map((name) => ({ variable, problem: `sets the header ${name}`, remedy }))
 }
 
 /** Together they would let anybody take an account over by claiming its address at a provider. */
