@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import { isListening, newProject, postgresPort, startDev } from '../support/dev-process.ts'
+import { until } from '../support/server-process.ts'
+
+interface Message {
+  channel: string
+  to: string
+  links: string[]
+  code: string
+}
+
+const isRoot = process.getuid?.() === 0
+const nobody = 65_534
+
+suite('npm run dev', { concurrency: 2 }, () => {
+  test('brings up everything, keeps it, and is quick the second time', async (t) => {
+    const folder = newProject(t)
+    const first = await startDev(t, folder)
+    const welcome = await first.started
+    await signUp(first.url)
+    await until(async () => (await messages(first.url)).length === 1)
+    const [mail] = await messages(first.url)
+    assert.equal(mail?.to, 'ann@example.com')
+    const confirmed = await fetch(mail?.links[0] ?? '', { redirect: 'manual' })
+    assert.match(confirmed.headers.get('location') ?? '', /^http:\/\/127\.0\.0\.1:3000\/?#access_t/)
+    assert.equal(statSync(join(folder, '.data', 'secrets.json')).mode & 0o777, 0o600)
+    first.child.kill('SIGINT')
+    assert.equal((await first.ended).code, 0)
+    assert.equal(await isListening(postgresPort(folder)), false)
+
+    const second = await startDev(t, folder)
+    const again = await second.started
+
+    assert.ok(secondsIn(again) < 5, again)
+    assert.deepEqual(tokensIn(again), tokensIn(welcome))
+    const headers = { authorization: `Bearer ${tokensIn(again)[1]}` }
+    const people = await fetch(`${second.url}/admin/users`, { headers })
+    assert.deepEqual(emailsIn(await people.json()), ['ann@example.com'])
+    for (const path of ['/docs', '/dev/inbox', '/openapi.json']) {
+      assert.equal((await fetch(second.url + path)).status, 200, path)
+    }
+  })
+
+  test('text messages are in the inbox too, and the environment beats the presets', async (t) => {
+    const folder = newProject(t)
+    writeFileSync(join(folder, '.env'), 'AUTH_SMS_OTP_LENGTH=8\nAUTH_EXTERNAL_PHONE_ENABLED=true\n')
+    const { url, started } = await startDev(t, folder, {
+      env: { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'false' },
+    })
+    await started
+
+    await post(`${url}/otp`, { phone: '+15550100' })
+    const { external } = await (await fetch(`${url}/settings`)).json()
+
+    await until(async () => (await messages(url)).length === 1)
+    const [message] = await messages(url)
+    assert.deepEqual([message?.channel, message?.to], ['sms', '+15550100'])
+    assert.match(message?.code ?? '', /^\d{8}$/)
+    assert.deepEqual([external.phone, external.anonymous_users], [true, false])
+  })
+
+  test('a second copy on the same folder says so, and the first goes on', async (t) => {
+    const folder = newProject(t)
+    const first = await startDev(t, folder)
+    await first.started
+    const second = await startDev(t, folder)
+
+    const { code, output } = await second.ended
+
+    assert.equal(code, 1)
+    assert.match(output, /^The folder .*\.data\/postgres is in use by another copy.*\n$/)
+    assert.equal((await fetch(`${first.url}/health`)).status, 200)
+  })
+
+  test('a port in use says so, and leaves no Postgres behind', async (t) => {
+    const folder = newProject(t)
+    const other = createServer().listen(0, '127.0.0.1')
+    t.after(async () => void other.close())
+    await until(() => other.listening)
+    const address = other.address()
+    assert.ok(address !== null && typeof address === 'object')
+    const { ended } = await startDev(t, folder, { env: { PORT: String(address.port) } })
+
+    const { code, output } = await ended
+
+    assert.equal(code, 1)
+    assert.match(output, /^Port \d+ on 127\.0\.0\.1 is in use by another program: .*PORT=\d+\.$/m)
+    assert.doesNotMatch(output, /^\s+at /m)
+    assert.equal(await isListening(postgresPort(folder)), false)
+  })
+
+  const unusable: [string, (folder: string) => void, RegExp][] = [
+    [
+      'a folder that cannot be written',
+      (folder) => writeFileSync(join(folder, '.data'), ''),
+      /^The folder .* cannot be used for the database .*\n$/,
+    ],
+    [
+      'damaged secrets',
+      (folder) => {
+        mkdirSync(join(folder, '.data'))
+        writeFileSync(join(folder, '.data', 'secrets.json'), '{')
+      },
+      /^.*secrets\.json is damaged: .*\n$/,
+    ],
+    [
+      'a wrong configuration',
+      (folder) => writeFileSync(join(folder, '.env'), 'AUTH_JWT_EXP=soon\nAUTH_SITE_URL=x\n'),
+      /^The configuration has 2 mistakes:\n {2}AUTH_.*\n {2}AUTH_.*\n$/,
+    ],
+  ]
+  for (const [what, make, expected] of unusable) {
+    test(`${what} is told in plain words`, async (t) => {
+      const folder = newProject(t)
+      make(folder)
+      const { ended } = await startDev(t, folder)
+      const { code, output } = await ended
+      assert.equal(code, 1)
+      assert.match(output, expected)
+    })
+  }
+
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+    test(`${signal} stops everything, though a page still listens for mail`, async (t) => {
+      const folder = newProject(t)
+      const { child, url, started, ended } = await startDev(t, folder)
+      await started
+      const listening = await fetch(`${url}/dev/events`)
+      assert.equal(listening.status, 200)
+
+      child.kill(signal)
+
+      assert.equal((await ended).code, 0)
+      assert.equal(await isListening(postgresPort(folder)), false)
+    })
+  }
+
+  test('Ctrl-C while it starts leaves nothing behind', async (t) => {
+    const folder = newProject(t)
+    const { child, ended } = await startDev(t, folder)
+    await until(() => statSync(join(folder, '.data'), { throwIfNoEntry: false }) !== undefined)
+
+    child.kill('SIGINT')
+
+    assert.equal((await ended).code, 0)
+    assert.equal(await isListening(postgresPort(folder)), false)
+  })
+
+  test('works as a plain user', { skip: !isRoot && 'is one already' }, async (t) => {
+    const folder = newProject(t)
+    chownSync(folder, nobody, nobody)
+    const { url, started } = await startDev(t, folder, { uid: nobody })
+    await started
+    await signUp(url)
+    assert.equal(statSync(join(folder, '.data', 'secrets.json')).uid, nobody)
+  })
+})
+
+function post(url: string, body: object): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+async function signUp(url: string): Promise<void> {
+  const body = { email: 'ann@example.com', password: 'correct horse' }
+  assert.equal((await post(`${url}/signup`, body)).status, 200)
+}
+
+async function messages(url: string): Promise<Message[]> {
+  return (await fetch(`${url}/dev/messages`)).json()
+}
+
+function secondsIn(welcome: string): number {
+  return Number(/\((\d+\.\d) s\)/.exec(welcome)?.[1])
+}
+
+function tokensIn(welcome: string): string[] {
+  const tokens = [...welcome.matchAll(/key +(ey[\w.-]+)/g)].map(([, token]) => token ?? '')
+  assert.equal(tokens.length, 2)
+  return tokens
+}
+
+function emailsIn({ users }: { users: { email: string }[] }): string[] {
+  return users.map(({ email }) => email)
+}
