@@ -58,5 +58,6 @@ function serializeError(error: unknown) {
     error.cause instanceof Error
       ? { name: error.cause.name, message: error.cause.message }
       : undefined
-  return { type: name, code, message, stack, ...(cause && { cause }) }
+  // Not `code`, which would be taken for somebody's one-time code.
+  return { type: name, errcode: code, message, stack, ...(cause && { cause }) }
 }

@@ -3,9 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 async function requestLog(fastify: FastifyInstance) {
-  fastify.addHook('onResponse', async (request, reply) => {
-    const { method, routeOptions, bearer } = request
+  // Looking for secrets in a line that can hold none costs three times as much as writing it.
+  const lines = fastify.log.child({}, { redact: [] })
+
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { id, method, routeOptions, bearer } = request
     const line = {
+      reqId: id,
       method,
       // The matched route, not the URL: a URL can hold a token.
       route: routeOptions.url ?? 'unknown',
@@ -13,7 +17,8 @@ async function requestLog(fastify: FastifyInstance) {
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...(bearer && { user_id: bearer.user.id }),
     }
-    request.log.info(line, 'request completed')
+    lines.info(line, 'request completed')
+    done()
   })
 }
 

@@ -1,0 +1,34 @@
+/**
+ * `npm run release:check [revision]`: compares what is to be released with the last release (the newest tag v*, or the
+ * revision given) and says which promises of its version number it breaks.
+ */
+import { execFileSync } from 'node:child_process'
+
+import { brokenPromises, changeBetween } from './release/compare.ts'
+import { readRelease, revision, workingTree } from './release/read.ts'
+
+const last = process.argv[2] ?? newestTag()
+const tree = workingTree()
+const next = readRelease(tree)
+const problems = [...(last ? against(last) : []), ...changelogProblems()]
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1
+else console.log(`${next.version} keeps its promises${last ? ` towards ${last}` : ''}`)
+
+function against(name: string): string[] {
+  const before = readRelease(revision(name))
+  if (before.version === next.version) return [`package.json still says ${next.version}.`]
+  const change = changeBetween(before.version, next.version)
+  return brokenPromises(before, next).map((sentence) => `${change} release: ${sentence}`)
+}
+
+function changelogProblems(): string[] {
+  const changelog = tree.read('CHANGELOG.md') ?? ''
+  const isTold = changelog.includes(`## ${next.version}`)
+  return isTold ? [] : [`CHANGELOG.md has no section "## ${next.version}".`]
+}
+
+function newestTag(): string | undefined {
+  const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-version:refname'])
+  return tags.toString().split('\n')[0] || undefined
+}

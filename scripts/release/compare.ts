@@ -1,0 +1,90 @@
+/**
+ * What the promises of a version (docs/operations.md, "Versions") forbid between two releases. A patch keeps
+ * database objects, API, tokens and configuration; a minor one keeps API and configuration; a major one nothing.
+ */
+
+export type Change = 'major' | 'minor' | 'patch'
+
+export interface Release {
+  version: string
+  /** `METHOD /path` of every operation, with its parameters and fields: names, and whether they must be given. */
+  operations: ReadonlyMap<string, ReadonlyMap<string, boolean>>
+  /** Default of every variable, as documented. */
+  variables: ReadonlyMap<string, string>
+  /** Text of every migration, by name. */
+  migrations: ReadonlyMap<string, string>
+}
+
+/** Statements that take away what a client of the database may stand on. */
+const destructive =
+  /drop\s+(table|column|view|function|type|index)|truncate|alter\s+column\s+\S+\s+(set\s+data\s+)?type|dropTable|dropColumn|dropIndex/i
+
+/** Throws for what is no semantic version, and for one that is not above the other. */
+export function changeBetween(before: string, after: string): Change {
+  const [major = 0, minor = 0, patch = 0] = partsOf(before)
+  const [nextMajor = 0, nextMinor = 0, nextPatch = 0] = partsOf(after)
+  if (nextMajor > major) return 'major'
+  if (nextMajor === major && nextMinor > minor) return 'minor'
+  if (nextMajor === major && nextMinor === minor && nextPatch > patch) return 'patch'
+  throw new Error(`${after} is not above ${before}`)
+}
+
+function partsOf(version: string): number[] {
+  const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)
+  if (!parts) throw new Error(`${version} is no semantic version`)
+  return parts.slice(1).map(Number)
+}
+
+/** One sentence for each promise that is broken. */
+export function brokenPromises(before: Release, after: Release): string[] {
+  const change = changeBetween(before.version, after.version)
+  const migrations = changedMigrations(before, after)
+  if (change === 'major') return migrations
+  const more =
+    change === 'patch' ? [...changedDefaults(before, after), ...losses(before, after)] : []
+  return [...migrations, ...lostOperations(before, after), ...lostVariables(before, after), ...more]
+}
+
+/** An applied migration is history, whatever the version. */
+function changedMigrations(before: Release, after: Release): string[] {
+  return [...before.migrations].flatMap(([name, text]) => {
+    const now = after.migrations.get(name)
+    if (now === undefined)
+      return [`The migration ${name} is gone: databases that had it do not start.`]
+    return now === text
+      ? []
+      : [`The migration ${name} has changed: it has run already. Add another.`]
+  })
+}
+
+function lostOperations(before: Release, after: Release): string[] {
+  return [...before.operations].flatMap(([operation, fields]) => {
+    const now = after.operations.get(operation)
+    if (!now) return [`${operation} is gone.`]
+    const demanded = [...now].filter(([name, required]) => required && !fields.get(name))
+    const lost = [...fields.keys()].filter((name) => !now.has(name))
+    return [
+      ...demanded.map(([name]) => `${operation} now demands ${name}.`),
+      ...lost.map((name) => `${operation} no longer knows ${name}.`),
+    ]
+  })
+}
+
+function lostVariables(before: Release, after: Release): string[] {
+  const lost = [...before.variables.keys()].filter((name) => !after.variables.has(name))
+  return lost.map((name) => `The variable ${name} is gone: keep it, with x-deprecated.`)
+}
+
+function changedDefaults(before: Release, after: Release): string[] {
+  return [...before.variables].flatMap(([name, value]) => {
+    const now = after.variables.get(name)
+    return now === undefined || now === value ? [] : [`${name} was ${value} and is now ${now}.`]
+  })
+}
+
+function losses(before: Release, after: Release): string[] {
+  const added = [...after.migrations].filter(([name]) => !before.migrations.has(name))
+  return added
+    .filter(([, text]) => destructive.test(text))
+    .map(([name]) => `The migration ${name} takes something away: that is for a minor version.`)
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { brokenPromises, changeBetween, type Release } from '../../scripts/release/compare.ts'
+import { readRelease, workingTree } from '../../scripts/release/read.ts'
+
+const release: Release = {
+  version: '1.2.3',
+  operations: new Map([['POST /token', new Map([['body password', false]])]]),
+  variables: new Map([['AUTH_JWT_EXP', '`3600`']]),
+  migrations: new Map([['0001-users', 'create table users']]),
+}
+const without = { operations: new Map(), variables: new Map(), migrations: new Map() }
+const stricter = new Map([['POST /token', new Map([['body password', true]])]])
+const fewer = new Map([['POST /token', new Map()]])
+const longer = new Map([['AUTH_JWT_EXP', '`7200`']])
+const dropping = new Map([...release.migrations, ['0002-less', 'alter table users drop column x']])
+const adding = new Map([...release.migrations, ['0002-more', 'alter table users add column x']])
+
+suite('promises of a version', () => {
+  const cases: [string, string, Partial<Release>, RegExp | undefined][] = [
+    ['nothing changes', '1.2.4', {}, undefined],
+    [
+      'an operation goes with a patch',
+      '1.2.4',
+      { operations: without.operations },
+      /token is gone/,
+    ],
+    ['an operation goes with a minor', '1.3.0', { operations: without.operations }, /is gone/],
+    ['an operation goes with a major', '2.0.0', { operations: without.operations }, undefined],
+    ['a field is demanded', '1.3.0', { operations: stricter }, /demands body password/],
+    ['a field is forgotten', '1.3.0', { operations: fewer }, /no longer knows body password/],
+    ['a variable goes', '1.3.0', { variables: without.variables }, /AUTH_JWT_EXP is gone/],
+    ['a default changes with a patch', '1.2.4', { variables: longer }, /was `3600`/],
+    ['a default changes with a minor', '1.3.0', { variables: longer }, undefined],
+    ['a column goes with a patch', '1.2.4', { migrations: dropping }, /takes something away/],
+    ['a column goes with a minor', '1.3.0', { migrations: dropping }, undefined],
+    ['a column comes with a patch', '1.2.4', { migrations: adding }, undefined],
+    ['history is gone', '2.0.0', { migrations: without.migrations }, /0001-users is gone/],
+    [
+      'history is rewritten',
+      '2.0.0',
+      { migrations: new Map([['0001-users', 'create table people']]) },
+      /has changed/,
+    ],
+  ]
+  for (const [name, version, changed, expected] of cases) {
+    test(`${name} (${version})`, () => {
+      const found = brokenPromises(release, { ...release, ...changed, version })
+      if (expected) assert.match(found.join('\n'), expected)
+      else assert.deepEqual(found, [])
+    })
+  }
+
+  test('a version must be above the last one, and be one', () => {
+    assert.throws(() => changeBetween('1.2.3', '1.2.3'), /not above/)
+    assert.throws(() => changeBetween('1.2.3', '1.2'), /no semantic version/)
+  })
+
+  test('this tree can be read as a release', () => {
+    const { version, variables, migrations, operations } = readRelease(workingTree())
+    assert.match(version, /^\d+\.\d+\.\d+$/)
+    assert.equal(variables.get('PORT'), '`8081`')
+    assert.ok(migrations.has('0001-users'))
+    assert.ok(operations.has('POST /token'))
+  })
+})
