@@ -27,11 +27,12 @@ export function createOpenapi(needsBearer: (route: RouteOptions) => boolean) {
 }
 
 async function openapi(fastify: FastifyInstance) {
-  const document = createOpenapi(({ onRequest, preHandler }) =>
-    [onRequest, preHandler]
+  const document = createOpenapi(({ onRequest, preHandler }) => {
+    const { requireAdmin, requireInviter, requireUser } = fastify
+    return [onRequest, preHandler]
       .flat()
-      .some((guard) => guard === fastify.requireUser || guard === fastify.requireAdmin),
-  )
+      .some((hook) => hook === requireUser || hook === requireAdmin || hook === requireInviter)
+  })
   fastify.decorate('openapi', document)
   fastify.addHook('onRoute', (route) => void document.routes.push(route))
   fastify.get(

@@ -16,7 +16,6 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Invite somebody by mail',
         description: 'Makes an account without a password; the link in the mail signs them in.',
         tags: ['admin'],
-        security: [{ bearer: [] }],
         querystring: RedirectQuery,
         body: Type.Object({
           email: Type.Optional(Type.String()),
