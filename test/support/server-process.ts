@@ -35,7 +35,7 @@ export async function startServerProcess(t: Ending, env: Record<string, string>)
   })
   // Later on, ending is what tests ask for.
   failed.catch(() => {})
-  await Promise.race([until(() => isReady(url)), failed])
+  await Promise.race([until(() => isReady(url), { seconds: 60 }), failed])
   return { child, url, ended }
 }
 
@@ -77,9 +77,13 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** Looks every 50 ms, for a quarter of a minute. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+/** Looks every 50 ms, for a quarter of a minute unless told otherwise. */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  { seconds } = { seconds: 15 },
+): Promise<void> {
+  const end = performance.now() + seconds * 1000
+  while (performance.now() < end) {
     if (await isSo()) return
     await pause(50)
   }
