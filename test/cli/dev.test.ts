@@ -36,11 +36,18 @@ suite('npm run dev', { concurrency: 2 }, () => {
     const second = await startDev(t, folder)
     const again = await second.started
 
-    assert.ok(secondsIn(again) < 5, again)
+    // Under a second on an idle machine; this one runs other tests meanwhile.
+    assert.ok(secondsIn(again) < 15, again)
     assert.deepEqual(tokensIn(again), tokensIn(welcome))
     const headers = { authorization: `Bearer ${tokensIn(again)[1]}` }
-    const people = await fetch(`${second.url}/admin/users`, { headers })
-    assert.deepEqual(emailsIn(await people.json()), ['ann@example.com'])
+    const people = await getJson<{ users: { email: string }[] }>(
+      `${second.url}/admin/users`,
+      headers,
+    )
+    assert.deepEqual(
+      people.users.map(({ email }) => email),
+      ['ann@example.com'],
+    )
     for (const path of ['/docs', '/dev/inbox', '/openapi.json']) {
       assert.equal((await fetch(second.url + path)).status, 200, path)
     }
@@ -55,7 +62,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     await started
 
     await post(`${url}/otp`, { phone: '+15550100' })
-    const { external } = await (await fetch(`${url}/settings`)).json()
+    const { external } = await getJson<{ external: Record<string, boolean> }>(`${url}/settings`)
 
     await until(async () => (await messages(url)).length === 1)
     const [message] = await messages(url)
@@ -171,8 +178,12 @@ async function signUp(url: string): Promise<void> {
   assert.equal((await post(`${url}/signup`, body)).status, 200)
 }
 
-async function messages(url: string): Promise<Message[]> {
-  return (await fetch(`${url}/dev/messages`)).json()
+async function getJson<T>(url: string, headers: Record<string, string> = {}): Promise<T> {
+  return (await fetch(url, { headers })).json() as Promise<T>
+}
+
+function messages(url: string): Promise<Message[]> {
+  return getJson(`${url}/dev/messages`)
 }
 
 function secondsIn(welcome: string): number {
@@ -183,8 +194,4 @@ function tokensIn(welcome: string): string[] {
   const tokens = [...welcome.matchAll(/key +(ey[\w.-]+)/g)].map(([, token]) => token ?? '')
   assert.equal(tokens.length, 2)
   return tokens
-}
-
-function emailsIn({ users }: { users: { email: string }[] }): string[] {
-  return users.map(({ email }) => email)
 }

@@ -1,0 +1,82 @@
+/** `npm run dev` as a process of its own, in a folder of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { freePort } from './server-process.ts'
+
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+export interface DevOptions {
+  env?: Record<string, string>
+  /** The operating system's user. */
+  uid?: number
+}
+
+const cli = new URL('../../cli.ts', import.meta.url).pathname
+
+/** An empty folder to start in, gone when the test ends. */
+export function newProject(t: Ending): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-dev-'))
+  // Postgres runs as another user when we are root, and has to get in.
+  chmodSync(folder, 0o711)
+  t.after(async () => {
+    const data = join(folder, '.data', 'postgres')
+    if (existsSync(data)) rmSync(realpathSync(data), { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
+
+/** Starts it; `started` resolves when it has said what it is, `ended` when the process is gone. */
+export async function startDev(t: Ending, folder: string, { env = {}, uid }: DevOptions = {}) {
+  const port = env.PORT ?? String(await freePort())
+  const child = spawn(process.execPath, [cli, 'dev'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, AUTH_JWT_ALGORITHM: 'ES256', ...env, PORT: port },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  })
+  let output = ''
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }))
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        if (output.includes('Ctrl-C stops everything')) resolve()
+      })
+    }
+  })
+  const failed = ended.then(({ output }) => Promise.reject(new Error(`it ended: ${output}`)))
+  failed.catch(() => {})
+  const started = Promise.race([ready, failed]).then(() => output)
+  // A test may want it to end instead.
+  started.catch(() => {})
+  return { child, url: `http://127.0.0.1:${port}`, started, ended }
+}
+
+/** The address of the embedded Postgres of this folder. */
+export function postgresPort(folder: string): number {
+  return JSON.parse(readFileSync(join(folder, '.data', 'postgres', 'access.json'), 'utf8')).port
+}
+
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
