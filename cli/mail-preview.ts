@@ -2,26 +2,45 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+
 import { builtInSource } from '../mail/built-in/built-in.ts'
-import { type MailKind, mailKindNames, mailKinds } from '../mail/kinds.ts'
 import { type MailPreview, previewAll } from '../mail/preview.ts'
-import { createMailRenderer } from '../mail/render.ts'
+import { createHttpClient } from '../plugins/http-client.ts'
+import { configuredRenderer } from '../plugins/mailer/renderer.ts'
+import type { Config } from '../schemas/config/config.ts'
+import { withDotEnv } from '../schemas/config/dot-env.ts'
+import { readConfig } from '../schemas/config/read-config.ts'
+import { withPresets } from './dev/presets.ts'
 
 /** Writes to the folder named by the first argument, or to .data/mail-preview. */
 export async function run(args: readonly string[]): Promise<void> {
   const folder = resolve(args[0] ?? '.data/mail-preview')
-  const siteUrl = setting('SITE_URL') ?? 'https://app.example.com'
-  const renderer = createMailRenderer({
-    fetch: globalThis.fetch,
-    siteUrl,
-    templateUrls: settingsOfKinds('MAILER_TEMPLATES'),
-    subjects: settingsOfKinds('MAILER_SUBJECTS'),
-    maxAgeSeconds: 600,
-    log: { warn: (details, message) => console.error(message, details) },
-  })
-  const previews = await previewAll(renderer, siteUrl)
-  await writePreviews(folder, previews)
-  console.log(`${previews.length} mails: ${pathToFileURL(`${folder}/index.html`)}`)
+  const config = readSettings()
+  const http = createHttpClient(httpOptions(config))
+  const log = { warn: (details: object, message: string) => console.error(message, details) }
+  try {
+    const renderer = configuredRenderer(config, { fetch: http.guardedFetch, log })
+    const previews = await previewAll(renderer, config.AUTH_SITE_URL)
+    await writePreviews(folder, previews)
+    console.log(`${previews.length} mails: ${pathToFileURL(`${folder}/index.html`)}`)
+  } finally {
+    await http.close()
+  }
+}
+
+/** Those of the server. What a server needs and a mail does not may be missing. */
+function readSettings(): Config {
+  const unused = { DATABASE_URL: 'postgres://unused', AUTH_JWT_SECRET: 'unused'.repeat(8) }
+  const env = withPresets(withDotEnv(process.env), unused)
+  return readConfig(env, { dev: true, warn: () => {} })
+}
+
+function httpOptions({ HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ...config }: Config) {
+  return {
+    dev: true,
+    proxy: { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY },
+    guardMaxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
+  }
 }
 
 async function writePreviews(folder: string, previews: MailPreview[]) {
@@ -41,7 +60,7 @@ async function writePreviews(folder: string, previews: MailPreview[]) {
 function indexPage(previews: MailPreview[]): string {
   const sections = previews.map(
     ({ kind, subject }) => `<section>
-<h2>${kind}</h2>
+<h2 id="${kind}">${kind}</h2>
 <p>${escapeHtml(subject)} &nbsp; <a href="${kind}.html">HTML</a> <a href="${kind}.txt">text</a> <a href="templates/${kind}.html">built-in template</a></p>
 <iframe src="${kind}.html" title="${kind}, wide" width="800" height="760"></iframe>
 <iframe src="${kind}.html" title="${kind}, narrow" width="320" height="760"></iframe>
@@ -56,19 +75,6 @@ function indexPage(previews: MailPreview[]): string {
 ${sections.join('\n')}
 </html>
 `
-}
-
-function settingsOfKinds(group: string): Partial<Record<MailKind, string>> {
-  return Object.fromEntries(
-    mailKindNames.flatMap((kind) => {
-      const value = setting(`${group}_${mailKinds[kind].envSuffix}`)
-      return value ? [[kind, value]] : []
-    }),
-  )
-}
-
-function setting(name: string): string | undefined {
-  return process.env[`AUTH_${name}`] || process.env[`GOTRUE_${name}`] || undefined
 }
 
 function escapeHtml(text: string): string {

@@ -1,6 +1,6 @@
 /** Templates that an operator keeps at a URL: fetched when needed, kept for a while, never waited for twice. */
 import { compileTemplate, type Template } from './go-template/template.ts'
-import { type MailKind, mailKinds } from './kinds.ts'
+import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
 import type { MailLog } from './log.ts'
 
 export interface RemoteTemplateOptions {
@@ -14,6 +14,8 @@ export interface RemoteTemplateOptions {
   retrySeconds: number
   timeoutSeconds: number
   maxBytes: number
+  /** Somebody calls `renew` regularly, so a mail need not wait for a newer copy of what is there. */
+  renewing: boolean
   log: MailLog
 }
 
@@ -27,7 +29,7 @@ interface Entry {
 export function createRemoteTemplates(options: RemoteTemplateOptions) {
   const entries = new Map<MailKind, Entry>()
 
-  async function refresh(kind: MailKind, url: string, entry: Entry) {
+  async function fetchInto(kind: MailKind, url: string, entry: Entry) {
     try {
       entry.template = compileTemplate(await download(url, options), 'html')
       entry.freshUntil = Date.now() + options.maxAgeSeconds * 1000
@@ -43,19 +45,31 @@ export function createRemoteTemplates(options: RemoteTemplateOptions) {
     }
   }
 
+  /** Fetches what has grown old, once for all who ask meanwhile. Undefined when none is configured. */
+  function refreshed(kind: MailKind): Entry | undefined {
+    const configured = options.templateUrls[kind]?.trim()
+    if (!configured) return undefined
+    const entry = entries.get(kind) ?? { freshUntil: 0 }
+    entries.set(kind, entry)
+    if (Date.now() >= entry.freshUntil) {
+      const url = resolveTemplateUrl(configured, options.siteUrl)
+      entry.pending ??= fetchInto(kind, url, entry).finally(() => delete entry.pending)
+    }
+    return entry
+  }
+
   return {
     /** The operator's template of this kind, or undefined when there is none or none could be had yet. */
     async get(kind: MailKind): Promise<Template | undefined> {
-      const configured = options.templateUrls[kind]?.trim()
-      if (!configured) return undefined
-      const entry = entries.get(kind) ?? { freshUntil: 0 }
-      entries.set(kind, entry)
-      if (Date.now() >= entry.freshUntil) {
-        const url = resolveTemplateUrl(configured, options.siteUrl)
-        entry.pending ??= refresh(kind, url, entry).finally(() => delete entry.pending)
-        await entry.pending
-      }
+      const entry = refreshed(kind)
+      if (!entry) return undefined
+      if (!entry.template || !options.renewing) await entry.pending
       return entry.template
+    },
+
+    /** Fetches the templates that have grown old, so that the next mails find them. */
+    async renew(): Promise<void> {
+      await Promise.all(mailKindNames.map((kind) => refreshed(kind)?.pending))
     },
   }
 }

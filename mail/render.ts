@@ -15,8 +15,12 @@ export interface MailRendererOptions {
   subjects: Partial<Record<MailKind, string>>
   /** How long a fetched template is good. */
   maxAgeSeconds: number
-  /** Pause after a template could not be fetched; 10 when absent. */
-  retrySeconds?: number
+  /** Pause after a template could not be fetched. */
+  retrySeconds: number
+  /** Longest template that is taken. */
+  maxBytes: number
+  /** `renewTemplates` is called regularly; see RemoteTemplateOptions. */
+  renewing: boolean
   log: MailLog
 }
 
@@ -34,12 +38,7 @@ export function createMailRenderer(options: MailRendererOptions) {
   const { log } = options
   const subjects = compileSubjects(options.subjects, log)
   const builtIns = compileBuiltIns()
-  const remote = createRemoteTemplates({
-    retrySeconds: 10,
-    timeoutSeconds: 10,
-    maxBytes: 1_000_000,
-    ...options,
-  })
+  const remote = createRemoteTemplates({ timeoutSeconds: 10, ...options })
 
   function subjectOf(kind: MailKind, variables: object): string {
     const { own, standard } = subjects[kind]
@@ -63,6 +62,9 @@ export function createMailRenderer(options: MailRendererOptions) {
     ): Promise<RenderedMail> {
       return { subject: subjectOf(kind, variables), ...(await bodyOf(kind, variables)) }
     },
+
+    /** Fetches the operator's templates that have grown old. */
+    renewTemplates: remote.renew,
   }
 }
 

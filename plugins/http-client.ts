@@ -130,7 +130,9 @@ async function httpClient(fastify: FastifyInstance) {
   const { dev, HTTP_PROXY, HTTPS_PROXY, NO_PROXY, AUTH_INTERNAL_HTTP_TIMEOUT } = fastify.config
   const proxy = { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY }
   const guardTimeoutMs = AUTH_INTERNAL_HTTP_TIMEOUT * 1000
-  const client = createHttpClient({ dev, proxy, guardTimeoutMs })
+  // Templates have a limit of their own, which may be higher than that of everything else.
+  const guardMaxBytes = Math.max(1_000_000, fastify.config.AUTH_MAILER_TEMPLATE_MAX_SIZE)
+  const client = createHttpClient({ dev, proxy, guardTimeoutMs, guardMaxBytes })
   const { tracing } = fastify
   fastify.decorate('httpClient', {
     ...client,

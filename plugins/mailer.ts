@@ -26,6 +26,7 @@ import { sealPayload } from './mailer/payload.ts'
 import { configuredRenderer } from './mailer/renderer.ts'
 import { retryDelay } from './mailer/retry-delay.ts'
 import { createSender } from './mailer/send.ts'
+import { keepTemplatesNew } from './mailer/template-renewal.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -102,6 +103,7 @@ async function mailer(fastify: FastifyInstance, options: MailerOptions) {
   const deps = { encryption, jobs, renderer, siteUrl, configured, baseUrl }
   fastify.decorate('mailer', createMailer(deps))
   keepHouse(fastify, jobs)
+  keepTemplatesNew(fastify, renderer)
   addBacklogGauges(fastify)
   if (deliver === undefined) {
     log.warn('AUTH_SMTP_HOST is not set: whatever has to send mail is refused')

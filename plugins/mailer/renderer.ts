@@ -19,6 +19,8 @@ export function configuredRenderer(
     subjects: byKind((suffix) => config[`AUTH_MAILER_SUBJECTS_${suffix}`]),
     maxAgeSeconds: config.AUTH_MAILER_TEMPLATE_MAX_AGE,
     retrySeconds: config.AUTH_MAILER_TEMPLATE_RETRY_INTERVAL,
+    maxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
+    renewing: config.AUTH_MAILER_TEMPLATE_RELOADING_ENABLED,
   })
 }
 

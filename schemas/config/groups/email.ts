@@ -136,7 +136,7 @@ export const mailKinds = group('Texts of mail', {
   AUTH_MAILER_TEMPLATE_MAX_AGE: duration('A fetched template is fetched anew after this.', {
     default: '10m',
   }),
-  AUTH_MAILER_TEMPLATE_MAX_SIZE: whole('Bytes of a template that are read.', {
+  AUTH_MAILER_TEMPLATE_MAX_SIZE: whole('Largest template in bytes; a larger one is not used.', {
     default: 1_000_000,
     minimum: 1,
   }),
@@ -145,7 +145,7 @@ export const mailKinds = group('Texts of mail', {
     { default: '10s' },
   ),
   AUTH_MAILER_TEMPLATE_RELOADING_ENABLED: flag(
-    'Fetches templates again in the background, before a mail needs them.',
+    'Fetches templates at the start and again in the background, so that no mail waits for one.',
     false,
   ),
 })

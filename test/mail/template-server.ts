@@ -1,0 +1,36 @@
+/** An operator's web server with templates on it, on a free port. */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+export type Answer = (response: ServerResponse) => void
+
+/** `serve` may be called again, to change what is answered from then on. */
+export async function startTemplateServer(t: Ending, first: Answer | string) {
+  const paths: string[] = []
+  let answer = first
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '')
+    if (typeof answer === 'string') response.end(answer)
+    else answer(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Of every request, oldest first. */
+    paths,
+    serve(next: Answer | string) {
+      answer = next
+    },
+  }
+}
