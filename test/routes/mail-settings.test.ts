@@ -1,0 +1,171 @@
+/** Subjects, templates and paths that an operator sets, found again in the mail that arrives. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, suite, test } from 'node:test'
+
+import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import type { MailVariables } from '../../mail/variables.ts'
+import { asAdmin } from '../support/admin.ts'
+import {
+  type Built,
+  call,
+  confirmedPerson,
+  mailAfter,
+  newAddress,
+  password,
+} from '../support/mail-journeys.ts'
+import { linkIn } from '../support/mail-links.ts'
+import type { ReceivedMail } from '../support/mail-server.ts'
+import { build } from '../support/server.ts'
+
+const common = { SiteURL: 'http://app.example', Email: 'ada@example.com', Data: { name: 'Ada' } }
+const link = {
+  ...common,
+  ConfirmationURL: 'http://auth.example/verify?token=abc',
+  Token: '123456',
+  TokenHash: 'abc',
+  RedirectTo: 'http://app.example/home',
+}
+
+/** What the specification lets a template of each kind name, and what we add. */
+const kinds: { [K in MailKind]: MailVariables[K] } = {
+  invite: link,
+  confirmation: link,
+  recovery: link,
+  magic_link: link,
+  email_change: { ...link, NewEmail: 'new@example.com', SendingTo: 'ada@example.com' },
+  reauthentication: { ...common, Token: '123456' },
+  password_changed_notification: common,
+  email_changed_notification: { ...common, OldEmail: 'old@example.com' },
+  phone_changed_notification: { ...common, Phone: '15550101', OldPhone: '15550100' },
+  identity_linked_notification: { ...common, Provider: 'github' },
+  identity_unlinked_notification: { ...common, Provider: 'github' },
+  mfa_factor_enrolled_notification: { ...common, FactorType: 'totp' },
+  mfa_factor_unenrolled_notification: { ...common, FactorType: 'totp' },
+}
+
+suite('a configured subject and template', () => {
+  let server: Built
+  const closing = collected()
+
+  before(async () => {
+    const templates = await templateServer(closing)
+    const perKind = mailKindNames.flatMap((kind) => {
+      const suffix = mailKinds[kind].envSuffix
+      return [
+        [`AUTH_MAILER_SUBJECTS_${suffix}`, `About {{ .Email }}: ${kind}`],
+        [`AUTH_MAILER_TEMPLATES_${suffix}`, `${templates}/${kind}`],
+      ]
+    })
+    server = await build(closing, { dev: true, env: Object.fromEntries(perKind) })
+  })
+  after(closing.close)
+
+  for (const kind of mailKindNames) {
+    test(`of ${kind} reach the mail, with every variable of the kind`, async () => {
+      const message = await sent(server, kind)
+
+      assert.equal(message.mail.subject, `About ada@example.com: ${kind}`)
+      const shown = String(message.mail.html).replaceAll('&amp;', '&')
+      for (const [name, value] of Object.entries(kinds[kind])) {
+        if (typeof value === 'string') assert.ok(shown.includes(`${name}=${value};`), name)
+      }
+    })
+  }
+})
+
+type Ask = (server: Built, email: string) => Promise<ReceivedMail>
+
+const paths: Record<string, { setting: string; ask: Ask }> = {
+  confirmation: {
+    setting: 'CONFIRMATION',
+    ask: (server, email) =>
+      mailAfter(server, email, () => call(server.app, '/signup', { email, password })),
+  },
+  invitation: {
+    setting: 'INVITE',
+    ask: (server, email) =>
+      mailAfter(server, email, () => asAdmin(server.app, 'POST', '/invite', { email })),
+  },
+  recovery: {
+    setting: 'RECOVERY',
+    async ask(server, email) {
+      await confirmedPerson(server, email)
+      return mailAfter(server, email, () => call(server.app, '/recover', { email }))
+    },
+  },
+  'magic link': {
+    setting: 'RECOVERY',
+    async ask(server, email) {
+      await confirmedPerson(server, email)
+      return mailAfter(server, email, () => call(server.app, '/magiclink', { email }))
+    },
+  },
+  'change of address': {
+    setting: 'EMAIL_CHANGE',
+    async ask(server, email) {
+      const { access_token: token } = await confirmedPerson(server)
+      const options = { method: 'PUT', token } as const
+      return mailAfter(server, email, () => call(server.app, '/user', { email }, options))
+    },
+  },
+}
+
+suite('a configured path', () => {
+  let server: Built
+  const closing = collected()
+
+  before(async () => {
+    const env = Object.fromEntries(
+      ['CONFIRMATION', 'INVITE', 'RECOVERY', 'EMAIL_CHANGE'].map((kind) => [
+        `AUTH_MAILER_URLPATHS_${kind}`,
+        `/path-of-${kind.toLowerCase()}/verify`,
+      ]),
+    )
+    server = await build(closing, { env })
+  })
+  after(closing.close)
+
+  for (const [name, { setting, ask }] of Object.entries(paths)) {
+    test(`of ${setting} is that of the link in a ${name} mail`, async () => {
+      const { pathname } = new URL(linkIn(await ask(server, newAddress())))
+      assert.equal(pathname, `/path-of-${setting.toLowerCase()}/verify`)
+    })
+  }
+})
+
+async function sent<Kind extends MailKind>({ app, mail }: Built, kind: Kind) {
+  const to = newAddress(kind)
+  const variables: MailVariables[Kind] = kinds[kind]
+  await app.db
+    .transaction()
+    .execute((trx) => app.mailer.queue(trx, { kind, to, variables }, new Date()))
+  return mail.waitFor(to)
+}
+
+/** Each template names every variable of its kind. */
+async function templateServer(closing: ReturnType<typeof collected>): Promise<string> {
+  const server = createServer((request, response) => {
+    const names = Object.keys(kinds[request.url?.slice(1) as MailKind])
+    response.end(`<p>${names.map((name) => `${name}={{ .${name} }};`).join(' ')}</p>`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.after(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** What a suite opens, closed when it ends. */
+function collected() {
+  const closings: (() => Promise<void>)[] = []
+  return {
+    after: (close: () => Promise<void>) => void closings.push(close),
+    close: async () => {
+      for (const close of closings.reverse()) await close()
+    },
+  }
+}
