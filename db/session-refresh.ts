@@ -3,6 +3,7 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Database, Db } from './database.ts'
+import { lastUsed, newerSession } from './newer-session.ts'
 import { type Places, prepareStatement } from './prepared-statement.ts'
 import { amrClaims, type SessionRecord, sessionColumns } from './sessions.ts'
 import { nilUuid, userColumns, userRelations } from './users.ts'
@@ -132,52 +133,6 @@ function isRefreshable(eb: ExpressionBuilder<Database, 'sessions'>, places: Plac
 
 const refreshPayload = sql`json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user,
   'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token')`
-
-/** refreshed_at has no zone and is UTC; created_at has one. */
-const lastUsed = sql<Date>`coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at)`
-
-/** Another session of the person and of the same kind that was used later and has not ended. */
-function newerSession(
-  eb: ExpressionBuilder<Database, 'sessions'>,
-  { tags, openedAfter, now }: Places<Pick<RefreshValues, 'tags' | 'openedAfter' | 'now'>>,
-) {
-  const kindOf = (table: 'sessions' | 'other') => {
-    const tag = sql.ref(`${table}.tag`)
-    return sql`case when ${tag} = any(${tags}::text[]) then ${tag} else (${tags}::text[])[1] end`
-  }
-  return eb
-    .selectFrom('sessions as other')
-    .select('other.id')
-    .whereRef('other.user_id', '=', 'sessions.user_id')
-    .whereRef('other.id', '<>', 'sessions.id')
-    .where('other.postern_impersonated_by', 'is', null)
-    .where(sql<boolean>`${kindOf('other')} is not distinct from ${kindOf('sessions')}`)
-    .where(sql<boolean>`coalesce(other.not_after > ${now}, true)`)
-    .where(sql<boolean>`coalesce(other.created_at > ${openedAfter}::timestamptz, true)`)
-    .where(
-      sql<boolean>`coalesce(other.refreshed_at at time zone 'utc', other.created_at) > ${lastUsed}`,
-    )
-}
-
-/** True when another session of the same kind was used later than this one. */
-export async function hasNewerSession(
-  db: Db,
-  sessionId: string,
-  { tags, openedAfter }: Pick<Refresh, 'tags' | 'openedAfter'>,
-  now: Date,
-): Promise<boolean> {
-  const values = {
-    tags: sql<readonly string[]>`${tags}`,
-    openedAfter: sql<Date | null>`${openedAfter}`,
-  }
-  const row = await db
-    .selectFrom('sessions')
-    .select('sessions.id')
-    .where('sessions.id', '=', sessionId)
-    .where((eb) => eb.exists(newerSession(eb, { ...values, now: sql<Date>`${now}` })))
-    .executeTakeFirst()
-  return row !== undefined
-}
 
 /** Encrypts a refresh-token key that was found in clear; another request may have done so already. */
 export async function sealRefreshTokenKey(

@@ -1,6 +1,6 @@
 /** Why a session may not be refreshed, whatever the token. */
 import type { Db } from '../../../db/database.ts'
-import { hasNewerSession } from '../../../db/session-refresh.ts'
+import { hasNewerSession } from '../../../db/newer-session.ts'
 import type { SessionRecord } from '../../../db/sessions.ts'
 import { type ApiError, refreshTokenNotFound, sessionExpired, userBanned } from '../../../errors.ts'
 
