@@ -49,7 +49,7 @@ a { color: #1d4ed8; }
 ${cardRows(wording).join('\n')}
 </td></tr>
 <tr><td class="foot" style="padding:16px 40px 32px;${font}">
-<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#5b6472;word-break:break-word">Sent to {{ or .SendingTo .OldEmail .Email }} for your account at {{ .SiteURL }}</p>
+<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#5b6472;word-break:break-word">Sent to {{ or .SendingTo .OldEmail .Email }} by {{ .SiteURL }}</p>
 </td></tr>
 </table>
 </td></tr>
@@ -99,7 +99,7 @@ export function textLayout(wording: Wording): string {
     ...(wording.button ? [`${wording.button}:\n{{ .ConfirmationURL }}`] : []),
     ...(wording.code ? [`${wording.code}\n\n    {{ .Token }}`] : []),
     wording.caution,
-    '-- \nSent to {{ or .SendingTo .OldEmail .Email }} for your account at {{ .SiteURL }}',
+    '-- \nSent to {{ or .SendingTo .OldEmail .Email }} by {{ .SiteURL }}',
   ]
   return `${parts.join('\n\n')}\n`
 }

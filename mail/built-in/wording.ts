@@ -1,5 +1,6 @@
 /** What the built-in mails say. Every sentence is a template; none may hold `<`, `>` or `&`, as HTML and text share them. */
 import type { MailKind } from '../kinds.ts'
+import { factorName, providerName } from './names.ts'
 
 export interface Wording {
   heading: string
@@ -87,33 +88,35 @@ export const wordings: Record<MailKind, Wording> = {
   phone_changed_notification: {
     heading: 'Your phone number was changed',
     paragraphs: [
-      'The phone number of your account {{ .Email }} has changed{{ if .OldPhone }} from {{ .OldPhone }}{{ end }} to {{ .Phone }}.',
+      'The phone number of your account {{ .Email }} has changed{{ if .OldPhone }} from +{{ .OldPhone }}{{ end }} to +{{ .Phone }}.',
     ],
     caution: `If you changed it, all is well. ${notMine}`,
   },
   identity_linked_notification: {
     heading: 'A new sign-in method was linked',
     paragraphs: [
-      'From now on, {{ .Provider }} can be used to sign in to your account {{ .Email }}.',
+      `From now on, ${providerName} can be used to sign in to your account {{ .Email }}.`,
     ],
     caution: `If you linked it, all is well. ${notMine}`,
   },
   identity_unlinked_notification: {
     heading: 'A sign-in method was removed',
-    paragraphs: ['{{ .Provider }} can no longer be used to sign in to your account {{ .Email }}.'],
+    paragraphs: [
+      `From now on, ${providerName} can no longer be used to sign in to your account {{ .Email }}.`,
+    ],
     caution: `If you removed it, all is well. ${notMine}`,
   },
   mfa_factor_enrolled_notification: {
     heading: 'A new verification method was added',
     paragraphs: [
-      'Your account {{ .Email }} has a new way to verify that it is you: {{ .FactorType }}.',
+      `Your account {{ .Email }} has a new way to verify that it is you: ${factorName}.`,
     ],
     caution: `If you added it, all is well. ${notMine}`,
   },
   mfa_factor_unenrolled_notification: {
     heading: 'A verification method was removed',
     paragraphs: [
-      'One way to verify that it is you was removed from your account {{ .Email }}: {{ .FactorType }}.',
+      `One way to verify that it is you was removed from your account {{ .Email }}: ${factorName}.`,
     ],
     caution: `If you removed it, all is well. ${notMine}`,
   },
