@@ -12,6 +12,13 @@ export interface Search {
   /** In lower case. */
   name?: string | undefined
   id?: string | undefined
+  /** Whole addresses. */
+  owner?: Owner | undefined
+}
+
+export interface Owner {
+  email: string | null
+  phone: string | null
 }
 
 export interface Listing {
@@ -34,12 +41,14 @@ const isListed = ({ aud, search }: Listing) => {
     ])
 }
 
-function matches(eb: ExpressionBuilder<Database, 'users'>, { email, phone, name, id }: Search) {
+function matches(eb: ExpressionBuilder<Database, 'users'>, search: Search) {
+  const { email, phone, name, id, owner } = search
   return [
     ...(email ? [eb('users.email', 'like', email)] : []),
     ...(phone ? [eb('users.phone', 'like', phone)] : []),
     ...(name ? [sql<SqlBool>`lower(users.postern_name) like ${name}`] : []),
     ...(id ? [eb('users.id', '=', id)] : []),
+    ...(owner ? [eb('users.email', '=', owner.email), eb('users.phone', '=', owner.phone)] : []),
   ]
 }
 
@@ -149,6 +158,18 @@ export function listAfter(
     .orderBy('users.id', direction)
     .limit(size + 1)
     .execute()
+}
+
+/** Whether somebody has one of these addresses, whole. */
+export async function hasOwner(db: Db, { email, phone }: Owner, aud: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.aud', '=', aud)
+    .where((eb) => eb.or([eb('users.email', '=', email), eb('users.phone', '=', phone)]))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** Whether any part of a text is found by index; otherwise only its start is. */

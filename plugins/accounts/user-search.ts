@@ -8,6 +8,7 @@ import {
   endOfTime,
   estimateListed,
   exactCountLimit,
+  hasOwner,
   hasTrigramIndex,
   type ListedUser,
   type Listing,
@@ -68,10 +69,22 @@ export function createUserSearch({ db, schema }: { db: Db; schema: string }) {
       return { users, ...(hasNext && { cursor: toCursor(last.place, last.id) }) }
     },
 
-    /** The people whose email, phone number or name holds the text, or starts with it without trigrams; or an id. */
-    async search(text: string): Promise<Search> {
+    /**
+     * The owner of the text, if it is a whole address or an id. Else the people whose email, phone number or name
+     * holds it, or without trigrams starts with it.
+     */
+    async search(text: string, aud: string): Promise<Search> {
+      const wanted = text.trim().normalize('NFKC').toLowerCase()
+      if (isUuid(wanted)) return { id: wanted }
+      const digits = /^\+?[\d ()-]+$/.test(wanted) ? wanted.replaceAll(/\D/g, '') : ''
+      const owner = {
+        email: wanted.includes('@') ? wanted : null,
+        phone: digits.length >= fewestDigits ? digits : null,
+      }
+      // A whole address shares most of its trigrams with everybody else, so the index is slowest where it is needed least.
+      if ((owner.email || owner.phone) && (await hasOwner(db, owner, aud))) return { owner }
       isIndexed ??= hasTrigramIndex(db, schema)
-      return readSearch(text, await isIndexed)
+      return partSearch(wanted, digits, await isIndexed)
     },
 
     /** The peer's filter: any part of the email or of the name. */
@@ -85,12 +98,12 @@ export function createUserSearch({ db, schema }: { db: Db; schema: string }) {
 /** One or two letters are in half of all addresses, so they count from the start. */
 const fewestLettersAnywhere = 3
 
-function readSearch(text: string, isIndexed: boolean): Search {
-  const wanted = text.trim().normalize('NFKC').toLowerCase()
-  if (isUuid(wanted)) return { id: wanted }
+/** Shorter numbers are parts of one. */
+const fewestDigits = 7
+
+function partSearch(wanted: string, digits: string, isIndexed: boolean): Search {
   const before = isIndexed && wanted.length >= fewestLettersAnywhere ? '%' : ''
   const pattern = `${before}${escaped(wanted)}%`
-  const digits = /^\+?[\d ()-]+$/.test(wanted) ? wanted.replaceAll(/\D/g, '') : ''
   return { email: pattern, name: pattern, ...(digits && { phone: `${before}${digits}%` }) }
 }
 

@@ -62,7 +62,11 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const asked = headers['x-jwt-aud']
       const aud = typeof asked === 'string' && asked ? asked : config.AUTH_JWT_AUD
       const page = readPage(query)
-      const listing = { aud, direction: readDirection(query.sort), search: await readSearch(query) }
+      const listing = {
+        aud,
+        direction: readDirection(query.sort),
+        search: await readSearch(query, aud),
+      }
       if (query.limit || query.cursor) {
         const { users, cursor } = await userSearch.after(listing, query.cursor, readLimit(query))
         if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
@@ -74,8 +78,11 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  async function readSearch({ q, filter }: Static<typeof Query>): Promise<Listing['search']> {
-    if (q?.trim()) return userSearch.search(q)
+  async function readSearch(
+    { q, filter }: Static<typeof Query>,
+    aud: string,
+  ): Promise<Listing['search']> {
+    if (q?.trim()) return userSearch.search(q, aud)
     return filter ? userSearch.filter(filter) : undefined
   }
 }
