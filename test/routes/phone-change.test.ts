@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { call, nextMail, password } from '../support/mail-journeys.ts'
+import { call, mailAfter, newAddress, nextMail, password } from '../support/mail-journeys.ts'
+import { codeIn } from '../support/mail-links.ts'
 import {
   buildWithSms,
   codeAfter,
@@ -126,6 +127,18 @@ suite('PUT /user with another phone number', () => {
     assert.ok(response.json().phone_confirmed_at)
     assert.deepEqual(response.json().app_metadata.providers, ['email', 'phone'])
     assert.equal(server.sms.messages.length, 0)
+  })
+
+  test('a number that applies at once leaves the letter of the same request alone', async (t) => {
+    const server = await buildWithSms(t, { env: { AUTH_SMS_AUTOCONFIRM: 'true' } })
+    const signedUp = await post(server, '/signup', { phone: newNumber(), password })
+    const [phone, email] = [newNumber(), newAddress()]
+    const letter = await mailAfter(server, email, () =>
+      put(server, { phone, email }, signedUp.json()),
+    )
+    const proof = { type: 'email_change', email, token: codeIn(letter) }
+    const done = await post(server, '/verify', proof)
+    assert.deepEqual([done.json().user?.phone, done.json().user?.email], [phone, email])
   })
 
   test('fixed codes confirm a change that is pending, and only such', async (t) => {
