@@ -1,0 +1,71 @@
+/** Each notification is sent where its flag is set, and nowhere else. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { UserRecord } from '../../../db/users.ts'
+import type { Notification } from '../../../plugins/accounts/letters/notifications.ts'
+import { call, idle, newAddress, password } from '../../support/mail-journeys.ts'
+import { build } from '../../support/server.ts'
+
+const notifications: [flag: string, notification: Notification, subject: string][] = [
+  ['PASSWORD_CHANGED', { kind: 'password_changed_notification' }, 'Your password was changed'],
+  [
+    'EMAIL_CHANGED',
+    { kind: 'email_changed_notification', OldEmail: 'old@example.com' },
+    'Your email address was changed',
+  ],
+  [
+    'PHONE_CHANGED',
+    { kind: 'phone_changed_notification', Phone: '15550101', OldPhone: '15550100' },
+    'Your phone number was changed',
+  ],
+  [
+    'IDENTITY_LINKED',
+    { kind: 'identity_linked_notification', Provider: 'github' },
+    'A new sign-in method was linked to your account',
+  ],
+  [
+    'IDENTITY_UNLINKED',
+    { kind: 'identity_unlinked_notification', Provider: 'github' },
+    'A sign-in method was removed from your account',
+  ],
+  [
+    'MFA_FACTOR_ENROLLED',
+    { kind: 'mfa_factor_enrolled_notification', FactorType: 'totp' },
+    'A new verification method was added to your account',
+  ],
+  [
+    'MFA_FACTOR_UNENROLLED',
+    { kind: 'mfa_factor_unenrolled_notification', FactorType: 'totp' },
+    'A verification method was removed from your account',
+  ],
+]
+
+suite('notifications', () => {
+  for (const [flag, , subject] of notifications) {
+    test(`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED sends its own, and only that`, async (t) => {
+      const env = { [`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED`]: 'true' }
+      assert.deepEqual(await sentWith(t, env), [subject])
+    })
+  }
+
+  test('without a flag none is sent', async (t) => {
+    assert.deepEqual(await sentWith(t, {}), [])
+  })
+})
+
+/** The subjects of what arrives when everything happens that can be told. */
+async function sentWith(t: Parameters<typeof build>[0], env: Record<string, string>) {
+  const server = await build(t, { env: { ...env, AUTH_MAILER_AUTOCONFIRM: 'true' } })
+  const { app, mail } = server
+  await call(app, '/signup', { email: newAddress(), password })
+  const row = await app.db.selectFrom('users').selectAll().executeTakeFirstOrThrow()
+  const person: UserRecord = { ...row, identities: [], factors: [] }
+  await app.db.transaction().execute(async (trx) => {
+    for (const [, notification] of notifications) {
+      await app.letters.notify(trx, person, notification, new Date())
+    }
+  })
+  await idle(server)
+  return mail.messages.map((message) => message.mail.subject)
+}

@@ -1,0 +1,183 @@
+/** The fields that the specification names, in the answers and requests it names them for. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../schemas/session.ts'
+import { specifiedProviders } from '../../scripts/specification.ts'
+import { adminCall } from '../support/admin.ts'
+import {
+  type Built,
+  call,
+  confirmedPerson,
+  landing,
+  mailAfter,
+  newAddress,
+  open,
+  password,
+} from '../support/mail-journeys.ts'
+import { codeIn } from '../support/mail-links.ts'
+import { newNumber, sharedSmsServer } from '../support/phone-journeys.ts'
+import { build } from '../support/server.ts'
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const token = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/
+
+const times = { created_at: moment, updated_at: moment }
+const session = {
+  access_token: token,
+  token_type: /^bearer$/,
+  expires_in: /^3600$/,
+  refresh_token: /^\S+$/,
+}
+
+type Fields = Record<string, RegExp>
+type Answer = (server: Built, person: Session, email: string) => Promise<object>
+
+const confirmation = (server: Built, email: string) =>
+  mailAfter(server, email, () => call(server.app, '/signup', { email, password }))
+
+const change = (server: Built, { access_token }: Session, body: object) =>
+  call(server.app, '/user', body, { method: 'PUT', token: access_token })
+
+const answers: Record<string, { fields: Fields; ask: Answer }> = {
+  'POST /signup by email': {
+    fields: { id: uuid, email: /@/, confirmation_sent_at: moment, ...times },
+    ask: async ({ app }, _person, email) =>
+      (await call(app, '/signup', { email, password })).json(),
+  },
+  'POST /signup by phone': {
+    fields: { id: uuid, phone: /^1555\d{7}$/, confirmation_sent_at: moment, ...times },
+    ask: async ({ app }) =>
+      (await call(app, '/signup', { phone: `+${newNumber()}`, password })).json(),
+  },
+  'POST /invite': {
+    fields: { id: uuid, email: /@/, confirmation_sent_at: moment, invited_at: moment, ...times },
+    ask: ({ app }, _person, email) => adminCall<object>(app, 'POST', '/invite', { email }),
+  },
+  'GET /user': {
+    fields: { id: uuid, email: /@/, confirmation_sent_at: moment, ...times },
+    ask: async ({ app }, { access_token }) =>
+      (await call(app, '/user', undefined, { token: access_token })).json(),
+  },
+  'PUT /user with another address': {
+    fields: { id: uuid, email: /@/, email_change_sent_at: moment, ...times },
+    ask: async (server, person, email) => (await change(server, person, { email })).json(),
+  },
+  'PUT /user with another number': {
+    fields: { id: uuid, phone_change_sent_at: moment, ...times },
+    ask: async (server, person) =>
+      (await change(server, person, { phone: `+${newNumber()}` })).json(),
+  },
+  'POST /token?grant_type=password': {
+    fields: session,
+    ask: async ({ app }, { user }) =>
+      (await call(app, '/token?grant_type=password', { email: user.email, password })).json(),
+  },
+  'POST /token?grant_type=refresh_token': {
+    fields: session,
+    ask: async ({ app }, { refresh_token }) =>
+      (await call(app, '/token?grant_type=refresh_token', { refresh_token })).json(),
+  },
+  'POST /verify': {
+    fields: { ...session, type: /^signup$/ },
+    async ask(server, _person, email) {
+      const code = codeIn(await confirmation(server, email))
+      return (await call(server.app, '/verify', { type: 'signup', email, token: code })).json()
+    },
+  },
+  'GET /verify, in the fragment': {
+    fields: { ...session, type: /^signup$/ },
+    async ask(server, _person, email) {
+      return landing(await open(server.app, await confirmation(server, email))).fragment
+    },
+  },
+  'POST /resend': {
+    fields: { message_id: uuid },
+    async ask(server, _person, email) {
+      await confirmation(server, email)
+      return (await call(server.app, '/resend', { type: 'signup', email })).json()
+    },
+  },
+  'POST /admin/generate_link': {
+    fields: {
+      action_link: /^http:\/\/auth\.example\/verify\?token=\w+&type=magiclink&redirect_to=http/,
+      email_otp: /^\d{6}$/,
+      hashed_token: /^\w+$/,
+      verification_type: /^magiclink$/,
+      redirect_to: /^http:\/\/app\.example\/?$/,
+    },
+    ask: ({ app }, { user }) => {
+      const body = { type: 'magiclink', email: user.email }
+      return adminCall<object>(app, 'POST', '/admin/generate_link', body)
+    },
+  },
+}
+
+suite('documented fields', () => {
+  const server = sharedSmsServer()
+
+  for (const [request, { fields, ask }] of Object.entries(answers)) {
+    test(`${request} answers with ${Object.keys(fields).join(', ')}`, async () => {
+      const built = await server()
+      const answer = await ask(built, await confirmedPerson(built), newAddress())
+      const found = new Map(Object.entries(answer))
+      for (const [name, form] of Object.entries(fields)) {
+        assert.match(String(found.get(name)), form, name)
+      }
+      assert.doesNotMatch(JSON.stringify(answer), /correct horse|"password"|\$argon2/)
+    })
+  }
+
+  test('an error has an integer code and a msg', async () => {
+    const { app } = await server()
+    const response = await call(app, '/signup', { email: 'nobody', password })
+    const { code, msg } = response.json()
+    assert.deepEqual([response.statusCode, code, typeof msg], [400, 400, 'string'])
+  })
+
+  test('GET /settings has a boolean for each of the eighteen providers', async () => {
+    const { app } = await server()
+    const { external, disable_signup, autoconfirm } = (await call(app, '/settings')).json()
+    for (const name of specifiedProviders) assert.equal(external[name], false, name)
+    assert.deepEqual([disable_signup, autoconfirm], [false, false])
+  })
+
+  test('GET /settings says what is switched on', async (t) => {
+    const github = {
+      ENABLED: 'true',
+      CLIENT_ID: 'id',
+      SECRET: 'word',
+      REDIRECT_URI: 'http://a.test/',
+    }
+    const entries = Object.entries(github).map(([name, value]) => [
+      `AUTH_EXTERNAL_GITHUB_${name}`,
+      value,
+    ])
+    const env = {
+      ...Object.fromEntries(entries),
+      AUTH_DISABLE_SIGNUP: 'true',
+      AUTH_MAILER_AUTOCONFIRM: 'true',
+    }
+    const { app } = await build(t, { env })
+    const { external, disable_signup, autoconfirm } = (await call(app, '/settings')).json()
+    const on = specifiedProviders.filter((name) => external[name])
+    assert.deepEqual([on, disable_signup, autoconfirm], [['github'], true, true])
+  })
+
+  test('GET /health confirms that the service runs', async () => {
+    const { app } = await server()
+    assert.equal((await call(app, '/health')).statusCode, 200)
+  })
+
+  for (const [path, body] of [
+    ['/otp', { create_user: true }],
+    ['/magiclink', {}],
+    ['/recover', {}],
+  ] as const) {
+    test(`POST ${path} answers with an empty object`, async () => {
+      const { app } = await server()
+      assert.deepEqual((await call(app, path, { email: newAddress(), ...body })).json(), {})
+    })
+  }
+})

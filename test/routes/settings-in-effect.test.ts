@@ -1,0 +1,122 @@
+/** What a setting of the specification does, where no other test is about it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { runMigrations } from '../../cli/migrate.ts'
+import { emptyDatabase } from '../support/database.ts'
+import { call, mailAfter, newAddress, verify } from '../support/mail-journeys.ts'
+import { codeIn } from '../support/mail-links.ts'
+import { build } from '../support/server.ts'
+import { autoconfirm, newPerson, password } from '../support/signed-in.ts'
+
+type Env = Record<string, string>
+
+const refusals: [env: Env, body: object, status: number, code: string][] = [
+  [{ AUTH_EXTERNAL_EMAIL_ENABLED: 'false' }, { password }, 400, 'email_provider_disabled'],
+  [{ AUTH_DISABLE_SIGNUP: 'true' }, { password }, 422, 'signup_disabled'],
+  [{ AUTH_PASSWORD_MIN_LENGTH: '12' }, { password: 'eleven char' }, 422, 'weak_password'],
+  [{ AUTH_PASSWORD_REQUIRED_CHARACTERS: 'a:0123456789' }, { password }, 422, 'weak_password'],
+  [{ AUTH_PASSWORD_REQUIRED_CHARACTERS: 'a:\\:' }, { password: 'abcdefgh' }, 422, 'weak_password'],
+]
+
+const accepted: [env: Env, password: string][] = [
+  [{ AUTH_PASSWORD_MIN_LENGTH: '12' }, 'twelve-chars'],
+  [{ AUTH_PASSWORD_REQUIRED_CHARACTERS: 'e:0123456789' }, 'correct horse 1'],
+  [{ AUTH_PASSWORD_REQUIRED_CHARACTERS: 'e:\\:' }, 'correct: horse'],
+]
+
+const claims: [env: Env, claim: string, value: string][] = [
+  [{ AUTH_JWT_AUD: 'team' }, 'aud', 'team'],
+  [{ AUTH_JWT_DEFAULT_GROUP_NAME: 'people' }, 'role', 'people'],
+  [{ AUTH_JWT_ADMIN_GROUP_NAME: 'boss' }, 'role', 'authenticated'],
+]
+
+const pools: [setting: string, size: number][] = [
+  ['0', 100],
+  ['7', 7],
+]
+
+suite('a setting in effect', () => {
+  for (const [env, body, status, code] of refusals) {
+    test(`${said(env)} refuses ${Object.values(body)} with ${code}`, async (t) => {
+      const { app } = await build(t, { env })
+      const response = await call(app, '/signup', { email: newAddress(), ...body })
+      assert.deepEqual([response.statusCode, response.json().error_code], [status, code])
+    })
+  }
+
+  for (const [env, secret] of accepted) {
+    test(`${said(env)} takes ${secret}`, async (t) => {
+      const { app } = await build(t, { env: { ...env, ...autoconfirm } })
+      const body = { email: newAddress(), password: secret }
+      assert.equal((await call(app, '/signup', body)).statusCode, 200)
+    })
+  }
+
+  for (const [env, claim, value] of claims) {
+    test(`${said(env)} makes the claim ${claim} ${value}`, async (t) => {
+      const { app } = await build(t, { env: { ...env, ...autoconfirm } })
+      const { access_token } = await newPerson(app)
+      assert.equal(payloadOf(access_token).get(claim), value)
+    })
+  }
+
+  test('AUTH_JWT_EXP is the lifetime of access tokens', async (t) => {
+    const { app } = await build(t, { env: { AUTH_JWT_EXP: '120', ...autoconfirm } })
+    const { access_token, expires_in } = await newPerson(app)
+    const payload = payloadOf(access_token)
+    assert.equal(expires_in, 120)
+    assert.equal(Number(payload.get('exp')) - Number(payload.get('iat')), 120)
+  })
+
+  for (const [setting, size] of pools) {
+    test(`AUTH_DB_MAX_POOL_SIZE=${setting} opens ${size} connections at most`, async (t) => {
+      const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: setting } })
+      assert.equal(app.pool.options.max, size)
+    })
+  }
+
+  test('AUTH_DB_NAMESPACE is where people are kept', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const log = { debug() {}, info() {}, warn() {} }
+    await runMigrations({ connectionString: url, schema: 'people', log })
+    const env = { DATABASE_URL: url, AUTH_DB_NAMESPACE: 'people', ...autoconfirm }
+    const { app } = await build(t, { env })
+    const { email } = await newPerson(app)
+    const { rows } = await app.pool.query('select email from people.users')
+    assert.deepEqual(rows, [{ email }])
+    // Its connections have to be closed before the database can go.
+    await app.close()
+  })
+
+  test('AUTH_MAILER_OTP_EXP ends links and codes', async (t) => {
+    const server = await build(t, { env: { AUTH_MAILER_OTP_EXP: '90' } })
+    const proofs = await Promise.all(
+      ['a', 'b'].map(async (name) => {
+        const email = newAddress(name)
+        const ask = () => call(server.app, '/signup', { email, password })
+        return { type: 'signup', email, token: codeIn(await mailAfter(server, email, ask)) }
+      }),
+    )
+    const sentAt = Date.now()
+    const statusAt = async (proof: object | undefined, seconds: number) => {
+      t.mock.timers.enable({ apis: ['Date'], now: sentAt + seconds * 1000 })
+      const { statusCode } = await verify(server.app, proof ?? {})
+      t.mock.timers.reset()
+      return statusCode
+    }
+    assert.equal(await statusAt(proofs[0], 60), 200)
+    assert.equal(await statusAt(proofs[1], 91), 403)
+  })
+})
+
+function said(env: Env): string {
+  return Object.entries(env)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')
+}
+
+function payloadOf(token: string): Map<string, unknown> {
+  const [, payload = ''] = token.split('.')
+  return new Map(Object.entries(JSON.parse(Buffer.from(payload, 'base64url').toString())))
+}
