@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 
 import type { Db, Trx } from './database.ts'
 import type { IdentityJson } from './identities.ts'
-import { nilUuid, type UserRow, userColumns, userRelations } from './users.ts'
+import { userColumns } from './user-columns.ts'
+import { nilUuid, type UserRow, userRelations } from './users.ts'
 
 export interface BulkUser {
   id: string

@@ -6,7 +6,8 @@ import type { Database, Db } from './database.ts'
 import { lastUsed, newerSession } from './newer-session.ts'
 import { type Places, prepareStatement } from './prepared-statement.ts'
 import { amrClaims, type SessionRecord, sessionColumns } from './sessions.ts'
-import { nilUuid, userColumns, userRelations } from './users.ts'
+import { userColumns } from './user-columns.ts'
+import { nilUuid, userRelations } from './users.ts'
 
 export interface Refresh {
   sessionId: string

@@ -5,7 +5,8 @@ import { type AuditEntry, auditInsert } from './audit-log-entries.ts'
 import type { Database, Db } from './database.ts'
 import type { AmrClaim } from './mfa.ts'
 import { prepareStatement } from './prepared-statement.ts'
-import { type UserRecord, userColumns, userRelations } from './users.ts'
+import { userColumns } from './user-columns.ts'
+import { type UserRecord, userRelations } from './users.ts'
 
 export type Aal = 'aal1' | 'aal2' | 'aal3'
 

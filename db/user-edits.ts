@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 
 import { type AuditEntry, auditInsert } from './audit-log-entries.ts'
 import type { Db } from './database.ts'
-import { type Metadata, type UserChange, type UserRow, userColumns } from './users.ts'
+import { userColumns } from './user-columns.ts'
+import type { Metadata, UserChange, UserRow } from './users.ts'
 
 /** What one statement may change of a person; metadata is merged at the top level, null deletes a key. */
 export interface UserEdit {

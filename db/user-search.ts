@@ -2,7 +2,8 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
-import { nilUuid, type UserRow, userColumns } from './users.ts'
+import { userColumns } from './user-columns.ts'
+import { nilUuid, type UserRow } from './users.ts'
 
 /** A text that is looked for in several columns. */
 export interface Search {

@@ -4,6 +4,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Database, Db } from './database.ts'
 import { type IdentityJson, identityColumns } from './identities.ts'
 import { type FactorJson, factorColumns } from './mfa.ts'
+import { userColumns } from './user-columns.ts'
 
 /** Free-form JSON of a person; top-level keys are merged on update. */
 export type Metadata = Record<string, unknown>
@@ -42,36 +43,6 @@ export interface UsersTable {
 
 /** The nil UUID that a taken-over database filters on. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000'
-
-export const userColumns = [
-  'users.id',
-  'users.aud',
-  'users.role',
-  'users.email',
-  'users.encrypted_password',
-  'users.email_confirmed_at',
-  'users.invited_at',
-  'users.phone',
-  'users.phone_confirmed_at',
-  'users.confirmation_sent_at',
-  'users.confirmed_at',
-  'users.recovery_sent_at',
-  'users.email_change',
-  'users.email_change_sent_at',
-  'users.email_change_confirm_status',
-  'users.phone_change',
-  'users.phone_change_sent_at',
-  'users.reauthentication_sent_at',
-  'users.last_sign_in_at',
-  'users.raw_app_meta_data',
-  'users.raw_user_meta_data',
-  'users.created_at',
-  'users.updated_at',
-  'users.banned_until',
-  'users.deleted_at',
-  'users.is_sso_user',
-  'users.is_anonymous',
-] as const
 
 export type UserRow = Omit<Selectable<UsersTable>, 'instance_id'>
 
