@@ -4,7 +4,8 @@ import { convert } from 'html-to-text'
 export function plainTextOf(html: string): string {
   return `${convert(html, {
     wordwrap: 78,
-    limits: { maxInputLength: 2_000_000 },
+    // Deeper than any mail is, and far from the end of the stack.
+    limits: { maxInputLength: 2_000_000, maxDepth: 500 },
     selectors: [
       { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
       { selector: 'img', format: 'skip' },

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import type { MailKind } from '../../mail/kinds.ts'
+import type { MailRendererOptions } from '../../mail/render.ts'
+import { createMailTransport } from '../../mail/transport.ts'
+import { rendererWith, samples } from './rendering.ts'
+import { startSmtp, transportOptions } from './smtp.ts'
+import { startTemplateServer } from './template-server.ts'
+
+const subjects: [name: string, subject: string, expected: string, data?: object][] = [
+  ['plain words', 'Welcome to us', 'Welcome to us'],
+  ['a variable', '{{ .Token }} for {{ .Email }}', '123456 for ada@example.org'],
+  ['metadata', 'Hello {{ .Data.name }}!', 'Hello Ada!'],
+  ['a condition', '{{ if eq .Data.name "Ada" }}Dear Ada{{ else }}Hi{{ end }}', 'Dear Ada'],
+  ['nothing but blanks', '  ', 'Your sign-in link'],
+  ['a subject that comes out blank', '{{ .Data.nothing }} ', 'Your sign-in link'],
+  ['a mistake', '{{ if .Email }}', 'Your sign-in link'],
+  [
+    'what is no HTML',
+    'Ada & <Bob> "{{ .Data.name }}"',
+    'Ada & <Bob> "A&B <i>"',
+    { name: 'A&B <i>' },
+  ],
+  ['a line break in a value', 'Hi {{ .Data.name }}', 'Hi a Bcc: b@c', { name: 'a\r\nBcc: b@c' }],
+  ['other line ends', 'Hi {{ .Data.name }}', 'Hi a b c', { name: 'a\u2028b\u0085c' }],
+  ['turned writing', 'Hi {{ .Data.name }}', 'Hi moc.live', { name: '\u202emoc.live' }],
+  ['a very long value', '{{ .Data.name }}', 'x'.repeat(500), { name: 'x'.repeat(5000) }],
+  ['half a letter', 'Hi {{ .Data.name }}', 'Hi \ufffd!', { name: '\ud800!' }],
+  ['template syntax in a value', '{{ .Data.name }}', '{{ .Token }}', { name: '{{ .Token }}' }],
+]
+
+const mistakes: [source: string, reason: RegExp][] = [
+  ['<p>\n\n{{ .Email', /line 3: .*not closed/],
+  ['<p>\n{{ upper .Email }}', /line 2: function "upper" is not supported/],
+  ['{{ range .Data }}\n{{ else }}\n', /line 1: .*no \{\{ end \}\}/],
+  ['<script>\nlet a = "{{ .Email }}"\n</script>', /line 2: .*script/],
+]
+
+const metadata: Record<string, unknown> = {
+  'a script': '<script>alert(1)</script>',
+  'the end of an attribute': '" onmouseover="alert(1)" x="',
+  'a link of its own': '</p><a href="https://evil.example">Click</a>',
+  'template syntax': '{{ .Token }} {{ .ConfirmationURL }}',
+  'the syntax of the engine underneath': '{% assign x = 1 %}{{ "a" | upcase }}{%- raw -%}',
+  'a comment': '<!-- {{/* */}} -->',
+  'an object': { a: '<script>', toString: 'x' },
+  'a list': ['<script>', ['<b>']],
+  'a prototype': JSON.parse('{"__proto__":{"x":"<script>"},"constructor":"<script>"}'),
+}
+
+suite('rendering', () => {
+  for (const [name, subject, expected, data] of subjects) {
+    test(`a subject with ${name}`, async () => {
+      const { renderer } = rendererWith({ subjects: { magic_link: subject } })
+
+      const rendered = await renderer.render('magic_link', {
+        ...samples.magic_link,
+        ...(data && { Data: { ...data } }),
+      })
+
+      assert.equal(rendered.subject, expected)
+    })
+  }
+
+  test('a mistake in a subject is named with its setting when the server starts', () => {
+    const { warnings } = rendererWith({ subjects: { invite: 'Hi {{ nope }}' } })
+
+    assert.match(warnings[0]?.message ?? '', /^AUTH_MAILER_SUBJECTS_INVITE has a mistake/)
+    assert.match(warnings[0]?.details.reason ?? '', /line 1: .*"nope"/)
+  })
+
+  for (const [source, reason] of mistakes) {
+    test(`the template ${JSON.stringify(source)} is told with its line, the built-in one is sent`, async (t) => {
+      const subject = 'Our own {{ .Token }}'
+      const { renderer, warnings } = await withTemplate(t, source, { recovery: subject })
+
+      const rendered = await renderer.render('recovery', samples.recovery)
+
+      assert.equal(rendered.subject, 'Our own 123456')
+      assert.match(rendered.html, /<h1[^>]*>Reset your password/)
+      assert.match(rendered.text, /^Reset your password/)
+      assert.equal(warnings.length, 1)
+      assert.match(warnings[0]?.message ?? '', /AUTH_MAILER_TEMPLATES_RECOVERY/)
+      assert.match(warnings[0]?.details.reason ?? '', reason)
+    })
+  }
+
+  test('a template that would not end is stopped, its line named, and the built-in one sent', async (t) => {
+    const source = `a\n${'{{ range $.Data.list }}'.repeat(4)}xxxxxxxxxxxxxxxx${'{{ end }}'.repeat(4)}`
+    const { renderer, warnings } = await withTemplate(t, source, {})
+    const list = Array.from({ length: 100 }, (_, i) => i)
+
+    const rendered = await renderer.render('recovery', { ...samples.recovery, Data: { list } })
+
+    assert.match(rendered.html, /<h1[^>]*>Reset your password/)
+    assert.equal(warnings[0]?.details.kind, 'recovery')
+    assert.match(warnings[0]?.details.reason ?? '', /line 2: .*too large/)
+  })
+
+  test('a template that cannot be had leaves the configured subject', async () => {
+    const { renderer, warnings } = rendererWith({
+      templateUrls: { recovery: 'http://127.0.0.1:9/' },
+      subjects: { recovery: 'Our own' },
+    })
+
+    const { subject, html } = await renderer.render('recovery', samples.recovery)
+
+    assert.equal(subject, 'Our own')
+    assert.match(html, /<h1/)
+    assert.equal(warnings.length, 1)
+  })
+
+  test('the warnings hold nothing of the person', async (t) => {
+    const { renderer, warnings } = await withTemplate(t, '{{ if }}', { recovery: '{{ if }}' })
+
+    await renderer.render('recovery', samples.recovery)
+
+    assert.equal(warnings.length, 2)
+    assert.doesNotMatch(JSON.stringify(warnings), /ada@|123456|5ec7e7/)
+  })
+
+  test('an own template gets a plain-text part with its links', async (t) => {
+    const source =
+      '<h1>Hello {{ .Data.name }}</h1><p><a href="{{ .ConfirmationURL }}">Go on</a></p>'
+    const { renderer } = await withTemplate(t, source, {})
+
+    const { html, text } = await renderer.render('recovery', samples.recovery)
+
+    const { ConfirmationURL: url } = samples.recovery
+    assert.match(html, new RegExp(`href="${RegExp.escape(url.replaceAll('&', '&amp;'))}"`))
+    assert.equal(text.replace(/\s+/g, ' '), `Hello Ada Go on <${url}> `)
+  })
+
+  for (const [name, value] of Object.entries(metadata)) {
+    test(`metadata that is ${name} stays text`, async (t) => {
+      const source =
+        '<p title="{{ .Data.x }}">{{ .Data.x }}</p>{{ range $k, $v := .Data }}<b>{{ $k }}={{ $v }}</b>{{ end }}'
+      const { renderer, warnings } = await withTemplate(t, source, {})
+
+      const { html } = await renderer.render('recovery', {
+        ...samples.recovery,
+        Data: { x: value, '<i>key': 1 },
+      })
+
+      assert.deepEqual(warnings, [])
+      assert.deepEqual(
+        html.match(/<[^>]*/g)?.map((tag) => tag.replace(/".*"/s, '')),
+        [...['<p title=', '</p', '<b', '</b', '<b', '</b']],
+      )
+      assert.equal(html.match(/"/g)?.length, 2)
+      assert.doesNotMatch(html, /123456|5ec7e7/)
+    })
+  }
+
+  test('what somebody writes into subject and name never becomes a header', async (t) => {
+    const evil = 'x\r\nBcc: eve@example.net\r\n\r\n<script>alert(1)</script>'
+    const { renderer } = await withTemplate(t, '<p>{{ .Data.name }}</p>', {
+      recovery: 'For {{ .Data.name }} {{ .Email }}',
+    })
+    const { port, mails } = await startSmtp(t)
+    const transport = createMailTransport(transportOptions(port))
+    t.after(transport.close)
+    const rendered = await renderer.render('recovery', {
+      ...samples.recovery,
+      Email: evil,
+      Data: { name: evil },
+    })
+    const facts = { kind: 'recovery' as MailKind, messageId: '<1@example.com>', date: new Date() }
+
+    await transport.send({ ...facts, to: 'ada@example.org', ...rendered })
+
+    const [mail] = mails
+    assert.equal(mails.length, 1)
+    assert.deepEqual(mail?.recipients, ['ada@example.org'])
+    assert.equal(mail?.parsed.bcc, undefined)
+    assert.match(mail?.parsed.subject ?? '', /^For x Bcc: eve@example\.net <script>/)
+    assert.match(String(mail?.parsed.html), /^<p>x\s+Bcc: eve@example\.net\s+&lt;script&gt;/)
+  })
+})
+
+async function withTemplate(
+  t: TestContext,
+  source: string,
+  subjects: MailRendererOptions['subjects'],
+) {
+  const { url } = await startTemplateServer(t, source)
+  return rendererWith({ templateUrls: { recovery: url }, subjects })
+}

@@ -1,0 +1,53 @@
+/** A renderer for tests, and what it warned of. */
+import { createMailRenderer, type MailRendererOptions } from '../../mail/render.ts'
+import type { MailVariables } from '../../mail/variables.ts'
+
+export interface Warning {
+  details: { kind?: string; reason?: string; part?: string }
+  message: string
+}
+
+export function rendererWith(change: Partial<MailRendererOptions> = {}) {
+  const warnings: Warning[] = []
+  const renderer = createMailRenderer({
+    fetch: globalThis.fetch,
+    siteUrl: 'https://app.example',
+    templateUrls: {},
+    subjects: {},
+    maxAgeSeconds: 600,
+    retrySeconds: 10,
+    maxBytes: 1_000_000,
+    renewing: false,
+    log: { warn: (details, message) => void warnings.push({ details, message }) },
+    ...change,
+  })
+  return { renderer, warnings }
+}
+
+const common = { SiteURL: 'https://app.example', Email: 'ada@example.org', Data: { name: 'Ada' } }
+
+const link = {
+  ...common,
+  ConfirmationURL:
+    'https://auth.example/verify?token=pkce_5ec7e7&type=signup&redirect_to=https%3A%2F%2Fapp.example%2F%3Fa%3D1',
+  Token: '123456',
+  TokenHash: 'pkce_5ec7e7',
+  RedirectTo: 'https://app.example/?a=1',
+}
+
+/** Something true for every kind. */
+export const samples: MailVariables = {
+  confirmation: link,
+  invite: link,
+  recovery: link,
+  magic_link: link,
+  email_change: { ...link, NewEmail: 'ada@example.com', SendingTo: 'ada@example.com' },
+  reauthentication: { ...common, Token: '123456' },
+  password_changed_notification: common,
+  email_changed_notification: { ...common, OldEmail: 'old@example.org' },
+  phone_changed_notification: { ...common, Phone: '15550102', OldPhone: '15550101' },
+  identity_linked_notification: { ...common, Provider: 'github' },
+  identity_unlinked_notification: { ...common, Provider: 'custom:acme' },
+  mfa_factor_enrolled_notification: { ...common, FactorType: 'totp' },
+  mfa_factor_unenrolled_notification: { ...common, FactorType: 'phone' },
+}
