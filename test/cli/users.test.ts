@@ -20,7 +20,7 @@ const environment = {
   AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET,
 }
 const password = 'correct horse battery'
-const passwordHash = bcryptHash(password, { cost: 4 })
+const passwordHash = bcryptHash(password, 4)
 
 suite('users command', () => {
   test('imported people sign in with the password they had', async (t) => {

@@ -23,9 +23,9 @@ const hashes: Record<string, string> = {
     '$pbkdf2-sha256$i=30000,l=32$8PHy8/T19vf4+fr7/P3+/w$7vXpuZ3/rFnidDuaCO37lt2qCzt/JeNRDplZ2SUnxbQ',
   argon2id: argonHash(password, cheap),
   'Django argon2': `argon2${argonHash(password, cheap)}`,
-  bcrypt: bcryptHash(password, { cost: 4 }),
-  'Django bcrypt': `bcrypt$${bcryptHash(password, { cost: 4 })}`,
-  'Django bcrypt_sha256': `bcrypt_sha256$${bcryptHash(sha256, { cost: 4 })}`,
+  bcrypt: bcryptHash(password, 4),
+  'Django bcrypt': `bcrypt$${bcryptHash(password, 4)}`,
+  'Django bcrypt_sha256': `bcrypt_sha256$${bcryptHash(sha256, 4)}`,
 }
 
 suite('imported hashes', () => {
@@ -49,7 +49,7 @@ suite('imported hashes', () => {
     'pbkdf2_sha256$20000$seasalt2$',
     'pbkdf2_sha256$20000$seasalt2$AAAA',
     'bcrypt_sha256$pbkdf2_sha1$20000$seasalt2$pJt86NmjAweBY1StBvxCu7l1o9o=',
-    `argon2$${bcryptHash(password, { cost: 4 })}`,
+    `argon2$${bcryptHash(password, 4)}`,
     '$argon2id$v=19$m=9999999,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
   ]
   for (const hash of refused) {
