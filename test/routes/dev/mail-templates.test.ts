@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { mailKindNames } from '../../../mail/kinds.ts'
+import { startTemplateServer } from '../../mail/template-server.ts'
+import { build } from '../../support/server.ts'
+
+suite('page of mail templates', () => {
+  test("every kind is shown with the operator's template, changes included", async (t) => {
+    const server = await startTemplateServer(t, '<p class="own">To {{ .Email }}</p>')
+    const names = mailKindNames.map((kind) => kind.toUpperCase())
+    const { app } = await build(t, {
+      dev: true,
+      env: {
+        AUTH_MAILER_TEMPLATE_MAX_AGE: '0s',
+        AUTH_MAILER_SUBJECTS_INVITE: 'Come in, <b>{{ .Data.name }}</b>',
+        ...Object.fromEntries(
+          names.map((name) => [`AUTH_MAILER_TEMPLATES_${name}`, `${server.url}/${name}`]),
+        ),
+      },
+    })
+
+    const { body } = await app.inject('/dev/mail-templates')
+    server.serve('<p>Changed</p>')
+    const { body: changed } = await app.inject('/dev/mail-templates')
+
+    assert.equal(body.match(/srcdoc="&#60;p class=&#34;own&#34;&#62;To /g)?.length, 13)
+    assert.match(body, /Come in, &#60;b&#62;Ada Lovelace&#60;\/b&#62;/)
+    assert.equal(changed.match(/srcdoc="&#60;p&#62;Changed&#60;\/p&#62;"/g)?.length, 13)
+    assert.deepEqual(new Set(server.paths), new Set(names.map((name) => `/${name}`)))
+  })
+
+  test('where a template has a mistake the built-in one is shown', async (t) => {
+    const server = await startTemplateServer(t, '{{ if')
+    const { app } = await build(t, {
+      dev: true,
+      env: { AUTH_MAILER_TEMPLATES_RECOVERY: server.url },
+    })
+
+    const { body } = await app.inject('/dev/mail-templates')
+
+    assert.equal(body.match(/srcdoc="&#60;!doctype html/g)?.length, 13)
+  })
+})
