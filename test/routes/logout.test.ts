@@ -44,6 +44,14 @@ suite('POST /logout', () => {
     })
   }
 
+  test('leaves the access token good for whoever checks its signature alone', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const session = await newPerson(app)
+    await logout(app, session, '')
+    assert.equal((await getUser(app, session)).statusCode, 403)
+    assert.equal((await app.jwt.verify(session.access_token)).email, session.email)
+  })
+
   test('a second time, the session is gone', async () => {
     const { app } = await serverFor(autoconfirm)
     const session = await newPerson(app)

@@ -8,6 +8,7 @@ import { call, mailAfter, newAddress, verify } from '../support/mail-journeys.ts
 import { codeIn } from '../support/mail-links.ts'
 import { build } from '../support/server.ts'
 import { autoconfirm, newPerson, password } from '../support/signed-in.ts'
+import { vendorServer } from '../support/vendor-server.ts'
 
 type Env = Record<string, string>
 
@@ -87,6 +88,33 @@ suite('a setting in effect', () => {
     assert.deepEqual(rows, [{ email }])
     // Its connections have to be closed before the database can go.
     await app.close()
+  })
+
+  test('AUTH_MAILER_AUTOCONFIRM tells that an address is taken', async (t) => {
+    const { app } = await build(t, { env: autoconfirm })
+    const { email } = await newPerson(app)
+    const response = await call(app, '/signup', { email, password: 'another password' })
+    const { code, msg } = response.json()
+    assert.deepEqual([response.statusCode, code, msg], [400, 400, 'User already registered'])
+  })
+
+  test('AUTH_SECURITY_CAPTCHA_TIMEOUT is how long a silent provider is waited for', async (t) => {
+    const vendor = await vendorServer(t, 'hang')
+    const env = {
+      AUTH_SECURITY_CAPTCHA_ENABLED: 'true',
+      AUTH_SECURITY_CAPTCHA_PROVIDER: 'turnstile',
+      AUTH_SECURITY_CAPTCHA_SECRET: 'word',
+      AUTH_SECURITY_CAPTCHA_URL: vendor.url,
+      AUTH_SECURITY_CAPTCHA_TIMEOUT: '200ms',
+      AUTH_API_MAX_REQUEST_DURATION: '30s',
+    }
+    const { app } = await build(t, { env })
+    const body = { email: newAddress(), password, captcha_token: 'token' }
+    const begin = performance.now()
+    const response = await call(app, '/signup', body)
+    assert.deepEqual([response.statusCode, vendor.seen.length > 0], [500, true])
+    // Without it, ten seconds.
+    assert.ok(performance.now() - begin < 5_000)
   })
 
   test('AUTH_MAILER_OTP_EXP ends links and codes', async (t) => {
