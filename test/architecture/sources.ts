@@ -20,7 +20,7 @@ export interface Source {
 const root = join(import.meta.dirname, '../..')
 
 const statement =
-  /(?:^|\n)(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'/g
+  /^(?:import|export)\s+(?:(?<clause>[\w*{}\s,$]*?)\s*from\s+)?'(?<path>[^']+)'|\bimport\(\s*'(?<call>[^']+)'/gm
 
 export function sources(patterns: readonly string[]): Source[] {
   return globSync([...patterns], { cwd: root, exclude: ['node_modules/**', '.data/**'] })
@@ -30,9 +30,10 @@ export function sources(patterns: readonly string[]): Source[] {
 
 function readSource(path: string): Source {
   const text = readFileSync(join(root, path), 'utf8')
-  const imports = [...text.matchAll(statement)].map(([, type, ofStatement, ofCall]) => {
-    const specifier = ofStatement ?? ofCall ?? ''
-    return { specifier, file: fileOf(path, specifier), typeOnly: type !== undefined }
+  const imports = [...text.matchAll(statement)].map(({ groups = {} }) => {
+    const specifier = groups.path ?? groups.call ?? ''
+    const typeOnly = groups.path !== undefined && isTypeOnly(groups.clause ?? '')
+    return { specifier, file: fileOf(path, specifier), typeOnly }
   })
   return { path, text, imports }
 }
@@ -40,4 +41,10 @@ function readSource(path: string): Source {
 function fileOf(path: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined
   return relative(root, join(root, path, '..', specifier))
+}
+
+function isTypeOnly(clause: string): boolean {
+  if (/^\s*type\b/.test(clause)) return true
+  const names = /^\s*\{([^}]*)\}/.exec(clause)?.[1]?.split(',') ?? ['value']
+  return names.filter((name) => name.trim() !== '').every((name) => /^\s*type\s/.test(name))
 }
