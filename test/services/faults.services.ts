@@ -43,6 +43,7 @@ suite('faults under load', { skip, timeout: 30 * 60_000 }, () => {
       async () => (await fetch(`${balancer.url}/health`).catch(() => undefined))?.ok ?? false,
     )
     const clients = startClients(balancer.url, 8)
+    t.after(() => clients.stop())
 
     async function watch(name: string, fail: () => Promise<unknown>): Promise<number> {
       const since = performance.now()
