@@ -20,7 +20,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const log = { warn: (details: object, message: string) => console.error(message, details) }
   try {
     const renderer = configuredRenderer(config, { fetch: http.guardedFetch, log })
-    const previews = await previewAll(renderer, config.AUTH_SITE_URL)
+    const { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl } = config
+    const previews = await previewAll(renderer, { siteUrl, externalUrl })
     await writePreviews(folder, previews)
     console.log(`${previews.length} mails: ${pathToFileURL(`${folder}/index.html`)}`)
   } finally {

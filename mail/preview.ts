@@ -1,4 +1,5 @@
 /** Every kind of mail with made-up people, to be looked at. */
+import { type ConfirmationLink, confirmationUrl } from './confirmation-url.ts'
 import { type MailKind, mailKindNames } from './kinds.ts'
 import type { MailRenderer, RenderedMail } from './render.ts'
 import type { MailVariables } from './variables.ts'
@@ -7,9 +8,18 @@ export interface MailPreview extends RenderedMail {
   kind: MailKind
 }
 
+export interface PreviewAddresses {
+  siteUrl: string
+  /** Where this server is reached, and the links lead. */
+  externalUrl: string
+}
+
 /** Renders all thirteen kinds with the given renderer, so with the operator's own templates if it has them. */
-export async function previewAll(renderer: MailRenderer, siteUrl: string): Promise<MailPreview[]> {
-  const samples = sampleVariables(siteUrl)
+export async function previewAll(
+  renderer: MailRenderer,
+  addresses: PreviewAddresses,
+): Promise<MailPreview[]> {
+  const samples = sampleVariables(addresses)
   return Promise.all(
     mailKindNames.map(async (kind) => ({ kind, ...(await renderSample(renderer, kind, samples)) })),
   )
@@ -23,18 +33,25 @@ function renderSample<Kind extends MailKind>(
   return renderer.render(kind, samples[kind])
 }
 
-function sampleVariables(siteUrl: string): MailVariables {
+function sampleVariables({ siteUrl, externalUrl }: PreviewAddresses): MailVariables {
+  const redirectTo = `${siteUrl.replace(/\/+$/, '')}/welcome`
   const common = {
     SiteURL: siteUrl,
     Email: 'ada.lovelace@example.com',
     Data: { name: 'Ada Lovelace', language: 'en' },
   }
-  const link = (type: string) => ({
+  const link = (type: ConfirmationLink['type']) => ({
     ...common,
-    ConfirmationURL: sampleLink(siteUrl, type),
+    ConfirmationURL: confirmationUrl({
+      base: externalUrl,
+      urlPath: undefined,
+      token: sampleHash,
+      type,
+      redirectTo,
+    }),
     Token: '402817',
     TokenHash: sampleHash,
-    RedirectTo: `${siteUrl}/welcome`,
+    RedirectTo: redirectTo,
   })
   const newEmail = 'ada.king@example.org'
   return {
@@ -55,10 +72,3 @@ function sampleVariables(siteUrl: string): MailVariables {
 }
 
 const sampleHash = 'pkce_5f1c8d0e9b7a4632c1d0f8e7a6b5948372615049382716f5e4d3c2b1'
-
-function sampleLink(siteUrl: string, type: string): string {
-  const url = new URL('/verify', siteUrl)
-  const redirect_to = `${siteUrl}/welcome`
-  url.search = new URLSearchParams({ token: sampleHash, type, redirect_to }).toString()
-  return url.href
-}

@@ -12,7 +12,7 @@ import { insertMailMessage } from '../db/mail-messages.ts'
 import { mailNotConfigured } from '../errors.ts'
 import { confirmationUrl } from '../mail/confirmation-url.ts'
 import type { MailKind } from '../mail/kinds.ts'
-import { type MailPreview, previewAll } from '../mail/preview.ts'
+import { type MailPreview, type PreviewAddresses, previewAll } from '../mail/preview.ts'
 import type { MailRenderer } from '../mail/render.ts'
 import type { MailVariables } from '../mail/variables.ts'
 import type { Encryption } from './encryption.ts'
@@ -48,13 +48,13 @@ export interface MailerDeps {
   encryption: Encryption
   jobs: MailJobs
   renderer: MailRenderer
-  siteUrl: string
+  addresses: PreviewAddresses
   configured: boolean
   baseUrl: ReturnType<typeof createBaseUrl>
 }
 
 export function createMailer(deps: MailerDeps) {
-  const { encryption, jobs, renderer, siteUrl, configured, baseUrl } = deps
+  const { encryption, jobs, renderer, addresses, configured, baseUrl } = deps
 
   return {
     /** Whether mail can be sent at all. */
@@ -82,7 +82,7 @@ export function createMailer(deps: MailerDeps) {
     },
 
     /** Every kind rendered with sample data, by the operator's templates and subjects. */
-    preview: (): Promise<MailPreview[]> => previewAll(renderer, siteUrl),
+    preview: (): Promise<MailPreview[]> => previewAll(renderer, addresses),
   }
 }
 
@@ -97,10 +97,11 @@ async function mailer(fastify: FastifyInstance, options: MailerOptions) {
   const deliver = tracedDelivery(deliveryOf(smtp, fastify.devInbox), fastify.tracing)
   const jobs = createMailJobs(jobQueue.schema)
   const renderer = configuredRenderer(config, { fetch: fastify.httpClient.guardedFetch, log })
-  const siteUrl = config.AUTH_SITE_URL
+  const { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl } = config
+  const addresses = { siteUrl, externalUrl }
   const configured = deliver !== undefined
-  const baseUrl = createBaseUrl(config.AUTH_API_EXTERNAL_URL, config.AUTH_MAILER_EXTERNAL_HOSTS)
-  const deps = { encryption, jobs, renderer, siteUrl, configured, baseUrl }
+  const baseUrl = createBaseUrl(externalUrl, config.AUTH_MAILER_EXTERNAL_HOSTS)
+  const deps = { encryption, jobs, renderer, addresses, configured, baseUrl }
   fastify.decorate('mailer', createMailer(deps))
   keepHouse(fastify, jobs)
   keepTemplatesNew(fastify, renderer)
