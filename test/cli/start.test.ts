@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { suite, type TestContext, test } from 'node:test'
 
 import { startCli } from '../support/cli-process.ts'
-import { emptyDatabase } from '../support/database.ts'
+import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { ask, freePort, startServerProcess, until } from '../support/server-process.ts'
 
 const right = {
@@ -15,6 +15,7 @@ const right = {
   AUTH_API_HOST: '127.0.0.1',
   AUTH_DB_DRIVER: 'postgres',
   AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
+  AUTH_JWT_ALGORITHM: 'ES256',
 }
 
 suite('npm start', () => {
@@ -81,6 +82,26 @@ suite('npm start', () => {
     assert.equal(written.err.trim().split('\n').length, 1)
     assert.equal(url.password !== '' && written.err.includes(url.password), false)
   })
+
+  const addresses: Record<string, [env: Record<string, string>, sentence: RegExp]> = {
+    'an address of another machine': [
+      { AUTH_API_HOST: '192.0.2.1' },
+      /^192\.0\.2\.1 is no address of this machine: set AUTH_API_HOST to one that is\.$/,
+    ],
+    'a port in use': [{}, /^Port \d+ on 127\.0\.0\.1 is in use by another program: stop it, or/],
+  }
+  for (const [what, [env, sentence]] of Object.entries(addresses)) {
+    test(`${what} is told in one sentence`, async (t) => {
+      const { port } = await listener(t)
+      const { url: DATABASE_URL } = await cloneDatabase(t)
+
+      const { written, ended } = serve(t, { ...right, DATABASE_URL, PORT: String(port), ...env })
+
+      assert.equal(await ended, 1)
+      assert.match(written.err.trim(), sentence)
+      assert.equal(written.err.trim().split('\n').length, 1, written.err)
+    })
+  }
 
   test('a database that is not there yet is waited for', async (t) => {
     const port = await freePort()

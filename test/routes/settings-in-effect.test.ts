@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { runMigrations } from '../../cli/migrate.ts'
+import { adminCall, adminToken } from '../support/admin.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { call, mailAfter, newAddress, verify } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import { build } from '../support/server.ts'
-import { autoconfirm, newPerson, password } from '../support/signed-in.ts'
+import { autoconfirm, newPerson, password, signIn } from '../support/signed-in.ts'
 import { vendorServer } from '../support/vendor-server.ts'
 
 type Env = Record<string, string>
@@ -115,6 +116,24 @@ suite('a setting in effect', () => {
     assert.deepEqual([response.statusCode, vendor.seen.length > 0], [500, true])
     // Without it, ten seconds.
     assert.ok(performance.now() - begin < 5_000)
+  })
+
+  const mailing = ['POST /signup', 'POST /invite', 'POST /magiclink', 'POST /recover', 'POST /otp']
+  test('AUTH_RATE_LIMIT_EMAIL_SENT holds for each endpoint of the specification', async (t) => {
+    const { app } = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '0' } })
+    const person = { email: newAddress(), password, email_confirm: true }
+    await adminCall(app, 'POST', '/admin/users', person)
+    const { access_token } = await signIn(app, person.email)
+    const service = await adminToken(app)
+    for (const endpoint of [...mailing, 'PUT /user']) {
+      const [method, path = ''] = endpoint.split(' ')
+      const token = method === 'PUT' ? access_token : service
+      const options = method === 'PUT' ? { token, method: 'PUT' as const } : { token }
+      const body = { email: newAddress(), ...(path === '/signup' && { password }) }
+      const response = await call(app, path, body, options)
+      const { error_code } = response.json()
+      assert.deepEqual([response.statusCode, error_code], [429, 'over_email_send_rate_limit'], path)
+    }
   })
 
   test('AUTH_MAILER_OTP_EXP ends links and codes', async (t) => {
