@@ -1,0 +1,50 @@
+/** Links between the pages of the documentation lead somewhere. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite, test } from 'node:test'
+
+const root = join(import.meta.dirname, '../..')
+const pages = ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: root })]
+
+suite('links', () => {
+  for (const page of pages) {
+    test(`of ${page} lead to files and headings that exist`, () => {
+      const broken = linksOf(page).filter((link) => !leadsSomewhere(page, link))
+      assert.deepEqual(broken, [])
+    })
+  }
+
+  test('the README leads to the documentation', () => {
+    assert.ok(linksOf('README.md').includes('docs/configuration.md'))
+  })
+})
+
+/** Those within the repository. */
+function linksOf(page: string): string[] {
+  const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+  return links.filter((link) => !/^[a-z]+:/.test(link))
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = '', heading] = link.split('#')
+  const target = path === '' ? page : join(dirname(page), path)
+  if (!existsSync(join(root, target))) return false
+  return heading === undefined || anchorsOf(target).includes(heading)
+}
+
+/** As GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+}
+
+function read(page: string): string {
+  return readFileSync(join(root, page), 'utf8')
+}
