@@ -1,0 +1,150 @@
+/** Keys come and go at two replicas while people sign in, refresh and show their tokens to third parties. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+
+import { adminCall } from '../support/admin.ts'
+import { type App, build } from '../support/server.ts'
+import { autoconfirm, newPerson, password, refresh, signIn } from '../support/signed-in.ts'
+import { createVerifier, startLoad, whoAmI } from '../support/token-load.ts'
+
+const tokenSeconds = 3600
+const tickSeconds = 15
+/** What a third party makes of `cache-control: max-age` at the key set; held against the header below. */
+const cacheSeconds = 600
+
+const kidOf = (token: string) => decodeProtectedHeader(token).kid
+const refused = { status: 403, error_code: 'bad_jwt' }
+
+suite('key rotation', () => {
+  test('no request fails while a new key takes over; old tokens live out their time', async (t) => {
+    const clock = startClock(t)
+    const { apps, urls, verifiers, ending } = await startReplicas(t)
+    const people = await Promise.all(apps.map(newPerson))
+    const [one] = apps
+    const email = people[0]?.email ?? ''
+    const oldKid = kidOf(people[0]?.access_token ?? '')
+
+    const load = startLoad({
+      urls,
+      people: [...people, ...people].map(({ email }) => ({ email, password })),
+      verifiers,
+    })
+    ending.after(load.stop)
+    await clock.run(60, load)
+    const { keys } = await adminCall<Keys>(one, 'POST', '/admin/keys', { action: 'rotate' })
+    const newKid = keys.find(({ state }) => state === 'standby')?.kid
+    await clock.run(600, load)
+    const { access_token: old } = await signIn(one, email)
+    await clock.run(600, load)
+    await load.stop()
+
+    assert.deepEqual(load.failures, [])
+    assert.equal(kidOf(old), oldKid, 'before every cache has expired, the old key signs')
+    t.diagnostic(JSON.stringify(load.done))
+    for (const app of apps) {
+      const { access_token } = await signIn(app, email)
+      assert.equal(kidOf(access_token), newKid, 'the new key signs at every replica')
+    }
+    const { exp = 0 } = decodeJwt(old)
+    await clock.goTo(exp - 1)
+    for (const url of urls) assert.equal((await whoAmI(url, old)).status, 200)
+    for (const verify of verifiers) await verify(old, new Date())
+    await clock.goTo(exp + 10)
+    for (const url of urls) assert.deepEqual(await whoAmI(url, old), refused)
+    await clock.goTo(exp + 1200)
+    const published = await fetch(`${urls[1]}/.well-known/jwks.json`)
+    assert.equal(published.headers.get('cache-control'), `public, max-age=${cacheSeconds}`)
+    const shown = (await published.json()) as Keys
+    assert.deepEqual(
+      shown.keys.map(({ kid }) => kid),
+      [newKid],
+    )
+  })
+
+  test('a revoked key is refused at every replica within seconds, and nobody is signed out', async (t) => {
+    const clock = startClock(t)
+    const { apps, urls, verifiers } = await startReplicas(t)
+    const [one, two] = apps
+    const person = await newPerson(two)
+    const token = person.access_token
+    for (const url of urls) assert.equal((await whoAmI(url, token)).status, 200)
+    for (const verify of verifiers) await verify(token, new Date())
+
+    const kid = kidOf(token)
+    await adminCall<Keys>(one, 'POST', '/admin/keys', { action: 'revoke', kid })
+
+    assert.deepEqual(await whoAmI(urls[0], token), refused)
+    await within(5_000, async () => (await whoAmI(urls[1], token)).status === 403)
+    const refreshed = await refresh(two, person.refresh_token)
+    const fresh = refreshed.json().access_token
+    assert.notEqual(kidOf(fresh), kid)
+    for (const url of urls) assert.equal((await whoAmI(url, fresh)).status, 200)
+    await clock.goTo(clock.now() + cacheSeconds + 1)
+    for (const verify of verifiers) {
+      await assert.rejects(verify(token, new Date()), { code: 'ERR_JWKS_NO_MATCHING_KEY' })
+      await verify(fresh, new Date())
+    }
+  })
+})
+
+interface Keys {
+  keys: { kid: string; state: string }[]
+}
+
+async function startReplicas(t: TestContext) {
+  const env = { ...autoconfirm, AUTH_JWT_EXP: String(tokenSeconds) }
+  const closing: (() => Promise<void>)[] = []
+  const ending = { after: (close: () => Promise<void>) => void closing.unshift(close) }
+  // The database goes with the first one, so that one is closed last.
+  t.after(async () => {
+    for (const close of closing) await close()
+  })
+  const { app: one, database } = await build(ending, { env })
+  const { app: two } = await build(ending, { env: { ...env, DATABASE_URL: database.url } })
+  const urls = [await listen(one), await listen(two)] as const
+  const verifiers = urls.map((url) => createVerifier(url, cacheSeconds))
+  return { apps: [one, two] as const, urls, verifiers, ending }
+}
+
+function listen(app: App): Promise<string> {
+  return app.listen({ host: '127.0.0.1', port: 0 })
+}
+
+/** Time and the replicas' polling move together, and only when told to. */
+function startClock(t: TestContext) {
+  const start = Math.ceil(Date.now() / 1000)
+  t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: start * 1000 })
+  let now = start
+
+  async function tick(seconds: number): Promise<void> {
+    t.mock.timers.tick(seconds * 1000)
+    now += seconds
+    await pause(2)
+  }
+
+  return {
+    now: () => now,
+    /** Lets so much time pass in small steps, each with some of the load's requests in it. */
+    async run(seconds: number, { done, failures }: ReturnType<typeof startLoad>) {
+      for (const end = now + seconds; now < end && failures.length === 0; ) {
+        const looks = done.looks
+        await tick(tickSeconds)
+        await within(20_000, () => done.looks > looks || failures.length > 0)
+      }
+    },
+    async goTo(time: number): Promise<void> {
+      await tick(time - now)
+    },
+  }
+}
+
+async function within(milliseconds: number, isSo: () => boolean | Promise<boolean>) {
+  const end = performance.now() + milliseconds
+  while (!(await isSo())) {
+    assert.ok(performance.now() < end, `not within ${milliseconds} ms`)
+    await pause(2)
+  }
+}

@@ -1,0 +1,94 @@
+/** Clients of several replicas that never rest: they sign in, refresh, ask who they are, and show their tokens around. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+
+import type { Session } from '../../schemas/session.ts'
+
+export interface Person {
+  email: string
+  password: string
+}
+
+/** Somebody else's server, which knows the tokens by the published keys alone. */
+export type Verifier = (token: string, now: Date) => Promise<unknown>
+
+/** Keeps the key set as long as it may, and never asks earlier because of a key it does not know. */
+export function createVerifier(url: string, cacheSeconds: number): Verifier {
+  const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', url), {
+    cacheMaxAge: cacheSeconds * 1000,
+    cooldownDuration: Number.POSITIVE_INFINITY,
+  })
+  return (token, currentDate) => jwtVerify(token, keys, { currentDate })
+}
+
+export interface LoadOptions {
+  urls: readonly string[]
+  people: readonly Person[]
+  verifiers: readonly Verifier[]
+}
+
+export function startLoad({ urls, people, verifiers }: LoadOptions) {
+  const failures: string[] = []
+  const done = { signIns: 0, refreshes: 0, looks: 0, verifications: 0 }
+  let turn = 0
+  let isStopped = false
+  /** Each request goes to the next replica, so that no token stays with the one that made it. */
+  const nextUrl = () => urls[turn++ % urls.length] ?? ''
+
+  async function live(person: Person): Promise<void> {
+    while (!isStopped) {
+      let session = await grant('password', person)
+      done.signIns += 1
+      for (let round = 0; round < 5 && !isStopped; round++) {
+        await show(session)
+        session = await grant('refresh_token', { refresh_token: session.refresh_token })
+        done.refreshes += 1
+      }
+      await show(session)
+    }
+  }
+
+  async function grant(type: string, body: object): Promise<Session> {
+    const response = await fetch(`${nextUrl()}/token?grant_type=${type}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${type}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as Session
+  }
+
+  async function show({ access_token }: Session): Promise<void> {
+    for (const url of urls) {
+      const { status } = await whoAmI(url, access_token)
+      if (status !== 200) throw new Error(`GET /user at ${url}: ${status}`)
+      done.looks += 1
+    }
+    await Promise.all(verifiers.map((verify) => verify(access_token, new Date())))
+    done.verifications += verifiers.length
+    await pause(1)
+  }
+
+  const lives = people.map((person) =>
+    live(person).catch((error) => {
+      failures.push(String(error))
+    }),
+  )
+
+  return {
+    failures,
+    done,
+    async stop(): Promise<void> {
+      isStopped = true
+      await Promise.all(lives)
+    },
+  }
+}
+
+/** GET /user; the answer's status and error code. */
+export async function whoAmI(url: string, token: string) {
+  const response = await fetch(`${url}/user`, { headers: { authorization: `Bearer ${token}` } })
+  const { error_code } = (await response.json()) as { error_code?: string }
+  return { status: response.status, error_code }
+}
