@@ -76,6 +76,27 @@ suite('a configured subject and template', () => {
   }
 })
 
+suite('without a template', () => {
+  let server: Built
+  const closing = collected()
+  before(async () => {
+    server = await build(closing)
+  })
+  after(closing.close)
+
+  for (const kind of mailKindNames) {
+    const what = mailKinds[kind].link
+      ? 'a heading, a paragraph and its link'
+      : 'a heading and a paragraph'
+    test(`a mail of ${kind} has ${what}`, async () => {
+      const html = String((await sent(server, kind)).mail.html)
+      assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
+      assert.match(html, /<p[^>]*>[^<]+/)
+      assert.equal(html.includes(`href="${link.ConfirmationURL}"`), mailKinds[kind].link)
+    })
+  }
+})
+
 type Ask = (server: Built, email: string) => Promise<ReceivedMail>
 
 const paths: Record<string, { setting: string; ask: Ask }> = {

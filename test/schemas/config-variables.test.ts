@@ -178,6 +178,10 @@ suite('every variable of the specification', () => {
     })
   }
 
+  test('tokens are signed with RS256 unless the operator says otherwise', () => {
+    assert.equal(read({}).config.AUTH_JWT_ALGORITHM, 'RS256')
+  })
+
   test('none is left out', () => {
     const tried = new Set(variables.map(({ name }) => name))
     assert.deepEqual(
