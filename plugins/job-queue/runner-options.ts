@@ -30,8 +30,8 @@ export interface JobRunnerOptions {
   preparedStatements?: boolean | undefined
 }
 
-/** Jobs of one process at a time: enough for mail, and few enough not to be felt. */
-const concurrency = 3
+/** Jobs of one process at a time: enough for mail, and few enough not to be felt; the pool has two connections. */
+const concurrency = 2
 const housekeeping = 'remove_failed_jobs'
 
 /** `active` holds the jobs that are being done. */
