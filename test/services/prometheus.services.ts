@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { folderOf, missing, startProgram } from './programs.ts'
+
+const skip = missing('prometheus', 'promtool')
+const root = join(import.meta.dirname, '../..')
+
+suite('Prometheus', { skip }, () => {
+  test('takes our metrics, our rules and the configuration that is shipped', async (t) => {
+    const metricsPort = await freePort()
+    const server = await startServerProcess(t, {
+      AUTH_METRICS_ENABLED: 'true',
+      AUTH_METRICS_EXPORTER: 'prometheus',
+      OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(metricsPort),
+    })
+    await fetch(`${server.url}/health`)
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/`)).text()
+    execFileSync('promtool', ['check', 'metrics'], { input: text })
+
+    const folder = await folderOf(t)
+    await copyFile(join(root, 'docs/operations/alerts.yml'), join(folder, 'alerts.yml'))
+    const shipped = await readFile(join(root, 'deploy/prometheus.yml'), 'utf8')
+    const config = join(folder, 'prometheus.yml')
+    await writeFile(config, shipped)
+    execFileSync('promtool', ['check', 'config', config], { stdio: 'pipe' })
+
+    const scrape = shipped
+      .replace(/scrape_interval: .*/, 'scrape_interval: 1s')
+      .replace(
+        /dns_sd_configs:.*$/s,
+        `static_configs: [{ targets: ['127.0.0.1:${metricsPort}'] }]\n`,
+      )
+    await writeFile(config, scrape)
+    const port = await freePort()
+    const address = `127.0.0.1:${port}`
+    const args = [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, 'data')}`]
+    const quiet = [`--web.listen-address=${address}`, '--log.level=error']
+    await startProgram(t, 'prometheus', [...args, ...quiet], port)
+    const query = async (expression: string) => {
+      const url = `http://${address}/api/v1/query?query=${encodeURIComponent(expression)}`
+      const answer = await fetch(url)
+      // While it starts, it says so as plain text.
+      return answer.ok ? JSON.parse(await answer.text()).data.result : []
+    }
+    await until(async () => (await query('up{job="postern"} == 1')).length === 1)
+    await until(async () => (await query('postern_db_pool_connections')).length === 2)
+    assert.deepEqual(await query('ALERTS{alertname="PosternDown"}'), [])
+  })
+})
