@@ -109,7 +109,8 @@ suite('npm start', () => {
 
     const { written, child, ended } = serve(t, { ...right, DATABASE_URL })
 
-    await until(() => written.out.includes('the database does not answer yet; waiting'))
+    const isWaiting = () => written.out.includes('the database does not answer yet; waiting')
+    await until(isWaiting, { seconds: 60 })
     assert.equal(child.exitCode, null)
     child.kill('SIGKILL')
     await ended
