@@ -1,5 +1,6 @@
 /** The expressions inside an action: paths, literals and calls that name their function first. */
 import { TemplateError } from './template-error.ts'
+import type { Token } from './tokens.ts'
 
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null }
@@ -31,32 +32,6 @@ const constants = new Map<string, boolean | null>([
   ['false', false],
   ['nil', null],
 ])
-const token =
-  /(?<space>\s+)|(?<field>\.[\p{L}_][\p{L}\p{N}_]*)|(?<variable>\$[\p{L}\p{N}_]*)|(?<number>[+-]?\d+(?:\.\d+)?(?![\p{L}\p{N}_.]))|(?<string>"(?:\\.|[^"\\\n])*"|`[^`]*`)|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<mark>:=|[.,|()])/uy
-
-export interface Token {
-  type: 'field' | 'variable' | 'number' | 'string' | 'name' | 'mark'
-  text: string
-  /** Blanks stand before it, so `.A .B` are two operands and `.A.B` is one. */
-  spaced: boolean
-}
-
-/** Throws a TemplateError for a character that starts nothing. */
-export function tokenize(body: string, line: number): Token[] {
-  const tokens: Token[] = []
-  let spaced = true
-  token.lastIndex = 0
-  while (token.lastIndex < body.length) {
-    const at = token.lastIndex
-    const groups = token.exec(body)?.groups
-    if (!groups) throw new TemplateError(`"${body.slice(at, at + 10)}" is not understood`, line)
-    const found = Object.entries(groups).find(([, text]) => text !== undefined)
-    const [type, text] = found as [Token['type'] | 'space', string]
-    if (type !== 'space') tokens.push({ type, text, spaced })
-    spaced = type === 'space'
-  }
-  return tokens
-}
 
 /** Parses a whole pipeline. Throws a TemplateError when something is missing, unknown or left over. */
 export function parseExpression(tokens: Token[], line: number): Expression {

@@ -81,6 +81,13 @@ function linkStart(text: string): string {
   return /^(?:javascript|vbscript|data|blob|file):/i.test(scheme) ? '#' : text
 }
 
+/** Together with a value before it this must not make a scheme. */
+function linkRest(text: string): string {
+  const path = text.search(/[/?#]/)
+  const end = path === -1 ? text.length : path
+  return text.slice(0, end).replaceAll(':', '%3A') + text.slice(end)
+}
+
 function asOutput(change: (text: string) => string) {
   return function (this: FilterThis, value: unknown): string {
     return counted(this.context, change(print(value)))
@@ -107,6 +114,7 @@ export const filters: Record<string, FilterImplOptions> = {
   go_html: (value: unknown) => value,
   put: asOutput((text) => text),
   put_url: asOutput(linkStart),
+  put_url_rest: asOutput(linkRest),
   put_query: asOutput((text) => encodeURIComponent(text.toWellFormed())),
   put_unquoted: asOutput((text) => unquoted(linkStart(text))),
 }

@@ -4,7 +4,7 @@
  * whatever an operator's template or a value contains, LiquidJS never reads it as code.
  */
 import type { Expression } from './expression.ts'
-import { createHtmlCursor, type HtmlCursor, type Position } from './html-position.ts'
+import { createHtmlCursor, type HtmlCursor, type Position, type Spot } from './html-position.ts'
 import { TemplateError } from './template-error.ts'
 import { type BlockNode, type Node, parseTemplate } from './tree.ts'
 
@@ -104,16 +104,26 @@ function createTranslator(html: HtmlCursor | undefined) {
     const list = node.kind === 'range' ? assign(`${value}|go_items`, node.line) : value
     const condition = assign(`${list}|go_true`, node.line)
     emit(`{%if ${condition}%}`, node.line)
+    const before = html?.mark()
     if (node.kind === 'range') range(node, list, scope)
     else {
       const inner = declare(scope, node.names, [value])
       nodes(node.body, node.kind === 'with' ? { ...inner, dot: value } : inner)
     }
+    const after = html?.mark()
+    if (before) html?.reset(before)
     if (node.otherwise.length > 0) {
       emit('{%else%}', node.line)
       nodes(node.otherwise, scope)
     }
+    if (after) meet(after, node.line)
     emit('{%endif%}', node.line)
+  }
+
+  function meet(spot: Spot, line: number) {
+    if (html && !html.meet(spot)) {
+      throw new TemplateError('its branches end at different places of the HTML', line)
+    }
   }
 
   function range(node: BlockNode, list: string, scope: Scope) {
@@ -122,7 +132,10 @@ function createTranslator(html: HtmlCursor | undefined) {
     const key = assign(`${item}.key`, node.line)
     const value = assign(`${item}.value`, node.line)
     const declared = declare(scope, node.names, node.names.length === 2 ? [key, value] : [value])
+    html?.enterLoop()
+    const start = html?.mark()
     nodes(node.body, { ...declared, dot: value })
+    if (start) meet(start, node.line)
     emit('{%endfor%}', node.line)
   }
 
@@ -145,11 +158,16 @@ function outputFilter(position: Position, encoded: boolean, line: number): strin
       return 'put'
     case 'url':
       return 'put_url'
+    case 'url-rest':
+      return 'put_url_rest'
     case 'query':
       return encoded ? 'put' : 'put_query'
     case 'unquoted':
       return 'put_unquoted|raw'
     case 'forbidden':
-      throw new TemplateError('a value cannot stand in a script, a style or a tag itself', line)
+      throw new TemplateError(
+        'a value cannot stand in a script, a style or a tag itself, nor be the second in a link without quotes',
+        line,
+      )
   }
 }

@@ -1,7 +1,8 @@
 /** Builds the tree of blocks (`if`, `range`, `with`) out of a template's pieces. */
-import { type Expression, parseExpression, type Token, tokenize } from './expression.ts'
+import { type Expression, parseExpression } from './expression.ts'
 import { cutPieces } from './pieces.ts'
 import { TemplateError } from './template-error.ts'
+import { type Token, tokenize } from './tokens.ts'
 
 export type Node =
   | { kind: 'text'; text: string; line: number }

@@ -9,6 +9,7 @@ const variables = {
   ConfirmationURL: 'https://a.example/verify?token=1&type=signup',
   RedirectTo: 'https://app.example/?a=1&b=2#c',
   Empty: '',
+  Parts: { host: 'https://b.example', path: '/a:b' },
   Data: {
     name: "Ada O'Neil <b>",
     admin: true,
@@ -151,6 +152,31 @@ const places: [name: string, source: string, expected: string][] = [
     '<style>a{b:"<p>"}</style><p class="x">{{ .Token }}',
     '<style>a{b:"<p>"}</style><p class="x">123456',
   ],
+  [
+    'a link that depends',
+    '<a href="{{ if .Nope }}{{ .Nope }}{{ else }}{{ .ConfirmationURL }}{{ end }}">',
+    '<a href="https://a.example/verify?token=1&amp;type=signup">',
+  ],
+  [
+    'a link out of two values',
+    '<a href="{{ .Parts.host }}{{ .Parts.path }}"><a href="{{ .Parts.host }}/{{ .Parts.path }}">',
+    '<a href="https://b.example/a:b"><a href="https://b.example//a:b">',
+  ],
+  [
+    'an attribute that depends',
+    '<a {{ if .Token }}title="{{ .Token }}"{{ end }} href="{{ .Parts.host }}">',
+    '<a title="123456" href="https://b.example">',
+  ],
+  [
+    'a parameter that depends',
+    '<a href="https://x/{{ if .Token }}?t={{ .Token }}{{ end }}">{{ .Token }}</a>',
+    '<a href="https://x/?t=123456">123456</a>',
+  ],
+  [
+    'tags that depend',
+    '{{ if .Nope }}<p class="a">{{ else }}<p>{{ end }}{{ range .Data.items }}<b>{{ . }}</b>{{ end }}</p>',
+    '<p><b>a</b><b>b</b><b>c</b></p>',
+  ],
   ['text with signs', 'a < b & "c {{ .Token }}', 'a < b & "c 123456'],
 ]
 
@@ -184,6 +210,17 @@ const broken: [name: string, source: string, line: number, problem: RegExp][] = 
   ['a value as a tag', '<{{ .Data.c }}>', 1, /tag/],
   ['a value as an end tag', '</{{ .Data.c }}>', 1, /tag/],
   ['a value as an attribute', '<p {{ .Data.c }}>', 1, /tag/],
+  ['a value as a page inside', '<iframe srcdoc="{{ .Data.c }}">', 1, /style/],
+  ['a second value in a link without quotes', '<a href={{ .A }}{{ .B }}>', 1, /without quotes/],
+  [
+    'branches that end in different attributes',
+    '<a\n{{ if .A }}href="{{ else }}title="{{ end }}{{ .B }}">',
+    2,
+    /branches end/,
+  ],
+  ['a branch that opens a script', '{{ if .A }}<script>{{ end }}{{ .B }}', 1, /branches end/],
+  ['a branch that leaves an attribute', '<a href="{{ if .A }}">{{ end }}x">', 1, /branches end/],
+  ['a loop that opens a tag', '{{ range .A }}<p {{ end }}>', 1, /branches end/],
   ['too many parentheses', `{{ ${'('.repeat(60)} }}`, 1, /deep/],
   ['too many blocks', '{{ if .A }}'.repeat(60), 1, /deep/],
 ]
@@ -244,6 +281,28 @@ suite('mail templates', () => {
       const template = compileTemplate('<a href="{{ .X }}"><a href={{ .X }}>', 'html')
 
       assert.equal(template.render({ X: `${scheme}x` }), '<a href="#"><a href=#>')
+    })
+  }
+
+  const inParts = {
+    'two values': '<a href="{{ .A }}{{ .B }}">',
+    'two variables': '<a href="{{ $a := .A }}{{ $a }}{{ .B }}">',
+    'a branch not taken': '<a href="{{ if .No }}https://x/{{ end }}{{ .A }}{{ .B }}">',
+    'a branch taken': '<a href="{{ if .A }}{{ .A }}{{ end }}{{ .B }}">',
+    'a loop': '<a href="{{ range .L }}{{ . }}{{ end }}">',
+    'blanks before it': '<a href=" {{ .A }}{{ .B }}">',
+  }
+  for (const [name, source] of Object.entries(inParts)) {
+    test(`a script in parts does not become a link by ${name}`, () => {
+      for (const [a, b] of [
+        ['java', 'script:x()'],
+        ['', 'javascript:x()'],
+        ['javascript:', 'x()'],
+      ]) {
+        const html = compileTemplate(source, 'html').render({ A: a, B: b, L: [a, b] })
+
+        assert.doesNotMatch(html, /"\s*javascript:/, source)
+      }
     })
   }
 
