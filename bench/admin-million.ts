@@ -1,13 +1,16 @@
 /**
  * How long admins wait when there are a million people: `node bench/admin-million.ts [people] [requests]`.
- * One request at a time, as a person at a screen makes them, after a few that are not counted.
+ * One request at a time, as a person at a screen makes them, after a few that are not counted. The last two columns
+ * are processor time a request, which depends least on what else the machine does.
  */
 import pg from 'pg'
 
+import { type Cost, costOf, type Side } from './cost.ts'
+import { listenerOf, postmaster } from './listener.ts'
 import { startOwnServer } from './own-server.ts'
 import { mintServiceRole } from './service-role.ts'
 import { quantile } from './statistics.ts'
-import { createTarget, type Target } from './target.ts'
+import { createTarget } from './target.ts'
 
 const [people = 1_000_000, requests = 300] = process.argv.slice(2).map(Number)
 const warmUps = 10
@@ -44,26 +47,38 @@ try {
   console.log(`${people} people in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const target = createTarget({ name: 'own', url: own.url, connections: 1, serviceRole })
-  console.log('| Request | p50 ms | p99 ms | most ms |\n| --- | --- | --- | --- |')
-  for (const [question, path] of Object.entries(questions)) await measure(target, question, path)
+  const serverPid = listenerOf(own.url)
+  const side = { target, serverPid, postgresPid: postmaster(own.databaseUrl) }
+  console.log('| Request | p50 ms | p99 ms | server CPU | Postgres CPU |')
+  console.log('| --- | --- | --- | --- | --- |')
+  for (const [question, path] of Object.entries(questions)) await measure(side, question, path)
   const ids = await idsOf(own.databaseUrl)
-  await measure(target, 'one person', (i) => `/admin/users/${ids[i % ids.length]}`)
+  await measure(side, 'one person', (i) => `/admin/users/${ids[i % ids.length]}`)
   await target.close()
 } finally {
   await own.stop()
 }
 
-async function measure(target: Target, question: string, path: (i: number) => string) {
+async function measure(side: Side, question: string, path: (i: number) => string) {
+  const { target } = side
   const token = target.adminToken()
   const times: number[] = []
+  let before: Cost = costOf(side)
   for (let i = 0; i < requests + warmUps; i++) {
+    if (i === warmUps) before = costOf(side)
     const startedAt = performance.now()
     await target.call({ method: 'GET', path: path(i), token })
     if (i >= warmUps) times.push(performance.now() - startedAt)
   }
   times.sort((a, b) => a - b)
-  const cells = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
-  console.log(`| ${[question, ...cells].join(' | ')} |`)
+  const after = costOf(side)
+  const cells = [
+    quantile(times, 0.5),
+    quantile(times, 0.99),
+    (after.server - before.server) / requests,
+    (after.postgres - before.postgres) / requests,
+  ]
+  console.log(`| ${[question, ...cells.map((value) => value.toFixed(1))].join(' | ')} |`)
 }
 
 async function fill(connectionString: string): Promise<void> {

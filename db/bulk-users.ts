@@ -147,7 +147,7 @@ export async function findTakenInBulk(
     .where((eb) =>
       eb.or([
         sql<boolean>`id = any(${values('id')}::uuid[])`,
-        sql<boolean>`email = any(${values('email')}::text[])`,
+        sql<boolean>`(email = any(${values('email')}::text[]) and not is_sso_user)`,
         sql<boolean>`phone = any(${values('phone')}::text[])`,
       ]),
     )

@@ -31,6 +31,9 @@ export interface Listing {
 /** Up to so many are counted; above it, Postgres's own statistics are told instead. */
 export const exactCountLimit = 10_000
 
+/** By the statistics; -1 while there are none. */
+const everybody = sql<number>`(select reltuples::bigint from pg_class where oid = users.tableoid)`
+
 export type ListedUser = UserRow & { counted: number | null; estimated: number }
 
 const isListed = ({ aud, search }: Listing) => {
@@ -49,20 +52,26 @@ function matches(eb: ExpressionBuilder<Database, 'users'>, search: Search) {
     ...(phone ? [eb('users.phone', 'like', phone)] : []),
     ...(name ? [sql<SqlBool>`lower(users.postern_name) like ${name}`] : []),
     ...(id ? [eb('users.id', '=', id)] : []),
-    ...(owner ? [eb('users.email', '=', owner.email), eb('users.phone', '=', owner.phone)] : []),
+    ...(owner ? [isOwner(owner)] : []),
   ]
+}
+
+/** In the form that users_instance_id_email_idx serves: the unique index leaves out people of organisations. */
+function isOwner({ email, phone }: Owner) {
+  return sql<SqlBool>`(lower(users.email) = ${email} or users.phone = ${phone})`
 }
 
 /**
  * One page by number and one row more, which tells whether another page follows. Only when one does, the matches
- * are counted, up to `exactCountLimit` + 1.
+ * are counted, up to `exactCountLimit` + 1; those of a search only where there are few people, as counting them costs
+ * many times what finding the first does.
  */
 export function listPage(
   db: Db,
   listing: Listing,
   { offset, size }: { offset: number; size: number },
 ): Promise<ListedUser[]> {
-  const { direction } = listing
+  const { direction, search } = listing
   return db
     .with('page', (eb) =>
       eb
@@ -86,10 +95,9 @@ export function listPage(
     .select(userColumns)
     .select([
       sql<number | null>`case when (select count(*) from page) > ${size}
+        and (${search === undefined} or ${everybody} <= ${exactCountLimit})
         then (select count(*) from counts) end`.as('counted'),
-      sql<number>`(select reltuples::bigint from pg_class where oid = users.tableoid)`.as(
-        'estimated',
-      ),
+      sql<number>`${everybody}`.as('estimated'),
     ])
     .orderBy('users.created_at', direction)
     .orderBy('users.id', direction)
@@ -162,12 +170,13 @@ export function listAfter(
 }
 
 /** Whether somebody has one of these addresses, whole. */
-export async function hasOwner(db: Db, { email, phone }: Owner, aud: string): Promise<boolean> {
+export async function hasOwner(db: Db, owner: Owner, aud: string): Promise<boolean> {
   const row = await db
     .selectFrom('users')
     .select('users.id')
+    .where('users.instance_id', '=', nilUuid)
     .where('users.aud', '=', aud)
-    .where((eb) => eb.or([eb('users.email', '=', email), eb('users.phone', '=', phone)]))
+    .where(isOwner(owner))
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

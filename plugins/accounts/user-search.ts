@@ -37,18 +37,19 @@ export interface PageOfUsers {
 export function createUserSearch({ db, schema }: { db: Db; schema: string }) {
   let isIndexed: Promise<boolean> | undefined
 
-  async function totalOf(listing: Listing, rows: ListedUser[], { number, size }: Page) {
+  async function totalOf(
+    listing: Listing,
+    rows: ListedUser[],
+    { number, size }: Page,
+  ): Promise<Total> {
     const [first] = rows
-    if (!first && number > 1) return toTotal(listing, await countListed(db, listing), 0)
-    const isLast = rows.length <= size
-    if (!first || isLast) return { count: (number - 1) * size + rows.length, exact: true }
-    return toTotal(listing, first.counted ?? 0, first.estimated)
-  }
-
-  async function toTotal(listing: Listing, counted: number, estimated: number): Promise<Total> {
-    if (counted <= exactCountLimit) return { count: counted, exact: true }
-    const estimate = listing.search ? await estimateListed(db, listing) : estimated
-    return { count: Math.max(estimate, counted), exact: false }
+    const seen = (number - 1) * size + rows.length
+    if (first && rows.length <= size) return { count: seen, exact: true }
+    if (!first && number === 1) return { count: 0, exact: true }
+    const counted = first ? first.counted : await countListed(db, listing)
+    if (counted !== null && counted <= exactCountLimit) return { count: counted, exact: true }
+    const estimate = first && !listing.search ? first.estimated : await estimateListed(db, listing)
+    return { count: Math.max(estimate, counted ?? 0, first ? seen : 0), exact: false }
   }
 
   return {

@@ -157,6 +157,21 @@ suite('GET /admin/users', () => {
     assert.equal(last.headers['x-total-count-precision'], 'exact')
   })
 
+  test('with many people, a search of more than a page is estimated, the rest is exact', async () => {
+    const { authorization } = await headers()
+    const found = async (query: string, aud: string) => {
+      const url = `/admin/users?${query}`
+      const response = await app.inject({ url, headers: { authorization, 'x-jwt-aud': aud } })
+      const { 'x-total-count': count, 'x-total-count-precision': precision } = response.headers
+      return [response.json<List>().users.length, Number(count), precision]
+    }
+    assert.deepEqual(await found('q=person-0', 'authenticated'), [9, 9, 'exact'])
+    const [length, count, precision] = await found('q=person-&per_page=10', 'authenticated')
+    assert.deepEqual([length, precision], [10, 'estimate'])
+    assert.ok(Number(count) >= 11)
+    assert.deepEqual(await found('q=person-&per_page=10&page=3', 'authenticated'), [5, 25, 'exact'])
+  })
+
   const mistakes = [
     'page=0',
     'page=-1',
