@@ -19,6 +19,10 @@ function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  // Fastify misses the body of a QUERY before it misses a route for it, and we have none.
+  if ('code' in thrown && thrown.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') {
+    return answerUnrouted(this, request, reply)
+  }
   const error = toApiError(thrown)
   this.metrics.count('postern.refusals', { error_code: error.errorCode })
   const { cause } = error.details
@@ -30,12 +34,14 @@ function answerError(
 async function errorHandler(fastify: FastifyInstance) {
   fastify.decorate('toApiError', toApiError)
   fastify.setErrorHandler(answerError)
-  fastify.setNotFoundHandler((request, reply) => {
-    const allowed = allowedMethods(fastify, request)
-    if (allowed.length === 0) return render(notFound(), request, reply)
-    reply.header('allow', allowed.join(', '))
-    return render(methodNotAllowed(allowed.join(', ')), request, reply)
-  })
+  fastify.setNotFoundHandler((request, reply) => answerUnrouted(fastify, request, reply))
+}
+
+function answerUnrouted(fastify: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
+  const allowed = allowedMethods(fastify, request)
+  if (allowed.length === 0) return render(notFound(), request, reply)
+  reply.header('allow', allowed.join(', '))
+  return render(methodNotAllowed(allowed.join(', ')), request, reply)
 }
 
 /** Methods under which the path of this request is routed (RFC 9110 §15.5.6). */

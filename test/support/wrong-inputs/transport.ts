@@ -24,6 +24,12 @@ export const transport: WrongInputs = {
     body: { data: {} },
     answer: [405, 'method_not_allowed'],
   },
+  'QUERY, of which Fastify wants a body first': {
+    url: '/settings',
+    method: 'QUERY',
+    answer: [405, 'method_not_allowed'],
+  },
+  'QUERY of nothing': { url: '/nothing', method: 'QUERY', answer: [404, 'not_found'] },
   HEAD: { url: '/health', method: 'HEAD', answer: [405, 'method_not_allowed'] },
   'OPTIONS that is no preflight': {
     url: '/token',
