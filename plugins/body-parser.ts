@@ -56,14 +56,23 @@ function define(target: Json, key: string, value: unknown) {
   })
 }
 
+/** True for a union with null, which stands for a body that may be left out. */
+function allowsNone(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null || !('anyOf' in schema)) return false
+  const variants: unknown = schema.anyOf
+  return Array.isArray(variants) && variants.some(({ type }) => type === 'null')
+}
+
 async function bodyParser(fastify: FastifyInstance) {
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
     // What asks for no body is not bothered by a wrong one.
-    if (!request.routeOptions.schema?.body) return done(null, undefined)
+    const schema = request.routeOptions.schema?.body
+    if (!schema) return done(null, undefined)
     try {
       const body = parseBody(request.headers['content-type'], text.toString())
-      if (body === undefined) throw badJson('the body is empty; send one JSON object')
+      if (body === undefined && !allowsNone(schema))
+        throw badJson('the body is empty; send one JSON object')
       done(null, body)
     } catch (error) {
       done(error instanceof Error ? error : badJson('unreadable'))

@@ -4,7 +4,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Metadata } from './fields.ts'
 
 export const RecordFields = {
-  role: Type.Optional(Type.String({ description: 'Role claim of the access tokens' })),
+  role: Type.Optional(
+    Type.String({ maxLength: 255, description: 'Role claim of the access tokens' }),
+  ),
   email: Type.Optional(Type.String()),
   phone: Type.Optional(Type.String({ description: 'E.164' })),
   password: Type.Optional(Type.String()),
@@ -19,10 +21,11 @@ export const RecordFields = {
 
 export const NewRecordFields = {
   id: Type.Optional(Type.String({ description: 'UUID; made up when absent' })),
-  aud: Type.Optional(Type.String()),
+  aud: Type.Optional(Type.String({ maxLength: 255 })),
   ...RecordFields,
   password_hash: Type.Optional(
     Type.String({
+      maxLength: 255,
       description:
         'bcrypt, argon2, PBKDF2 or Firebase scrypt, instead of a password; replaced at the next sign-in',
     }),

@@ -5,13 +5,15 @@ import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import { adminCall, asAdmin } from '../../support/admin.ts'
+import { adminCall, adminToken, asAdmin } from '../../support/admin.ts'
 import { type App, build } from '../../support/server.ts'
 
 const nobody = '11111111-1111-4111-8111-111111111111'
 const password = 'correct horse battery'
 const unverified = { email_verified: false, phone_verified: false }
 const nil = '00000000-0000-0000-0000-000000000000'
+const long = 'x'.repeat(256)
+const longHash = `$argon2id$v=19$m=8,t=1,p=1$${'a'.repeat(300)}$${'b'.repeat(43)}`
 const costly = `$2b$31$${'a'.repeat(53)}`
 
 suite('/admin/users', () => {
@@ -106,6 +108,10 @@ suite('/admin/users', () => {
     ['ban in days', { email: 'a@b.co', ban_duration: '3d' }, 400, 'validation_failed'],
     ['ban in words', { email: 'a@b.co', ban_duration: 'forever' }, 400, 'validation_failed'],
     ['metadata of no object', { email: 'a@b.co', user_metadata: [] }, 400, 'bad_json'],
+    ['long role', { email: 'a@b.co', role: long }, 400, 'validation_failed'],
+    ['long audience', { email: 'a@b.co', aud: long }, 400, 'validation_failed'],
+    ['long hash', { email: 'a@b.co', password_hash: longHash }, 400, 'validation_failed'],
+    ['NUL', { email: 'a@b.co', user_metadata: { a: '\u0000' } }, 400, 'bad_json'],
     ['taken email', { email: 'TAKEN@example.com' }, 422, 'email_exists'],
     ['taken phone', { phone: '+15550199' }, 422, 'phone_exists'],
   ]
@@ -270,6 +276,14 @@ suite('/admin/users', () => {
       assert.equal((await asAdmin(app, 'GET', `/admin/users/${id}`)).statusCode, 404)
       assert.equal((await getUser(session)).json().error_code, 'user_not_found')
       await create({ email: 'hard@example.com' })
+    })
+
+    test('a content type without a body is no mistake, as SDKs send it', async () => {
+      const { id } = await create({ email: 'typed@example.com' })
+      const authorization = `Bearer ${await adminToken(app)}`
+      const headers = { authorization, 'content-type': 'application/json' }
+      const url = `/admin/users/${id}`
+      assert.equal((await app.inject({ method: 'DELETE', url, headers })).statusCode, 200)
     })
 
     test('soft: the row stays and tells nothing', async () => {
