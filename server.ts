@@ -7,6 +7,7 @@ import pg from 'pg'
 import { buildApp } from './app.ts'
 import { runMigrations } from './cli/migrate.ts'
 import { startWorkers, workerVariable } from './cli/serve/workers.ts'
+import { untilSignal } from './cli/until-signal.ts'
 import { createLogger, type Logger } from './plugins/logger.ts'
 import type { Config } from './schemas/config/config.ts'
 import { withDotEnv } from './schemas/config/dot-env.ts'
@@ -139,20 +140,4 @@ function unreachable(error: unknown): Error {
   return new Error(
     `The database of DATABASE_URL cannot be used: ${reason}. Check that it runs and that host, user, password and database name are right.`,
   )
-}
-
-/**
- * Resolves at the first of these signals. A further one, a second later or more, ends the process at once:
- * the terminal and npm both pass a Ctrl-C on, so that one arrives twice.
- */
-export function untilSignal(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
-  let first: number | undefined
-  return new Promise((resolve) => {
-    const heard = (signal: NodeJS.Signals) => {
-      if (first !== undefined && performance.now() - first >= 1_000) process.exit(1)
-      first ??= performance.now()
-      resolve(signal)
-    }
-    for (const signal of signals) process.on(signal, heard)
-  })
 }

@@ -9,12 +9,13 @@ import { createLogger } from '../plugins/logger.ts'
 import type { Config } from '../schemas/config/config.ts'
 import { withDotEnv } from '../schemas/config/dot-env.ts'
 import { readConfig } from '../schemas/config/read-config.ts'
-import { startServer, untilSignal } from '../server.ts'
+import { startServer } from '../server.ts'
 import { makeApiTokens } from './dev/api-tokens.ts'
 import { keptSecrets } from './dev/kept-secrets.ts'
 import { openDatabase } from './dev/open-database.ts'
 import { withPresets } from './dev/presets.ts'
 import { welcome } from './dev/welcome.ts'
+import { untilSignal } from './until-signal.ts'
 
 /** A page that listens for mail must not keep the server from stopping. */
 const longestCloseMs = 5_000

@@ -4,7 +4,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { isListening, newProject, postgresPort, startDev } from '../support/dev-process.ts'
+import {
+  isListening,
+  newProject,
+  postgresPort,
+  startDev,
+  startDevByNpm,
+} from '../support/dev-process.ts'
 import { until } from '../support/server-process.ts'
 
 interface Message {
@@ -146,6 +152,17 @@ suite('npm run dev', { concurrency: 2 }, () => {
       assert.equal(await isListening(postgresPort(folder)), false)
     })
   }
+
+  test('SIGTERM for npm alone stops everything as well', async (t) => {
+    const folder = newProject(t)
+    const { npm, started } = await startDevByNpm(t, folder)
+    await started
+    assert.equal(await isListening(postgresPort(folder)), true)
+
+    npm.kill('SIGTERM')
+
+    await until(async () => !(await isListening(postgresPort(folder))))
+  })
 
   test('Ctrl-C while it starts leaves nothing behind', async (t) => {
     const folder = newProject(t)

@@ -1,7 +1,15 @@
 /** `npm run dev` as a process of its own, in a folder of its own. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +25,9 @@ export interface DevOptions {
   /** The operating system's user. */
   uid?: number
 }
+
+/** Of what it says when it is ready. */
+const lastWords = 'Ctrl-C stops everything'
 
 const cli = new URL('../../cli.ts', import.meta.url).pathname
 
@@ -52,7 +63,7 @@ export async function startDev(t: Ending, folder: string, { env = {}, uid }: Dev
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text
-        if (output.includes('Ctrl-C stops everything')) resolve()
+        if (output.includes(lastWords)) resolve()
       })
     }
   })
@@ -62,6 +73,35 @@ export async function startDev(t: Ending, folder: string, { env = {}, uid }: Dev
   // A test may want it to end instead.
   started.catch(() => {})
   return { child, url: `http://127.0.0.1:${port}`, started, ended }
+}
+
+/** The same as newcomers do it, in a folder whose `npm run dev` is ours. */
+export async function startDevByNpm(t: Ending, folder: string) {
+  const scripts = { dev: `"${process.execPath}" "${cli}" dev` }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts }))
+  const npm = spawn('npm', ['run', 'dev'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, PORT: String(await freePort()) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  t.after(async () => endGroup(Number(npm.pid)))
+  let output = ''
+  const started = new Promise<void>((resolve) => {
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      if (output.includes(lastWords)) resolve()
+    })
+  })
+  return { npm, started }
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch {
+    // All of it has ended by itself, as it should.
+  }
 }
 
 /** The address of the embedded Postgres of this folder. */
