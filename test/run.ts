@@ -79,14 +79,16 @@ function runTests(args: string[], adminUrl: string): Promise<number> {
   })
 }
 
-/** A browser is for `npm run test:browser`. */
+/** A browser is for `npm run test:browser`, other servers are for `npm run test:services`. */
 function needsOnlyNpm(file: string): boolean {
-  return !file.startsWith(join('test', 'browser'))
+  return !['browser', 'services'].some((folder) => file.startsWith(join('test', folder)))
 }
 
 function testFiles(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path]
-  return globSync(join(path, '**/*.test.ts')).sort()
+  const found = globSync(join(path, '**/*.{test,services}.ts')).sort()
+  if (found.length === 0) throw new Error(`There is no test in ${path}.`)
+  return found
 }
 
 async function admin(url: string, statement: string): Promise<void> {
