@@ -1,0 +1,113 @@
+/** The server that is fuzzed: everything switched on, and somebody there to take its mail and messages. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import pg from 'pg'
+
+import { mintServiceRole } from '../../bench/service-role.ts'
+import { startMailServer } from '../../test/support/mail-server.ts'
+import { startServerProcess } from '../../test/support/server-process.ts'
+import { startThrowawayPostgres } from '../../test/support/throwaway-postgres.ts'
+
+export interface FuzzedServer {
+  url: string
+  adminToken: string
+  /** The access token of a new person, and their id. */
+  newPerson(): Promise<{ id: string; token: string }>
+}
+
+const secret = 'only-for-fuzzing-and-long-enough-to-pass'
+
+export async function startFuzzedServer(started: AsyncDisposableStack): Promise<FuzzedServer> {
+  const ending = { after: (stop: () => Promise<void>) => started.defer(stop) }
+  const postgres = await startThrowawayPostgres()
+  started.defer(() => postgres.stop())
+  await createDatabase(postgres.url)
+  const mail = await startMailServer(ending)
+  const vendor = await startVendor(started)
+  const { url } = await startServerProcess(ending, {
+    ...mail.env,
+    ...settings(vendor),
+    DATABASE_URL: databaseOf(postgres.url),
+  })
+
+  return {
+    url,
+    adminToken: await mintServiceRole(secret),
+    async newPerson() {
+      const response = await fetch(`${url}/signup`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          email: `${crypto.randomUUID()}@example.com`,
+          password: 'correct horse battery',
+        }),
+      })
+      if (!response.ok) throw new Error(`POST /signup: ${await response.text()}`)
+      const { user, access_token } = (await response.json()) as Session
+      return { id: user.id, token: access_token }
+    },
+  }
+}
+
+interface Session {
+  user: { id: string }
+  access_token: string
+}
+
+function settings(vendor: string) {
+  return {
+    AUTH_JWT_SECRET: secret,
+    AUTH_MAILER_AUTOCONFIRM: 'true',
+    AUTH_SMTP_MAX_FREQUENCY: '0',
+    AUTH_SMS_MAX_FREQUENCY: '0',
+    AUTH_RATE_LIMIT_EMAIL_SENT: '1000000',
+    AUTH_RATE_LIMIT_SMS_SENT: '1000000',
+    AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+    AUTH_ADMIN_IMPERSONATION_ENABLED: 'true',
+    AUTH_SMS_PROVIDER: 'twilio',
+    AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC0123456789',
+    AUTH_SMS_TWILIO_AUTH_TOKEN: 'token',
+    AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: 'MG0123456789',
+    AUTH_SMS_TWILIO_URL: vendor,
+    AUTH_EXTERNAL_GITHUB_ENABLED: 'true',
+    AUTH_EXTERNAL_GITHUB_CLIENT_ID: 'client',
+    AUTH_EXTERNAL_GITHUB_SECRET: 'secret',
+    AUTH_EXTERNAL_GITHUB_REDIRECT_URI: 'http://auth.example/callback',
+    AUTH_EXTERNAL_GITHUB_URL: vendor,
+  }
+}
+
+/** Takes every message, and knows no code of any sign-in. */
+async function startVendor(started: AsyncDisposableStack): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(201, { 'content-type': 'application/json' }).end('{"sid":"SM1"}')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  started.defer(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function createDatabase(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    await client.query('create database fuzz template template0')
+  } finally {
+    await client.end()
+  }
+}
+
+function databaseOf(postgresUrl: string): string {
+  const url = new URL(postgresUrl)
+  url.pathname = '/fuzz'
+  return url.href
+}
