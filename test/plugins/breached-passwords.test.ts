@@ -31,7 +31,7 @@ async function list(
     },
     fetch,
     log: { warn: (...args: unknown[]) => void warnings.push(inspect(args, { depth: 5 })) },
-    timeoutMs: 150,
+    timeoutMs: 1000,
   })
   return { vendor, warnings, ...passwords }
 }
