@@ -18,7 +18,8 @@ export async function up(db: MigrationDb): Promise<void> {
     'create index if not exists postern_users_by_aud_idx on users (instance_id, aud, created_at, id)',
   ])
   const operators = await trigramOperators(db)
-  await ensureIndexes(db, operators ? [trigramIndex(operators)] : prefixIndexes)
+  // One or two letters are no trigram: whatever there is, they are found by prefix.
+  await ensureIndexes(db, [...prefixIndexes, ...(operators ? [trigramIndex(operators)] : [])])
 }
 
 const trigramIndex = (operators: string) => `create index if not exists postern_users_trigram_idx
