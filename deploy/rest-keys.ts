@@ -2,12 +2,13 @@
  * Beside PostgREST: makes its login role, keeps our key set in a file for it, and asks it to read the file again when
  * the set changed. A new key is published long before it signs, so looking once a minute is enough.
  */
-import { readFile, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import pg from 'pg'
 
-const everyMs = 60_000
+/** Seconds between two looks. */
+const every = Number(process.env.JWKS_INTERVAL ?? 60)
 
 function setting(name: string): string {
   const value = process.env[name]
@@ -40,20 +41,26 @@ async function prepareRole(client: pg.Client): Promise<void> {
   await client.query('grant anon, authenticated, service_role to authenticator')
 }
 
+/** What PostgREST was last told to read. */
+let told = ''
+
 async function refreshKeys(): Promise<void> {
   const response = await fetch(jwksUrl, { signal: AbortSignal.timeout(5_000) })
   if (!response.ok) throw new Error(`the key set answered ${response.status}`)
   const keys = await response.text()
-  if ((await readFile(file, 'utf8').catch(() => '')) === keys) return
-  await writeFile(file, keys)
+  if (keys === told) return
+  // PostgREST may read at any moment, and never finds half a file.
+  await writeFile(`${file}.new`, keys)
+  await rename(`${file}.new`, file)
   await withDatabase((client) => client.query("notify pgrst, 'reload config'"))
+  told = keys
   console.log('the key set changed; PostgREST was told')
 }
 
 await withDatabase(prepareRole)
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0))
 for (;;) {
-  // A server that restarts is asked again a minute later; the file keeps the last good set.
+  // A server or database that restarts is asked again later; the file keeps the last good set.
   await refreshKeys().catch((error) => console.error(String(error)))
-  await pause(everyMs)
+  await pause(every * 1000)
 }

@@ -1,0 +1,117 @@
+/** The companion of PostgREST in docker-compose.yml, as a process beside a real server and a real database. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import pg from 'pg'
+
+import { mintServiceRole } from '../../bench/service-role.ts'
+import { configOf } from '../support/config.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startServerProcess, until } from '../support/server-process.ts'
+
+const companion = new URL('../../deploy/rest-keys.ts', import.meta.url).pathname
+const password = "it's a password"
+
+suite('deploy/rest-keys.ts', () => {
+  test('makes the login role, keeps the key set in a file, and tells PostgREST of each change', async (t) => {
+    const ending = lastFirst(t)
+    const { url: databaseUrl } = await cloneDatabase(ending)
+    const server = await startServerProcess(ending, { DATABASE_URL: databaseUrl })
+    const admin = await connect(ending, databaseUrl)
+    ending.after(async () => void (await admin.query('drop role if exists authenticator')))
+    const heard: (string | undefined)[] = []
+    admin.on('notification', ({ channel, payload }) => heard.push(`${channel}: ${payload}`))
+    await admin.query('listen pgrst')
+
+    const file = await start(ending, {
+      databaseUrl,
+      jwksUrl: `${server.url}/.well-known/jwks.json`,
+    })
+
+    await until(() => heard.length === 1)
+    assert.deepEqual(heard, ['pgrst: reload config'])
+    assert.equal((await keysIn(file)).length, 1)
+    await tryRole(ending, databaseUrl)
+    await rotate(server.url)
+    await until(() => heard.length === 2)
+    assert.equal((await keysIn(file)).length, 2, 'the file is there before the message')
+    const published = await fetch(`${server.url}/.well-known/jwks.json`)
+    assert.equal(await readFile(file, 'utf8'), await published.text())
+  })
+})
+
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+/** What was opened last is closed first: the database goes when nobody uses it any more. */
+function lastFirst(t: TestContext): Ending {
+  const opened = new AsyncDisposableStack()
+  t.after(() => opened.disposeAsync())
+  return { after: (stop) => opened.defer(stop) }
+}
+
+/** What PostgREST does with the role: it becomes who the token says, and is nobody before. */
+async function tryRole(t: Ending, databaseUrl: string) {
+  const url = new URL(databaseUrl)
+  url.username = 'authenticator'
+  url.password = encodeURIComponent(password)
+  const rest = await connect(t, url.href)
+  await assert.rejects(rest.query('select from auth.users'), /permission denied/)
+  for (const role of ['anon', 'authenticated', 'service_role']) {
+    await rest.query(`set role ${role}`)
+    const { rows } = await rest.query('select current_user, auth.uid()')
+    assert.deepEqual(rows, [{ current_user: role, uid: null }])
+    await rest.query('reset role')
+  }
+  await assert.rejects(rest.query('set role postgres'), /permission denied/)
+}
+
+async function start(t: Ending, where: { databaseUrl: string; jwksUrl: string }) {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-rest-keys-'))
+  const file = join(folder, 'jwks.json')
+  const child = spawn(process.execPath, [companion], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      DATABASE_URL: where.databaseUrl,
+      AUTHENTICATOR_PASSWORD: password,
+      JWKS_URL: where.jwksUrl,
+      JWKS_FILE: file,
+      JWKS_INTERVAL: '0.1',
+    },
+  })
+  const ended = once(child, 'exit')
+  t.after(async () => {
+    child.kill('SIGTERM')
+    const [code] = await ended
+    await rm(folder, { recursive: true })
+    assert.equal(code, 0)
+  })
+  return file
+}
+
+async function connect(t: Ending, connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+async function keysIn(file: string): Promise<unknown[]> {
+  return JSON.parse(await readFile(file, 'utf8')).keys
+}
+
+async function rotate(url: string): Promise<void> {
+  const token = await mintServiceRole(configOf().AUTH_JWT_SECRET)
+  const response = await fetch(`${url}/admin/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"action":"rotate"}',
+  })
+  assert.equal(response.status, 200)
+}
