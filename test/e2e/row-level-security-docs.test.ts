@@ -6,6 +6,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import pg from 'pg'
 
+import { adminCall } from '../support/admin.ts'
 import { build } from '../support/server.ts'
 
 const document = new URL('../../docs/row-level-security.md', import.meta.url)
@@ -24,6 +25,27 @@ suite('docs/row-level-security.md', () => {
     const forged = `insert into notes (owner, body) values ('${ben.claims.sub}', 'forged')`
     await assert.rejects(query(ann.claims, forged), /row-level security/)
     await assert.rejects(query({ role: 'anon' }, 'select body from notes'), /permission denied/)
+  })
+
+  test('service_role sees the rows of everybody, anon those of nobody', async (t) => {
+    const { query, signUp } = await setUp(t)
+    const ann = await signUp('ann@example.com')
+    await query(ann.claims, "insert into notes (body) values ('from ann')")
+
+    const seen = await query({ role: 'service_role' }, 'select body from notes')
+
+    assert.deepEqual(seen, [{ body: 'from ann' }])
+    await assert.rejects(query({ role: 'anon' }, 'select body from notes'), /permission denied/)
+  })
+
+  test('somebody who was banned sees nothing any more', async (t) => {
+    const { app, query, signUp } = await setUp(t)
+    const ann = await signUp('ann@example.com')
+    await query(ann.claims, "insert into notes (body) values ('from ann')")
+
+    await adminCall(app, 'PUT', `/admin/users/${ann.claims.sub}`, { ban_duration: '1h' })
+
+    assert.deepEqual(await query(ann.claims, 'select body from notes'), [])
   })
 
   test('a session that was signed out sees nothing any more', async (t) => {
