@@ -161,7 +161,8 @@ suite('users command', () => {
     assert.equal((await reportOf(file)).length, refused)
     const [{ lone } = {}] = await query(
       url,
-      `select count(*) as lone from auth.users where id not in (select user_id from auth.identities)`,
+      `select count(*) as lone from auth.users
+       where not exists (select from auth.identities where user_id = users.id)`,
     )
     assert.equal(Number(lone), 0)
   })
