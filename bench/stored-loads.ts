@@ -1,0 +1,56 @@
+/** Requests of people who were there before the measurement. */
+import { password } from './people.ts'
+import type { Load } from './scenario.ts'
+import type { Target } from './target.ts'
+
+export interface Session {
+  access_token: string
+  refresh_token: string
+}
+
+export function signIn(target: Target, email: string): Promise<Session> {
+  return target.call({
+    method: 'POST',
+    path: '/token?grant_type=password',
+    body: { email, password },
+  })
+}
+
+export function getUser(sessions: Session[]): Load {
+  return {
+    request: (i) => ({
+      method: 'GET',
+      path: '/user',
+      token: sessions[i % sessions.length]?.access_token ?? '',
+    }),
+  }
+}
+
+/** Each connection has its share of the sessions, so that no token is sent twice. */
+export function refresh(sessions: Session[], connections: number): Load {
+  const tokens = sessions.map(({ refresh_token }) => refresh_token)
+  const share = Math.floor(tokens.length / connections)
+  const turns = Array.from({ length: connections }, () => 0)
+  const place = (connection: number) => connection * share + ((turns[connection] ?? 0) % share)
+  return {
+    request: (_i, connection) => ({
+      method: 'POST',
+      path: '/token?grant_type=refresh_token',
+      body: { refresh_token: tokens[place(connection)] },
+    }),
+    answered(body, connection) {
+      tokens[place(connection)] = JSON.parse(body).refresh_token
+      turns[connection] = (turns[connection] ?? 0) + 1
+    },
+  }
+}
+
+export function signIns(emails: string[]): Load {
+  return {
+    request: (i) => ({
+      method: 'POST',
+      path: '/token?grant_type=password',
+      body: { email: emails[i % emails.length], password },
+    }),
+  }
+}
