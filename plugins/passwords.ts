@@ -95,7 +95,8 @@ async function passwords(fastify: FastifyInstance) {
       ...rules,
       isBreached: checksBreaches ? breachedPasswords.isKnownBreached : undefined,
     },
-    concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || availableParallelism(),
+    // One core stays free for everybody who is not waiting for a hash.
+    concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || Math.max(1, availableParallelism() - 1),
     maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
   })
   fastify.decorate('passwords', decorator)

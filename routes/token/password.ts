@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import pLimit from 'p-limit'
 
 import { findUserByEmail, findUserByPhone, type UserRecord, updateUser } from '../../db/users.ts'
 import {
@@ -14,9 +15,13 @@ import { normalizeEmail, normalizePhone } from '../../schemas/fields.ts'
 import type { TokenRequest } from '../../schemas/token-request.ts'
 import type { Grant } from './grant.ts'
 
+/** A storm of sign-ins waits for its hashes anyway: it must not take every connection of the pool before. */
+const lookUpsAtOnce = 4
+
 /** RFC 6749 §4.3. Nothing is said about an account before its password is proven. */
 export function passwordGrant(fastify: FastifyInstance): Grant {
   const { audit, config, db, passwords, sessions, signInThrottle } = fastify
+  const lookUp = pLimit(lookUpsAtOnce)
   const allowsUnverified = config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS
 
   return async (body, request, now) => {
@@ -24,10 +29,9 @@ export function passwordGrant(fastify: FastifyInstance): Grant {
     const { password = '' } = body
     passwords.checkLength(password)
     const find = provider === 'email' ? findUserByEmail : findUserByPhone
-    const [account, user] = await Promise.all([
-      signInThrottle.enter(db, address, now),
-      find(db, address, config.AUTH_JWT_AUD),
-    ])
+    const [account, user] = await lookUp(() =>
+      Promise.all([signInThrottle.enter(db, address, now), find(db, address, config.AUTH_JWT_AUD)]),
+    )
 
     const isRight = await passwords.verify(user?.encrypted_password, password)
     if (!user || !isRight) {

@@ -41,10 +41,13 @@ export const passwords = group('Passwords', {
     minimum: 1,
     maximum: 64,
   }),
-  AUTH_PASSWORD_HASH_CONCURRENCY: whole('Hashes worked on at once. 0 is one per CPU core.', {
-    default: 0,
-    maximum: 1024,
-  }),
+  AUTH_PASSWORD_HASH_CONCURRENCY: whole(
+    'Hashes worked on at once. 0 is one fewer than there are CPU cores, and at least one.',
+    {
+      default: 0,
+      maximum: 1024,
+    },
+  ),
   AUTH_PASSWORD_HASH_QUEUE: whole(
     'Hashes that may wait their turn. When that many wait, further ones are answered with 503.',
     { default: 500, maximum: 100_000 },
