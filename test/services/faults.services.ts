@@ -16,7 +16,9 @@ const skip = missing('haproxy', 'pgbouncer', 'redis-server') || (!bin && 'not in
 const watchMs = Number(process.env.POSTERN_FAULT_SECONDS ?? 6) * 1000
 
 suite('faults under load', { skip, timeout: 30 * 60_000 }, () => {
-  test('what was acknowledged is there afterwards, whatever failed', async (t) => {
+  test('what was acknowledged is there afterwards, whatever failed', {
+    timeout: 600_000,
+  }, async (t) => {
     const mail = await startMailServer(t)
     const postgres = await startPostgresPair(t)
     const pooler = await startPgbouncer(t, postgres.url)
