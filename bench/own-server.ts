@@ -91,12 +91,16 @@ async function startServer(
   env: Record<string, string>,
 ): Promise<void> {
   const log = await open(logFile, 'w')
-  const child = spawn(process.execPath, [join(root, 'cli.ts'), 'serve'], {
-    // Away from an .env that would change what is measured.
-    cwd: dirname(logFile),
-    env,
-    stdio: ['ignore', log.fd, log.fd],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=4', join(root, 'cli.ts'), 'serve'],
+    {
+      // Away from an .env that would change what is measured.
+      cwd: dirname(logFile),
+      env,
+      stdio: ['ignore', log.fd, log.fd],
+    },
+  )
   endWithUs(started, child)
   await log.close()
   for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
