@@ -65,7 +65,7 @@ export function createSignUps(deps: SignUpDeps) {
       user !== undefined &&
       isUnproven(user, person.contact) &&
       (!existing || (await passwords.verify(existing.encrypted_password, password)))
-    if (!isOwner) return taken(trx, signUp, now)
+    if (!isOwner) return taken(trx, signUp, existing, now)
     await audit.record(trx, 'user_signedup', user, { ip, now, traits: { provider: 'email' } })
     return { state: 'confirmed', user: await confirm(trx, user, now) }
   }
@@ -75,10 +75,14 @@ export function createSignUps(deps: SignUpDeps) {
     const { address } = person.contact
     recipients.check(address)
     await sendLimits.claimInterval(trx, 'email', 'confirmation', address, now)
+    const owner = await findUserByAnyEmail(trx, address, person.aud)
+    // New or taken, the same statements run: only whether they are kept differs.
+    await sql`savepoint sign_up`.execute(trx)
     const user = await registration.register(trx, person, now)
     const outcome = user
       ? await toBeConfirmed(trx, { user, contact: person.contact }, context, ip, now)
-      : await taken(trx, signUp, now)
+      : await taken(trx, signUp, owner, now)
+    if (user) await sql`release savepoint sign_up`.execute(trx)
     // Last, because everybody who sends waits for this row until the transaction ends.
     await sendLimits.claimQuota(trx, 'email', now)
     return outcome
@@ -96,12 +100,15 @@ export function createSignUps(deps: SignUpDeps) {
     return { state: 'to be confirmed', user: registration.asNew(user, contact, now) }
   }
 
-  async function taken(trx: Trx, signUp: EmailSignUp, now: Date): Promise<SignUpOutcome> {
-    const { person, ip } = signUp
-    const owner = await findUserByAnyEmail(trx, person.contact.address, person.aud)
-    if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip, now })
-    if (tellsTaken) return { state: 'taken', told: true }
-    return { state: 'taken', told: false, decoy: await rehearse(trx, signUp, now) }
+  async function taken(
+    trx: Trx,
+    signUp: EmailSignUp,
+    owner: UserRecord | undefined,
+    now: Date,
+  ): Promise<SignUpOutcome> {
+    const decoy = tellsTaken ? undefined : await rehearse(trx, signUp, now)
+    if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip: signUp.ip, now })
+    return decoy ? { state: 'taken', told: false, decoy } : { state: 'taken', told: true }
   }
 
   /**
@@ -111,11 +118,10 @@ export function createSignUps(deps: SignUpDeps) {
   async function rehearse(trx: Trx, { person, context }: EmailSignUp, now: Date) {
     const { address } = person.contact
     const nobody = { ...person.contact, address: `${crypto.randomUUID()}@rehearsal.invalid` }
-    await sql`savepoint rehearsal`.execute(trx)
     const user = await registration.insert(trx, { ...person, contact: nobody }, now)
     if (!user) throw new Error('a random address was taken')
     const sent = await letters.sendLink(trx, 'confirmation', user, context, now)
-    await sql`rollback to savepoint rehearsal`.execute(trx)
+    await sql`rollback to savepoint sign_up`.execute(trx)
     const metadata = { ...user.raw_user_meta_data, email: address }
     return { ...user, ...sent, email: address, raw_user_meta_data: metadata, identities: [] }
   }
