@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 
 import { runMigrations } from '../cli/migrate.ts'
+import { makeShards } from './support/shards.ts'
 import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
 
 const template = `postern_template_${process.pid}`
@@ -47,9 +48,19 @@ async function makeTemplate(adminUrl: string): Promise<void> {
   await runMigrations({ connectionString: url.href, schema: 'auth', log: silent })
 }
 
-function runTests(args: string[], adminUrl: string): Promise<number> {
+async function runTests(args: string[], adminUrl: string): Promise<number> {
   const files = args.filter((arg) => !arg.startsWith('-') && existsSync(arg)).flatMap(testFiles)
   const options = args.filter((arg) => arg.startsWith('-') || !existsSync(arg))
+  if (files.length > 0) return nodeTest(files, options, adminUrl)
+  const shards = makeShards(testFiles('test').filter(needsOnlyNpm))
+  try {
+    return await nodeTest(shards.files, options, adminUrl)
+  } finally {
+    shards.remove()
+  }
+}
+
+function nodeTest(files: string[], options: string[], adminUrl: string): Promise<number> {
   running = spawn(
     process.execPath,
     [
@@ -61,7 +72,7 @@ function runTests(args: string[], adminUrl: string): Promise<number> {
         ? []
         : ['--test-reporter=spec']),
       ...options,
-      ...(files.length > 0 ? files : testFiles('test').filter(needsOnlyNpm)),
+      ...files,
     ],
     {
       stdio: 'inherit',

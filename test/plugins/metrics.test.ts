@@ -133,7 +133,6 @@ suite('metrics', () => {
       AUTH_METRICS_ENABLED: 'true',
       AUTH_METRICS_EXPORTER: 'opentelemetry',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_METRIC_EXPORT_INTERVAL: '200',
       OTEL_METRIC_EXPORT_TIMEOUT: '200',
     })

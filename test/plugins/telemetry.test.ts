@@ -9,7 +9,6 @@ const secret = 'only-for-tests-and-long-enough-to-pass'
 const tracing = {
   AUTH_TRACING_ENABLED: 'true',
   AUTH_TRACING_EXPORTER: 'opentelemetry',
-  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   OTEL_BSP_SCHEDULE_DELAY: '100',
 }
 
@@ -84,17 +83,22 @@ suite('traces', () => {
     }
   })
 
-  test('the default form is protobuf, with the headers the operator gives', async (t) => {
-    const { collector, server } = await traced(t, {
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=k1',
+  for (const [form, protocol] of [
+    ['application/x-protobuf', {}],
+    ['application/x-protobuf', { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }],
+    ['application/json', { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }],
+  ] as const) {
+    const name = Object.values(protocol)[0] ?? 'no protocol'
+    test(`with ${name} set, spans come as ${form} with the operator's headers`, async (t) => {
+      const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=k1' }
+      const { collector, server } = await traced(t, { ...protocol, ...headers })
+      await fetch(`${server.url}/health`)
+      await found(collector.spans, (span) => span.name === 'GET /health')
+      const [first] = collector.received
+      assert.equal(first?.type, form)
+      assert.equal(first?.headers['x-collector-key'], 'k1')
     })
-    await fetch(`${server.url}/health`)
-    await until(() => collector.received.some(({ body }) => body.includes('/health')))
-    const [first] = collector.received
-    assert.equal(first?.type, 'application/x-protobuf')
-    assert.equal(first?.headers['x-collector-key'], 'k1')
-  })
+  }
 
   test('what is still to be sent is sent before the process ends', async (t) => {
     const { collector, server } = await traced(t, { OTEL_BSP_SCHEDULE_DELAY: '60000' })

@@ -1,6 +1,17 @@
 /** An OpenTelemetry collector that keeps what it receives, in either form of OTLP over HTTP. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+
+import protobuf from 'protobufjs'
+
+const protocol = protobuf.loadSync(join(import.meta.dirname, 'otlp.proto'))
+
+/** The message of each path (OTLP/HTTP). */
+const messages = {
+  '/v1/traces': protocol.lookupType('otlp.ExportTraceServiceRequest'),
+  '/v1/metrics': protocol.lookupType('otlp.ExportMetricsServiceRequest'),
+}
 
 interface Ending {
   after(stop: () => Promise<void>): void
@@ -52,12 +63,13 @@ export async function startCollector(t: Ending) {
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
 
-  /** What came as JSON on a path. */
-  function resources<T>(path: string): Scoped<T>[] {
+  /** What came on a path, in the shape of OTLP's JSON. */
+  function resources<T>(path: keyof typeof messages): Scoped<T>[] {
     return received
-      .filter((one) => one.path === path && one.type === 'application/json')
-      .flatMap(({ body }) => {
-        const { resourceSpans = [], resourceMetrics = [] } = JSON.parse(body.toString())
+      .filter((one) => one.path === path)
+      .flatMap(({ type, body }) => {
+        const message = type === 'application/json' ? JSON.parse(body.toString()) : decode(path, body)
+        const { resourceSpans = [], resourceMetrics = [] } = message
         return [...resourceSpans, ...resourceMetrics]
       })
   }
@@ -73,6 +85,16 @@ export async function startCollector(t: Ending) {
         .map(({ name }) => name),
     resource: () => valuesOf(resources('/v1/traces')[0]?.resource.attributes ?? []),
   }
+}
+
+/** Ids in hexadecimal, as OTLP's JSON has them. */
+function decode(path: keyof typeof messages, body: Buffer) {
+  const message = messages[path].toObject(messages[path].decode(body), { longs: Number })
+  const hex = (_key: string, value: unknown) => {
+    const isBytes = typeof value === 'object' && value !== null && 'type' in value && 'data' in value
+    return isBytes && Array.isArray(value.data) ? Buffer.from(value.data).toString('hex') : value
+  }
+  return JSON.parse(JSON.stringify(message), hex)
 }
 
 /** Attributes as an object. */
