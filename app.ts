@@ -61,6 +61,7 @@ import sessionPolicy from './plugins/session-policy.ts'
 import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
 import telemetry from './plugins/telemetry.ts'
+import validators from './plugins/validators.ts'
 import adminAudit from './routes/admin/audit.ts'
 import adminGenerateLink from './routes/admin/generate-link.ts'
 import adminKeys from './routes/admin/keys.ts'
@@ -105,6 +106,7 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
 
   await app.register(config, { config: values })
   await app.register(telemetry)
+  await app.register(validators)
   await app.register(serializers)
   await app.register(errorHandler)
   await app.register(bodyParser)
@@ -222,7 +224,6 @@ function createInstance(values: Config, log: FastifyBaseLogger) {
         : crypto.randomUUID()
     },
     rewriteUrl: ({ url = '/' }) => routedUrl(url, prefix),
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
   }).withTypeProvider<TypeBoxTypeProvider>()
 }
 

@@ -1,5 +1,5 @@
 /** From a kind of mail and its variables to what is sent: subject, HTML and plain text. */
-import { compileBuiltIns } from './built-in/built-in.ts'
+import { builtIn } from './built-in/built-in.ts'
 import { compileTemplate, type Template } from './go-template/template.ts'
 import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
 import type { MailLog } from './log.ts'
@@ -37,7 +37,6 @@ const maxSubjectLength = 500
 export function createMailRenderer(options: MailRendererOptions) {
   const { log } = options
   const subjects = compileSubjects(options.subjects, log)
-  const builtIns = compileBuiltIns()
   const remote = createRemoteTemplates({ timeoutSeconds: 10, ...options })
 
   function subjectOf(kind: MailKind, variables: object): string {
@@ -50,8 +49,8 @@ export function createMailRenderer(options: MailRendererOptions) {
     const own = await remote.get(kind)
     const html = own && attempt(own, variables, kind, 'template', log)
     if (html !== undefined) return { html, text: plainTextOf(html) }
-    const builtIn = builtIns[kind]
-    return { html: builtIn.html.render(variables), text: builtIn.text.render(variables) }
+    const standard = builtIn(kind)
+    return { html: standard.html.render(variables), text: standard.text.render(variables) }
   }
 
   return {

@@ -1,6 +1,6 @@
 /** The mails that are sent when the operator has none of their own. */
 import { compileTemplate, type Template } from '../go-template/template.ts'
-import { type MailKind, mailKindNames } from '../kinds.ts'
+import type { MailKind } from '../kinds.ts'
 import { htmlLayout, textLayout } from './layout.ts'
 import { wordings } from './wording.ts'
 
@@ -9,12 +9,19 @@ export function builtInSource(kind: MailKind): { html: string; text: string } {
   return { html: htmlLayout(wordings[kind]), text: textLayout(wordings[kind]) }
 }
 
-export type BuiltInTemplates = Record<MailKind, { html: Template; text: Template }>
+export interface BuiltIn {
+  html: Template
+  text: Template
+}
 
-export function compileBuiltIns(): BuiltInTemplates {
-  const compiled = mailKindNames.map((kind) => {
-    const { html, text } = builtInSource(kind)
-    return [kind, { html: compileTemplate(html, 'html'), text: compileTemplate(text, 'text') }]
-  })
-  return Object.fromEntries(compiled)
+const compiled = new Map<MailKind, BuiltIn>()
+
+/** Compiled at the first mail of its kind: most servers never send most kinds. */
+export function builtIn(kind: MailKind): BuiltIn {
+  const known = compiled.get(kind)
+  if (known) return known
+  const { html, text } = builtInSource(kind)
+  const template = { html: compileTemplate(html, 'html'), text: compileTemplate(text, 'text') }
+  compiled.set(kind, template)
+  return template
 }

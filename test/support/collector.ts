@@ -68,7 +68,8 @@ export async function startCollector(t: Ending) {
     return received
       .filter((one) => one.path === path)
       .flatMap(({ type, body }) => {
-        const message = type === 'application/json' ? JSON.parse(body.toString()) : decode(path, body)
+        const message =
+          type === 'application/json' ? JSON.parse(body.toString()) : decode(path, body)
         const { resourceSpans = [], resourceMetrics = [] } = message
         return [...resourceSpans, ...resourceMetrics]
       })
@@ -91,7 +92,8 @@ export async function startCollector(t: Ending) {
 function decode(path: keyof typeof messages, body: Buffer) {
   const message = messages[path].toObject(messages[path].decode(body), { longs: Number })
   const hex = (_key: string, value: unknown) => {
-    const isBytes = typeof value === 'object' && value !== null && 'type' in value && 'data' in value
+    const isBytes =
+      typeof value === 'object' && value !== null && 'type' in value && 'data' in value
     return isBytes && Array.isArray(value.data) ? Buffer.from(value.data).toString('hex') : value
   }
   return JSON.parse(JSON.stringify(message), hex)
