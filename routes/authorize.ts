@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 
+import { NoBody } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
 import { firstValues, ManyQuery } from '../schemas/query.ts'
 
@@ -18,7 +18,7 @@ const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
           'provider, except what belongs to the protocol between it and this server.',
         tags: ['external'],
         querystring: ManyQuery,
-        response: { 302: Type.Null(), ...ErrorResponses },
+        response: { 302: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { type ApiError, badOauthCallback, providerRefused } from '../errors.ts'
 import type { ExternalFlow } from '../plugins/accounts/external-flows.ts'
+import { NoBody } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
 import { firstValues, ManyQuery } from '../schemas/query.ts'
 
@@ -16,7 +16,7 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
   const described = {
     tags: ['external'],
     querystring: ManyQuery,
-    response: { 302: Type.Null(), 303: Type.Null(), ...ErrorResponses },
+    response: { 302: NoBody, 303: NoBody, ...ErrorResponses },
   }
 
   fastify.get(

@@ -3,6 +3,12 @@ import { Type } from '@sinclair/typebox'
 
 import { version } from '../schemas/version.ts'
 
+const Health = Type.Object({
+  version: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+})
+
 const health: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/health',
@@ -11,11 +17,7 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Tell that the process answers; touches nothing else',
         tags: ['operations'],
         response: {
-          200: Type.Object({
-            version: Type.String(),
-            name: Type.String(),
-            description: Type.String(),
-          }),
+          200: Health,
         },
       },
     },

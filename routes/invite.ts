@@ -5,6 +5,11 @@ import { ErrorResponses } from '../schemas/error.ts'
 import { Metadata, normalizeEmail, RedirectQuery } from '../schemas/fields.ts'
 import { toUser, User } from '../schemas/user.ts'
 
+const Body = Type.Object({
+  email: Type.Optional(Type.String()),
+  data: Type.Optional(Metadata),
+})
+
 const invite: FastifyPluginAsyncTypebox = async (fastify) => {
   const { adminTrail, config, db, invitations, links } = fastify
 
@@ -17,10 +22,7 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Makes an account without a password; the link in the mail signs them in.',
         tags: ['admin'],
         querystring: RedirectQuery,
-        body: Type.Object({
-          email: Type.Optional(Type.String()),
-          data: Type.Optional(Metadata),
-        }),
+        body: Body,
         response: { 200: User, ...ErrorResponses },
       },
     },

@@ -3,7 +3,14 @@ import { Type } from '@sinclair/typebox'
 
 import { deleteSession, deleteSessions } from '../db/sessions.ts'
 import { noAuthorization, validationFailed } from '../errors.ts'
+import { NoBody } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
+
+const Query = Type.Object({
+  scope: Type.Optional(
+    Type.String({ description: 'global (default), local or others', default: 'global' }),
+  ),
+})
 
 const logout: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, db } = fastify
@@ -15,13 +22,8 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'End this session, the others, or all of them',
         tags: ['user'],
-        security: [{ bearer: [] }],
-        querystring: Type.Object({
-          scope: Type.Optional(
-            Type.String({ description: 'global (default), local or others', default: 'global' }),
-          ),
-        }),
-        response: { 204: Type.Null(), ...ErrorResponses },
+        querystring: Query,
+        response: { 204: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {

@@ -5,6 +5,13 @@ import { Empty } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
 import { CaptchaFields, Metadata, PkceFields, RedirectQuery } from '../schemas/fields.ts'
 
+const Body = Type.Object({
+  email: Type.Optional(Type.String()),
+  data: Type.Optional(Metadata),
+  ...PkceFields,
+  ...CaptchaFields,
+})
+
 const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
   const { captcha, db, mailRequests, rateLimits } = fastify
 
@@ -18,12 +25,7 @@ const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Signs up whoever is new. Answers the same for every address.',
         tags: ['auth'],
         querystring: RedirectQuery,
-        body: Type.Object({
-          email: Type.Optional(Type.String()),
-          data: Type.Optional(Metadata),
-          ...PkceFields,
-          ...CaptchaFields,
-        }),
+        body: Body,
         response: { 200: Empty, ...ErrorResponses },
       },
     },

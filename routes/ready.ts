@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { Readiness as Found } from '../plugins/readiness.ts'
+import { oneOf } from '../schemas/choices.ts'
 
-const Check = Type.Union([Type.Literal('ok'), Type.Literal('failed')])
+const Check = oneOf(['ok', 'failed'])
 
 const Readiness = Type.Object({
-  status: Type.Union([Type.Literal('ready'), Type.Literal('not ready'), Type.Literal('stopping')]),
+  status: oneOf(['ready', 'not ready', 'stopping']),
   checks: Type.Object({ database: Check, migrations: Check, queue: Check }),
 })
 

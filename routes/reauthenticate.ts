@@ -21,7 +21,6 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Send the code that a new password needs',
         description: 'Goes to the email address, or to the phone of somebody without one.',
         tags: ['user'],
-        security: [{ bearer: [] }],
         response: { 200: MessageId, ...ErrorResponses },
       },
     },

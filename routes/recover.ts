@@ -6,6 +6,12 @@ import { Empty } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
 import { CaptchaFields, normalizeEmail, PkceFields, RedirectQuery } from '../schemas/fields.ts'
 
+const Body = Type.Object({
+  email: Type.Optional(Type.String()),
+  ...PkceFields,
+  ...CaptchaFields,
+})
+
 const recover: FastifyPluginAsyncTypebox = async (fastify) => {
   const { captcha, config, db, links, mailRequests, rateLimits } = fastify
 
@@ -19,11 +25,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Answers the same whether or not somebody has this address.',
         tags: ['auth'],
         querystring: RedirectQuery,
-        body: Type.Object({
-          email: Type.Optional(Type.String()),
-          ...PkceFields,
-          ...CaptchaFields,
-        }),
+        body: Body,
         response: { 200: Empty, ...ErrorResponses },
       },
     },

@@ -4,7 +4,10 @@ import { Type } from '@sinclair/typebox'
 import { deleteSession } from '../db/sessions.ts'
 import { noAuthorization, noSuchSession } from '../errors.ts'
 import { Devices, toDevice } from '../schemas/device.ts'
+import { NoBody } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
+
+const SessionPath = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
 const sessionsOfPerson: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, db, requireUser, sessions } = fastify
@@ -16,7 +19,6 @@ const sessionsOfPerson: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'Where the person is signed in, last used first',
         tags: ['user'],
-        security: [{ bearer: [] }],
         response: { 200: Devices, ...ErrorResponses },
       },
     },
@@ -35,9 +37,8 @@ const sessionsOfPerson: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'Sign one device out; its own session too, if it asks for that',
         tags: ['user'],
-        security: [{ bearer: [] }],
-        params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
-        response: { 204: Type.Null(), ...ErrorResponses },
+        params: SessionPath,
+        response: { 204: NoBody, ...ErrorResponses },
       },
     },
     async ({ bearer, params, clientIp }, reply) => {

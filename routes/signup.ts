@@ -34,6 +34,8 @@ const Body = Type.Object({
   ...CaptchaFields,
 })
 
+const SignedUp = Type.Union([Session, User])
+
 type SignUpBody = Static<typeof Body>
 type SignUpRequest = FastifyRequest<{ Body: SignUpBody }>
 
@@ -54,7 +56,7 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
         tags: ['auth'],
         querystring: RedirectQuery,
         body: Body,
-        response: { 200: Type.Union([Session, User]), ...ErrorResponses },
+        response: { 200: SignedUp, ...ErrorResponses },
       },
     },
     async (request) => {

@@ -2,9 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { manualLinkingDisabled, noAuthorization, validationFailed } from '../errors.ts'
+import { Empty, NoBody } from '../schemas/empty.ts'
 import { ErrorResponses } from '../schemas/error.ts'
 import { isUuid } from '../schemas/fields.ts'
 import { firstValues, ManyQuery } from '../schemas/query.ts'
+
+const IdentityPath = Type.Object({ identity_id: Type.String() })
+
+const Target = Type.Object({ url: Type.String() })
 
 const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
   const { config, db, externalFlows, identities, requireUser } = fastify
@@ -14,7 +19,6 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   const policy = { preHandler: [requireUser, requireLinking] }
-  const described = { tags: ['user'], security: [{ bearer: [] }] }
 
   fastify.get(
     '/user/identities/authorize',
@@ -22,9 +26,9 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       ...policy,
       schema: {
         summary: 'Add another way to sign in: the same as /authorize, for the person of the token',
-        ...described,
+        tags: ['user'],
         querystring: ManyQuery,
-        response: { 200: Type.Object({ url: Type.String() }), 302: Type.Null(), ...ErrorResponses },
+        response: { 200: Target, 302: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {
@@ -42,9 +46,9 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       ...policy,
       schema: {
         summary: 'Take away a way to sign in',
-        ...described,
-        params: Type.Object({ identity_id: Type.String() }),
-        response: { 200: Type.Object({}), ...ErrorResponses },
+        tags: ['user'],
+        params: IdentityPath,
+        response: { 200: Empty, ...ErrorResponses },
       },
     },
     async ({ bearer, params, clientIp: ip }) => {

@@ -40,7 +40,6 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'The person whose token this is',
         tags: ['user'],
-        security: [{ bearer: [] }],
         response: { 200: User, ...ErrorResponses },
       },
     },
@@ -61,7 +60,6 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
           'Another address or number counts when the link or code sent to it is confirmed. ' +
           'A new password ends all other sessions.',
         tags: ['user'],
-        security: [{ bearer: [] }],
         querystring: RedirectQuery,
         body: Body,
         response: { 200: User, ...ErrorResponses },

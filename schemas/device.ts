@@ -1,9 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 
+import { nullable } from './choices.ts'
 import { Timestamp } from './fields.ts'
 import { toTimestamp } from './identity.ts'
 
-const Text = Type.Union([Type.String(), Type.Null()])
+const Text = nullable(Type.String())
 
 /** A session as its owner knows it: where they are signed in. */
 export const Device = Type.Object(

@@ -46,5 +46,5 @@ export function toIdentity(row: IdentitySource): Identity {
 
 /** RFC 3339 in UTC, from a Date or from what a JSON aggregate holds. */
 export function toTimestamp(value: string | Date): string {
-  return new Date(value).toISOString()
+  return (typeof value === 'string' ? new Date(value) : value).toISOString()
 }

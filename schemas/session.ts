@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
+import { nullable } from './choices.ts'
 import { User } from './user.ts'
 
 export const Session = Type.Object(
@@ -14,10 +15,7 @@ export const Session = Type.Object(
     provider_token: Type.Optional(Type.String()),
     provider_refresh_token: Type.Optional(Type.String()),
     weak_password: Type.Optional(
-      Type.Union([
-        Type.Null(),
-        Type.Object({ message: Type.String(), reasons: Type.Array(Type.String()) }),
-      ]),
+      nullable(Type.Object({ message: Type.String(), reasons: Type.Array(Type.String()) })),
     ),
   },
   { title: 'Session' },

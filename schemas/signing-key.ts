@@ -1,5 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
+import { nullable, oneOf } from './choices.ts'
+
 /** A public key as a JWKS shows it (RFC 7517 §4); a response schema, so that nothing private can pass. */
 export const PublicJwk = Type.Object(
   {
@@ -18,18 +20,19 @@ export const PublicJwk = Type.Object(
 )
 export type PublicJwk = Static<typeof PublicJwk>
 
-const Time = Type.Union([Type.String({ format: 'date-time' }), Type.Null()])
+export const PublicKeys = Type.Object({ keys: Type.Array(PublicJwk) })
+
+const Time = nullable(Type.String({ format: 'date-time' }))
 
 export const SigningKey = Type.Object(
   {
     kid: Type.String(),
     alg: Type.String(),
-    state: Type.Union([
-      Type.Literal('standby', { description: 'Shown in the JWKS, not signing yet' }),
-      Type.Literal('current', { description: 'Signs' }),
-      Type.Literal('previous', { description: 'Verifies until its last token has expired' }),
-      Type.Literal('revoked', { description: 'Verifies nothing' }),
-    ]),
+    state: oneOf(['standby', 'current', 'previous', 'revoked'], {
+      description:
+        'standby: shown in the JWKS, not signing yet. current: signs. ' +
+        'previous: verifies until its last token has expired. revoked: verifies nothing.',
+    }),
     created_at: Type.String({ format: 'date-time' }),
     activates_at: Time,
     retires_at: Time,

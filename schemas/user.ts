@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
+import { nullable, oneOf } from './choices.ts'
 import { Metadata, Timestamp } from './fields.ts'
 import { Identity, toIdentity, toTimestamp } from './identity.ts'
 
@@ -8,7 +9,7 @@ export const Factor = Type.Object(
     id: Type.String({ format: 'uuid' }),
     created_at: Timestamp,
     updated_at: Timestamp,
-    status: Type.Union([Type.Literal('unverified'), Type.Literal('verified')]),
+    status: oneOf(['unverified', 'verified']),
     friendly_name: Type.Optional(Type.String()),
     factor_type: Type.String(),
     phone: Type.Optional(Type.String()),
@@ -41,7 +42,7 @@ export const User = Type.Object(
     app_metadata: Metadata,
     user_metadata: Metadata,
     factors: Type.Optional(Type.Array(Factor)),
-    identities: Type.Union([Type.Array(Identity), Type.Null()]),
+    identities: nullable(Type.Array(Identity)),
     created_at: Timestamp,
     updated_at: Timestamp,
     banned_until: Type.Optional(Timestamp),

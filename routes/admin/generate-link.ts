@@ -46,7 +46,6 @@ const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
         description:
           'Sends nothing. signup, invite and magiclink create the person when there is none with the address.',
         tags: ['admin'],
-        security: [{ bearer: [] }],
         querystring: RedirectQuery,
         body: Body,
         response: { 200: Answer, ...ErrorResponses },

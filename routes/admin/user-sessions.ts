@@ -5,6 +5,7 @@ import { deleteSession, deleteSessions } from '../../db/sessions.ts'
 import { findUser } from '../../db/users.ts'
 import { noSuchSession, userNotFound } from '../../errors.ts'
 import { Devices, toDevice } from '../../schemas/device.ts'
+import { NoBody } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 
 const uuid = Type.String({ format: 'uuid' })
@@ -14,14 +15,13 @@ const path = '/admin/users/:user_id/sessions'
 
 const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
   const { adminTrail, db, requireAdmin: onRequest, sessions } = fastify
-  const common = { tags: ['admin'], security: [{ bearer: [] }] }
 
   fastify.get(
     path,
     {
       onRequest,
       schema: {
-        ...common,
+        tags: ['admin'],
         summary: 'Where a person is signed in, last used first',
         params: Person,
         response: { 200: Devices, ...ErrorResponses },
@@ -40,10 +40,10 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       onRequest,
       schema: {
-        ...common,
+        tags: ['admin'],
         summary: 'Sign a person out everywhere',
         params: Person,
-        response: { 204: Type.Null(), ...ErrorResponses },
+        response: { 204: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {
@@ -63,10 +63,10 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       onRequest,
       schema: {
-        ...common,
+        tags: ['admin'],
         summary: 'Sign one device of a person out',
         params: Session,
-        response: { 204: Type.Null(), ...ErrorResponses },
+        response: { 204: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {

@@ -2,20 +2,23 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import type { DevInbox } from '../../plugins/dev-inbox.ts'
+import { nullable, oneOf } from '../../schemas/choices.ts'
 
-const Nullable = Type.Union([Type.String(), Type.Null()])
+const OptionalText = nullable(Type.String())
 
 const Message = Type.Object({
   id: Type.String(),
-  channel: Type.Union([Type.Literal('email'), Type.Literal('sms')]),
+  channel: oneOf(['email', 'sms']),
   to: Type.String(),
-  subject: Nullable,
+  subject: OptionalText,
   text: Type.String(),
-  html: Nullable,
+  html: OptionalText,
   links: Type.Array(Type.String()),
-  code: Nullable,
+  code: OptionalText,
   sent_at: Type.String(),
 })
+
+const Messages = Type.Array(Message)
 
 const messages: FastifyPluginAsyncTypebox<{ devInbox: DevInbox }> = async (
   fastify,
@@ -23,7 +26,7 @@ const messages: FastifyPluginAsyncTypebox<{ devInbox: DevInbox }> = async (
 ) => {
   fastify.get(
     '/dev/messages',
-    { schema: { hide: true, response: { 200: Type.Array(Message) } } },
+    { schema: { hide: true, response: { 200: Messages } } },
     async () => [...devInbox.list()],
   )
 

@@ -12,6 +12,12 @@ import { passwordGrant } from './password.ts'
 import { pkceGrant } from './pkce.ts'
 import { refreshTokenGrant } from './refresh-token.ts'
 
+const Query = Type.Object({
+  grant_type: Type.Optional(
+    Type.String({ description: 'password, refresh_token, pkce or id_token' }),
+  ),
+})
+
 /** These present something that only a person who passed a captcha before can have. */
 const withoutCaptcha = ['refresh_token', 'pkce', 'id_token']
 
@@ -36,11 +42,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'Exchange a proof for a session (RFC 6749)',
         tags: ['auth'],
-        querystring: Type.Object({
-          grant_type: Type.Optional(
-            Type.String({ description: 'password, refresh_token, pkce or id_token' }),
-          ),
-        }),
+        querystring: Query,
         body: TokenRequest,
         response: { 200: Session, ...ErrorResponses },
       },

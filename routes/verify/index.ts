@@ -2,12 +2,16 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+import { NoBody } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { Session } from '../../schemas/session.ts'
 import { HalfDone, VerifyBody, VerifyQuery } from '../../schemas/verify.ts'
 import { codeVerification } from './code.ts'
 import { confirmationPage, confirmationPageHeaders } from './confirmation-page.ts'
 import { type Link, linkOpening } from './link.ts'
+
+const Page = Type.String()
+const Verified = Type.Union([Session, HalfDone])
 
 const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   const { config, rateLimits } = fastify
@@ -23,7 +27,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Open the link of a mail: signs the person in and sends them to the site',
         tags: ['auth'],
         querystring: VerifyQuery,
-        response: { 200: Type.String(), 303: Type.Null(), ...ErrorResponses },
+        response: { 200: Page, 303: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {
@@ -48,7 +52,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Exchange a one-time code or the token of a link for a session',
         tags: ['auth'],
         body: VerifyBody,
-        response: { 200: Type.Union([Session, HalfDone]), 303: Type.Null(), ...ErrorResponses },
+        response: { 200: Verified, 303: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 
 import { ErrorResponses } from '../../schemas/error.ts'
-import { PublicJwk } from '../../schemas/signing-key.ts'
+import { PublicKeys } from '../../schemas/signing-key.ts'
 
 const jwks: FastifyPluginAsyncTypebox = async (fastify) => {
   const { signingKeys } = fastify
@@ -13,7 +12,7 @@ const jwks: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'The keys that access tokens can be verified with (RFC 7517)',
         tags: ['discovery'],
-        response: { 200: Type.Object({ keys: Type.Array(PublicJwk) }), ...ErrorResponses },
+        response: { 200: PublicKeys, ...ErrorResponses },
       },
     },
     async (_request, reply) => {

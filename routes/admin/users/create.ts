@@ -12,7 +12,6 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
   const schema = {
     description: 'Sends no mail. Addresses are unconfirmed unless the request says otherwise.',
     tags: ['admin'],
-    security: [{ bearer: [] }],
     body: NewRecord,
     response: { 200: User, ...ErrorResponses },
   }

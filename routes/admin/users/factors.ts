@@ -18,6 +18,8 @@ import { Factor, toFactor } from '../../../schemas/user.ts'
 
 const FactorPath = Type.Object({ user_id: Type.String(), factor_id: Type.String() })
 
+const Factors = Type.Array(Factor)
+
 const Change = Type.Object({
   friendly_name: Type.Optional(Type.String()),
   phone: Type.Optional(Type.String({ description: 'Of a phone factor' })),
@@ -25,7 +27,6 @@ const Change = Type.Object({
 
 const factors: FastifyPluginAsyncTypebox = async (fastify) => {
   const { adminTrail, db, requireAdmin } = fastify
-  const schema = { tags: ['admin'], security: [{ bearer: [] }] }
   const factorResponse = { 200: Factor, ...ErrorResponses }
 
   fastify.get(
@@ -33,10 +34,10 @@ const factors: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       onRequest: requireAdmin,
       schema: {
-        ...schema,
+        tags: ['admin'],
         summary: 'The second factors of a person',
         params: UserPath,
-        response: { 200: Type.Array(Factor), ...ErrorResponses },
+        response: { 200: Factors, ...ErrorResponses },
       },
     },
     async ({ params: { user_id } }) => {
@@ -51,7 +52,7 @@ const factors: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       onRequest: requireAdmin,
       schema: {
-        ...schema,
+        tags: ['admin'],
         summary: 'Change a second factor',
         params: FactorPath,
         body: Change,
@@ -85,7 +86,7 @@ const factors: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       onRequest: requireAdmin,
       schema: {
-        ...schema,
+        tags: ['admin'],
         summary: 'Remove a second factor',
         description: 'Sessions that it had raised to aal2 fall back to aal1.',
         params: FactorPath,

@@ -28,7 +28,6 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
           'Off unless AUTH_ADMIN_IMPERSONATION_ENABLED. Access tokens carry the admin in `act` and open no admin endpoint; ' +
           'the audit trail and the devices of the person show the session.',
         tags: ['admin'],
-        security: [{ bearer: [] }],
         params: UserPath,
         body: Body,
         response: { 200: Session, ...ErrorResponses },

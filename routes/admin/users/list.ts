@@ -53,7 +53,6 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
           'By page, with X-Total-Count and Link headers, or by cursor, which stays fast however long the list is. ' +
           'X-Total-Count-Precision says whether the count is exact or an estimate. Identities and factors are left out.',
         tags: ['admin'],
-        security: [{ bearer: [] }],
         querystring: Query,
         response: { 200: List, ...ErrorResponses },
       },

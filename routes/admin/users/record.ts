@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { findUser } from '../../../db/users.ts'
 import { userNotFound, validationFailed } from '../../../errors.ts'
 import { RecordChange, UserPath } from '../../../schemas/admin-user.ts'
+import { Empty } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
@@ -19,7 +20,7 @@ const Deletion = Type.Union([
 
 const record: FastifyPluginAsyncTypebox = async (fastify) => {
   const { adminTrail, db, requireAdmin, userRecords } = fastify
-  const schema = { tags: ['admin'], security: [{ bearer: [] }], params: UserPath }
+  const schema = { tags: ['admin'], params: UserPath }
   const personResponse = { 200: User, ...ErrorResponses }
 
   fastify.get(
@@ -69,7 +70,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
         ...schema,
         summary: 'Delete a person',
         body: Deletion,
-        response: { 200: Type.Object({}), ...ErrorResponses },
+        response: { 200: Empty, ...ErrorResponses },
       },
     },
     async (request) => {
