@@ -28,29 +28,29 @@ const exposedHeaders = [
 ]
 
 async function httpHeaders(fastify: FastifyInstance) {
-  fastify.addHook('onRequest', async (request, reply) => {
+  // Hooks that every request passes call back instead of returning promises, which costs less.
+  fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     reply.header('vary', 'Origin')
-    if (isPlainOptions(request)) {
-      reply.header('access-control-allow-origin', '*')
-      reply.callNotFound()
-      return reply
-    }
+    if (!isPlainOptions(request)) return done()
+    reply.header('access-control-allow-origin', '*')
+    reply.callNotFound()
   })
   await fastify.register(cors, {
-    origin: (_origin, allow) => allow(null, '*'),
+    origin: '*',
     credentials: true,
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [...requestHeaders, ...fastify.config.AUTH_CORS_ALLOWED_HEADERS],
-    exposedHeaders,
+    exposedHeaders: exposedHeaders.join(', '),
     maxAge: 600,
     strictPreflight: false,
     optionsSuccessStatus: 204,
   })
-  fastify.addHook('onSend', async (_request, reply) => {
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
     // Nearly every answer holds a token or a person; what may be cached says so itself.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    done()
   })
 }
 
