@@ -3,12 +3,16 @@
  * database objects, API, tokens and configuration; a minor one keeps API and configuration; a major one nothing.
  */
 
+import { type Answers, brokenAnswers } from './answers.ts'
+
 export type Change = 'major' | 'minor' | 'patch'
 
 export interface Release {
   version: string
   /** `METHOD /path` of every operation, with its parameters and fields: names, and whether they must be given. */
   operations: ReadonlyMap<string, ReadonlyMap<string, boolean>>
+  /** What each of them answers. */
+  answers: ReadonlyMap<string, Answers>
   /** Default of every variable, as documented. */
   variables: ReadonlyMap<string, string>
   /** Text of every migration, by name. */
@@ -42,7 +46,13 @@ export function brokenPromises(before: Release, after: Release): string[] {
   if (change === 'major') return migrations
   const more =
     change === 'patch' ? [...changedDefaults(before, after), ...losses(before, after)] : []
-  return [...migrations, ...lostOperations(before, after), ...lostVariables(before, after), ...more]
+  return [
+    ...migrations,
+    ...lostOperations(before, after),
+    ...lostAnswers(before, after),
+    ...lostVariables(before, after),
+    ...more,
+  ]
 }
 
 /** An applied migration is history, whatever the version. */
@@ -67,6 +77,14 @@ function lostOperations(before: Release, after: Release): string[] {
       ...demanded.map(([name]) => `${operation} now demands ${name}.`),
       ...lost.map((name) => `${operation} no longer knows ${name}.`),
     ]
+  })
+}
+
+/** An operation that is gone is told once, as that. */
+function lostAnswers(before: Release, after: Release): string[] {
+  return [...before.answers].flatMap(([operation, answers]) => {
+    const now = after.answers.get(operation)
+    return now ? brokenAnswers(operation, answers, now) : []
   })
 }
 

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
+import { type Answers, answersOf, type Responses, type Schema } from './answers.ts'
 import type { Release } from './compare.ts'
 
 /** Text of a file, undefined when there is none. */
@@ -39,9 +40,11 @@ export function revision(name: string): Source {
 }
 
 export function readRelease({ read, migrations }: Source): Release {
+  const api: Document = JSON.parse(read('docs/openapi.json') ?? '{}')
   return {
     version: versionOf(read('package.json') ?? '{}'),
-    operations: operationsOf(JSON.parse(read('docs/openapi.json') ?? '{}')),
+    operations: new Map(operationsOf(api).map(([name, operation]) => [name, inputsOf(operation)])),
+    answers: answersOfAll(api),
     variables: variablesOf(read('docs/configuration.md') ?? ''),
     migrations: new Map(migrations.map((file) => [basename(file, '.ts'), read(file) ?? ''])),
   }
@@ -51,23 +54,33 @@ function versionOf(manifest: string): string {
   return String(JSON.parse(manifest).version ?? '')
 }
 
-interface Schema {
-  properties?: Record<string, Schema>
-  required?: string[]
+interface Document {
+  paths?: Record<string, Record<string, Operation>>
+  components?: { schemas?: Record<string, Schema> }
 }
 interface Operation {
   parameters?: { name: string; in: string; required?: boolean }[]
   requestBody?: { content?: Record<string, { schema?: Schema }> }
+  responses?: Responses
 }
 
-function operationsOf(document: { paths?: Record<string, Record<string, Operation>> }) {
-  const entries = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): [string, Map<string, boolean>] => [
+function operationsOf({ paths = {} }: Document): [string, Operation][] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
       `${method.toUpperCase()} ${path}`,
-      inputsOf(operation),
+      operation,
     ]),
   )
-  return new Map(entries)
+}
+
+function answersOfAll(document: Document): Map<string, Answers> {
+  const schemas = document.components?.schemas ?? {}
+  return new Map(
+    operationsOf(document).map(([name, { responses = {} }]) => [
+      name,
+      answersOf(responses, schemas),
+    ]),
+  )
 }
 
 function inputsOf({ parameters = [], requestBody }: Operation): Map<string, boolean> {
