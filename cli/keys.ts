@@ -35,7 +35,7 @@ const commands: Record<string, { operand?: string; run: Command }> = {
 /** The command. Throws an Error that is one sentence for the operator. */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
-    args: [...args],
+    args: withDashedKid(args),
     options: { alg: { type: 'string' }, after: { type: 'string' } },
     allowPositionals: true,
   })
@@ -46,6 +46,12 @@ export async function run(args: readonly string[]): Promise<void> {
   const { alg, after } = values
   const activateAfter = after === undefined ? undefined : parseDuration(after)
   await withSigningKeys((keys) => command.run(keys, { operand, alg, activateAfter }, new Date()))
+}
+
+/** One kid in 64 begins with a dash: what follows `revoke` is no option. */
+function withDashedKid(args: readonly string[]): string[] {
+  const [name, ...rest] = args
+  return name === 'revoke' && !rest.includes('--') ? [name, '--', ...rest] : [...args]
 }
 
 async function list(keys: SigningKeys): Promise<void> {

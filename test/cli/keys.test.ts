@@ -7,6 +7,9 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, jwtVerify } from 'jose'
 
+import { run as runKeys } from '../../cli/keys.ts'
+import { run as runToken } from '../../cli/token.ts'
+import { callCommand } from '../support/command-call.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startedKeyServer } from '../support/signing-keys.ts'
@@ -40,7 +43,7 @@ suite('keys and token commands', () => {
     const { jwt } = await startedKeyServer(t, url)
     const sub = crypto.randomUUID()
 
-    const minted = await command(
+    const minted = await commandProcess(
       url,
       'token',
       '--role',
@@ -50,7 +53,7 @@ suite('keys and token commands', () => {
       '--sub',
       sub,
     )
-    const exported = await command(url, 'keys', 'export-public')
+    const exported = await commandProcess(url, 'keys', 'export-public')
 
     const token = minted.stdout.trim()
     await jwtVerify(token, createLocalJWKSet(JSON.parse(exported.stdout)))
@@ -66,6 +69,7 @@ suite('keys and token commands', () => {
     [['keys', 'revoke'], /Usage/],
     [['keys', 'list', 'more'], /Usage/],
     [['keys', 'revoke', 'nobody'], /no signing key with this kid/],
+    [['keys', 'revoke', '-nobody'], /no signing key with this kid/],
     [['keys', 'rotate', '--alg', 'none'], /RS256, ES256 or EdDSA/],
     [['keys', 'rotate', '--after', 'soon'], /"soon" is not a duration/],
     [['token'], /Usage/],
@@ -89,21 +93,22 @@ async function temporaryFile(t: TestContext, content: string): Promise<string> {
   return file
 }
 
+const cli = new URL('../../cli.ts', import.meta.url).pathname
+
 interface Outcome {
   stdout: string
   stderr: string
   code: number
 }
 
-/** Runs one command in a process of its own, as the command line does. */
 function command(databaseUrl: string, name: string, ...args: string[]): Promise<Outcome> {
-  const module = new URL(`../../cli/${name}.ts`, import.meta.url).href
-  const script = `import { run } from '${module}'
-    try { await run(process.argv.slice(1)) } catch (error) {
-      console.error(error.message)
-      process.exitCode = 1
-    }`
-  const argv = ['--input-type=module', '-e', script, '--', ...args]
+  const run = name === 'keys' ? runKeys : runToken
+  return callCommand(run, args, { ...environment, DATABASE_URL: databaseUrl })
+}
+
+/** The same as the command line does it. */
+function commandProcess(databaseUrl: string, name: string, ...args: string[]): Promise<Outcome> {
+  const argv = [cli, name, ...args]
   const env = { ...process.env, ...environment, DATABASE_URL: databaseUrl }
   return new Promise((resolve) => {
     execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
