@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 
+import { run } from '../../cli/mail.ts'
+import { callCommand } from '../support/command-call.ts'
 import { build } from '../support/server.ts'
 
 suite('mail command', () => {
@@ -36,10 +38,10 @@ suite('mail command', () => {
   })
 
   test('list names recipient, state and reason; drop removes', async (t) => {
-    const { app, command } = await start(t)
+    const { app, command, commandProcess } = await start(t)
     const id = await deadLetter(app, 'ada@example.com', { reason: 'answered 550' })
 
-    const { stdout } = await command('list')
+    const { stdout } = await commandProcess('list')
 
     assert.match(
       stdout,
@@ -70,8 +72,7 @@ type App = Awaited<ReturnType<typeof build>>['app']
 
 async function start(t: TestContext) {
   const { app, mail, config } = await build(t)
-  const env = {
-    ...process.env,
+  const settings = {
     AUTH_SITE_URL: config.AUTH_SITE_URL,
     AUTH_API_EXTERNAL_URL: config.AUTH_API_EXTERNAL_URL,
     AUTH_DB_DRIVER: 'postgres',
@@ -79,10 +80,16 @@ async function start(t: TestContext) {
     DATABASE_URL: config.DATABASE_URL,
     ...mail.env,
   }
+  const command = async (...args: string[]) => {
+    const { stdout, stderr, code } = await callCommand(run, args, settings)
+    if (code !== 0) throw new Error(stderr)
+    return { stdout }
+  }
   const execute = promisify(execFile)
-  const command = (...args: string[]) =>
+  const env = { ...process.env, ...settings }
+  const commandProcess = (...args: string[]) =>
     execute(process.execPath, ['cli.ts', 'mail', ...args], { env })
-  return { app, mail, command }
+  return { app, mail, command, commandProcess }
 }
 
 interface Letter {

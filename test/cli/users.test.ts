@@ -1,4 +1,4 @@
-/** Import and export as commands in processes of their own, on files as long as they need to be. */
+/** Import and export, in a process of their own where that is what matters, on files as long as they need to be. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -8,7 +8,9 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
+import { run } from '../../cli/users.ts'
 import { query } from '../db/sql.ts'
+import { callCommand } from '../support/command-call.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { build } from '../support/server.ts'
@@ -19,6 +21,7 @@ const environment = {
   AUTH_DB_DRIVER: 'postgres',
   AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET,
 }
+const cli = new URL('../../cli.ts', import.meta.url).pathname
 const password = 'correct horse battery'
 const passwordHash = bcryptHash(password, 4)
 
@@ -34,7 +37,7 @@ suite('users command', () => {
         email_confirmed_at: '2020-01-01T00:00:00Z',
       },
     ])
-    const { stdout } = await users(database.url, 'import', file)
+    const { stdout } = await usersProcess(database.url, 'import', file)
     assert.match(stdout, /^2 imported, 0 refused/)
     for (const [email, secret] of [
       ['ann@example.com', password],
@@ -74,7 +77,7 @@ suite('users command', () => {
   test('export without a file writes to standard output', async (t) => {
     const { url } = await cloneDatabase(t)
     await users(url, 'import', await fileOf(t, 'people.ndjson', various))
-    const { stdout } = await users(url, 'export', '--format', 'csv')
+    const { stdout } = await usersProcess(url, 'export', '--format', 'csv')
     assert.match(stdout, /^id,aud,role,email/)
     assert.equal(stdout.trim().split('\n').length, 7)
   })
@@ -137,7 +140,7 @@ suite('users command', () => {
 
   test('killed half way and resumed: none twice, none lost', async (t) => {
     const { url } = await cloneDatabase(t)
-    const count = Number(process.env.TEST_IMPORT_ROWS ?? 20_000)
+    const count = Number(process.env.TEST_IMPORT_ROWS ?? 8_000)
     const people = Array.from({ length: count }, (_, i) =>
       // Every thousandth is refused, so that the report has to go on as well.
       i % 1000 === 7 ? { email: 'nonsense' } : { email: `person-${i}@example.com` },
@@ -253,13 +256,7 @@ async function reportOf(file: string): Promise<{ line: number; reason: string }[
 }
 
 function start(databaseUrl: string, ...args: string[]): ChildProcess {
-  const module = new URL('../../cli/users.ts', import.meta.url).href
-  const script = `import { run } from '${module}'
-    try { await run(process.argv.slice(1)) } catch (error) {
-      console.error(error.message)
-      process.exitCode = 1
-    }`
-  const argv = ['--input-type=module', '-e', script, '--', ...args]
+  const argv = [cli, 'users', ...args]
   const env = { ...process.env, ...environment, DATABASE_URL: databaseUrl }
   return spawn(process.execPath, argv, { env })
 }
@@ -269,8 +266,12 @@ async function ended(child: ChildProcess): Promise<number> {
   return new Promise((resolve) => child.once('close', (code) => resolve(code ?? -1)))
 }
 
+function users(databaseUrl: string, ...args: string[]) {
+  return callCommand(run, args, { ...environment, DATABASE_URL: databaseUrl })
+}
+
 /** Runs one command to its end, as the command line does. */
-async function users(databaseUrl: string, ...args: string[]) {
+async function usersProcess(databaseUrl: string, ...args: string[]) {
   const child = start(databaseUrl, ...args)
   const texts = { stdout: '', stderr: '' }
   child.stdout?.on('data', (chunk) => {

@@ -57,10 +57,10 @@ export interface Answer {
   connection: string | undefined
 }
 
-/** GET, on the agent's connection when there is one. */
+/** GET, on the agent's connection or on one of its own, which would keep a server that stops waiting if it stayed. */
 export function ask(url: string, agent?: Agent): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = get(url, agent ? { agent } : {}, (answer) => {
+    const request = get(url, { agent: agent ?? false }, (answer) => {
       answer.resume()
       const { statusCode: status, headers } = answer
       answer.once('end', () => resolve({ status, connection: headers.connection }))
