@@ -47,7 +47,14 @@ async function addMetrics(fastify: FastifyInstance) {
   const api = await import('@opentelemetry/api')
   const { addHttpMetrics } = await import('./telemetry/http-metrics.ts')
   const meter = api.metrics.getMeter('postern', version)
-  fastify.decorate('metrics', createMetrics(meter))
+  let closing = false
+  fastify.addHook('preClose', async () => {
+    closing = true
+  })
+  fastify.decorate(
+    'metrics',
+    createMetrics(meter, () => closing),
+  )
   addHttpMetrics(fastify, meter)
 }
 

@@ -20,8 +20,8 @@ export interface Metrics {
   gauge<N extends GaugeName>(name: N, read: () => Reading<N>[] | Promise<Reading<N>[]>): void
 }
 
-/** Without a meter, nothing is counted. */
-export function createMetrics(meter: Meter | undefined): Metrics {
+/** Without a meter, nothing is counted. While the server closes, gauges are left out: what they read is closing too. */
+export function createMetrics(meter: Meter | undefined, isClosing = () => false): Metrics {
   if (meter === undefined) return { enabled: false, count() {}, gauge() {} }
   const made = new Map(
     Object.entries(counters).map(([name, { description }]) => [
@@ -37,6 +37,7 @@ export function createMetrics(meter: Meter | undefined): Metrics {
     gauge(name, read) {
       const instrument = meter.createObservableGauge(name, gauges[name])
       instrument.addCallback(async (result) => {
+        if (isClosing()) return
         for (const { value, labels } of await read()) result.observe(value, labels)
       })
     },

@@ -8,7 +8,7 @@ import type { Config } from '../../schemas/config/config.ts'
 import { version } from '../../schemas/version.ts'
 
 export interface RunningSdk {
-  /** Sends what is still to be sent. */
+  /** Sends what is still to be sent. Never throws: a collector that is away is no reason to end badly. */
   shutdown(): Promise<void>
 }
 
@@ -27,7 +27,15 @@ export async function startSdk(config: Config, log: FastifyBaseLogger): Promise<
     ...(await metricOptions(config)),
   })
   await logDiagnostics(log, config.DEBUG)
-  return { shutdown: () => Promise.race([sdk.shutdown(), pause(shutdownMs)]) }
+  return {
+    async shutdown() {
+      try {
+        await Promise.race([sdk.shutdown(), pause(shutdownMs)])
+      } catch (error) {
+        log.warn(`telemetry: what was left could not be sent: ${error}`)
+      }
+    },
+  }
 }
 
 /** No detectors: those of the SDK would add the command line. OTEL_RESOURCE_ATTRIBUTES is read in any case. */

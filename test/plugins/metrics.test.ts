@@ -1,31 +1,45 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { suite, type TestContext, test } from 'node:test'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
 
 import { parse } from 'yaml'
 
 import { startCollector } from '../support/collector.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { build } from '../support/server.ts'
+import { ask, freePort, startServerProcess, until } from '../support/server-process.ts'
 
 const operations = new URL('../../docs/operations/', import.meta.url)
 
-async function scraped(t: TestContext, env: Record<string, string> = {}) {
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+async function scraped(t: Ending) {
   const port = await freePort()
   const mail = await startMailServer()
   t.after(() => mail.stop())
   const server = await startServerProcess(t, {
     ...mail.env,
+    ...prometheusOn(port),
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_RATE_LIMIT_HEADER: 'x-real-ip',
+    AUTH_RATE_LIMIT_VERIFY: '1',
+    AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0',
+  })
+  const scrape = async () => (await fetch(`http://127.0.0.1:${port}/`)).text()
+  return { server, scrape, port, mail }
+}
+
+function prometheusOn(port: number) {
+  return {
     AUTH_METRICS_ENABLED: 'true',
     AUTH_METRICS_EXPORTER: 'prometheus',
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
     OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
-    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
-    AUTH_RATE_LIMIT_HEADER: 'x-real-ip',
-    ...env,
-  })
-  const scrape = async () => (await fetch(`http://127.0.0.1:${port}/`)).text()
-  return { server, scrape, port, mail }
+  }
 }
 
 function post(url: string, body: object, headers: Record<string, string> = {}) {
@@ -57,32 +71,41 @@ function series(text: string): string[] {
 }
 
 suite('metrics', () => {
-  test('what happens is counted, on path / only', async (t) => {
-    const { server, scrape, port, mail } = await scraped(t)
+  const endings: (() => Promise<void>)[] = []
+  let shared: Awaited<ReturnType<typeof scraped>>
+  before(async () => {
+    shared = await scraped({ after: (stop) => void endings.push(stop) })
+  })
+  after(async () => {
+    for (const end of endings.reverse()) await end()
+  })
+
+  test('what happens is counted, on path / only', async () => {
+    const { server, scrape, port, mail } = shared
+    const before = await scrape()
     const { refresh_token } = await answer(post(`${server.url}/signup`, {}))
     const refresh = `${server.url}/token?grant_type=refresh_token`
     await post(refresh, { refresh_token })
     const wrong = { email: 'nobody@example.com', password: 'wrong password' }
     await post(`${server.url}/token?grant_type=password`, wrong)
     await post(`${server.url}/signup`, { email: 'new@example.com', password: 'a long password' })
-    await until(() => mail.messages.length === 1)
+    await mail.waitFor('new@example.com')
     await until(async () => readSeries(await scrape(), 'postern_mails_total', 'sent') === 1)
 
     const text = await scrape()
-    const expected: [number, string, ...string[]][] = [
+    const added: [number, string, ...string[]][] = [
       [1, 'postern_sign_ins_total', 'method="anonymous"', 'outcome="accepted"'],
       [1, 'postern_sign_ins_total', 'method="password"', 'outcome="refused"'],
       [1, 'postern_token_refreshes_total', 'outcome="rotated"'],
       [1, 'postern_refusals_total', 'error_code="invalid_credentials"'],
-      [0, 'postern_mails_waiting'],
-      [0, 'postern_mails_dead'],
-      [0, 'postern_password_hashes_waiting'],
-      [0, 'postern_db_pool_waiting'],
       [1, 'http_server_request_duration_count', 'http_route="/token"', '"400"'],
     ]
-    for (const [value, name, ...labels] of expected) {
-      assert.equal(readSeries(text, name, ...labels), value, `${name} ${labels}`)
+    for (const [value, name, ...labels] of added) {
+      const sum = (readSeries(before, name, ...labels) ?? 0) + value
+      assert.equal(readSeries(text, name, ...labels), sum, `${name} ${labels}`)
     }
+    const none = ['mails_waiting', 'mails_dead', 'password_hashes_waiting', 'db_pool_waiting']
+    for (const name of none) assert.equal(readSeries(text, `postern_${name}`), 0, name)
     const age = readSeries(text, 'postern_signing_key_age')
     assert.ok(age !== undefined && age >= 0 && age < 600, `key age ${age}`)
     assert.match(text, /nodejs_eventloop_delay/)
@@ -91,12 +114,8 @@ suite('metrics', () => {
     assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 404)
   })
 
-  test('reuse of a refresh token and limits that were reached are counted', async (t) => {
-    const env = {
-      AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0',
-      AUTH_RATE_LIMIT_VERIFY: '1',
-    }
-    const { server, scrape } = await scraped(t, env)
+  test('reuse of a refresh token and limits that were reached are counted', async () => {
+    const { server, scrape } = shared
     const { refresh_token } = await answer(post(`${server.url}/signup`, {}))
     const url = `${server.url}/token?grant_type=refresh_token`
     const next = await answer(post(url, { refresh_token }))
@@ -110,8 +129,8 @@ suite('metrics', () => {
     assert.equal(readSeries(text, 'postern_rate_limit_refusals_total', 'limiter="/verify"'), 2)
   })
 
-  test('the number of series does not grow with people, addresses or paths', async (t) => {
-    const { server, scrape } = await scraped(t)
+  test('the number of series does not grow with people, addresses or paths', async () => {
+    const { server, scrape } = shared
     const visit = async (i: number) => {
       const headers = { 'x-real-ip': `203.0.113.${i}` }
       await post(`${server.url}/signup`, {}, headers)
@@ -127,31 +146,40 @@ suite('metrics', () => {
     assert.deepEqual(series(await scrape()), before)
   })
 
-  test('pushed to a collector, they have the same names', async (t) => {
+  test('pushed to a collector, they have the same names, and the last push is no error', async (t) => {
     const collector = await startCollector(t)
+    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const log = join(folder, 'auth.log')
     const server = await startServerProcess(t, {
       AUTH_METRICS_ENABLED: 'true',
       AUTH_METRICS_EXPORTER: 'opentelemetry',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_METRIC_EXPORT_INTERVAL: '200',
       OTEL_METRIC_EXPORT_TIMEOUT: '200',
+      AUTH_LOG_FILE: log,
+      LOG_LEVEL: 'error',
     })
-    await fetch(`${server.url}/health`)
+    await ask(`${server.url}/health`)
     const names = ['http.server.request.duration', 'postern.db_pool.connections']
     await until(() => names.every((name) => collector.metricNames().includes(name)))
     assert.deepEqual(collector.spans(), [])
+    server.child.kill('SIGTERM')
+    assert.equal(await server.ended, 0)
+    assert.equal(await readFile(log, 'utf8'), '')
   })
 
   test('a port that is taken stops the start with a sentence', async (t) => {
-    const { port } = await scraped(t)
-    await assert.rejects(scraped(t, { OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }))
+    const env = prometheusOn(shared.port)
+    await assert.rejects(
+      build(t, { env }),
+      /^Error: Metrics cannot be served on 127\.0\.0\.1:\d+: ch/,
+    )
   })
-})
 
-suite('dashboard and alerts', () => {
-  test('name only what is exported', async (t) => {
-    const { server, scrape } = await scraped(t)
-    await fetch(`${server.url}/health`)
+  test('the dashboard and the alerts name only what is exported', async () => {
+    const { server, scrape } = shared
+    await ask(`${server.url}/health`)
     const text = await scrape()
     const exported = new Set(
       [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name = '', type]) =>

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { after, before, suite, test } from 'node:test'
 
 import { type Span, startCollector, valuesOf } from '../support/collector.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { startServerProcess, until } from '../support/server-process.ts'
+import { ask, startServerProcess, until } from '../support/server-process.ts'
 
 const secret = 'only-for-tests-and-long-enough-to-pass'
 const tracing = {
@@ -12,9 +14,14 @@ const tracing = {
   OTEL_BSP_SCHEDULE_DELAY: '100',
 }
 
-async function traced(t: TestContext, env: Record<string, string> = {}) {
+interface Ending {
+  after(stop: () => Promise<void>): void
+}
+
+async function traced(t: Ending, env: Record<string, string> = {}) {
   const collector = await startCollector(t)
-  const settings = { ...tracing, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }
+  const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=k1' }
+  const settings = { ...tracing, ...headers, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }
   const server = await startServerProcess(t, settings)
   return { collector, server }
 }
@@ -27,9 +34,22 @@ async function serviceRole(): Promise<string> {
     .sign(new TextEncoder().encode(secret))
 }
 
-suite('traces', () => {
-  test('a request is a span with its route, its parameters and the build version', async (t) => {
-    const { collector, server } = await traced(t, { OTEL_RESOURCE_ATTRIBUTES: 'team=people' })
+suite('traces', { concurrency: 2 }, () => {
+  const endings: (() => Promise<void>)[] = []
+  const ending: Ending = { after: (stop) => void endings.push(stop) }
+  let collector: Awaited<ReturnType<typeof startCollector>>
+  let server: Awaited<ReturnType<typeof startServerProcess>>
+  before(async () => {
+    const mail = await startMailServer()
+    ending.after(() => mail.stop())
+    const env = { ...mail.env, OTEL_RESOURCE_ATTRIBUTES: 'team=people' }
+    ;({ collector, server } = await traced(ending, env))
+  })
+  after(async () => {
+    for (const end of endings.reverse()) await end()
+  })
+
+  test('a request is a span with its route, its parameters and the build version', async () => {
     const id = crypto.randomUUID()
     const headers = { authorization: `Bearer ${await serviceRole()}` }
     await fetch(`${server.url}/auth/v1/admin/users/${id}?token=query-secret`, { headers })
@@ -45,8 +65,7 @@ suite('traces', () => {
     assert.equal(resource.team, 'people')
   })
 
-  test('statements, also those after a body was read, are inside the span of their request', async (t) => {
-    const { collector, server } = await traced(t)
+  test('statements, also those after a body was read, are inside the span of their request', async () => {
     const body = JSON.stringify({ email: 'a@example.com', password: 'a wrong password' })
     const headers = { 'content-type': 'application/json', traceparent }
     await fetch(`${server.url}/token?grant_type=password`, { method: 'POST', headers, body })
@@ -60,10 +79,7 @@ suite('traces', () => {
     assert.match(textOf(query), /\$1/)
   })
 
-  test('a mail is a span of its kind, and no secret or address is in any of them', async (t) => {
-    const mail = await startMailServer()
-    t.after(() => mail.stop())
-    const { collector, server } = await traced(t, mail.env)
+  test('a mail is a span of its kind, and no secret or address is in any of them', async () => {
     const password = 'correct horse battery'
     const body = JSON.stringify({ email: 'person@example.com', password })
     const headers = { 'content-type': 'application/json', authorization: 'Bearer abc.def.ghi' }
@@ -83,38 +99,70 @@ suite('traces', () => {
     }
   })
 
-  for (const [form, protocol] of [
-    ['application/x-protobuf', {}],
-    ['application/x-protobuf', { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }],
-    ['application/json', { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }],
+  test("with no protocol set, spans come as application/x-protobuf with the operator's headers", async () => {
+    await fetch(`${server.url}/health`)
+    await found(collector.spans, (span) => span.name === 'GET /health')
+    assert.ok(collector.received.every(({ type }) => type === 'application/x-protobuf'))
+    assert.equal(collector.received[0]?.headers['x-collector-key'], 'k1')
+  })
+
+  for (const [protocol, form] of [
+    ['http/protobuf', 'application/x-protobuf'],
+    ['http/json', 'application/json'],
   ] as const) {
-    const name = Object.values(protocol)[0] ?? 'no protocol'
-    test(`with ${name} set, spans come as ${form} with the operator's headers`, async (t) => {
-      const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=k1' }
-      const { collector, server } = await traced(t, { ...protocol, ...headers })
-      await fetch(`${server.url}/health`)
-      await found(collector.spans, (span) => span.name === 'GET /health')
+    test(`as ${protocol}, what is still to be sent is sent before the process ends`, async (t) => {
+      const { collector, server } = await traced(t, {
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+        OTEL_BSP_SCHEDULE_DELAY: '60000',
+      })
+      await ask(`${server.url}/health`)
+      server.child.kill('SIGTERM')
+      assert.equal(await server.ended, 0)
+      assert.ok(collector.spans().some(({ name }) => name === 'GET /health'))
       const [first] = collector.received
       assert.equal(first?.type, form)
       assert.equal(first?.headers['x-collector-key'], 'k1')
     })
   }
 
-  test('what is still to be sent is sent before the process ends', async (t) => {
-    const { collector, server } = await traced(t, { OTEL_BSP_SCHEDULE_DELAY: '60000' })
-    await fetch(`${server.url}/health`)
+  test('a collector that refuses costs no request, and the process ends well', async (t) => {
+    const { server } = await traced(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      OTEL_BSP_SCHEDULE_DELAY: '60000',
+    })
+    assert.equal((await ask(`${server.url}/health`)).status, 200)
     server.child.kill('SIGTERM')
     assert.equal(await server.ended, 0)
-    assert.ok(collector.spans().some(({ name }) => name === 'GET /health'))
   })
 
-  test('a collector that is away costs no request and keeps no process from ending', async (t) => {
-    const { server } = await traced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
-    assert.equal((await fetch(`${server.url}/health`)).status, 200)
+  test('a collector that never answers keeps no process from ending', async (t) => {
+    const { server } = await traced(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: await silence(t),
+      OTEL_BSP_SCHEDULE_DELAY: '60000',
+    })
+    assert.equal((await ask(`${server.url}/health`)).status, 200)
+    const begun = performance.now()
     server.child.kill('SIGTERM')
     assert.equal(await server.ended, 0)
+    assert.ok(performance.now() - begun < 9_000)
   })
 })
+
+/** Takes connections, and says nothing on them. */
+async function silence(t: Ending): Promise<string> {
+  const sockets = new Set<Socket>()
+  const listener = createServer((socket) => {
+    socket.on('error', () => {})
+    sockets.add(socket)
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    listener.close()
+  })
+  return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+}
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
