@@ -8,17 +8,33 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import pg from 'pg'
+
+import { cloneDatabase } from '../support/database.ts'
 import { ask, startServerProcess, until } from '../support/server-process.ts'
 
-suite('stopping', () => {
+suite('stopping', { concurrency: 2 }, () => {
   test('SIGTERM: a client that stays is told, what runs is finished, then the process ends well', async (t) => {
-    const server = await startServerProcess(t, { AUTH_SHUTDOWN_DELAY: '30s' })
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const server = await startServerProcess(t, {
+      DATABASE_URL,
+      AUTH_SHUTDOWN_DELAY: '30s',
+      AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     t.after(() => agent.destroy())
     assert.equal((await ask(`${server.url}/ready`, agent)).status, 200)
+    const lock = await lockOf(DATABASE_URL)
+    const signUp = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+    const answer = fetch(`${server.url}/signup`, signUp)
+    await until(() => lock.isWaitedFor())
+
     server.child.kill('SIGTERM')
+
     const told = await untilStopping(server.url, agent)
     assert.deepEqual(told, { status: 503, connection: 'close' })
+    await lock.release()
+    assert.equal((await answer).status, 200)
     assert.equal(await server.ended, 0)
   })
 
@@ -58,6 +74,26 @@ suite('stopping', () => {
     assert.doesNotMatch(await readFile(`${file}.1`, 'utf8'), /"route":"\/health"/)
   })
 })
+
+/** Holds up whoever signs up. */
+async function lockOf(connectionString: string) {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  await client.query('begin; lock table auth.users in access exclusive mode')
+  return {
+    async isWaitedFor(): Promise<boolean> {
+      const { rowCount } = await client.query(
+        `select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rowCount !== 0
+    },
+    async release(): Promise<void> {
+      await client.query('commit')
+      await client.end()
+    },
+  }
+}
 
 /** Asks on the connection that is open until the answer is another one. */
 async function untilStopping(url: string, agent: Agent) {

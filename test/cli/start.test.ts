@@ -1,13 +1,20 @@
-/** `npm start`: what keeps it from starting is said at once, and what does not matter does not. */
+/** `npm start` and its sisters: what keeps them from starting is said at once, and what does not matter does not. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
+import { createPino } from '../../plugins/logger.ts'
+import { startServer } from '../../server.ts'
+import { query } from '../db/sql.ts'
 import { startCli } from '../support/cli-process.ts'
+import { configOf } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
-import { ask, freePort, startServerProcess, until } from '../support/server-process.ts'
+import { ask, freePort, startServerProcess } from '../support/server-process.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 const right = {
   AUTH_SITE_URL: 'http://app.example',
@@ -18,7 +25,7 @@ const right = {
   AUTH_JWT_ALGORITHM: 'ES256',
 }
 
-suite('npm start', () => {
+suite('npm start', { concurrency: 3 }, () => {
   test('lists every mistake of the configuration, before anything is opened', async (t) => {
     const database = await listener(t)
     const { AUTH_SITE_URL, ...rest } = right
@@ -33,13 +40,12 @@ suite('npm start', () => {
       AUTH_EXTERNAL_GITHUB_ENABLED: 'true',
     }
 
-    const { written, ended } = serve(t, env)
+    const { written, ended } = startCli(t, ['serve'], { cwd: newFolder(t), env })
 
     assert.equal(await ended, 1)
     const lines = written.err.trim().split('\n')
     assert.match(lines[0] ?? '', /^The configuration has 11 mistakes:$/)
-    const named = lines.slice(1).map((line) => /^ {2}(\w+) .+; .+\.$/.exec(line)?.[1])
-    assert.deepEqual(named.toSorted(), [
+    assert.deepEqual(namedIn(lines.slice(1)), [
       'AUTH_DB_DRIVER',
       'AUTH_EXTERNAL_GITHUB_CLIENT_ID',
       'AUTH_EXTERNAL_GITHUB_REDIRECT_URI',
@@ -56,6 +62,36 @@ suite('npm start', () => {
     assert.equal(database.connections(), 0)
   })
 
+  const commands = [['migrate'], ['keys', 'list'], ['token', '--role', 'anon'], ['mail', 'list']]
+  for (const command of commands) {
+    test(`${command[0]} tells every mistake of the configuration, without a stack`, async (t) => {
+      const env = { AUTH_DB_DRIVER: 'mysql', AUTH_JWT_SECRET: 'short', AUTH_JWT_EXP: 'soon' }
+      const { written, ended } = startCli(t, command, { cwd: newFolder(t), env })
+      assert.equal(await ended, 1)
+      const [head, ...lines] = written.err.trim().split('\n')
+      assert.equal(head, 'The configuration has 6 mistakes:')
+      assert.deepEqual(namedIn(lines), [
+        'AUTH_API_EXTERNAL_URL',
+        'AUTH_DB_DRIVER',
+        'AUTH_JWT_EXP',
+        'AUTH_JWT_SECRET',
+        'AUTH_SITE_URL',
+        'DATABASE_URL',
+      ])
+      assert.doesNotMatch(written.err, /short/)
+    })
+  }
+
+  test('what .env says counts, and the environment wins over it', async (t) => {
+    const cwd = newFolder(t)
+    const lines = Object.entries({ ...right, AUTH_JWT_EXP: 'soon', PORT: '99999' })
+    lines.push(['DATABASE_URL', 'postgres://a@127.0.0.1:1/a'])
+    writeFileSync(join(cwd, '.env'), lines.map((pair) => pair.join('=')).join('\n'))
+    const { written, ended } = startCli(t, ['migrate'], { cwd, env: { PORT: '8081' } })
+    assert.equal(await ended, 1)
+    assert.match(written.err, /^The configuration has one mistake:\n {2}AUTH_JWT_EXP is "soon"/)
+  })
+
   test('two at once on an empty database both serve, without the pages of development', async (t) => {
     const { url: DATABASE_URL } = await emptyDatabase(t)
     const servers = await Promise.all([0, 1].map(() => startServerProcess(t, { DATABASE_URL })))
@@ -68,19 +104,33 @@ suite('npm start', () => {
     }
   })
 
-  test('a database that does not exist is named as the reason', async (t) => {
+  test('migrate refuses a schema of a newer program in one sentence', async (t) => {
+    const DATABASE_URL = await newerSchema(t)
+    const env = { ...right, DATABASE_URL }
+    const { written, ended } = startCli(t, ['migrate'], { cwd: newFolder(t), env })
+    assert.equal(await ended, 1)
+    assert.match(written.err, /^The schema "auth" was migrated by a newer .*9999-later.*\n$/)
+  })
+})
+
+/** In this process: cli.ts prints these sentences as it prints those above. */
+suite('the server', () => {
+  test('refuses a schema of a newer program in one sentence', async (t) => {
+    await assert.rejects(start({ DATABASE_URL: await newerSchema(t) }), {
+      message: /^The schema "auth" was migrated by a newer .*9999-later.*$/,
+    })
+  })
+
+  test('a database that does not exist is named as the reason', async () => {
     const url = new URL(process.env.TEST_ADMIN_URL ?? '')
     url.pathname = '/postern_nobody_made_this'
-
-    const { written, ended } = serve(t, { ...right, DATABASE_URL: url.href })
-
-    assert.equal(await ended, 1)
-    assert.match(
-      written.err,
-      /^The database of DATABASE_URL cannot be used: .*postern_nobody_made_this.* Check that it runs/,
-    )
-    assert.equal(written.err.trim().split('\n').length, 1)
-    assert.equal(url.password !== '' && written.err.includes(url.password), false)
+    await assert.rejects(start({ DATABASE_URL: url.href }), ({ message }: Error) => {
+      assert.match(
+        message,
+        /^The database of DATABASE_URL cannot be used: .*postern_nobody_made_this.* Check that it runs.*$/,
+      )
+      return url.password === '' || !message.includes(url.password)
+    })
   })
 
   const addresses: Record<string, [env: Record<string, string>, sentence: RegExp]> = {
@@ -88,39 +138,74 @@ suite('npm start', () => {
       { AUTH_API_HOST: '192.0.2.1' },
       /^192\.0\.2\.1 is no address of this machine: set AUTH_API_HOST to one that is\.$/,
     ],
-    'a port in use': [{}, /^Port \d+ on 127\.0\.0\.1 is in use by another program: stop it, or/],
+    'a port in use': [
+      {},
+      /^Port \d+ on 127\.0\.0\.1 is in use by another program: stop it, or.*PORT=\d+\.$/,
+    ],
   }
-  for (const [what, [env, sentence]] of Object.entries(addresses)) {
+  for (const [what, [env, message]] of Object.entries(addresses)) {
     test(`${what} is told in one sentence`, async (t) => {
       const { port } = await listener(t)
       const { url: DATABASE_URL } = await cloneDatabase(t)
-
-      const { written, ended } = serve(t, { ...right, DATABASE_URL, PORT: String(port), ...env })
-
-      assert.equal(await ended, 1)
-      assert.match(written.err.trim(), sentence)
-      assert.equal(written.err.trim().split('\n').length, 1, written.err)
+      await assert.rejects(start({ DATABASE_URL, PORT: String(port), ...env }), { message })
     })
   }
 
-  test('a database that is not there yet is waited for', async (t) => {
-    const port = await freePort()
-    const DATABASE_URL = `postgres://a:b@127.0.0.1:${port}/a`
+  test('a database that comes up late is used once it is there', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const proxy = await startTcpProxy(url)
+    t.after(proxy.stop)
+    proxy.cut()
+    const lines: string[] = []
+    const waiting = (line: string) => {
+      lines.push(line)
+      proxy.restore()
+    }
 
-    const { written, child, ended } = serve(t, { ...right, DATABASE_URL })
+    const PORT = String(await freePort())
+    const app = await start({ DATABASE_URL: proxy.url, PORT }, waiting)
 
-    const isWaiting = () => written.out.includes('the database does not answer yet; waiting')
-    await until(isWaiting, { seconds: 60 })
-    assert.equal(child.exitCode, null)
-    child.kill('SIGKILL')
-    await ended
-    assert.equal(written.err, '')
+    t.after(() => app.close())
+    assert.match(lines[0] ?? '', /the database does not answer yet; waiting/)
+    assert.equal((await ask(`http://127.0.0.1:${PORT}/ready`)).status, 200)
+  })
+
+  test('a database that never comes is given up after half a minute', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 0 })
+    const times = [29_999, 30_000]
+    const waiting = () => t.mock.timers.setTime(times.shift() ?? 0)
+    const DATABASE_URL = 'postgres://nobody:secret-word@127.0.0.1:1/none'
+
+    await assert.rejects(start({ DATABASE_URL }, waiting), ({ message }: Error) => {
+      assert.match(message, /^The database of DATABASE_URL cannot be used: .*ECONNREFUSED.*$/)
+      return !message.includes('secret-word')
+    })
+
+    assert.deepEqual(times, [])
   })
 })
 
+/** Hears of every warning. */
+function start(env: Record<string, string>, write: (line: string) => void = () => {}) {
+  return startServer(configOf({ ...right, ...env }, false), createPino('warn', { write }))
+}
+
+/** The variables that lines of the form `  NAME is wrong; remedy.` are about. */
+function namedIn(lines: string[]) {
+  return lines.map((line) => /^ {2}(\w+) .+; .+\.$/.exec(line)?.[1]).toSorted()
+}
+
+async function newerSchema(t: TestContext): Promise<string> {
+  const { url } = await cloneDatabase(t)
+  await query(url, `insert into auth.postern_migrations values ('9999-later', '')`)
+  return url
+}
+
 /** Away from an .env that would change what is tested. */
-function serve(t: TestContext, env: Record<string, string>) {
-  return startCli(t, ['serve'], { cwd: tmpdir(), env })
+function newFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-start-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
 }
 
 /** In the place of a database: counts who comes. */
