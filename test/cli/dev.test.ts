@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
+import { cloneDatabase } from '../support/database.ts'
 import {
   isListening,
   newProject,
@@ -20,11 +21,13 @@ interface Message {
   code: string
 }
 
+type Dev = Awaited<ReturnType<typeof startDev>>
+
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 
 suite('npm run dev', { concurrency: 2 }, () => {
-  test('brings up everything, keeps it, and is quick the second time', async (t) => {
+  test('brings up everything, keeps it, is quick the second time, and stops when it is told', async (t) => {
     const folder = newProject(t)
     const first = await startDev(t, folder)
     const welcome = await first.started
@@ -35,9 +38,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     const confirmed = await fetch(mail?.links[0] ?? '', { redirect: 'manual' })
     assert.match(confirmed.headers.get('location') ?? '', /^http:\/\/127\.0\.0\.1:3000\/?#access_t/)
     assert.equal(statSync(join(folder, '.data', 'secrets.json')).mode & 0o777, 0o600)
-    first.child.kill('SIGINT')
-    assert.equal((await first.ended).code, 0)
-    assert.equal(await isListening(postgresPort(folder)), false)
+    await stopsEverything(first, folder, 'SIGINT')
 
     const second = await startDev(t, folder)
     const again = await second.started
@@ -57,13 +58,17 @@ suite('npm run dev', { concurrency: 2 }, () => {
     for (const path of ['/docs', '/dev/inbox', '/openapi.json']) {
       assert.equal((await fetch(second.url + path)).status, 200, path)
     }
+    await stopsEverything(second, folder, 'SIGHUP')
   })
 
-  test('text messages are in the inbox too, and the environment beats the presets', async (t) => {
+  test('text messages are in the inbox too, the environment beats the presets, and another database needs none of ours', async (t) => {
     const folder = newProject(t)
     writeFileSync(join(folder, '.env'), 'AUTH_SMS_OTP_LENGTH=8\nAUTH_EXTERNAL_PHONE_ENABLED=true\n')
     const { url, started } = await startDev(t, folder, {
-      env: { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'false' },
+      env: {
+        DATABASE_URL: (await cloneDatabase(t)).url,
+        AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'false',
+      },
     })
     await started
 
@@ -75,9 +80,10 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.deepEqual([message?.channel, message?.to], ['sms', '+15550100'])
     assert.match(message?.code ?? '', /^\d{8}$/)
     assert.deepEqual([external.phone, external.anonymous_users], [true, false])
+    assert.equal(existsSync(join(folder, '.data', 'postgres')), false)
   })
 
-  test('a second copy on the same folder says so, and the first goes on', async (t) => {
+  test('a second copy on the same folder says so, and the first goes on until SIGTERM stops it', async (t) => {
     const folder = newProject(t)
     const first = await startDev(t, folder)
     await first.started
@@ -88,6 +94,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(code, 1)
     assert.match(output, /^The folder .*\.data\/postgres is in use by another copy.*\n$/)
     assert.equal((await fetch(`${first.url}/health`)).status, 200)
+    await stopsEverything(first, folder, 'SIGTERM')
   })
 
   test('a port in use says so, and leaves no Postgres behind', async (t) => {
@@ -107,7 +114,8 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(await isListening(postgresPort(folder)), false)
   })
 
-  const unusable: [string, (folder: string) => void, RegExp][] = [
+  const elsewhere = { DATABASE_URL: 'postgres://a@127.0.0.1:1/a' }
+  const unusable: [string, (folder: string) => void, RegExp, Record<string, string>?][] = [
     [
       'a folder that cannot be written',
       (folder) => writeFileSync(join(folder, '.data'), ''),
@@ -120,36 +128,23 @@ suite('npm run dev', { concurrency: 2 }, () => {
         writeFileSync(join(folder, '.data', 'secrets.json'), '{')
       },
       /^.*secrets\.json is damaged: .*\n$/,
+      elsewhere,
     ],
     [
       'a wrong configuration',
       (folder) => writeFileSync(join(folder, '.env'), 'AUTH_JWT_EXP=soon\nAUTH_SITE_URL=x\n'),
       /^The configuration has 2 mistakes:\n {2}AUTH_.*\n {2}AUTH_.*\n$/,
+      elsewhere,
     ],
   ]
-  for (const [what, make, expected] of unusable) {
+  for (const [what, make, expected, env = {}] of unusable) {
     test(`${what} is told in plain words`, async (t) => {
       const folder = newProject(t)
       make(folder)
-      const { ended } = await startDev(t, folder)
+      const { ended } = await startDev(t, folder, { env })
       const { code, output } = await ended
       assert.equal(code, 1)
       assert.match(output, expected)
-    })
-  }
-
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
-    test(`${signal} stops everything, though a page still listens for mail`, async (t) => {
-      const folder = newProject(t)
-      const { child, url, started, ended } = await startDev(t, folder)
-      await started
-      const listening = await fetch(`${url}/dev/events`)
-      assert.equal(listening.status, 200)
-
-      child.kill(signal)
-
-      assert.equal((await ended).code, 0)
-      assert.equal(await isListening(postgresPort(folder)), false)
     })
   }
 
@@ -184,6 +179,16 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(statSync(join(folder, '.data', 'secrets.json')).uid, nobody)
   })
 })
+
+/** Though a page still listens for mail. */
+async function stopsEverything(dev: Dev, folder: string, signal: NodeJS.Signals): Promise<void> {
+  assert.equal((await fetch(`${dev.url}/dev/events`)).status, 200)
+
+  dev.child.kill(signal)
+
+  assert.equal((await dev.ended).code, 0)
+  assert.equal(await isListening(postgresPort(folder)), false)
+}
 
 function post(url: string, body: object): Promise<Response> {
   const headers = { 'content-type': 'application/json' }
