@@ -25,6 +25,8 @@ const homes: string[] = []
 const isRoot = process.getuid?.() === 0
 
 suite('startPostgres', () => {
+  // For what does not begin with an empty folder: initdb takes most of the time.
+  const used = newFolder()
   after(() => homes.forEach(removeFolder))
 
   test('keeps data, password and port, and starts again at once', async (t) => {
@@ -48,7 +50,7 @@ suite('startPostgres', () => {
   })
 
   test('a second copy on the same folder is refused in one sentence', async (t) => {
-    const dir = newFolder()
+    const dir = used
     const first = await startPostgres({ dir, log })
     t.after(first.stop)
 
@@ -73,9 +75,9 @@ suite('startPostgres', () => {
   })
 
   test('a killed run leaves nothing that the next one stumbles over', async (t) => {
-    const dir = newFolder()
+    const dir = used
     const { child, url } = await startedElsewhere(t, dir, 'wait')
-    await query(url, 'create table kept as select 1 as one')
+    await query(url, 'create table survivor as select 1 as one')
     child.kill('SIGKILL')
     await once(child, 'exit')
     assert.ok(await query(url, 'select 1'), 'the orphan still runs')
@@ -85,11 +87,11 @@ suite('startPostgres', () => {
     t.after(next.stop)
 
     assert.match(String(messages), /left behind/)
-    assert.deepEqual(await query(next.url, 'table kept'), [{ one: 1 }])
+    assert.deepEqual(await query(next.url, 'table survivor'), [{ one: 1 }])
   })
 
   test('Ctrl-C, which the whole process group gets, is left to the one who started it', async (t) => {
-    const { child, url } = await startedElsewhere(t, newFolder(), 'ignore Ctrl-C')
+    const { child, url } = await startedElsewhere(t, used, 'ignore Ctrl-C')
 
     process.kill(-Number(child.pid), 'SIGINT')
 
@@ -99,7 +101,7 @@ suite('startPostgres', () => {
 
   for (const ending of ['stop', 'exit']) {
     test(`nothing runs on after ${ending}`, async (t) => {
-      const { url } = await startedElsewhere(t, newFolder(), ending)
+      const { url } = await startedElsewhere(t, used, ending)
       await gone(url)
     })
   }
