@@ -26,7 +26,7 @@ function createConfigSource(config: Config) {
     schema: configSchema,
     data: config,
     env: false,
-    ajv: { customOptions: onceAndAsIs },
+    ajv: validator ?? { customOptions: onceAndAsIs },
   }
 }
 
@@ -41,8 +41,8 @@ let validator: ReturnType<CustomOptions> | undefined
  */
 const onceAndAsIs: CustomOptions = (ajv) => {
   Object.assign(ajv.opts, { coerceTypes: false, strictSchema: false, validateSchema: false })
-  validator ??= ajv
-  return validator
+  validator = ajv
+  return ajv
 }
 
 async function config(fastify: FastifyInstance, options: ConfigOptions) {
