@@ -59,7 +59,7 @@ function orders(): Step[][] {
   return [...one, ...two, ...again, ...between]
 }
 
-suite("a stranger's sign-up with somebody else's address", () => {
+suite("a stranger's sign-up with somebody else's address", { concurrency: 3 }, () => {
   const servers = sharedServers()
 
   for (const later of orders()) {
