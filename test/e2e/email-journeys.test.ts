@@ -1,6 +1,7 @@
 /** Every journey by mail as the published client SDK makes it, over HTTP. */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import type { AddressInfo } from 'node:net'
+import { suite, test } from 'node:test'
 
 import { AuthClient, type EmailOtpType } from '@supabase/auth-js'
 
@@ -8,7 +9,7 @@ import { adminToken } from '../support/admin.ts'
 import { type Built, call, newAddress, nextMail, password } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
-import { build } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
 
 type Client = InstanceType<typeof AuthClient>
 
@@ -18,9 +19,9 @@ interface World extends Built {
   client: (flowType?: 'implicit' | 'pkce') => Client
 }
 
-async function world(t: TestContext, env: Record<string, string> = {}): Promise<World> {
-  const server = await build(t, { env })
-  const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
+function worldAt(server: Built): World {
+  const { port } = server.app.server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
   const client = (flowType: 'implicit' | 'pkce' = 'implicit') => {
     const items = new Map<string, string>()
     const storage = {
@@ -67,9 +68,16 @@ async function member(at: World, email: string): Promise<Client> {
 }
 
 suite('mail journeys through the SDK', () => {
+  const servers = sharedServers()
+  async function world(env: Record<string, string> = {}): Promise<World> {
+    const server = await servers(env)
+    if (!server.app.server.listening) await server.app.listen({ host: '127.0.0.1', port: 0 })
+    return worldAt(server)
+  }
+
   for (const flowType of ['implicit', 'pkce'] as const) {
-    test(`${flowType}: sign-up, sign-in by link and recovery by link`, async (t) => {
-      const at = await world(t)
+    test(`${flowType}: sign-up, sign-in by link and recovery by link`, async () => {
+      const at = await world()
       const email = newAddress()
       const client = at.client(flowType)
       const steps = [
@@ -88,8 +96,8 @@ suite('mail journeys through the SDK', () => {
       }
     })
 
-    test(`${flowType}: a new password after recovery, and a new address by both links`, async (t) => {
-      const at = await world(t)
+    test(`${flowType}: a new password after recovery, and a new address by both links`, async () => {
+      const at = await world()
       const email = newAddress()
       await member(at, email)
       const client = at.client(flowType)
@@ -136,8 +144,8 @@ suite('mail journeys through the SDK', () => {
   ]
   for (const { type, ask } of typed) {
     for (const form of ['code', 'token_hash']) {
-      test(`verifyOtp ${type} by ${form}`, async (t) => {
-        const at = await world(t)
+      test(`verifyOtp ${type} by ${form}`, async () => {
+        const at = await world()
         const email = newAddress()
         await ask(at, email)
         const subjects = { invite: /invited/, recovery: /Reset/, magiclink: /sign-in link/ }
@@ -158,8 +166,8 @@ suite('mail journeys through the SDK', () => {
     }
   }
 
-  test('verifyOtp email_change by both codes', async (t) => {
-    const at = await world(t)
+  test('verifyOtp email_change by both codes', async () => {
+    const at = await world()
     const email = newAddress()
     const client = await member(at, email)
     const wanted = newAddress('new')
@@ -172,8 +180,8 @@ suite('mail journeys through the SDK', () => {
     assert.equal((await client.getUser()).data.user?.email, wanted)
   })
 
-  test('reauthenticate, then updateUser with the nonce', async (t) => {
-    const at = await world(t, {
+  test('reauthenticate, then updateUser with the nonce', async () => {
+    const at = await world({
       AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
     })
     const email = newAddress()
@@ -188,8 +196,8 @@ suite('mail journeys through the SDK', () => {
     ok(await client.updateUser({ password: 'another password', nonce }))
   })
 
-  test('resend of a confirmation and of a change of address', async (t) => {
-    const at = await world(t)
+  test('resend of a confirmation and of a change of address', async () => {
+    const at = await world()
     const email = newAddress()
     const client = at.client()
     ok(await client.signUp({ email, password }))
@@ -207,8 +215,8 @@ suite('mail journeys through the SDK', () => {
     await nextMail(at, wanted, second)
   })
 
-  test('what is refused comes as an error the SDK knows', async (t) => {
-    const at = await world(t)
+  test('what is refused comes as an error the SDK knows', async () => {
+    const at = await world()
     const client = at.client()
     const email = newAddress()
     const wrong = await client.verifyOtp({ email, token: '123456', type: 'email' })

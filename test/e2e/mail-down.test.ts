@@ -11,7 +11,7 @@ import { password } from '../support/signed-in.ts'
 
 const email = 'ann@example.com'
 
-suite('a dead mail server', () => {
+suite('a dead mail server', { concurrency: 2 }, () => {
   test('delays the mail and changes no answer; it comes once, and its link works', async (t) => {
     const { mail, env } = await away(t)
     const { app } = await build(t, { env })
