@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 
 import { build } from '../../support/server.ts'
 
@@ -7,6 +7,17 @@ const noMailServer = { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }
 const sms = { phone: '4915112345678', text: 'Your code is 123456', code: '123456' }
 
 suite('development inbox', () => {
+  /** For tests that only look. */
+  let app: App
+  const closing: (() => Promise<void>)[] = []
+  before(async () => {
+    const ending = { after: (close: () => Promise<void>) => void closing.push(close) }
+    app = (await build(ending, { dev: true, env: noMailServer })).app
+  })
+  after(async () => {
+    for (const close of closing) await close()
+  })
+
   test('a sign-up leaves its mail, with link and code, on top', async (t) => {
     const { app } = await build(t, { dev: true, env: noMailServer })
     await app.devInbox?.addSms(sms)
@@ -84,9 +95,7 @@ suite('development inbox', () => {
 
   const pages = ['/dev', '/dev/inbox', '/dev/mail-templates']
   for (const page of pages) {
-    test(`${page} runs no script but our own and loads nothing from elsewhere`, async (t) => {
-      const { app } = await build(t, { dev: true, env: noMailServer })
-
+    test(`${page} runs no script but our own and loads nothing from elsewhere`, async () => {
       const { headers, body, statusCode } = await app.inject(page)
 
       assert.equal(statusCode, 200)
@@ -98,9 +107,7 @@ suite('development inbox', () => {
     })
   }
 
-  test('every kind of mail is on the template page', async (t) => {
-    const { app } = await build(t, { dev: true, env: noMailServer })
-
+  test('every kind of mail is on the template page', async () => {
     const { body } = await app.inject('/dev/mail-templates')
 
     assert.equal(body.match(/<iframe /g)?.length, 13)
@@ -115,9 +122,7 @@ suite('development inbox', () => {
     'its own page fetches it': { site: 'same-origin', mode: 'cors', status: 200 },
   }
   for (const [who, { site, mode, status }] of Object.entries(requests)) {
-    test(`${who}: ${status}`, async (t) => {
-      const { app } = await build(t, { dev: true, env: noMailServer })
-
+    test(`${who}: ${status}`, async () => {
       const response = await app.inject({
         url: '/dev/messages',
         headers: { 'sec-fetch-site': site, 'sec-fetch-mode': mode },
