@@ -83,7 +83,7 @@ export async function enumerate(target: Target, question: Question, n: number): 
   return judge(question, seen.known, seen.unknown)
 }
 
-interface Sample {
+export interface Sample {
   times: number[]
   forms: Set<string>
   statuses: Set<number>
@@ -93,7 +93,8 @@ function newSample(): Sample {
   return { times: [], forms: new Set(), statuses: new Set() }
 }
 
-function judge(question: Question, known: Sample, unknown: Sample): Finding {
+/** What the answers about known and unknown addresses give away, in time or in text. */
+export function judge(question: Question, known: Sample, unknown: Sample): Finding {
   const comparison = compare(known.times, unknown.times)
   const tells = [
     ...[...known.forms.difference(unknown.forms)].map((form) => `known: ${form}`),

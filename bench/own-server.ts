@@ -93,7 +93,7 @@ async function startServer(
   const log = await open(logFile, 'w')
   const child = spawn(
     process.execPath,
-    ['--max-semi-space-size=4', join(root, 'cli.ts'), 'serve'],
+    ['--max-semi-space-size=4', '--heap-growing-percent=50', join(root, 'cli.ts'), 'serve'],
     {
       // Away from an .env that would change what is measured.
       cwd: dirname(logFile),

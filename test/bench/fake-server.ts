@@ -3,13 +3,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import { createTarget } from '../../bench/target.ts'
 
 interface Options {
-  /** What a known address costs more than an unknown one, in milliseconds. */
-  leakMs?: number
   /** Added to the answers about known addresses. */
   leak?: object
   /** Paths that answer 422 feature_disabled. */
@@ -60,7 +57,6 @@ async function answer(request: IncomingMessage, state: State, options: Options):
     return [200, { id: randomUUID(), email: body.email }]
   }
   const isKnown = state.emails.has(body.email ?? '')
-  if (isKnown && options.leakMs) await sleep(options.leakMs)
   return [200, { ...session(state), email: body.email, ...(isKnown ? options.leak : {}) }]
 }
 

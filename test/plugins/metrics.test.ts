@@ -155,8 +155,9 @@ suite('metrics', () => {
       AUTH_METRICS_ENABLED: 'true',
       AUTH_METRICS_EXPORTER: 'opentelemetry',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_METRIC_EXPORT_INTERVAL: '200',
-      OTEL_METRIC_EXPORT_TIMEOUT: '200',
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+      // The SDK refuses one above the interval.
+      OTEL_METRIC_EXPORT_TIMEOUT: '1000',
       AUTH_LOG_FILE: log,
       LOG_LEVEL: 'error',
     })

@@ -10,7 +10,8 @@ export function linkIn({ mail }: ReceivedMail): string {
 }
 
 export function codeIn({ mail }: ReceivedMail): string {
-  const code = /\b\d{6,10}\b/.exec(mail.text ?? '')?.[0]
+  // Neither a part of an address nor of a link.
+  const code = /(?<![\w-])\d{6,10}(?![\w-])/.exec(mail.text ?? '')?.[0]
   assert.ok(code, 'the mail holds no code')
   return code
 }
