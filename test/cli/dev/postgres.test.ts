@@ -142,19 +142,25 @@ async function startedElsewhere(t: TestContext, dir: string, ending: string) {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const ended = once(child, 'exit')
   t.after(async () => {
     child.kill('SIGKILL')
+    // Until then it holds the folder.
+    await ended
+    // A test that has started it again stops it itself.
     const cleaner = await startPostgres({ dir, log }).catch(() => undefined)
     await cleaner?.stop()
   })
   assert.ok(child.stdout)
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
-  return { child, url }
+  for await (const line of createInterface(child.stdout)) {
+    if (line.startsWith('postgres')) return { child, url: line }
+  }
+  throw new Error('it told no address')
 }
 
 /** Nobody listens, or somebody else does by now, who has another password. */
 async function gone(url: string): Promise<void> {
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < 100; i++) {
     const error = await query(url, 'select 1').catch((error: { code?: string }) => error)
     if ('code' in error && ['ECONNREFUSED', '28P01'].includes(error.code ?? '')) return
     await delay(50)
