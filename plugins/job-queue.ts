@@ -5,10 +5,10 @@
  */
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import pg from 'pg'
 
 import type { Db } from '../db/database.ts'
 import { insertJob, type NewJob } from '../db/jobs.ts'
+import { QueuePool } from './job-queue/queue-pool.ts'
 import { createJobRunner } from './job-queue/runner.ts'
 import type { JobHandler, JobRunnerOptions } from './job-queue/runner-options.ts'
 
@@ -61,7 +61,7 @@ export function createJobQueue(options: JobQueueOptions) {
 async function jobQueue(fastify: FastifyInstance) {
   const { config, log } = fastify
   // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
-  const pool = new pg.Pool({ ...fastify.pool.options, max: 2 })
+  const pool = new QueuePool({ ...fastify.pool.options, max: 2 })
   pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
   pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
   const queue = createJobQueue({

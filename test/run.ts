@@ -66,7 +66,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
     [
       '--test',
       '--disable-warning=ExperimentalWarning',
-      `--test-concurrency=${2 * availableParallelism()}`,
+      `--test-concurrency=${3 * availableParallelism()}`,
       '--test-timeout=120000',
       ...(options.some((option) => option.startsWith('--test-reporter'))
         ? []

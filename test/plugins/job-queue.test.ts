@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 
 import { createDb, type Db } from '../../db/database.ts'
+import { QueuePool } from '../../plugins/job-queue/queue-pool.ts'
 import { createJobQueue } from '../../plugins/job-queue.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -109,6 +110,24 @@ suite('job queue', () => {
     await done('after')
   })
 
+  test('a connection that is given back twice is given back once', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const pool = new QueuePool({ connectionString: url, max: 2 })
+    t.after(() => pool.end())
+
+    const client = await pool.connect()
+    const called = await new Promise<() => void>((resolve) =>
+      pool.connect((_error, _client, release) => resolve(release)),
+    )
+    for (const release of [client.release, called]) {
+      release()
+      release()
+    }
+
+    assert.deepEqual([pool.totalCount, pool.idleCount], [2, 2])
+    assert.equal((await pool.query('select 1 as one')).rows[0].one, 1)
+  })
+
   test('a queue without a database starts when there is one', async (t) => {
     const { queue, db, done, proxy } = await start(t, { cut: true })
     await pause(200)
@@ -201,7 +220,7 @@ async function start(t: TestContext, settings: { pollIntervalMs?: number; cut?: 
 }
 
 function newPool(connectionString: string, max: number): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max, connectionTimeoutMillis: 2_000 })
+  const pool = new QueuePool({ connectionString, max, connectionTimeoutMillis: 2_000 })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool

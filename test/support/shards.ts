@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const filesPerShard = 14
+const filesPerShard = 10
 
 export interface Shards {
   files: string[]
