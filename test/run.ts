@@ -13,6 +13,8 @@ import { runMigrations } from '../cli/migrate.ts'
 import { makeShards } from './support/shards.ts'
 import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
 
+/** At a time. They mostly wait: for Postgres, for processes they started, for time to pass. */
+const processes = 3 * availableParallelism()
 const template = `postern_template_${process.pid}`
 
 let running: ChildProcess | undefined
@@ -52,7 +54,7 @@ async function runTests(args: string[], adminUrl: string): Promise<number> {
   const files = args.filter((arg) => !arg.startsWith('-') && existsSync(arg)).flatMap(testFiles)
   const options = args.filter((arg) => arg.startsWith('-') || !existsSync(arg))
   if (files.length > 0) return nodeTest(files, options, adminUrl)
-  const shards = makeShards(testFiles('test').filter(needsOnlyNpm))
+  const shards = makeShards(testFiles('test').filter(needsOnlyNpm), processes)
   try {
     return await nodeTest(shards.files, options, adminUrl)
   } finally {
@@ -66,7 +68,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
     [
       '--test',
       '--disable-warning=ExperimentalWarning',
-      `--test-concurrency=${3 * availableParallelism()}`,
+      `--test-concurrency=${processes}`,
       '--test-timeout=120000',
       ...(options.some((option) => option.startsWith('--test-reporter'))
         ? []

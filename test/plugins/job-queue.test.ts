@@ -111,9 +111,12 @@ suite('job queue', () => {
   })
 
   test('a connection that is given back twice is given back once', async (t) => {
-    const { url } = await cloneDatabase(t)
+    const { url, drop } = await cloneDatabase()
     const pool = new QueuePool({ connectionString: url, max: 2 })
-    t.after(() => pool.end())
+    t.after(async () => {
+      await pool.end()
+      await drop()
+    })
 
     const client = await pool.connect()
     const called = await new Promise<() => void>((resolve) =>
