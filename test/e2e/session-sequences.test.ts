@@ -58,15 +58,15 @@ interface Device {
 suite('sequences of refresh, replay, races, sign-outs and time', () => {
   const serverFor = sharedServers()
 
-  test('never leave the model', { timeout: 100_000 }, async (t) => {
+  test('never leave the model', { timeout: 600_000 }, async (t) => {
     const clock = start(t)
     for (const rule of rules) await serverFor(settingsOf(rule))
-    const end = performance.now() + 1000 * Number(process.env.TEST_SEQUENCE_SECONDS ?? 6)
+    const wanted = Number(process.env.TEST_SEQUENCE_STEPS ?? 2000)
     let steps = 0
     const property = fc.asyncProperty(
       fc.array(round, { minLength: 20, maxLength: 60 }),
       async (rounds) => {
-        if (performance.now() > end) return
+        if (steps >= wanted) return
         const people = await Promise.all(
           Array.from({ length: lives }, async (_, i) => {
             const rule = rules[i % rules.length] ?? usualRule
@@ -74,7 +74,7 @@ suite('sequences of refresh, replay, races, sign-outs and time', () => {
           }),
         )
         for (const { seconds, steps: taken } of rounds) {
-          if (performance.now() > end) break
+          if (steps >= wanted) break
           clock.wait(seconds)
           await Promise.all(people.map((life, i) => life.live(taken[i], seconds)))
           steps += people.length
@@ -83,10 +83,13 @@ suite('sequences of refresh, replay, races, sign-outs and time', () => {
       },
     )
     // What failed is told by the one life that it happened to; smaller rounds would not tell it better.
-    const { failed, errorInstance } = await fc.check(property, { numRuns: 20, endOnFailure: true })
+    const { failed, errorInstance } = await fc.check(property, {
+      numRuns: wanted,
+      endOnFailure: true,
+    })
     assert.ok(!failed, String(errorInstance))
     t.diagnostic(`${steps} steps`)
-    assert.ok(steps >= 200, `only ${steps} steps in the time there was`)
+    assert.ok(steps >= wanted)
   })
 })
 

@@ -3,12 +3,12 @@
  * A shard is a module that imports its files, so that the runner still sees, and counts, every single test.
  */
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const smallest = 4
+const smallest = 5
 
 export interface Shards {
   files: string[]
@@ -16,20 +16,31 @@ export interface Shards {
 }
 
 /**
- * Shards in the order they are to be started in, for so many processes at a time. Each takes a share of what is left,
- * so that the last ones are short and nobody waits long for them.
+ * Shards in the order they are to be started in, for so many processes at a time. Each takes a share of the files that
+ * are left, so that the last ones are short and nobody waits long for them.
  */
 export function makeShards(testFiles: string[], processes: number): Shards {
   const folder = mkdtempSync(join(tmpdir(), 'postern-shards-'))
-  const left = testFiles.toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)))
   const files: string[] = []
-  while (left.length > 0) {
-    const size = Math.max(smallest, Math.ceil(left.length / (1.5 * processes)))
+  function add(shard: string[]): void {
     const path = join(folder, `shard-${String(files.length + 1).padStart(2, '0')}.mjs`)
-    writeFileSync(path, left.splice(0, size).map(toImport).join(''))
+    writeFileSync(path, shard.map(toImport).join(''))
     files.push(path)
   }
+
+  for (const file of testFiles.filter(startsProcesses)) add([file])
+  const left = testFiles
+    .filter((file) => !startsProcesses(file))
+    .toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)))
+  while (left.length > 0) {
+    add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (1.5 * processes)))))
+  }
   return { files, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** These take longest, by themselves. */
+function startsProcesses(file: string): boolean {
+  return /support\/(server|dev|cli)-process|startPostgres/.test(readFileSync(file, 'utf8'))
 }
 
 /** By chance, and always the same: neighbours are often alike in cost. */
