@@ -14,7 +14,7 @@ import { makeShards } from './support/shards.ts'
 import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
 
 /** At a time. They mostly wait: for Postgres, for processes they started, for time to pass. */
-const processes = 3 * availableParallelism()
+const processes = 2 * availableParallelism()
 const template = `postern_template_${process.pid}`
 
 let running: ChildProcess | undefined

@@ -61,7 +61,7 @@ suite('sequences of refresh, replay, races, sign-outs and time', () => {
   test('never leave the model', { timeout: 600_000 }, async (t) => {
     const clock = start(t)
     for (const rule of rules) await serverFor(settingsOf(rule))
-    const wanted = Number(process.env.TEST_SEQUENCE_STEPS ?? 2000)
+    const wanted = Number(process.env.TEST_SEQUENCE_STEPS ?? 1000)
     let steps = 0
     const property = fc.asyncProperty(
       fc.array(round, { minLength: 20, maxLength: 60 }),

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const smallest = 5
+const smallest = 8
 
 export interface Shards {
   files: string[]
