@@ -77,6 +77,12 @@ export const unexpectedAudience = () =>
   error(403, 'unexpected_audience', "Token audience doesn't match request audience")
 export const insufficientAal = (message: string, status: 401 | 403 | 422 = 401) =>
   error(status, 'insufficient_aal', message)
+export const sessionImpersonated = () =>
+  error(
+    403,
+    'session_impersonated',
+    'This session was opened in the place of the person and cannot change how they sign in: use the admin endpoints',
+  )
 
 // Signing in
 export const invalidCredentials = () =>

@@ -6,12 +6,19 @@ import type { Db } from '../db/database.ts'
 import {
   noAuthorization,
   notAdmin,
+  sessionImpersonated,
   sessionInvalid,
   userBanned,
   userFromTokenNotFound,
 } from '../errors.ts'
 import type { AccessTokenClaims } from '../schemas/access-token.ts'
-import { type Bearer, checkAudience, findBearer, sessionIdOf } from './bearer-auth/find-bearer.ts'
+import {
+  type Bearer,
+  checkAudience,
+  findBearer,
+  isImpersonated,
+  sessionIdOf,
+} from './bearer-auth/find-bearer.ts'
 import type { SessionPolicy } from './session-policy.ts'
 
 declare module 'fastify' {
@@ -19,6 +26,8 @@ declare module 'fastify' {
     bearerAuth: ReturnType<typeof createBearerAuth>
     /** preHandler: a live person is asking; `request.bearer` holds them. */
     requireUser: (request: FastifyRequest) => Promise<void>
+    /** preHandler after requireUser: it is the person, not an admin in their place. */
+    requireThemselves: (request: FastifyRequest) => Promise<void>
     /** onRequest: the token's role is one of AUTH_JWT_ADMIN_ROLES; `request.admin` holds its claims. */
     requireAdmin: (request: FastifyRequest) => Promise<void>
     /** onRequest: like requireAdmin, for the roles that may invite. */
@@ -68,8 +77,8 @@ export function createBearerAuth({ db, adminRoles, policy, verify }: BearerDeps)
     now: Date,
   ): Promise<AccessTokenClaims> {
     const claims = await readClaims(request)
-    // A borrowed session (RFC 8693 §4.1) never reaches what its lender could not do.
-    if (!claims.role || !roles.includes(claims.role) || 'act' in claims) throw notAdmin()
+    // A borrowed session never reaches what its lender could not do.
+    if (!claims.role || !roles.includes(claims.role) || isImpersonated(claims)) throw notAdmin()
     if (!sessionIdOf(claims) || !claims.sub) return claims
     const { session } = await findLive(claims, now)
     if (session && policy.expiredBy(session, now)) throw sessionInvalid()
@@ -110,6 +119,9 @@ async function bearerAuth(fastify: FastifyInstance) {
   fastify.decorateRequest('admin', null)
   fastify.decorate('requireUser', async (request: FastifyRequest) => {
     request.bearer = await auth.authenticate(request, new Date())
+  })
+  fastify.decorate('requireThemselves', async ({ bearer }: FastifyRequest) => {
+    if (bearer && isImpersonated(bearer.claims)) throw sessionImpersonated()
   })
   fastify.decorate('requireAdmin', async (request: FastifyRequest) => {
     request.admin = await auth.authorizeAdmin(request, new Date())

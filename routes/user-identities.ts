@@ -12,13 +12,13 @@ const IdentityPath = Type.Object({ identity_id: Type.String() })
 const Target = Type.Object({ url: Type.String() })
 
 const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, db, externalFlows, identities, requireUser } = fastify
+  const { config, db, externalFlows, identities, requireThemselves, requireUser } = fastify
 
   async function requireLinking() {
     if (!config.AUTH_SECURITY_MANUAL_LINKING_ENABLED) throw manualLinkingDisabled()
   }
 
-  const policy = { preHandler: [requireUser, requireLinking] }
+  const policy = { preHandler: [requireUser, requireThemselves, requireLinking] }
 
   fastify.get(
     '/user/identities/authorize',

@@ -5,7 +5,13 @@ import fp from 'fastify-plugin'
 import type { Db, Trx } from '../../db/database.ts'
 import { editUser } from '../../db/user-edits.ts'
 import type { Metadata, UserRecord } from '../../db/users.ts'
-import { insufficientAal, notAdmin, ssoManaged, validationFailed } from '../../errors.ts'
+import {
+  insufficientAal,
+  notAdmin,
+  sessionImpersonated,
+  ssoManaged,
+  validationFailed,
+} from '../../errors.ts'
 import type { Bearer } from '../bearer-auth.ts'
 
 declare module 'fastify' {
@@ -31,11 +37,15 @@ interface UserChangeDeps {
 
 export function createUserChanges({ adminRoles, audit }: UserChangeDeps) {
   return {
-    /** Throws not_admin, insufficient_aal, validation_failed or user_sso_managed for what is not theirs to change. */
+    /**
+     * Throws not_admin, session_impersonated, insufficient_aal, validation_failed or user_sso_managed for what is not
+     * theirs to change.
+     */
     check({ user, claims, session }: Bearer, wish: UserWish): void {
       const { email, phone, password, nonce } = wish
       if (wish.app_metadata && !adminRoles.includes(claims.role ?? '')) throw notAdmin()
       const touchesSignIn = [email, phone, password].some((value) => value !== undefined)
+      if ((touchesSignIn || wish.app_metadata) && 'act' in claims) throw sessionImpersonated()
       const hasFactor = user.factors.some(({ status }) => status === 'verified')
       if (touchesSignIn && hasFactor && session?.aal !== 'aal2') {
         throw insufficientAal('AAL2 session is required to update email, phone or password.')

@@ -32,6 +32,11 @@ export async function findBearer(db: Db, claims: AccessTokenClaims): Promise<Bea
   return { claims, user, session: undefined }
 }
 
+/** An admin opened the session in the place of the person (RFC 8693 §4.1). */
+export function isImpersonated(claims: AccessTokenClaims): boolean {
+  return 'act' in claims
+}
+
 /** The nil UUID stands for no session. */
 export function sessionIdOf({ session_id }: AccessTokenClaims): string | undefined {
   return session_id === nilUuid ? undefined : session_id

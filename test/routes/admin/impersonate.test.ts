@@ -81,6 +81,26 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(onward.statusCode, 403)
   })
 
+  test('changes nothing that the person signs in with', async (t) => {
+    const env = { ...enabled, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
+    const { app, id } = await withPerson(t, env)
+    const { access_token, user } = await impersonate(app, id)
+    const headers = { authorization: `Bearer ${access_token}` }
+    const put = (payload: object) => app.inject({ method: 'PUT', url: '/user', headers, payload })
+    const identity = user.identities?.[0]?.identity_id
+    const refused = [
+      await put({ password: 'another correct horse' }),
+      await put({ email: 'eve@example.com' }),
+      await get(app, '/user/identities/authorize?provider=google', access_token),
+      await app.inject({ method: 'DELETE', url: `/user/identities/${identity}`, headers }),
+    ]
+    for (const response of refused) {
+      const answer = [response.statusCode, response.json().error_code]
+      assert.deepEqual(answer, [403, 'session_impersonated'])
+    }
+    assert.equal((await put({ data: { seen: true } })).json().user_metadata.seen, true)
+  })
+
   test('ends for good, its tokens with it', async (t) => {
     const now = Date.now()
     t.mock.timers.enable({ apis: ['Date'], now })
