@@ -8,6 +8,7 @@ Without --url, starts a Postgres and this server by itself and measures that.
 
   --url URL             the server to measure
   --against URL         a second server, measured by turns with the first
+  --telemetry           without --url: this server with traces and metrics on is the second
   --seconds N           measured time per scenario and side (5)
   --rounds N            number of turns that time is split into (3)
   --connections N       requests under way at a time (16)
@@ -35,6 +36,7 @@ export function readOptions(args: string[]) {
     help: values.help ?? false,
     url: values.url,
     against: values.against,
+    telemetry: values.telemetry ?? false,
     serviceRole: values['service-role'],
     jwtSecret: values['jwt-secret'],
     databaseUrl: values['database-url'],
@@ -55,6 +57,7 @@ export function readOptions(args: string[]) {
 const known = {
   url: { type: 'string' },
   against: { type: 'string' },
+  telemetry: { type: 'boolean' },
   seconds: { type: 'string', default: '5' },
   rounds: { type: 'string', default: '3' },
   connections: { type: 'string', default: '16' },

@@ -14,7 +14,14 @@ export interface OwnServer {
   url: string
   databaseUrl: string
   jwtSecret: string
+  /** The same server on the same database once more, with traces and metrics on. */
+  telemetryUrl: string | undefined
   stop(): Promise<void>
+}
+
+export interface OwnServerOptions {
+  /** Start the one with telemetry as well. */
+  telemetry?: boolean
 }
 
 const root = join(import.meta.dirname, '..')
@@ -23,21 +30,26 @@ const root = join(import.meta.dirname, '..')
  * Starts an empty Postgres, something that takes mail, and this server as it runs in production:
  * one process, a pool of 20, no limit by address. Throws with the server's log when it does not come up.
  */
-export async function startOwnServer(): Promise<OwnServer> {
+export async function startOwnServer(options: OwnServerOptions = {}): Promise<OwnServer> {
   const started = new AsyncDisposableStack()
   const stop = () => started.disposeAsync()
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => stop().finally(() => process.exit(1)))
   }
   try {
-    return { ...(await startAll(started)), stop }
+    return { ...(await startAll(started, options)), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function startAll(started: AsyncDisposableStack): Promise<Omit<OwnServer, 'stop'>> {
+type Own = Omit<OwnServer, 'stop' | 'telemetryUrl'>
+
+async function startAll(
+  started: AsyncDisposableStack,
+  { telemetry = false }: OwnServerOptions,
+): Promise<Omit<OwnServer, 'stop'>> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'))
   started.defer(() => rm(folder, { recursive: true, force: true }))
   // Started by root, Postgres runs as somebody else, who must get through to the data.
@@ -50,12 +62,29 @@ async function startAll(started: AsyncDisposableStack): Promise<Omit<OwnServer, 
     databaseUrl: postgres.url,
     jwtSecret: randomBytes(32).toString('base64url'),
   }
-  const env = settings(own, port, await startMailSink(started))
+  const env = settings(own, port, await startSink(started, 'mail-sink.ts'))
   await startServer(started, join(folder, 'server.log'), own.url, env)
-  return own
+  if (!telemetry) return { ...own, telemetryUrl: undefined }
+
+  const telemetryPort = await freePort()
+  const telemetryUrl = `http://127.0.0.1:${telemetryPort}`
+  const more = await telemetrySettings(await startSink(started, 'collector-sink.ts'))
+  const allOn = { ...env, ...more, PORT: String(telemetryPort) }
+  await startServer(started, join(folder, 'telemetry.log'), telemetryUrl, allOn)
+  return { ...own, telemetryUrl }
 }
 
-function settings(own: Omit<OwnServer, 'stop'>, port: number, smtpPort: number) {
+async function telemetrySettings(collectorPort: number) {
+  return {
+    AUTH_TRACING_ENABLED: 'true',
+    AUTH_METRICS_ENABLED: 'true',
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
+    OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
+    OTEL_EXPORTER_PROMETHEUS_PORT: String(await freePort()),
+  }
+}
+
+function settings(own: Own, port: number, smtpPort: number) {
   return {
     AUTH_DB_DRIVER: 'postgres',
     DATABASE_URL: own.databaseUrl,
@@ -74,8 +103,9 @@ function settings(own: Omit<OwnServer, 'stop'>, port: number, smtpPort: number) 
   }
 }
 
-async function startMailSink(started: AsyncDisposableStack): Promise<number> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'mail-sink.ts')], {
+/** Starts a program that takes what the server sends; resolves to its port. */
+async function startSink(started: AsyncDisposableStack, program: string): Promise<number> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, program)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   endWithUs(started, child)

@@ -36,7 +36,7 @@ async function runOrExplain(options: Options): Promise<void> {
 }
 
 async function run(options: Options): Promise<void> {
-  const own = options.url ? undefined : await startOwn()
+  const own = options.url ? undefined : await startOwn(options)
   const sides = await sidesOf(options, own)
   try {
     for (const side of sides) await reach(side)
@@ -51,9 +51,9 @@ async function run(options: Options): Promise<void> {
 }
 
 /** Loaded on demand: a run against servers that exist needs no embedded Postgres. */
-async function startOwn(): Promise<OwnServer> {
+async function startOwn({ telemetry }: Options): Promise<OwnServer> {
   const { startOwnServer } = await import('./own-server.ts')
-  return startOwnServer()
+  return startOwnServer({ telemetry })
 }
 
 async function sidesOf(options: Options, own: OwnServer | undefined): Promise<Side[]> {
@@ -67,9 +67,11 @@ async function sidesOf(options: Options, own: OwnServer | undefined): Promise<Si
     return { target, serverPid: serverPid ?? listenerOf(url), postgresPid }
   }
   const first = options.url ?? own?.url
+  const second = options.against ?? own?.telemetryUrl
+  const [name, other] = own?.telemetryUrl ? ['without', 'telemetry'] : ['first', 'second']
   return [
-    ...(first ? [sideOf(options.against ? 'first' : 'server', first, options.serverPid)] : []),
-    ...(options.against ? [sideOf('second', options.against, options.againstPid)] : []),
+    ...(first ? [sideOf(second ? name : 'server', first, options.serverPid)] : []),
+    ...(second ? [sideOf(other, second, options.againstPid)] : []),
   ]
 }
 
