@@ -42,7 +42,7 @@ export async function startMailServer(t?: Ending) {
     for await (const chunk of stream) chunks.push(chunk)
     const raw = Buffer.concat(chunks)
     if (state.behaviour === 'hang') return
-    const mail = await simpleParser(raw)
+    const mail = await simpleParser(raw, { skipTextLinks: true, skipTextToHtml: true })
     const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
     for (const { address: to } of session.envelope.rcptTo) {
       messages.push({ to, from, mail, raw: raw.toString() })

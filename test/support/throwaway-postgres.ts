@@ -33,6 +33,8 @@ const settings = {
   checkpoint_timeout: '1h',
   autovacuum: 'off',
   jit: 'off',
+  update_process_title: 'off',
+  max_parallel_workers_per_gather: '0',
   max_connections: '300',
 }
 
