@@ -30,6 +30,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<number> {
+  const missing = args.find((arg) => !arg.startsWith('-') && !existsSync(arg))
+  if (missing !== undefined) throw new Error(`There is no ${missing}.`)
   const given = process.env.TEST_DATABASE_URL
   const postgres = given === undefined ? await startThrowawayPostgres() : undefined
   const adminUrl = postgres?.url ?? String(given)
@@ -51,8 +53,8 @@ async function makeTemplate(adminUrl: string): Promise<void> {
 }
 
 async function runTests(args: string[], adminUrl: string): Promise<number> {
-  const files = args.filter((arg) => !arg.startsWith('-') && existsSync(arg)).flatMap(testFiles)
-  const options = args.filter((arg) => arg.startsWith('-') || !existsSync(arg))
+  const files = args.filter((arg) => !arg.startsWith('-')).flatMap(testFiles)
+  const options = args.filter((arg) => arg.startsWith('-'))
   if (files.length > 0) return nodeTest(files, options, adminUrl)
   const shards = makeShards(testFiles('test').filter(needsOnlyNpm), processes)
   try {
