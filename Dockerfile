@@ -1,7 +1,8 @@
 FROM node:24-slim AS dependencies
 WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-fund --no-audit
+COPY package.json package-lock.json .npmrc ./
+# What a server runs on is ready when it is unpacked: no package gets to run a script.
+RUN npm ci --omit=dev --ignore-scripts --no-fund --no-audit
 
 FROM node:24-slim
 ENV NODE_ENV=production \

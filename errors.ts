@@ -1,5 +1,5 @@
 /**
- * The error catalogue: one function per error_code. Throw what they return; plugins/error-handler.ts renders it.
+ * The error catalogue: one function per error_code. Throw what they return; plugins/api-errors.ts renders it.
  * Messages go to clients as they are, so they hold nothing about accounts, databases or providers.
  */
 
@@ -30,6 +30,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Everybody together has sent enough for now; `details.retryAfter` says when there is more. */
+export class SendQuotaExceeded extends ApiError {}
+
 const error = (status: number, code: string, message: string, details?: ApiErrorDetails) =>
   new ApiError(status, code, message, details)
 
@@ -59,10 +62,17 @@ export const conflict = () =>
     'Too many concurrent token refresh requests on the same session or refresh token',
   )
 export const featureDisabled = (message: string) => error(404, 'feature_disabled', message)
+export const passkeyDisabled = () => error(404, 'passkey_disabled', 'Passkeys are disabled')
+export const samlProviderDisabled = () =>
+  error(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
+export const web3ProviderDisabled = () =>
+  error(422, 'web3_provider_disabled', 'Web3 provider is disabled')
 
 // Bearer tokens and roles
 export const noAuthorization = () =>
   error(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
+export const anonymousNotAllowed = () =>
+  error(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
 export const badJwt = (why: string, status: 400 | 403 = 403) => error(status, 'bad_jwt', why)
 export const notAdmin = () => error(403, 'not_admin', 'User not allowed')
 export const userFromTokenNotFound = () =>
@@ -89,9 +99,9 @@ export const invalidCredentials = () =>
   error(400, 'invalid_credentials', 'Invalid login credentials')
 export const unsupportedGrantType = () =>
   error(400, 'invalid_credentials', 'unsupported_grant_type')
-export const emailNotConfirmed = (message = 'Email not confirmed', status: 400 | 422 = 400) =>
+export const emailNotConfirmed = (message = 'Email not confirmed', status: 400 | 403 | 422 = 400) =>
   error(status, 'email_not_confirmed', message)
-export const phoneNotConfirmed = (message = 'Phone not confirmed', status: 400 | 422 = 400) =>
+export const phoneNotConfirmed = (message = 'Phone not confirmed', status: 400 | 403 | 422 = 400) =>
   error(status, 'phone_not_confirmed', message)
 export const userBanned = (status: 400 | 403, message = 'User is banned') =>
   error(status, 'user_banned', message)
@@ -123,6 +133,16 @@ export const otpDisabled = () => error(422, 'otp_disabled', 'Signups not allowed
 export const captchaFailed = (why: string) =>
   error(400, 'captcha_failed', `captcha protection: request disallowed (${why})`)
 
+// Metadata
+export const metadataTooLarge = (name: string, limit: number) =>
+  error(422, 'metadata_too_large', `${name} may have no more than ${limit} bytes of JSON`)
+export const tokenTooLarge = (claim: string, limit: number) =>
+  error(
+    422,
+    'token_too_large',
+    `The access token would be longer than ${limit} characters: ${claim} has to become smaller`,
+  )
+
 // Passwords
 export const weakPassword = (message: string, reasons: string[]) =>
   error(422, 'weak_password', message, { reasons })
@@ -146,7 +166,9 @@ export const refreshTokenAlreadyUsed = () =>
   error(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
 export const refreshSessionNotFound = () =>
   error(400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found')
-export const sessionExpired = (why: '' | 'Inactivity' | 'Revoked by Newer Login') =>
+export const sessionExpired = (
+  why: '' | 'Inactivity' | 'Low AAL: User Needs MFA Verification' | 'Revoked by Newer Login',
+) =>
   error(
     400,
     'session_expired',
@@ -165,8 +187,12 @@ export const sentTooRecently = (channel: 'email' | 'sms', seconds: number) =>
   )
 export const sendQuotaExceeded = (channel: 'email' | 'sms', retryAfter: number) =>
   channel === 'email'
-    ? error(429, 'over_email_send_rate_limit', 'email rate limit exceeded', { retryAfter })
-    : error(429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded', { retryAfter })
+    ? new SendQuotaExceeded(429, 'over_email_send_rate_limit', 'email rate limit exceeded', {
+        retryAfter,
+      })
+    : new SendQuotaExceeded(429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded', {
+        retryAfter,
+      })
 export const emailAddressNotAuthorized = () =>
   error(
     400,
@@ -224,6 +250,12 @@ export const providerEmailNeedsVerification = () =>
     'provider_email_needs_verification',
     'The provider has not verified this email address. Open the confirmation link we mailed to it, then sign in again.',
   )
+export const providerEmailUnverified = () =>
+  error(
+    422,
+    'provider_email_needs_verification',
+    'Somebody has this email address here, and the provider has not verified that it is yours.',
+  )
 export const inviteNotFound = () => error(404, 'invite_not_found', 'Invite not found')
 export const manualLinkingDisabled = () =>
   error(404, 'manual_linking_disabled', 'Manual linking is disabled')
@@ -247,9 +279,47 @@ export const ssoManaged = () =>
 
 // Second factors
 export const mfaFactorNotFound = () => error(404, 'mfa_factor_not_found', 'Factor not found')
+export const mfaChallengeNotFound = () =>
+  error(422, 'mfa_factor_not_found', 'This factor has no such challenge in this session')
+export const mfaNotEnabled = (what: 'enroll' | 'verify', type: 'totp' | 'phone' | 'webauthn') =>
+  error(422, `mfa_${type}_${what}_not_enabled`, `MFA ${what} is disabled for ${type}`)
+export const mfaVerifiedFactorExists = () =>
+  error(422, 'mfa_verified_factor_exists', 'This phone number is a verified factor already')
+export const tooManyEnrolledFactors = () =>
+  error(
+    422,
+    'too_many_enrolled_mfa_factors',
+    'The most factors that are allowed are enrolled already. Unenroll one to continue.',
+  )
+/** Also for a challenge that was answered before. */
+export const mfaIpAddressMismatch = () =>
+  error(
+    422,
+    'mfa_ip_address_mismatch',
+    'This challenge was answered before, or was made for another network address',
+  )
+export const mfaChallengeExpired = () =>
+  error(422, 'mfa_challenge_expired', 'This challenge has expired: make a new one')
+export const mfaVerificationFailed = (message: string, cause?: unknown) =>
+  error(422, 'mfa_verification_failed', message, { cause })
+export const mfaEnrollmentRequired = () =>
+  error(403, 'mfa_enrollment_required', 'People with this role must add a second factor first')
 export const mfaFactorNameConflict = (name: string) =>
   error(
     422,
     'mfa_factor_name_conflict',
     `A factor with the friendly name "${name}" for this user already exists`,
   )
+
+// Passkeys
+export const noSuchPasskey = () => validationFailed('There is no such passkey', 404)
+export const tooManyPasskeys = () =>
+  error(422, 'too_many_passkeys', 'You have as many passkeys as are allowed. Delete one first.')
+export const webauthnChallengeNotFound = () =>
+  error(400, 'webauthn_challenge_not_found', 'There is no such challenge, or it was answered')
+export const webauthnChallengeExpired = () =>
+  error(400, 'webauthn_challenge_expired', 'The challenge has expired. Ask for another one.')
+export const webauthnVerificationFailed = (cause?: unknown) =>
+  error(400, 'webauthn_verification_failed', 'The passkey could not be verified', { cause })
+export const webauthnCredentialExists = () =>
+  error(422, 'webauthn_credential_exists', 'This passkey is registered already')

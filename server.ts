@@ -8,10 +8,10 @@ import { buildApp } from './app.ts'
 import { runMigrations } from './cli/migrate.ts'
 import { startWorkers, workerVariable } from './cli/serve/workers.ts'
 import { untilSignal } from './cli/until-signal.ts'
+import type { Config } from './plugins/config/config.ts'
+import { withDotEnv } from './plugins/config/dot-env.ts'
+import { readConfig } from './plugins/config/read-config.ts'
 import { createLogger, type Logger } from './plugins/logger.ts'
-import type { Config } from './schemas/config/config.ts'
-import { withDotEnv } from './schemas/config/dot-env.ts'
-import { readConfig } from './schemas/config/read-config.ts'
 
 const databaseWaitSeconds = 30
 /** As long as a mail server may take to accept what is being sent to it. */

@@ -1,86 +1,96 @@
-import type { HttpRequest } from './exchange.ts'
-import { newEmail, password, people } from './people.ts'
+import { type Contact, type Kind, newContact } from './enumeration/crowd.ts'
+import type { Question } from './enumeration/questions.ts'
+import { times } from './people.ts'
 import { plainForm } from './plain-form.ts'
 import { Refused } from './scenario.ts'
 import { type Comparison, compare, median } from './statistics.ts'
 import type { Target } from './target.ts'
 
-/** One endpoint, asked about addresses that exist and addresses that do not. */
-export interface Question {
-  name: string
-  /** The addresses that are known to the server: confirmed, or signed up and waiting for the mail. */
-  known: 'confirmed' | 'unconfirmed'
-  request(email: string): HttpRequest
-}
-
+/** What the answers about one kind of people give away, against those about nobody. */
 export interface Finding {
   question: string
+  kind: Kind
   knownMs: number
   unknownMs: number
   comparison: Comparison
-  /** The forms of answer that only one of the two kinds got, as "known: ..." or "unknown: ...". */
+  /** The forms of answer that only one of the two got, as "known: ..." or "unknown: ...". */
   tells: string[]
   /** All statuses met; a 429 says that a limit was measured and not the endpoint. */
   statuses: number[]
   alike: boolean
 }
 
-/** Below this, chance is no explanation: one false alarm in a hundred runs of five questions and two tests. */
-const significance = 0.001
+/** Below this, chance is no explanation: one false alarm in a hundred runs of all questions, kinds and tests. */
+const significance = 0.0001
 
-export const questions: Question[] = [
-  {
-    name: 'sign-up',
-    known: 'confirmed',
-    request: (email) => ({ method: 'POST', path: '/signup', body: { email, password } }),
-  },
-  {
-    name: 'resend, confirmed',
-    known: 'confirmed',
-    request: (email) => ({ method: 'POST', path: '/resend', body: { type: 'signup', email } }),
-  },
-  {
-    name: 'resend, unconfirmed',
-    known: 'unconfirmed',
-    request: (email) => ({ method: 'POST', path: '/resend', body: { type: 'signup', email } }),
-  },
-  {
-    name: 'sign-in, wrong password',
-    known: 'confirmed',
-    request: (email) => ({
-      method: 'POST',
-      path: '/token?grant_type=password',
-      body: { email, password: `not ${password}` },
-    }),
-  },
-  {
-    name: 'recover',
-    known: 'confirmed',
-    request: (email) => ({ method: 'POST', path: '/recover', body: { email } }),
-  },
-]
+/** People by kind; a kind that the server cannot have is left out. */
+export type Crowd = ReadonlyMap<Kind, readonly Contact[]>
 
 /**
- * Asks a question about n known and n unknown addresses, one at a time and mixed at random, so that
- * whatever else slows the machine meets both kinds alike. Each address is asked about once.
+ * Asks a question about everybody in the crowd and as many strangers for each kind of address, one at a time and mixed
+ * at random, so that whatever else slows the machine meets all alike. Each is asked about once.
  * Throws Refused when the server does not offer the endpoint.
  */
-export async function enumerate(target: Target, question: Question, n: number): Promise<Finding> {
-  const known = await knownAddresses(target, question.known, n)
-  const seen = { known: newSample(), unknown: newSample() }
-  for (const { kind, email } of mix(known)) {
-    const request = question.request(email)
+export async function enumerate(
+  target: Target,
+  question: Question,
+  crowd: Crowd,
+): Promise<Finding[]> {
+  const asked = question.kinds.filter((kind) => crowd.has(kind))
+  const inquiries = mix(asked, crowd)
+  const tokens = question.byAnonymous ? await anonymousTokens(target, inquiries.length) : []
+  const samples = new Map<Group, Sample>()
+  for (const [place, { group, contact }] of inquiries.entries()) {
+    const token = tokens[place]
+    const request = { ...question.request(contact), ...(token && { token }) }
+    const sample = samples.get(group) ?? newSample()
+    samples.set(group, sample)
     const sent = performance.now()
     const answer = await target.send(request)
-    const time = performance.now() - sent
+    sample.times.push(performance.now() - sent)
     if (answer.status === 404 || answer.status > 499) {
       throw new Refused(`${request.path}: ${answer.status}`)
     }
-    seen[kind].times.push(time)
-    seen[kind].forms.add(plainForm(answer))
-    seen[kind].statuses.add(answer.status)
+    sample.forms.add(plainForm(answer))
+    sample.statuses.add(answer.status)
   }
-  return judge(question, seen.known, seen.unknown)
+  return asked.map((kind) => {
+    const unknown = samples.get(strangersFor(kind)) ?? newSample()
+    return judge(question.name, kind, samples.get(kind) ?? newSample(), unknown)
+  })
+}
+
+/** People of a kind, or strangers who are compared with them. */
+type Group = Kind | 'unknown email' | 'unknown phone'
+
+const strangersFor = (kind: Kind) => (kind === 'phone-only' ? 'unknown phone' : 'unknown email')
+
+interface Inquiry {
+  group: Group
+  contact: Contact
+}
+
+/** In random order. As many strangers as people of one kind, for addresses and for numbers. */
+function mix(asked: readonly Kind[], crowd: Crowd): Inquiry[] {
+  const strangers = new Map<Group, Inquiry[]>()
+  const known = asked.flatMap((kind) => {
+    const people = crowd.get(kind) ?? []
+    const group = strangersFor(kind)
+    strangers.set(
+      group,
+      people.map(() => ({ group, contact: newContact(kind) })),
+    )
+    return people.map((contact): Inquiry => ({ group: kind, contact }))
+  })
+  return [...known, ...[...strangers.values()].flat()]
+    .map((inquiry) => ({ inquiry, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ inquiry }) => inquiry)
+}
+
+function anonymousTokens(target: Target, n: number): Promise<string[]> {
+  const request = { method: 'POST', path: '/signup', body: {} } as const
+  return times(n, async () => (await target.call<{ access_token: string }>(request)).access_token)
 }
 
 export interface Sample {
@@ -93,8 +103,8 @@ function newSample(): Sample {
   return { times: [], forms: new Set(), statuses: new Set() }
 }
 
-/** What the answers about known and unknown addresses give away, in time or in text. */
-export function judge(question: Question, known: Sample, unknown: Sample): Finding {
+/** Whether known and unknown can be told apart, by time or by text. */
+export function judge(question: string, kind: Kind, known: Sample, unknown: Sample): Finding {
   const comparison = compare(known.times, unknown.times)
   const tells = [
     ...[...known.forms.difference(unknown.forms)].map((form) => `known: ${form}`),
@@ -102,7 +112,7 @@ export function judge(question: Question, known: Sample, unknown: Sample): Findi
   ]
   const inTime = Math.min(comparison.rankP, comparison.distanceP) > significance
   return {
-    question: question.name,
+    ...{ question, kind },
     knownMs: median(known.times),
     unknownMs: median(unknown.times),
     comparison,
@@ -110,25 +120,4 @@ export function judge(question: Question, known: Sample, unknown: Sample): Findi
     statuses: [...known.statuses.union(unknown.statuses)].sort(),
     alike: inTime && tells.length === 0,
   }
-}
-
-async function knownAddresses(target: Target, kind: Question['known'], n: number) {
-  if (kind === 'confirmed') return (await people(target, n)).map((person) => person.email)
-  const emails = Array.from({ length: n }, newEmail)
-  await Promise.all(
-    emails.map((email) =>
-      target.call<object>({ method: 'POST', path: '/signup', body: { email, password } }),
-    ),
-  )
-  return emails
-}
-
-/** Each known address beside a new one, in random order. */
-function mix(known: string[]) {
-  return known
-    .flatMap((email) => [
-      { kind: 'known' as const, email, place: Math.random() },
-      { kind: 'unknown' as const, email: newEmail(), place: Math.random() },
-    ])
-    .sort((a, b) => a.place - b.place)
 }

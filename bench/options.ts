@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { catalogue } from './catalogue.ts'
+import { type Question, questions } from './enumeration/questions.ts'
 
 export const usage = `npm run bench -- [scenario ...] [options]
 
@@ -15,7 +16,8 @@ Without --url, starts a Postgres and this server by itself and measures that.
   --scenario A,B        only these: ${catalogue.map(({ name }) => name).join(', ')},
                         or enumeration (does time or text tell known addresses apart?)
   --stock N             single-use links and addresses made for recover and verify (1500)
-  --samples N           requests of each kind for enumeration (300)
+  --pairs N             for enumeration: people of each kind, and as many strangers (200)
+  --question A,B        of enumeration only these: ${questions.map(({ name }) => name).join(', ')}
   --service-role TOKEN  a token for the admin endpoints, or
   --jwt-secret SECRET   the secret to make one with (HS256)
   --database-url URL    the database of both; finds the Postgres process, confirms addresses
@@ -45,7 +47,8 @@ export function readOptions(args: string[]) {
     rounds: positive('rounds', values.rounds),
     connections: positive('connections', values.connections),
     stock: positive('stock', values.stock),
-    samples: positive('samples', values.samples),
+    pairs: positive('pairs', values.pairs),
+    questions: chooseQuestions(values.question ?? []),
     serverPid: optional('server-pid', values['server-pid']),
     againstPid: optional('against-pid', values['against-pid']),
     postgresPid: optional('postgres-pid', values['postgres-pid']),
@@ -63,7 +66,8 @@ const known = {
   connections: { type: 'string', default: '16' },
   scenario: { type: 'string', multiple: true },
   stock: { type: 'string', default: '1500' },
-  samples: { type: 'string', default: '300' },
+  pairs: { type: 'string', default: '200' },
+  question: { type: 'string', multiple: true },
   'service-role': { type: 'string' },
   'jwt-secret': { type: 'string' },
   'database-url': { type: 'string' },
@@ -82,6 +86,16 @@ function choose(names: string[]) {
     throw new TypeError(`There is no scenario ${unknown}; there are ${[...all].join(', ')}`)
   }
   return names.length === 0 ? catalogue : catalogue.filter(({ name }) => names.includes(name))
+}
+
+function chooseQuestions(lists: string[]): Question[] {
+  const names = lists.flatMap((list) => list.split(','))
+  const known = questions.map(({ name }) => name)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    throw new TypeError(`There is no question ${unknown}; there are ${known.join(', ')}`)
+  }
+  return names.length === 0 ? questions : questions.filter(({ name }) => names.includes(name))
 }
 
 function positive(name: string, text: string): number {

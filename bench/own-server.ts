@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { startPostgres } from '../cli/dev/postgres.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { Refused } from './scenario.ts'
 
 export interface OwnServer {
@@ -62,7 +63,10 @@ async function startAll(
     databaseUrl: postgres.url,
     jwtSecret: randomBytes(32).toString('base64url'),
   }
-  const env = settings(own, port, await startSink(started, 'mail-sink.ts'))
+  const env = {
+    ...settings(own, port, await startSink(started, 'mail-sink.ts')),
+    ...smsSettings(await startSink(started, 'sms-sink.ts')),
+  }
   await startServer(started, join(folder, 'server.log'), own.url, env)
   if (!telemetry) return { ...own, telemetryUrl: undefined }
 
@@ -100,6 +104,23 @@ function settings(own: Own, port: number, smtpPort: number) {
     AUTH_SMTP_HOST: '127.0.0.1',
     AUTH_SMTP_PORT: String(smtpPort),
     AUTH_SMTP_ADMIN_EMAIL: 'bench@example.com',
+    AUTH_PASSKEY_ENABLED: 'true',
+    AUTH_WEBAUTHN_RP_ID: 'localhost',
+    AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'Bench',
+    AUTH_WEBAUTHN_RP_ORIGINS: 'http://localhost:3000',
+  }
+}
+
+function smsSettings(port: number) {
+  return {
+    AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+    AUTH_SMS_PROVIDER: 'twilio',
+    AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
+    AUTH_SMS_TWILIO_AUTH_TOKEN: 'bench',
+    AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: 'MG1',
+    AUTH_SMS_TWILIO_URL: `http://127.0.0.1:${port}`,
+    AUTH_SMS_MAX_FREQUENCY: '0',
+    AUTH_RATE_LIMIT_SMS_SENT: '1000000000',
   }
 }
 
@@ -121,16 +142,12 @@ async function startServer(
   env: Record<string, string>,
 ): Promise<void> {
   const log = await open(logFile, 'w')
-  const child = spawn(
-    process.execPath,
-    ['--max-semi-space-size=4', '--heap-growing-percent=50', join(root, 'cli.ts'), 'serve'],
-    {
-      // Away from an .env that would change what is measured.
-      cwd: dirname(logFile),
-      env,
-      stdio: ['ignore', log.fd, log.fd],
-    },
-  )
+  const child = spawn(process.execPath, [...nodeOptions(), join(root, 'cli.ts'), 'serve'], {
+    // Away from an .env that would change what is measured.
+    cwd: dirname(logFile),
+    env,
+    stdio: ['ignore', log.fd, log.fd],
+  })
   endWithUs(started, child)
   await log.close()
   for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
@@ -138,6 +155,11 @@ async function startServer(
     await sleep(100)
   }
   throw new Refused(`The server did not come up:\n${await readFile(logFile, 'utf8')}`)
+}
+
+/** Those of `npm start`. */
+function nodeOptions(): string[] {
+  return manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 }
 
 async function isHealthy(url: string): Promise<boolean> {

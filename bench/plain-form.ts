@@ -4,6 +4,7 @@ const changing: [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>'],
   [/\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)/g, '<time>'],
   [/[^"\s]+@example\.com/g, '<email>'],
+  [/\b1555\d{10}\b/g, '<phone>'],
   // "after 59 seconds"
   [/\b\d+ seconds/g, '<n> seconds'],
 ]

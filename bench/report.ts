@@ -49,18 +49,27 @@ export function remarks(scenario: string, results: Result[]): string[] {
   })
 }
 
-/** The heading of the table about addresses that are known and ones that are not. */
+/** The heading of the table about addresses that are known, kind by kind, and ones that are not. */
 export function findingsHead(): string {
-  const names = ['question', 'server', 'statuses', 'known ms', 'unknown ms', 'difference ms']
+  const names = [
+    'question',
+    'people',
+    'server',
+    'statuses',
+    'known ms',
+    'unknown ms',
+    'difference ms',
+  ]
   const cells = [...names, 'known slower', 'p (rank)', 'p (shape)', 'same text', 'verdict']
-  return [row(cells), row(cells.map((_, i) => (i < 3 ? '---' : '---:')))].join('\n')
+  return [row(cells), row(cells.map((_, i) => (i < 4 ? '---' : '---:')))].join('\n')
 }
 
 /** One row of it; times are medians. */
 export function findingRow(server: string, finding: Finding): string {
-  const { question, statuses, knownMs, unknownMs, comparison, tells, alike } = finding
+  const { question, kind, statuses, knownMs, unknownMs, comparison, tells, alike } = finding
   return row([
     question,
+    kind,
     server,
     statuses.join(', '),
     ...[knownMs, unknownMs, knownMs - unknownMs].map((ms) => ms.toFixed(3)),

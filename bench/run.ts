@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 
 import type { Side } from './cost.ts'
-import { enumerate, type Finding, questions } from './enumeration.ts'
+import { type Contact, type Kind, makePeople } from './enumeration/crowd.ts'
+import type { Question } from './enumeration/questions.ts'
+import { type Crowd, enumerate, type Finding } from './enumeration.ts'
 import { listenerOf, postmaster } from './listener.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, readOptions, usage } from './options.ts'
@@ -9,7 +11,7 @@ import type { OwnServer } from './own-server.ts'
 import { findingRow, findingsHead, remarks, tableHead, tableRows } from './report.ts'
 import { Refused } from './scenario.ts'
 import { mintServiceRole } from './service-role.ts'
-import { createTarget } from './target.ts'
+import { createTarget, type Target } from './target.ts'
 
 const options = readCommandLine()
 if (options?.help) console.log(usage)
@@ -106,25 +108,51 @@ async function runScenarios(options: Options, sides: Side[]): Promise<Record<str
   return results
 }
 
-async function runEnumeration({ samples }: Options, sides: Side[]) {
+async function runEnumeration({ pairs, questions }: Options, sides: Side[]) {
   const findings: { side: string; finding: Finding }[] = []
-  console.log(`\n${samples} known and as many unknown addresses a question\n\n${findingsHead()}`)
-  const pairs = questions.flatMap((question) => sides.map((side) => ({ question, side })))
-  for (const { question, side } of pairs) {
-    const { target } = side
-    try {
-      const finding = await enumerate(target, question, samples)
-      findings.push({ side: target.name, finding })
-      console.log(findingRow(target.name, finding))
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      console.log(`| ${question.name} | ${target.name} | skipped: ${error.message} |`)
+  console.log(`\n${pairs} people of each kind, and as many strangers\n\n${findingsHead()}`)
+  for (const { target } of sides) {
+    const crowd = await makeCrowd(target, questions, pairs)
+    for (const question of questions) {
+      for (const finding of await enumerateOrExplain(target, question, crowd)) {
+        findings.push({ side: target.name, finding })
+        console.log(findingRow(target.name, finding))
+      }
     }
   }
   for (const { side, finding } of findings) {
-    for (const tell of finding.tells) console.log(`\n${finding.question}, ${side}, only ${tell}`)
+    const { question, kind, tells } = finding
+    for (const tell of tells) console.log(`\n${question}, ${kind}, ${side}, only ${tell}`)
   }
   return findings
+}
+
+/** Of the kinds that are asked about, those that the server can have. */
+async function makeCrowd(target: Target, questions: Question[], n: number): Promise<Crowd> {
+  const crowd = new Map<Kind, Contact[]>()
+  for (const kind of new Set(questions.flatMap((question) => question.kinds))) {
+    try {
+      crowd.set(kind, await makePeople(target, kind, n))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      console.log(`| - | ${kind} | ${target.name} | skipped: ${error.message} |`)
+    }
+  }
+  return crowd
+}
+
+async function enumerateOrExplain(
+  target: Target,
+  question: Question,
+  crowd: Crowd,
+): Promise<Finding[]> {
+  try {
+    return await enumerate(target, question, crowd)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    console.log(`| ${question.name} | - | ${target.name} | skipped: ${error.message} |`)
+    return []
+  }
 }
 
 async function writeJson(options: Options, results: object, findings: object[]): Promise<void> {

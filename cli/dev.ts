@@ -4,11 +4,10 @@
  */
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-
+import type { Config } from '../plugins/config/config.ts'
+import { withDotEnv } from '../plugins/config/dot-env.ts'
+import { readConfig } from '../plugins/config/read-config.ts'
 import { createLogger } from '../plugins/logger.ts'
-import type { Config } from '../schemas/config/config.ts'
-import { withDotEnv } from '../schemas/config/dot-env.ts'
-import { readConfig } from '../schemas/config/read-config.ts'
 import { startServer } from '../server.ts'
 import { makeApiTokens } from './dev/api-tokens.ts'
 import { keptSecrets } from './dev/kept-secrets.ts'

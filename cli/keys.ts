@@ -4,9 +4,14 @@ import { parseArgs } from 'node:util'
 
 import type { JWK } from 'jose'
 
+import { keyDifference } from '../plugins/accounts/audit/difference.ts'
+import type { AuditAction } from '../plugins/accounts/audit/entry.ts'
+import type { Config } from '../plugins/config/config.ts'
+import type { RecordKeyChange } from '../plugins/signing-keys/key-change.ts'
 import { isGeneratedAlgorithm } from '../plugins/signing-keys/key-material.ts'
 import type { SigningKeys } from '../plugins/signing-keys.ts'
-import { parseDuration } from '../schemas/config/duration.ts'
+import { parseDuration } from '../schemas/duration.ts'
+import { auditCommand } from './audit-command.ts'
 import { withSigningKeys } from './with-signing-keys.ts'
 
 const usage = `npm run keys -- list
@@ -20,6 +25,8 @@ interface Request {
   alg: string | undefined
   /** Seconds until a new key signs. */
   activateAfter: number | undefined
+  /** Writes a change into the audit trail. */
+  recordAs(action: AuditAction): RecordKeyChange
 }
 
 type Command = (keys: SigningKeys, request: Request, now: Date) => Promise<void>
@@ -45,7 +52,18 @@ export async function run(args: readonly string[]): Promise<void> {
   if (!isComplete || rest.length > 0) throw new Error(`Usage:\n${usage}`)
   const { alg, after } = values
   const activateAfter = after === undefined ? undefined : parseDuration(after)
-  await withSigningKeys((keys) => command.run(keys, { operand, alg, activateAfter }, new Date()))
+  const now = new Date()
+  await withSigningKeys((keys, { config }) => {
+    const recordAs = createRecord(config, now)
+    return command.run(keys, { operand, alg, activateAfter, recordAs }, now)
+  })
+}
+
+function createRecord(config: Config, now: Date): Request['recordAs'] {
+  return (action) => (trx, change) => {
+    const traits = { command: 'npm run keys', now, kid: change.kid, ...keyDifference(change) }
+    return auditCommand(trx, config, action, traits)
+  }
 }
 
 /** One kid in 64 begins with a dash: what follows `revoke` is no option. */
@@ -68,21 +86,23 @@ async function list(keys: SigningKeys): Promise<void> {
   }
 }
 
-async function rotate(keys: SigningKeys, { alg, activateAfter }: Request, now: Date) {
+async function rotate(keys: SigningKeys, { alg, activateAfter, recordAs }: Request, now: Date) {
   if (alg !== undefined && !isGeneratedAlgorithm(alg)) {
     throw new Error(`--alg ${alg} is unknown: use RS256, ES256 or EdDSA.`)
   }
-  await keys.rotate(alg, { activateAfter }, now)
+  await keys.rotate(alg, { activateAfter, record: recordAs('signing_key_rotated') }, now)
   await list(keys)
 }
 
-async function revoke(keys: SigningKeys, { operand }: Request, now: Date) {
-  await keys.revoke(operand, now)
+async function revoke(keys: SigningKeys, { operand, recordAs }: Request, now: Date) {
+  await keys.revoke(operand, { record: recordAs('signing_key_revoked') }, now)
   await list(keys)
 }
 
-async function importFile(keys: SigningKeys, { operand, activateAfter }: Request, now: Date) {
-  await keys.importKey(parseJwk(await readFile(operand, 'utf8'), operand), { activateAfter }, now)
+async function importFile(keys: SigningKeys, request: Request, now: Date) {
+  const { operand, activateAfter, recordAs } = request
+  const jwk = parseJwk(await readFile(operand, 'utf8'), operand)
+  await keys.importKey(jwk, { activateAfter, record: recordAs('signing_key_imported') }, now)
   await list(keys)
 }
 

@@ -5,11 +5,11 @@ import { pathToFileURL } from 'node:url'
 
 import { builtInSource } from '../mail/built-in/built-in.ts'
 import { type MailPreview, previewAll } from '../mail/preview.ts'
+import type { Config } from '../plugins/config/config.ts'
+import { withDotEnv } from '../plugins/config/dot-env.ts'
+import { readConfig } from '../plugins/config/read-config.ts'
 import { createHttpClient } from '../plugins/http-client.ts'
 import { configuredRenderer } from '../plugins/mailer/renderer.ts'
-import type { Config } from '../schemas/config/config.ts'
-import { withDotEnv } from '../schemas/config/dot-env.ts'
-import { readConfig } from '../schemas/config/read-config.ts'
 import { withPresets } from './dev/presets.ts'
 
 /** Writes to the folder named by the first argument, or to .data/mail-preview. */

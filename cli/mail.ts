@@ -6,10 +6,10 @@ import {
   findMail,
   listUnsentMail,
   type MailMessageRow,
-  reviveMail,
-} from '../db/mail-letters.ts'
-import { createMailJobs } from '../plugins/mailer/job.ts'
-import { openPayload } from '../plugins/mailer/payload.ts'
+  requeueDeadMail,
+} from '../db/dead-letters.ts'
+import { createMailJobs } from '../plugins/mailer/outbox/job.ts'
+import { recipientIn } from '../plugins/mailer/outbox/payload.ts'
 import { obstacleTo } from './mail/obstacle.ts'
 import { type MailTools, withMailTools } from './mail/tools.ts'
 
@@ -59,7 +59,7 @@ async function list(tools: MailTools): Promise<void> {
 function recipientOf({ encryption }: MailTools, { id, payload }: MailMessageRow): string {
   if (payload === '') return '-'
   try {
-    return openPayload(encryption, id, payload).to
+    return recipientIn(encryption, id, payload)
   } catch {
     return '(cannot be decrypted)'
   }
@@ -70,13 +70,13 @@ async function retryOne(tools: MailTools, id: string, uncertain: boolean): Promi
   if (row === undefined) throw new Error(`There is no mail ${id}.`)
   const obstacle = obstacleTo(row, uncertain, new Date())
   if (obstacle !== undefined) throw new Error(`This mail ${obstacle}.`)
-  await revive(tools, [row])
+  await requeue(tools, [row])
 }
 
 async function retryAll(tools: MailTools, uncertain: boolean): Promise<void> {
   const now = new Date()
   const dead = (await listUnsentMail(tools.db)).filter(({ state }) => state === 'dead')
-  await revive(
+  await requeue(
     tools,
     dead.filter((row) => obstacleTo(row, uncertain, now) === undefined),
   )
@@ -86,11 +86,13 @@ async function retryAll(tools: MailTools, uncertain: boolean): Promise<void> {
   }
 }
 
-async function revive({ db, queueSchema }: MailTools, rows: MailMessageRow[]): Promise<void> {
+async function requeue({ db, queueSchema }: MailTools, rows: MailMessageRow[]): Promise<void> {
   const jobs = createMailJobs(queueSchema)
-  let revived = 0
-  for (const { id } of rows) if (await reviveMail(db, id, jobs, new Date())) revived++
-  console.log(revived === 1 ? '1 mail will be sent again.' : `${revived} mails will be sent again.`)
+  let requeued = 0
+  for (const { id } of rows) if (await requeueDeadMail(db, id, jobs, new Date())) requeued++
+  console.log(
+    requeued === 1 ? '1 mail will be sent again.' : `${requeued} mails will be sent again.`,
+  )
 }
 
 async function drop({ db }: MailTools, id: string): Promise<void> {

@@ -4,8 +4,9 @@ import pg from 'pg'
 import { pino } from 'pino'
 
 import { migrate } from '../db/migrate.ts'
-import { withDotEnv } from '../schemas/config/dot-env.ts'
-import { readConfig } from '../schemas/config/read-config.ts'
+import { withDotEnv } from '../plugins/config/dot-env.ts'
+import { readConfig } from '../plugins/config/read-config.ts'
+import { createPino } from '../plugins/logger.ts'
 
 interface Log {
   debug(message: string): void
@@ -25,7 +26,7 @@ export async function run(): Promise<void> {
   const notices: string[] = []
   const env = withDotEnv(process.env)
   const config = readConfig(env, { dev: false, warn: (notice) => notices.push(notice) })
-  const log = pino({ level: config.LOG_LEVEL })
+  const log = createPino(config.LOG_LEVEL, pino.destination(process.stdout.fd))
   for (const notice of notices) log.warn(notice)
   await runMigrations({
     connectionString: config.DATABASE_URL,

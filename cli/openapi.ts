@@ -4,9 +4,17 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import pino from 'pino'
 
 import { buildApp } from '../app.ts'
-import { readConfig } from '../schemas/config/read-config.ts'
+import { readConfig } from '../plugins/config/read-config.ts'
 
 const file = new URL('../docs/openapi.json', import.meta.url)
+
+type Entries = Record<string, unknown>
+
+/** As far as its order is of interest here. */
+interface Document {
+  components: { schemas: Entries }
+  paths: Entries
+}
 
 /** What a configuration must have; nothing of it is in the document, and nothing is connected to. */
 const environment = {
@@ -26,15 +34,36 @@ export async function run(args: readonly string[]): Promise<void> {
   process.exitCode = 1
 }
 
-/** The document as the routes have it now. */
+/** The document as the routes have it now; what is in the file already keeps its place there. */
 export async function openapiText(): Promise<string> {
   const config = readConfig(environment, { dev: false, warn: () => {} })
   const app = await buildApp({ config, log: pino({ level: 'silent' }) })
   try {
-    return `${JSON.stringify(await app.openapi.document(), null, 2)}\n`
+    const document: Document = JSON.parse(JSON.stringify(await app.openapi.document()))
+    return `${JSON.stringify(inPlace(document), null, 2)}\n`
   } finally {
     await app.close()
   }
+}
+
+/** Differences show what has changed, and not in which order groups of routes are registered. */
+function inPlace(document: Document): Document {
+  const { components, paths } = document
+  const before: Partial<Document> = JSON.parse(current() ?? '{}')
+  return {
+    ...document,
+    components: {
+      ...components,
+      schemas: ordered(components.schemas, before.components?.schemas),
+    },
+    paths: ordered(paths, before.paths),
+  }
+}
+
+function ordered(entries: Entries, before: Entries = {}): Entries {
+  const known = Object.keys(before).filter((key) => key in entries)
+  const keys = new Set([...known, ...Object.keys(entries)])
+  return Object.fromEntries([...keys].map((key) => [key, entries[key]]))
 }
 
 function current(): string | undefined {

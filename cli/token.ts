@@ -2,7 +2,8 @@
 import { parseArgs } from 'node:util'
 
 import { createJwt } from '../plugins/jwt.ts'
-import { parseDuration } from '../schemas/config/duration.ts'
+import { parseDuration } from '../schemas/duration.ts'
+import { auditCommand } from './audit-command.ts'
 import { withSigningKeys } from './with-signing-keys.ts'
 
 const usage = 'Usage: npm run token -- --role service_role [--exp 10y] [--sub UUID]'
@@ -20,9 +21,14 @@ export async function run(args: readonly string[]): Promise<void> {
   const { role, sub } = values
   if (!role) throw new Error(usage)
   const seconds = parseLifetime(values.exp)
-  await withSigningKeys(async (signingKeys, config) => {
+  await withSigningKeys(async (signingKeys, { config, db }) => {
     const jwt = createJwt({ signingKeys, config })
-    console.log(await jwt.signApiToken({ role, sub, seconds }, new Date()))
+    const now = new Date()
+    const token = await jwt.signApiToken({ role, sub, seconds }, now)
+    const expires_at = new Date(now.getTime() + seconds * 1000).toISOString()
+    const traits = { command: 'npm run token', now, role, sub: sub ?? '', expires_at }
+    await auditCommand(db, config, 'api_token_issued', traits)
+    console.log(token)
   })
 }
 

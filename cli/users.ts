@@ -1,13 +1,8 @@
 /** `npm run users`: takes people in from a file, and gives them out. */
 import { parseArgs } from 'node:util'
 
-import type { Db } from '../db/database.ts'
-import { createDb } from '../db/database.ts'
-import { adminActor, createAudit } from '../plugins/audit.ts'
-import { createPool } from '../plugins/db.ts'
-import type { Config } from '../schemas/config/config.ts'
-import { withDotEnv } from '../schemas/config/dot-env.ts'
-import { readConfig } from '../schemas/config/read-config.ts'
+import { auditCommand } from './audit-command.ts'
+import { type CommandContext, withContext } from './context.ts'
 import { writeUsers } from './users/export.ts'
 import { importUsers } from './users/import.ts'
 import { createProgressBar } from './users/progress-bar.ts'
@@ -30,19 +25,23 @@ export async function run(args: readonly string[]): Promise<void> {
   if (rest.length > 0 || (values.resume && values.restart)) throw new Error(`Usage:\n${usage}`)
   if (name === 'import' && file && values.format === undefined) {
     const unfinished = values.resume ? 'resume' : values.restart ? 'restart' : undefined
-    return withDb((db, config) => runImport(db, config, file, values['dry-run'], unfinished))
+    return withContext(unnoticed, (context) =>
+      runImport(context, file, values['dry-run'], unfinished),
+    )
   }
   if (name !== 'export') throw new Error(`Usage:\n${usage}`)
   const format = readFormat(values.format, file)
-  return withDb(async (db) => {
+  return withContext(unnoticed, async ({ db }) => {
     const count = await writeUsers(db, { file, format })
     console.error(`${count} exported`)
   })
 }
 
+/** The notices of the configuration are about the server. */
+function unnoticed(): void {}
+
 async function runImport(
-  db: Db,
-  config: Config,
+  { db, config }: CommandContext,
   file: string,
   dryRun: boolean,
   unfinished: 'resume' | 'restart' | undefined,
@@ -53,7 +52,10 @@ async function runImport(
   const progressBar = createProgressBar()
   const outcome = await importUsers(db, { file, unfinished, dryRun, defaults, progressBar })
   const { imported, refused, reportPath } = outcome
-  if (!dryRun) await recordImport(db, config, { imported, refused })
+  if (!dryRun) {
+    const traits = { command: 'npm run users', now: new Date(), imported, refused }
+    await auditCommand(db, config, 'users_imported', traits)
+  }
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(
     `${imported} ${dryRun ? 'could be imported' : 'imported'}, ${refused} refused, ${seconds} s`,
@@ -61,28 +63,8 @@ async function runImport(
   if (refused > 0) console.log(`What was refused and why: ${reportPath}`)
 }
 
-async function recordImport(db: Db, config: Config, traits: Record<string, number>) {
-  const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
-  const audit = createAudit({ stored, log: { info() {} }, metrics: { count() {} } })
-  const actor = adminActor('npm run users')
-  await audit.record(db, 'users_imported', actor, { ip: '', now: new Date(), traits })
-}
-
 function readFormat(given: string | undefined, file: string | undefined): Format {
   if (given === undefined) return file ? formatOf(file) : 'ndjson'
   if (given === 'csv' || given === 'ndjson') return given
   throw new Error(`--format ${given} is unknown: use ndjson or csv.`)
-}
-
-async function withDb(use: (db: Db, config: Config) => Promise<void>): Promise<void> {
-  const env = withDotEnv(process.env)
-  // Its notices are about the server.
-  const config = readConfig(env, { dev: false, warn() {} })
-  const log = { warn: (_details: unknown, message?: string) => console.error(message) }
-  const pool = createPool({ connectionString: config.DATABASE_URL, max: 2, log })
-  try {
-    await use(createDb(pool, config.AUTH_DB_NAMESPACE), config)
-  } finally {
-    await pool.end()
-  }
 }

@@ -1,19 +1,54 @@
-/** Whose an address is: what an external sign-in is matched by. */
-import { sql } from 'kysely'
+/** Whose an address is: what sign-ups and external sign-ins are matched by. */
+import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 
-import type { Db } from './database.ts'
+import type { Database, Db } from './database.ts'
 
-/** Identities whose provider has verified one of these addresses. Served by identities_email_idx. */
-export function findIdentityOwners(db: Db, emails: readonly string[], aud: string) {
-  return db
+/**
+ * By which identities one of these addresses is somebody's: a provider says that it has verified it. The identities of
+ * sign-ups by email and phone do not count: their address is the one in the person's row. Served by identities_email_idx.
+ */
+export const provenIdentities = (
+  eb: Pick<ExpressionBuilder<Database, 'users'>, 'selectFrom'>,
+  emails: readonly (string | Expression<string>)[],
+) =>
+  eb
     .selectFrom('identities')
+    .where('identities.email', 'in', [...emails])
+    .where('identities.provider', 'not in', ['email', 'phone'])
+    .where(sql<boolean>`identities.identity_data ->> 'email_verified' = 'true'`)
+
+/** Identities whose provider has verified one of these addresses. */
+export function findIdentityOwners(db: Db, emails: readonly string[], aud: string) {
+  return provenIdentities(db, emails)
     .innerJoin('users', 'users.id', 'identities.user_id')
     .select(['identities.user_id', 'identities.provider'])
-    .where('identities.email', 'in', emails)
-    .where(sql<boolean>`(identities.identity_data ->> 'email_verified') = 'true'`)
     .where('users.aud', '=', aud)
     .where('users.deleted_at', 'is', null)
     .execute()
+}
+
+/** Whether somebody other than `except` has the address, as their own or because a provider has verified it. */
+export async function isTaken(
+  db: Db,
+  email: string,
+  aud: string,
+  except: string | null,
+): Promise<boolean> {
+  const owner = await db
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.aud', '=', aud)
+    .where('users.is_sso_user', '=', false)
+    .where(sql<boolean>`users.id is distinct from ${except}::uuid`)
+    .where((eb) =>
+      eb.or([
+        eb('users.email', '=', email),
+        eb('users.id', 'in', provenIdentities(eb, [email]).select('identities.user_id')),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return owner !== undefined
 }
 
 /** People who sign in by one of these addresses themselves, confirmed or not. */

@@ -1,6 +1,7 @@
-import { type ColumnType, type QueryCreator, sql } from 'kysely'
+import { type ColumnType, type Expression, type QueryCreator, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
+import { preparedWrite, type ValueOf } from './prepared-statement.ts'
 import { nilUuid } from './users.ts'
 
 export interface AuditLogEntriesTable {
@@ -26,15 +27,30 @@ export interface AuditEntry {
   ip_address: string
 }
 
-export async function insertAuditEntry(db: Db, entry: AuditEntry, now: Date): Promise<void> {
-  await auditInsert(db, entry, now).execute()
+/** An entry as values of a statement; without one the statement adds none. */
+export interface AuditValues {
+  audited: boolean
+  /** JSON. */
+  auditPayload: string
+  auditIp: string
 }
 
-/** The insert as a building block for a statement that records itself; without an entry it adds none. */
+export function auditValues(entry: AuditEntry | undefined): AuditValues {
+  return {
+    audited: entry !== undefined,
+    auditPayload: JSON.stringify(entry?.payload ?? {}),
+    auditIp: entry?.ip_address ?? '',
+  }
+}
+
+/**
+ * The insert as a building block for a statement that records itself; without an entry, or when the condition is false,
+ * it adds none.
+ */
 export function auditInsert(
   db: Pick<QueryCreator<Database>, 'insertInto' | 'selectNoFrom'>,
-  entry: AuditEntry | undefined,
-  now: Date,
+  value: ValueOf<AuditValues & { now: Date }>,
+  condition: Expression<SqlBool>,
 ) {
   return db
     .insertInto('audit_log_entries')
@@ -42,12 +58,21 @@ export function auditInsert(
     .expression(
       db
         .selectNoFrom([
-          sql`${nilUuid}::uuid`.as('instance_id'),
+          sql`${sql.lit(nilUuid)}::uuid`.as('instance_id'),
           sql`gen_random_uuid()`.as('id'),
-          sql`${JSON.stringify(entry?.payload ?? {})}::json`.as('payload'),
-          sql`${now}::timestamptz`.as('created_at'),
-          sql`${entry?.ip_address ?? ''}::text`.as('ip_address'),
+          sql`${value('auditPayload')}::json`.as('payload'),
+          sql`${value('now')}::timestamptz`.as('created_at'),
+          sql`${value('auditIp')}::text`.as('ip_address'),
         ])
-        .where(sql<boolean>`${entry !== undefined}::boolean`),
+        .where(sql<boolean>`${value('audited')}::boolean`)
+        .where(condition),
     )
+}
+
+const insertRow = preparedWrite((db, value: ValueOf<AuditValues & { now: Date }>) =>
+  auditInsert(db, value, sql`true`),
+)
+
+export async function insertAuditEntry(db: Db, entry: AuditEntry, now: Date): Promise<void> {
+  await insertRow(db, { ...auditValues(entry), now })
 }

@@ -73,7 +73,7 @@ const identityTypes: Record<keyof BulkIdentity, string> = {
  * For transactions of thousands of rows: nobody waits for the disk, as the progress that is lost with the people in
  * a crash is the progress of just these people; and the search index takes its entries in larger heaps.
  */
-export async function hurry(trx: Trx): Promise<void> {
+export async function tuneBulkLoad(trx: Trx): Promise<void> {
   await sql`set local synchronous_commit = off`.execute(trx)
   await sql`set local gin_pending_list_limit = '32MB'`.execute(trx)
 }

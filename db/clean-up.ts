@@ -1,6 +1,5 @@
 /**
- * Removal of old rows, a few at a time. The oldest go first, by an index on the time; rows that a
- * request holds are left for the next run. Each function returns how many rows went, at most `limit`.
+ * Removal of old rows, at most `limit`, the oldest first by an index on the time. What a request holds is left for later.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
 
@@ -13,7 +12,7 @@ type Ids<T extends keyof Database, C extends string, V> = SelectQueryBuilder<
 >
 
 /** Chosen once, so that the plan looks up `limit` rows by their key, however large the table. */
-function chosen<T extends keyof Database, C extends string, V>(
+export function chosen<T extends keyof Database, C extends string, V>(
   ids: Ids<T, C, V>,
   limit: number,
 ): Expression<V> {
@@ -24,7 +23,7 @@ interface Deletion {
   executeTakeFirstOrThrow(): Promise<{ numDeletedRows: bigint }>
 }
 
-async function count(deletion: Deletion): Promise<number> {
+export async function count(deletion: Deletion): Promise<number> {
   return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
@@ -113,6 +112,35 @@ export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number):
   return count(db.deleteFrom('flow_state').where('id', '=', chosen(old, limit)))
 }
 
+/** Challenges of second factors, answered or not. */
+export function deleteOldChallenges(db: Db, madeBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('mfa_challenges')
+    .select('id')
+    .where('created_at', '<', madeBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('mfa_challenges').where('id', '=', chosen(old, limit)))
+}
+
+/** Second factors that were never confirmed. */
+export function deleteAbandonedFactors(db: Db, addedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('mfa_factors')
+    .select('id')
+    .where('status', '=', 'unverified')
+    .where('created_at', '<', addedBefore)
+  return count(db.deleteFrom('mfa_factors').where('id', '=', chosen(old, limit)))
+}
+
+export function deleteOldPendingSignUps(db: Db, madeBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_pending_sign_ups')
+    .select('user_id')
+    .where('created_at', '<', madeBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('postern_pending_sign_ups').where('user_id', '=', chosen(old, limit)))
+}
+
 export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('postern_throttles')
@@ -120,6 +148,18 @@ export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): P
     .where('updated_at', '<', failedBefore)
     .orderBy('updated_at')
   return count(db.deleteFrom('postern_throttles').where('key', '=', chosen(old, limit)))
+}
+
+/** Rows of a key of two columns, which an array of keys cannot name. */
+export function deleteOldKnownDevices(db: Db, usedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_known_devices')
+    .select(sql<string>`ctid`.as('ctid'))
+    .where('last_used_at', '<', usedBefore)
+    .orderBy('last_used_at')
+  return count(
+    db.deleteFrom('postern_known_devices').where(sql<string>`ctid`, '=', chosen(old, limit)),
+  )
 }
 
 export function deleteOldSendIntervals(db: Db, sentBefore: Date, limit: number): Promise<number> {

@@ -2,18 +2,30 @@
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 
 import type { AuditLogEntriesTable } from './audit-log-entries.ts'
-import type { FlowStateTable } from './flow-states.ts'
+import type { FlowStateTable, FlowsTable } from './flow-states.ts'
 import type { IdentitiesTable } from './identities.ts'
+import type { ImpersonationsTable } from './impersonations.ts'
 import type { ImportsTable } from './imports.ts'
+import type { KnownDevicesTable } from './known-devices.ts'
 import type { MailMessagesTable } from './mail-messages.ts'
-import type { MfaAmrClaimsTable, MfaFactorsTable } from './mfa.ts'
+import type {
+  FactorChallengesTable,
+  FactorDetailsTable,
+  MfaAmrClaimsTable,
+  MfaChallengesTable,
+  MfaFactorsTable,
+} from './mfa.ts'
 import type { OneTimeTokensTable } from './one-time-tokens.ts'
+import type { PendingSignUpsTable } from './pending-sign-ups.ts'
+import type { RecoveryCodesTable } from './recovery-codes.ts'
 import type { RefreshTokensTable } from './refresh-tokens.ts'
 import type { SendIntervalsTable, SendQuotasTable } from './send-limits.ts'
 import type { SessionsTable } from './sessions.ts'
 import type { SigningKeysTable } from './signing-keys.ts'
 import type { ThrottlesTable } from './throttles.ts'
+import type { DecoyTokensTable } from './token-guesses.ts'
 import type { UsersTable } from './users.ts'
+import type { PasskeyChallengesTable, WebauthnChallengesTable } from './webauthn-challenges.ts'
 import type { WebauthnCredentialsTable } from './webauthn-credentials.ts'
 
 export interface Database {
@@ -21,10 +33,20 @@ export interface Database {
   flow_state: FlowStateTable
   identities: IdentitiesTable
   mfa_amr_claims: MfaAmrClaimsTable
+  mfa_challenges: MfaChallengesTable
   mfa_factors: MfaFactorsTable
   one_time_tokens: OneTimeTokensTable
+  postern_decoy_tokens: DecoyTokensTable
+  postern_factor_challenges: FactorChallengesTable
+  postern_factors: FactorDetailsTable
+  postern_flows: FlowsTable
+  postern_impersonations: ImpersonationsTable
   postern_imports: ImportsTable
+  postern_known_devices: KnownDevicesTable
   postern_mail_messages: MailMessagesTable
+  postern_passkey_challenges: PasskeyChallengesTable
+  postern_pending_sign_ups: PendingSignUpsTable
+  postern_recovery_codes: RecoveryCodesTable
   postern_send_intervals: SendIntervalsTable
   postern_send_quotas: SendQuotasTable
   postern_signing_keys: SigningKeysTable
@@ -32,6 +54,7 @@ export interface Database {
   refresh_tokens: RefreshTokensTable
   sessions: SessionsTable
   users: UsersTable
+  webauthn_challenges: WebauthnChallengesTable
   webauthn_credentials: WebauthnCredentialsTable
 }
 

@@ -1,6 +1,6 @@
 /** The second factors of a person, as admins see and change them. */
 import type { Db, Trx } from './database.ts'
-import { factorColumns } from './mfa.ts'
+import { factorColumns, secondFactorMethods } from './mfa.ts'
 
 export function listFactors(db: Db, userId: string) {
   return db
@@ -67,7 +67,7 @@ export async function removeFactor(
     )
     .deleteFrom('mfa_amr_claims')
     .where('session_id', 'in', (eb) => eb.selectFrom('lowered').select('lowered.id'))
-    .where('authentication_method', 'in', ['totp', 'mfa/phone', 'mfa/webauthn'])
+    .where('authentication_method', 'in', secondFactorMethods)
     .execute()
   return factor
 }

@@ -1,6 +1,6 @@
-import type { Generated, Selectable } from 'kysely'
+import { type ExpressionBuilder, type Generated, type Selectable, sql } from 'kysely'
 
-import type { Db, Trx } from './database.ts'
+import type { Database, Db, Trx } from './database.ts'
 
 /** One authorization-code flow (RFC 7636) in progress, by mail or through an external provider. */
 export interface FlowStateTable {
@@ -20,13 +20,20 @@ export interface FlowStateTable {
   referrer: string | null
   linking_target_id: string | null
   email_optional: Generated<boolean>
-  /** Ours, encrypted: what an external sign-in keeps from its start for its callback. */
-  postern_secrets: Generated<string | null>
+}
+
+/** What a flow has beyond GoTrue's columns. */
+export interface FlowsTable {
+  flow_id: string
+  /** The session that began it, with which it ends; null when none did. */
+  session_id: string | null
+  /** Encrypted: what an external sign-in keeps from its start for its callback. */
+  secrets: string | null
 }
 
 export type FlowStateRow = Selectable<FlowStateTable>
 
-const flowStateColumns = [
+export const flowStateColumns = [
   'id',
   'user_id',
   'auth_code',
@@ -43,7 +50,6 @@ const flowStateColumns = [
   'referrer',
   'linking_target_id',
   'email_optional',
-  'postern_secrets',
 ] as const
 
 export interface NewFlowState {
@@ -61,20 +67,34 @@ export interface NewFlowState {
   auth_code_issued_at?: Date
   provider_access_token?: string
   provider_refresh_token?: string
-  postern_secrets?: string
 }
 
 export async function insertFlowState(db: Db, state: NewFlowState, now: Date): Promise<void> {
+  await flowStateInsert(db, state, now).execute()
+}
+
+/** The flow with what is ours of it. A foreign key fails when the session has ended. */
+export async function insertOwnedFlow(
+  db: Db,
+  state: NewFlowState,
+  owned: Pick<FlowsTable, 'session_id' | 'secrets'>,
+  now: Date,
+): Promise<void> {
   await db
-    .insertInto('flow_state')
-    .values({
-      provider_access_token: '',
-      provider_refresh_token: '',
-      ...state,
-      created_at: now,
-      updated_at: now,
-    })
+    .with('started', (eb) => flowStateInsert(eb, state, now))
+    .insertInto('postern_flows')
+    .values({ flow_id: state.id, ...owned })
     .execute()
+}
+
+function flowStateInsert(db: Pick<Db, 'insertInto'>, state: NewFlowState, now: Date) {
+  return db.insertInto('flow_state').values({
+    provider_access_token: '',
+    provider_refresh_token: '',
+    ...state,
+    created_at: now,
+    updated_at: now,
+  })
 }
 
 /** Issues the code of the person's newest flow of this method; undefined when there is none. */
@@ -102,38 +122,56 @@ export async function issueAuthCode(
   return row?.auth_code ?? undefined
 }
 
-/** The flow that issued this code, locked, so that a code is exchanged once. */
-export function lockFlowStateByCode(trx: Trx, authCode: string): Promise<FlowStateRow | undefined> {
-  return trx
+/** The flow that issued this code. */
+export function findFlowStateByCode(db: Db, authCode: string): Promise<FlowStateRow | undefined> {
+  return db
     .selectFrom('flow_state')
     .select(flowStateColumns)
     .where('auth_code', '=', authCode)
     .where('auth_code_issued_at', 'is not', null)
-    .forUpdate()
+    .where(isAlive)
     .executeTakeFirst()
 }
 
-/** The external sign-in whose OAuth state this is, whatever has become of it. */
-export function findExternalFlow(db: Db, state: string): Promise<FlowStateRow | undefined> {
-  return db
-    .selectFrom('flow_state')
-    .select(flowStateColumns)
-    .where('id', '=', state)
-    .where('authentication_method', '=', 'oauth')
-    .executeTakeFirst()
-}
-
-/** Spends the state of an external sign-in; false when another callback was first. */
-export async function takeExternalFlow(db: Db, state: string): Promise<boolean> {
-  const result = await db
+/** Spends the code of a flow; false when it was spent, or its flow ended, meanwhile. */
+export async function takeFlowState(trx: Trx, { id, auth_code }: FlowStateRow): Promise<boolean> {
+  const result = await trx
     .deleteFrom('flow_state')
-    .where('id', '=', state)
-    .where('authentication_method', '=', 'oauth')
-    .where('auth_code_issued_at', 'is', null)
+    .where('id', '=', id)
+    .where('auth_code', '=', auth_code)
+    .where(isAlive)
     .executeTakeFirst()
   return result.numDeletedRows > 0n
 }
 
-export async function deleteFlowState(trx: Trx, id: string): Promise<void> {
-  await trx.deleteFrom('flow_state').where('id', '=', id).execute()
+/** A flow by which an identity is linked lives no longer than the session that began it, whose end takes our row along. */
+export function isAlive(eb: ExpressionBuilder<Database, 'flow_state'>) {
+  return eb.or([
+    eb('flow_state.linking_target_id', 'is', null),
+    eb.exists(
+      eb
+        .selectFrom('postern_flows')
+        .select(sql`1`.as('one'))
+        .whereRef('postern_flows.flow_id', '=', 'flow_state.id'),
+    ),
+  ])
 }
+
+/** Deletes the flows of a person, those that are to link something to them and the codes that were issued. */
+export async function deleteFlowStates(trx: Trx, userId: string): Promise<void> {
+  await trx.deleteFrom('flow_state').where(ofPerson(userId)).execute()
+}
+
+/** As `deleteFlowStates`, but flows that wait for a mailed link to be opened stay. */
+export async function deleteAnsweredFlowStates(trx: Trx, userId: string): Promise<void> {
+  await trx
+    .deleteFrom('flow_state')
+    .where(ofPerson(userId))
+    .where((eb) =>
+      eb.or([eb('auth_code_issued_at', 'is not', null), eb('linking_target_id', '=', userId)]),
+    )
+    .execute()
+}
+
+const ofPerson = (userId: string) => (eb: ExpressionBuilder<Database, 'flow_state'>) =>
+  eb.or([eb('user_id', '=', userId), eb('linking_target_id', '=', userId)])

@@ -1,6 +1,7 @@
 import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
 
 import type { Db, Trx } from './database.ts'
+import { preparedOneRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
 import type { Metadata } from './users.ts'
 
 export interface IdentitiesTable {
@@ -43,54 +44,67 @@ export interface NewIdentity {
   identity_data: Metadata
 }
 
-export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<IdentityRow> {
-  return db
-    .insertInto('identities')
-    .values({
-      ...identity,
-      id: sql`gen_random_uuid()`,
-      identity_data: JSON.stringify(identity.identity_data),
-      last_sign_in_at: now,
-      created_at: now,
-      updated_at: now,
-    })
-    .returning(identityColumns)
-    .executeTakeFirstOrThrow()
+interface IdentityValues extends Omit<NewIdentity, 'identity_data'> {
+  /** JSON. */
+  data: string
+  now: Date
 }
+
+const rowOf = (value: ValueOf<IdentityValues>) => ({
+  id: sql<string>`gen_random_uuid()`,
+  user_id: value('user_id'),
+  provider: value('provider'),
+  provider_id: value('provider_id'),
+  identity_data: value('data'),
+  last_sign_in_at: value('now'),
+  created_at: value('now'),
+  updated_at: value('now'),
+})
+
+function valuesFor({ identity_data, ...identity }: NewIdentity, now: Date): IdentityValues {
+  return { ...identity, data: JSON.stringify(identity_data), now }
+}
+
+const insertRow = preparedOneRow((db, value: ValueOf<IdentityValues>) =>
+  db.insertInto('identities').values(rowOf(value)).returning(identityColumns),
+)
+
+export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<IdentityRow> {
+  return insertRow(db, valuesFor(identity, now))
+}
+
+const putRow = preparedWrite((db, value: ValueOf<IdentityValues>) =>
+  db
+    .insertInto('identities')
+    .values(rowOf(value))
+    .onConflict((conflict) =>
+      conflict.columns(['provider_id', 'provider']).doUpdateSet({
+        identity_data: sql`identities.identity_data || ${value('data')}::jsonb`,
+        updated_at: value('now'),
+      }),
+    ),
+)
 
 /** Merges `data` into the person's identity of `provider`, or makes that identity. */
 export async function putIdentity(db: Db, identity: NewIdentity, now: Date): Promise<void> {
-  const data = JSON.stringify(identity.identity_data)
-  await db
-    .insertInto('identities')
-    .values({
-      ...identity,
-      id: sql`gen_random_uuid()`,
-      identity_data: data,
-      last_sign_in_at: now,
-      created_at: now,
-      updated_at: now,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['provider_id', 'provider']).doUpdateSet({
-        identity_data: sql`identities.identity_data || ${data}::jsonb`,
-        updated_at: now,
-      }),
-    )
-    .execute()
+  await putRow(db, valuesFor(identity, now))
 }
+
+const verifyEmail = preparedWrite(
+  (db, value: ValueOf<{ userId: string; email: string; now: Date }>) =>
+    db
+      .updateTable('identities')
+      .set({
+        identity_data: sql`identity_data || '{"email_verified": true}'::jsonb`,
+        updated_at: value('now'),
+      })
+      .where('user_id', '=', value('userId'))
+      .where('email', '=', value('email')),
+)
 
 /** Marks the person's identities that carry this address as verified. */
 export async function verifyIdentityEmail(db: Db, userId: string, email: string, now: Date) {
-  await db
-    .updateTable('identities')
-    .set({
-      identity_data: sql`identity_data || '{"email_verified": true}'::jsonb`,
-      updated_at: now,
-    })
-    .where('user_id', '=', userId)
-    .where('email', '=', email)
-    .execute()
+  await verifyEmail(db, { userId, email, now })
 }
 
 /** Removes all identities of a person but those of the given providers. */

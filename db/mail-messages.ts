@@ -1,6 +1,7 @@
 import type { Expression, RawBuilder } from 'kysely'
 
-import type { Db, Trx } from './database.ts'
+import type { Db } from './database.ts'
+import { preparedRow, type ValueOf } from './prepared-statement.ts'
 
 /** Mail between the request that asked for it and the mail server that took it. */
 export interface MailMessagesTable {
@@ -33,31 +34,30 @@ export interface WaitingMailMessage extends NewMailMessage {
 /** Makes the call that adds the sending job of a message, given the message's id in SQL. */
 export type JobOf = (id: Expression<string>) => RawBuilder<unknown>
 
-/** The message and the job that sends it, in one round trip. */
-export async function insertMailMessage(
-  trx: Trx,
-  message: NewMailMessage,
-  jobOf: JobOf,
-  now: Date,
-): Promise<void> {
-  await trx
-    .with('message', (cte) =>
-      cte
-        .insertInto('postern_mail_messages')
-        .values({
-          ...message,
-          state: 'queued',
-          attempts: 0,
-          reason: null,
-          created_at: now,
-          updated_at: now,
-          sent_at: null,
-        })
-        .returning('id'),
-    )
-    .selectFrom('message')
-    .select((eb) => jobOf(eb.ref('message.id')).as('job'))
-    .execute()
+/** Makes the statement that adds a message and the job that sends it, in one round trip. */
+export function mailInsertion(jobOf: JobOf) {
+  return preparedRow((db, value: ValueOf<NewMailMessage & { now: Date }>) =>
+    db
+      .with('message', (cte) =>
+        cte
+          .insertInto('postern_mail_messages')
+          .values({
+            id: value('id'),
+            kind: value('kind'),
+            payload: value('payload'),
+            expires_at: value('expires_at'),
+            state: 'queued',
+            attempts: 0,
+            reason: null,
+            created_at: value('now'),
+            updated_at: value('now'),
+            sent_at: null,
+          })
+          .returning('id'),
+      )
+      .selectFrom('message')
+      .select((eb) => jobOf(eb.ref('message.id')).as('job')),
+  )
 }
 
 /** True when a message with this id was queued before, whatever became of it. */
@@ -136,16 +136,16 @@ export async function requeueMailMessage(
     .execute()
 }
 
-export interface Burial {
+export interface DeadLetter {
   reason: string
   /** A dead letter that may be sent again keeps what it was about to say. */
   keepPayload: boolean
 }
 
-export async function buryMailMessage(
+export async function markMailDead(
   db: Db,
   attempt: Attempt,
-  { reason, keepPayload }: Burial,
+  { reason, keepPayload }: DeadLetter,
   now: Date,
 ): Promise<void> {
   await db

@@ -1,19 +1,50 @@
-import type { Generated, Selectable } from 'kysely'
-
-import type { Db } from './database.ts'
+import type { ColumnType, Generated, Selectable } from 'kysely'
 
 export interface MfaFactorsTable {
   id: string
   user_id: string
   friendly_name: string | null
-  factor_type: 'totp' | 'phone' | 'webauthn'
+  factor_type: FactorType
   status: 'unverified' | 'verified'
   created_at: Date
   updated_at: Date
+  /** Of a TOTP factor, in base32: encrypted by the row's id, or plain in a database taken over from GoTrue. */
   secret: string | null
   phone: string | null
   last_challenged_at: Date | null
+  /** In the form that GoTrue stores. */
+  web_authn_credential: ColumnType<unknown, string | null | undefined, string | null>
   web_authn_aaguid: string | null
+}
+
+export type FactorType = 'totp' | 'phone' | 'webauthn'
+
+export interface MfaChallengesTable {
+  id: string
+  factor_id: string
+  created_at: Date
+  verified_at: Date | null
+  ip_address: string
+  /** Of a phone factor: encrypted by the row's id. */
+  otp_code: string | null
+}
+
+/** What GoTrue's columns have no place for. */
+export interface FactorDetailsTable {
+  factor_id: string
+  /** The session that alone may confirm the factor; null for one that GoTrue enrolled. */
+  enrolled_in: string | null
+  /** The last time step of which a TOTP code was accepted. */
+  last_step: number | null
+}
+
+export interface FactorChallengesTable {
+  challenge_id: string
+  /** The session that alone may answer. */
+  session_id: string
+  /** Of a WebAuthn factor: what was asked for, and the random value to be signed. */
+  ceremony: 'create' | 'request' | null
+  challenge: string | null
 }
 
 export interface MfaAmrClaimsTable {
@@ -36,7 +67,7 @@ export const factorColumns = [
   'mfa_factors.web_authn_aaguid',
 ] as const
 
-type FactorRow = Omit<Selectable<MfaFactorsTable>, 'secret' | 'user_id'>
+type FactorRow = Omit<Selectable<MfaFactorsTable>, 'secret' | 'user_id' | 'web_authn_credential'>
 
 /** As it comes out of a JSON aggregate: times are ISO 8601 strings. */
 export type FactorJson = Omit<FactorRow, 'created_at' | 'updated_at' | 'last_challenged_at'> & {
@@ -51,21 +82,5 @@ export interface AmrClaim {
   timestamp: number
 }
 
-/** Records that the session was opened by this method; a method counts once per session. */
-export async function putAmrClaim(db: Db, sessionId: string, method: string, now: Date) {
-  await db
-    .insertInto('mfa_amr_claims')
-    .values({
-      id: crypto.randomUUID(),
-      session_id: sessionId,
-      authentication_method: method,
-      created_at: now,
-      updated_at: now,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .constraint('mfa_amr_claims_session_id_authentication_method_pkey')
-        .doUpdateSet({ updated_at: now }),
-    )
-    .execute()
-}
+/** What raises a session to aal2, as its amr calls it. */
+export const secondFactorMethods = ['totp', 'mfa/phone', 'mfa/webauthn', 'recovery_code'] as const

@@ -2,7 +2,8 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
-import type { Places } from './prepared-statement.ts'
+import { impersonatorOf } from './impersonations.ts'
+import { preparedRow, type ValueOf } from './prepared-statement.ts'
 
 interface Kind {
   /** The kinds of sessions that count apart; a session of none of them counts as the first. */
@@ -11,31 +12,38 @@ interface Kind {
   openedAfter: Date | null
 }
 
+type KindAt = Kind & { now: Date }
+
 /** refreshed_at has no zone and is UTC; created_at has one. */
 export const lastUsed = sql<Date>`coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at)`
 
 /** Another session of the person and of the same kind that was used later and has not ended. */
-export function newerSession(
-  eb: ExpressionBuilder<Database, 'sessions'>,
-  { tags, openedAfter, now }: Places<Kind & { now: Date }>,
-) {
+export function newerSession(eb: ExpressionBuilder<Database, 'sessions'>, value: ValueOf<KindAt>) {
   const kindOf = (table: 'sessions' | 'other') => {
     const tag = sql.ref(`${table}.tag`)
-    return sql`case when ${tag} = any(${tags}::text[]) then ${tag} else (${tags}::text[])[1] end`
+    return sql`case when ${tag} = any(${value('tags')}::text[]) then ${tag} else (${value('tags')}::text[])[1] end`
   }
   return eb
     .selectFrom('sessions as other')
     .select('other.id')
     .whereRef('other.user_id', '=', 'sessions.user_id')
     .whereRef('other.id', '<>', 'sessions.id')
-    .where('other.postern_impersonated_by', 'is', null)
+    .where((where) => where.not(where.exists(impersonatorOf(where, sql<string>`other.id`))))
     .where(sql<boolean>`${kindOf('other')} is not distinct from ${kindOf('sessions')}`)
-    .where(sql<boolean>`coalesce(other.not_after > ${now}, true)`)
-    .where(sql<boolean>`coalesce(other.created_at > ${openedAfter}::timestamptz, true)`)
+    .where(sql<boolean>`coalesce(other.not_after > ${value('now')}, true)`)
+    .where(sql<boolean>`coalesce(other.created_at > ${value('openedAfter')}::timestamptz, true)`)
     .where(
       sql<boolean>`coalesce(other.refreshed_at at time zone 'utc', other.created_at) > ${lastUsed}`,
     )
 }
+
+const findWithNewer = preparedRow((db, value: ValueOf<KindAt & { sessionId: string }>) =>
+  db
+    .selectFrom('sessions')
+    .select('sessions.id')
+    .where('sessions.id', '=', value('sessionId'))
+    .where((eb) => eb.exists(newerSession(eb, value))),
+)
 
 /** True when another session of the same kind was used later than this one. */
 export async function hasNewerSession(
@@ -44,15 +52,5 @@ export async function hasNewerSession(
   { tags, openedAfter }: Kind,
   now: Date,
 ): Promise<boolean> {
-  const values = {
-    tags: sql<readonly string[]>`${tags}`,
-    openedAfter: sql<Date | null>`${openedAfter}`,
-  }
-  const row = await db
-    .selectFrom('sessions')
-    .select('sessions.id')
-    .where('sessions.id', '=', sessionId)
-    .where((eb) => eb.exists(newerSession(eb, { ...values, now: sql<Date>`${now}` })))
-    .executeTakeFirst()
-  return row !== undefined
+  return (await findWithNewer(db, { sessionId, tags, openedAfter, now })) !== undefined
 }

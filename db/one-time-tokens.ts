@@ -1,6 +1,7 @@
 import { type Generated, sql } from 'kysely'
 
 import type { Db, Trx } from './database.ts'
+import { preparedWrite, type ValueOf } from './prepared-statement.ts'
 
 export const tokenTypes = [
   'confirmation_token',
@@ -11,7 +12,7 @@ export const tokenTypes = [
   'phone_change_token',
 ] as const
 
-/** What a token is good for: the peer's enum, one live token per person and type. */
+/** What a token is good for: GoTrue's enum, one live token per person and type. */
 export type TokenType = (typeof tokenTypes)[number]
 
 export interface OneTimeTokensTable {
@@ -46,54 +47,36 @@ export interface TokenRow {
   relates_to: string
 }
 
-const tokenColumns = ['id', 'user_id', 'token_type', 'token_hash', 'relates_to'] as const
+export const tokenColumns = ['id', 'user_id', 'token_type', 'token_hash', 'relates_to'] as const
+
+const putRow = preparedWrite((db, value: ValueOf<NewToken & { now: Date }>) =>
+  db
+    .insertInto('one_time_tokens')
+    .values({
+      id: sql`gen_random_uuid()`,
+      user_id: value('user_id'),
+      token_type: value('token_type'),
+      token_hash: value('token_hash'),
+      relates_to: value('relates_to'),
+      expires_at: value('expires_at'),
+      created_at: value('now'),
+      updated_at: value('now'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'token_type']).doUpdateSet((eb) => ({
+        token_hash: eb.ref('excluded.token_hash'),
+        relates_to: eb.ref('excluded.relates_to'),
+        expires_at: eb.ref('excluded.expires_at'),
+        failed_attempts: sql.lit(0),
+        created_at: eb.ref('excluded.created_at'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    ),
+)
 
 /** Replaces the token of this type that the person may have. */
 export async function putToken(db: Db, token: NewToken, now: Date): Promise<void> {
-  await db
-    .insertInto('one_time_tokens')
-    .values({ ...token, id: sql`gen_random_uuid()`, created_at: now, updated_at: now })
-    .onConflict((conflict) =>
-      conflict.columns(['user_id', 'token_type']).doUpdateSet({
-        token_hash: token.token_hash,
-        relates_to: token.relates_to,
-        expires_at: token.expires_at,
-        failed_attempts: 0,
-        created_at: now,
-        updated_at: now,
-      }),
-    )
-    .execute()
-}
-
-/**
- * Locks the people whose live tokens are named by hash or by address, before anything touches the tokens:
- * every transaction takes the person first and the token second, so that none waits for another in a circle.
- */
-export async function lockTokenOwners(
-  trx: Trx,
-  types: readonly TokenType[],
-  by: { tokenHash: string } | { address: string },
-  now: Date,
-): Promise<void> {
-  const [column, value] =
-    'tokenHash' in by
-      ? (['token_hash', by.tokenHash] as const)
-      : (['relates_to', by.address] as const)
-  await trx
-    .selectFrom('users')
-    .select('users.id')
-    .where('users.id', 'in', (eb) =>
-      eb
-        .selectFrom('one_time_tokens')
-        .select('user_id')
-        .where(column, '=', value)
-        .where('token_type', 'in', types)
-        .where('expires_at', '>', now),
-    )
-    .orderBy('users.id')
-    .forUpdate()
-    .execute()
+  await putRow(db, { ...token, now })
 }
 
 /** Spends the token with this hash; undefined when there is none that is live. */
@@ -130,35 +113,25 @@ export function findToken(
     .executeTakeFirst()
 }
 
-/**
- * Counts one guess against the live tokens of an address and returns them, locked.
- * Counting before comparing is what keeps racing guesses within the bound.
- */
-export function countGuess(
-  trx: Trx,
-  types: readonly TokenType[],
-  address: string,
-  now: Date,
-): Promise<TokenRow[]> {
-  return trx
-    .updateTable('one_time_tokens')
-    .set({ failed_attempts: sql`failed_attempts + 1` })
-    .where('relates_to', '=', address)
-    .where('token_type', 'in', types)
-    .where('expires_at', '>', now)
-    .where('failed_attempts', '<', maxFailedAttempts)
-    .returning(tokenColumns)
-    .execute()
-}
-
 export async function deleteToken(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('one_time_tokens').where('id', '=', id).execute()
 }
 
+/** Voids the person's tokens, or those of the given types; with all of them what waits for one. */
 export async function deleteTokens(db: Db, userId: string, types?: readonly TokenType[]) {
+  if (types) {
+    await db
+      .deleteFrom('one_time_tokens')
+      .where('user_id', '=', userId)
+      .where('token_type', 'in', types)
+      .execute()
+    return
+  }
   await db
+    .with('dropped', (eb) =>
+      eb.deleteFrom('postern_pending_sign_ups').where('user_id', '=', userId),
+    )
     .deleteFrom('one_time_tokens')
     .where('user_id', '=', userId)
-    .$if(types !== undefined, (qb) => qb.where('token_type', 'in', types ?? []))
     .execute()
 }

@@ -1,8 +1,6 @@
 /** One-time tokens of phone numbers whose codes somebody else judges. */
 import type { Db, Trx } from './database.ts'
-import type { TokenRow, TokenType } from './one-time-tokens.ts'
-
-const columns = ['id', 'user_id', 'token_type', 'token_hash', 'relates_to'] as const
+import { type TokenRow, type TokenType, tokenColumns } from './one-time-tokens.ts'
 
 /** The last token sent to an address, live or not. Served by one_time_tokens_relates_to_hash_idx. */
 export function findNewestToken(
@@ -12,7 +10,7 @@ export function findNewestToken(
 ): Promise<TokenRow | undefined> {
   return db
     .selectFrom('one_time_tokens')
-    .select(columns)
+    .select(tokenColumns)
     .where('relates_to', '=', address)
     .where('token_type', '=', type)
     .orderBy('updated_at', 'desc')
@@ -31,6 +29,6 @@ export function takeFoundToken(
     .where('id', '=', id)
     .where('token_hash', '=', token_hash)
     .where('expires_at', '>', now)
-    .returning(columns)
+    .returning(tokenColumns)
     .executeTakeFirst()
 }

@@ -1,44 +1,114 @@
 /**
- * Statements built once and run many times: building and compiling one costs more than running it, so the few on the
- * hottest paths are kept compiled, with places for their values.
+ * The ordinary way to write a query whose text is always the same: it is built and compiled once, with places for its
+ * values, and run many times, inside transactions and outside. Building one costs more than running it.
+ *
+ *   export const findTag = preparedRow((db, value: ValueOf<{ id: string }>) =>
+ *     db.selectFrom('sessions').select('tag').where('id', '=', value('id')))
+ *
+ *   const session = await findTag(trx, { id })
  */
-import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely'
+import { type Compilable, type CompiledQuery, type QueryResult, type RawBuilder, sql } from 'kysely'
 
 import type { Db } from './database.ts'
 
-/** Stands in a statement where a value will be. */
-class Place {
-  readonly name: string
+/** Names a value of the statement, once or more often. In SQL it has the type of what it is compared with. */
+export type ValueOf<Values> = <Name extends keyof Values & string>(
+  name: Name,
+) => RawBuilder<Given<Values, Name>>
 
-  constructor(name: string) {
-    this.name = name
+/** Places for the values of these names, each for the column of its name. */
+export function valuesOf<Values>(
+  value: ValueOf<Values>,
+  names: readonly (keyof Values & string)[],
+): Places<Values> {
+  const places: Places<Values> = {}
+  const put = <Name extends keyof Values & string>(name: Name) => {
+    places[name] = value(name)
+  }
+  names.forEach(put)
+  return places
+}
+
+/** The names that a change of a row has values for. */
+export function namesIn<Values extends object>(values: Values): (keyof Values & string)[] {
+  return Object.keys(values).filter((name): name is keyof Values & string => name in values)
+}
+
+/** A value that may be left out is one of another statement, not null. */
+type Given<Values, Name extends keyof Values> = Exclude<Values[Name], undefined>
+type Places<Values> = { [Name in keyof Values & string]?: RawBuilder<Given<Values, Name>> }
+
+type Build<Values, Row> = (db: Db, value: ValueOf<Values>) => Compilable<Row>
+type Run<Values, Result> = (db: Db, values: Values) => Promise<Result>
+
+/** A function that runs the statement and returns all its rows. */
+export function preparedRows<Values, Row>(build: Build<Values, Row>): Run<Values, Row[]> {
+  const run = prepare(build)
+  return async (db, values) => (await run(db, values)).rows
+}
+
+/** The first row; undefined when there is none. */
+export function preparedRow<Values, Row>(build: Build<Values, Row>): Run<Values, Row | undefined> {
+  const run = prepare(build)
+  return async (db, values) => (await run(db, values)).rows[0]
+}
+
+/** The first row of a statement that always has one; throws when it has none after all. */
+export function preparedOneRow<Values, Row>(build: Build<Values, Row>): Run<Values, Row> {
+  const run = prepare(build)
+  return async (db, values) => {
+    const [row] = (await run(db, values)).rows
+    if (row === undefined) throw new Error('a statement returned no row')
+    return row
   }
 }
 
-/** Names a value of the statement; it has the type of what it is compared with. */
-export type Places<Values> = { [Name in keyof Values & string]: RawBuilder<Values[Name]> }
+/** How many rows the statement wrote. */
+export function preparedWrite<Values>(build: Build<Values, unknown>): Run<Values, number> {
+  const run = prepare(build)
+  return async (db, values) => Number((await run(db, values)).numAffectedRows ?? 0n)
+}
 
-/** A function that runs the statement with values; it is built at the first use of a database. */
-export function prepareStatement<Values extends object, Row>(
-  names: readonly (keyof Values & string)[],
-  build: (db: Db, places: Places<Values>) => Compilable<Row>,
-): (db: Db, values: Values) => Promise<Row | undefined> {
+/** Statements that differ by the names of what they write: one for each combination that is asked for. */
+export function preparedFor<Name extends string, Run>(
+  make: (names: readonly Name[]) => Run,
+): (names: readonly Name[]) => Run {
+  const made = new Map<string, Run>()
+  return (names) => {
+    const sorted = names.toSorted()
+    const key = sorted.join()
+    const run = made.get(key) ?? make(sorted)
+    made.set(key, run)
+    return run
+  }
+}
+
+function prepare<Values, Row>(build: Build<Values, Row>): Run<Values, QueryResult<Row>> {
   // All handles of one database share its adapter, those inside transactions too.
-  const statements = new WeakMap<object, CompiledQuery<Row>>()
-  const placeEntries = names.map((name) => [name, sql`${new Place(name)}`])
-
-  return async (db, values) => {
+  const statements = new WeakMap<object, ReturnType<typeof compile<Values, Row>>>()
+  return (db, values) => {
     const { adapter } = db.getExecutor()
     let statement = statements.get(adapter)
     if (!statement) {
-      statement = build(db, Object.fromEntries(placeEntries)).compile()
+      statement = compile(build, db)
       statements.set(adapter, statement)
     }
-    const given = new Map<string, unknown>(Object.entries(values))
-    const parameters = statement.parameters.map((parameter) =>
-      parameter instanceof Place ? given.get(parameter.name) : parameter,
-    )
-    const { rows } = await db.executeQuery<Row>({ ...statement, parameters })
-    return rows[0]
+    return db.executeQuery<Row>(statement(values))
   }
+}
+
+/** A function that puts values into their places. */
+function compile<Values, Row>(build: Build<Values, Row>, db: Db) {
+  const names = new Map<unknown, keyof Values & string>()
+  const value: ValueOf<Values> = (name) => {
+    const place = { name }
+    names.set(place, name)
+    return sql`${place}`
+  }
+  const query = build(db, value).compile()
+  const places = query.parameters.map((constant) => ({ constant, name: names.get(constant) }))
+  return (values: Values): CompiledQuery<Row> => ({
+    ...query,
+    parameters: places.map(({ constant, name }) => (name === undefined ? constant : values[name])),
+  })
 }

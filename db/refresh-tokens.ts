@@ -2,7 +2,7 @@ import { type Generated, type Selectable, sql } from 'kysely'
 
 import type { Db } from './database.ts'
 
-/** Tokens in the peer's older form, one row each; we read them and write none. */
+/** Tokens in GoTrue's older form, one row each; we read them and write none. */
 export interface RefreshTokensTable {
   id: Generated<number>
   instance_id: string | null

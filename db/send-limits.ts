@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from './database.ts'
+import { preparedOneRow, preparedRow, type ValueOf } from './prepared-statement.ts'
 
 /** When something was last sent to an address; the key is a keyed hash, known person or not. */
 export interface SendIntervalsTable {
@@ -15,33 +16,86 @@ export interface SendQuotasTable {
   refilled_at: Date
 }
 
+export interface SendInterval {
+  key: string
+  /** What was sent under these counts as well, and does not wait for this. */
+  others: readonly string[]
+  seconds: number
+}
+
+const takeInterval = preparedRow(
+  (db, value: ValueOf<{ key: string; others: readonly string[]; dueBefore: Date; now: Date }>) =>
+    db
+      .insertInto('postern_send_intervals')
+      .columns(['key', 'sent_at'])
+      .expression(
+        db
+          .selectNoFrom([
+            sql`${value('key')}::text`.as('key'),
+            sql`${value('now')}::timestamptz`.as('sent_at'),
+          ])
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('postern_send_intervals')
+                  .select('key')
+                  .where(sql<boolean>`key = any(${value('others')}::text[])`)
+                  .where('sent_at', '>', value('dueBefore')),
+              ),
+            ),
+          ),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .column('key')
+          .doUpdateSet({ sent_at: value('now') })
+          .where('postern_send_intervals.sent_at', '<=', value('dueBefore')),
+      )
+      .returning('key'),
+)
+
+const findLast = preparedOneRow((db, value: ValueOf<{ keys: readonly string[] }>) =>
+  db
+    .selectFrom('postern_send_intervals')
+    .select((eb) => eb.fn.max('sent_at').as('sent_at'))
+    .where(sql<boolean>`key = any(${value('keys')}::text[])`),
+)
+
 /** Claims the right to send now. Returns 0, or the whole seconds until it may be claimed. */
 export async function takeSendInterval(
   db: Db,
-  key: string,
-  intervalSeconds: number,
+  { key, others, seconds }: SendInterval,
   now: Date,
 ): Promise<number> {
-  const dueBefore = new Date(now.getTime() - intervalSeconds * 1000)
-  const taken = await db
-    .insertInto('postern_send_intervals')
-    .values({ key, sent_at: now })
-    .onConflict((conflict) =>
-      conflict
-        .column('key')
-        .doUpdateSet({ sent_at: now })
-        .where('postern_send_intervals.sent_at', '<=', dueBefore),
-    )
-    .returning('key')
-    .executeTakeFirst()
-  if (taken) return 0
-  const last = await db
-    .selectFrom('postern_send_intervals')
-    .select('sent_at')
-    .where('key', '=', key)
-    .executeTakeFirstOrThrow()
-  return Math.max(1, Math.ceil((last.sent_at.getTime() - dueBefore.getTime()) / 1000))
+  const dueBefore = new Date(now.getTime() - seconds * 1000)
+  if (await takeInterval(db, { key, others, dueBefore, now })) return 0
+  const last = await findLast(db, { keys: [key, ...others] })
+  return secondsUntil(last.sent_at ?? dueBefore, dueBefore)
 }
+
+interface QuotaValues {
+  channel: string
+  limit: number
+  windowStart: Date
+  now: Date
+}
+
+const takeQuota = preparedOneRow((db, value: ValueOf<QuotaValues>) => {
+  const tokens = sql.ref('postern_send_quotas.tokens')
+  const refilledAt = sql.ref('postern_send_quotas.refilled_at')
+  const isOver = sql`${refilledAt} <= ${value('windowStart')}`
+  const limit = sql`${value('limit')}::int`
+  return db
+    .insertInto('postern_send_quotas')
+    .values({ channel: value('channel'), tokens: sql`${limit} - 1`, refilled_at: value('now') })
+    .onConflict((conflict) =>
+      conflict.column('channel').doUpdateSet({
+        tokens: sql`case when ${isOver} then ${limit} else ${tokens} end - 1`,
+        refilled_at: sql`case when ${isOver} then ${value('now')}::timestamptz else ${refilledAt} end`,
+      }),
+    )
+    .returning(['tokens', 'refilled_at'])
+})
 
 /** Takes one of `limit` sends per window. Returns 0, or the whole seconds until the window ends. */
 export async function takeSendQuota(
@@ -52,19 +106,33 @@ export async function takeSendQuota(
   now: Date,
 ): Promise<number> {
   const windowStart = new Date(now.getTime() - windowSeconds * 1000)
-  const row = await db
-    .insertInto('postern_send_quotas')
-    .values({ channel, tokens: limit - 1, refilled_at: now })
-    .onConflict((conflict) =>
-      conflict.column('channel').doUpdateSet({
-        tokens: sql`case when postern_send_quotas.refilled_at <= ${windowStart} then ${limit} else postern_send_quotas.tokens end - 1`,
-        refilled_at: sql`case when postern_send_quotas.refilled_at <= ${windowStart} then ${now}::timestamptz else postern_send_quotas.refilled_at end`,
-      }),
-    )
-    .returning(['tokens', 'refilled_at'])
-    .executeTakeFirstOrThrow()
-  if (row.tokens >= 0) return 0
-  return Math.max(1, Math.ceil((row.refilled_at.getTime() - windowStart.getTime()) / 1000))
+  const row = await takeQuota(db, { channel, limit, windowStart, now })
+  return row.tokens >= 0 ? 0 : secondsUntil(row.refilled_at, windowStart)
+}
+
+const findExhausted = preparedRow((db, value: ValueOf<{ channel: string; windowStart: Date }>) =>
+  db
+    .selectFrom('postern_send_quotas')
+    .select('refilled_at')
+    .where('channel', '=', value('channel'))
+    .where('tokens', '<=', sql.lit(0))
+    .where('refilled_at', '>', value('windowStart')),
+)
+
+/** Whether something may be sent in this window, without taking it. Returns 0, or the whole seconds until it ends. */
+export async function findQuotaWait(
+  db: Db,
+  channel: string,
+  windowSeconds: number,
+  now: Date,
+): Promise<number> {
+  const windowStart = new Date(now.getTime() - windowSeconds * 1000)
+  const exhausted = await findExhausted(db, { channel, windowStart })
+  return exhausted ? secondsUntil(exhausted.refilled_at, windowStart) : 0
+}
+
+function secondsUntil(time: Date, start: Date): number {
+  return Math.max(1, Math.ceil((time.getTime() - start.getTime()) / 1000))
 }
 
 export async function deleteSendInterval(db: Db, key: string): Promise<void> {

@@ -1,8 +1,23 @@
-import { sql } from 'kysely'
+/** Guesses at what people sign in with: counted by the statement that lets them in, before they are tried. */
+import { type Nullable, sql } from 'kysely'
 
 import type { Db } from './database.ts'
+import { counting, type GuessValues } from './guess-counting.ts'
+import {
+  type AddressKind,
+  type AddressOwner,
+  addressKindOf,
+  type DeviceOwner,
+  type OwnerKind,
+  ownerKindOf,
+  ownerValues,
+  selectOwner,
+} from './known-devices.ts'
+import { preparedOneRow, preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
+import { userColumns } from './user-columns.ts'
+import { type UserRecord, userRelations } from './users.ts'
 
-/** Failed proofs per account; the key is a keyed hash, known account or not. */
+/** The key is a keyed hash, known account or not. */
 export interface ThrottlesTable {
   key: string
   failures: number
@@ -10,62 +25,131 @@ export interface ThrottlesTable {
   updated_at: Date
 }
 
-export type ThrottleRow = Pick<ThrottlesTable, 'failures' | 'blocked_until'>
-
-/** The failures of this key, unless the last of them was at or before `forgetBefore`. */
-export function findThrottle(
-  db: Db,
-  key: string,
-  forgetBefore: Date,
-): Promise<ThrottleRow | undefined> {
-  return db
-    .selectFrom('postern_throttles')
-    .select(['failures', 'blocked_until'])
-    .where('key', '=', key)
-    .where('updated_at', '>', forgetBefore)
-    .executeTakeFirst()
+export interface GuessCount {
+  accountKey: string
+  /** Where this device is known, the guess is counted under a key of its own. */
+  device: { key: string; hash: string; owner: DeviceOwner } | undefined
+  /** From so many on, each guess blocks the key for longer. */
+  free: number
+  longestBlockSeconds: number
+  /** Guesses are forgotten when the last of them was at or before this. */
+  forgetBefore: Date
 }
 
-/** Blocks the key until then; false when it is blocked already, by a request that came first. */
-export async function claimAttempt(db: Db, key: string, until: Date, now: Date): Promise<boolean> {
-  const result = await db
-    .updateTable('postern_throttles')
-    .set({ blocked_until: until })
-    .where('key', '=', key)
-    .where(sql<boolean>`coalesce(blocked_until <= ${now}, true)`)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+export interface CountedGuess {
+  isKnownDevice: boolean
+  /** False while the key is blocked: then nothing was counted. */
+  isCounted: boolean
+  /** The block that this guess has set. */
+  blockedUntil: Date | null
 }
 
-/** Counts a failure; failures before `forgetBefore` are forgotten. Returns how many there are now. */
-export async function countFailure(
+/** Counts a guess, unless its key is blocked. */
+export function countGuess(db: Db, guess: GuessCount, now: Date): Promise<CountedGuess> {
+  const { device } = guess
+  const owner = device ? ownerValues(device.owner) : { owner: null, aud: null }
+  const count = guessCounts[device ? ownerKindOf(device.owner) : 'userId']
+  return count(db, { ...valuesFor(guess), ...owner, now })
+}
+
+/** Counts a guess and looks up whom it may sign in. */
+export async function countSignIn(
   db: Db,
-  key: string,
-  forgetBefore: Date,
+  guess: GuessCount,
+  owner: AddressOwner,
   now: Date,
-): Promise<number> {
-  const row = await db
-    .insertInto('postern_throttles')
-    .values({ key, failures: 1, blocked_until: null, updated_at: now })
-    .onConflict((conflict) =>
-      conflict.column('key').doUpdateSet({
-        failures: sql`case when postern_throttles.updated_at <= ${forgetBefore} then 1 else postern_throttles.failures + 1 end`,
-        updated_at: now,
-      }),
-    )
-    .returning('failures')
-    .executeTakeFirstOrThrow()
-  return row.failures
+): Promise<CountedGuess & { user: UserRecord | undefined }> {
+  const values = { ...valuesFor(guess), ...ownerValues(owner), now }
+  const row = await signInCounts[addressKindOf(owner)](db, values)
+  const { isKnownDevice, isCounted, blockedUntil, ...person } = row
+  return { isKnownDevice, isCounted, blockedUntil, user: personIn(person) }
 }
 
-export async function blockUntil(db: Db, key: string, until: Date): Promise<void> {
-  await db
+const findBlocked = preparedRow((db, value: ValueOf<{ key: string }>) =>
+  db.selectFrom('postern_throttles').select('blocked_until').where('key', '=', value('key')),
+)
+
+/** The end of the block of this key, if it has one. */
+export async function findBlock(db: Db, key: string): Promise<Date | null> {
+  return (await findBlocked(db, { key }))?.blocked_until ?? null
+}
+
+const uncount = preparedWrite((db, value: ValueOf<{ key: string; blockedUntil: Date | null }>) =>
+  db
     .updateTable('postern_throttles')
-    .set({ blocked_until: until })
-    .where('key', '=', key)
-    .execute()
+    .set({
+      failures: sql`greatest(failures - 1, 0)`,
+      blocked_until: sql`nullif(blocked_until, ${value('blockedUntil')}::timestamptz)`,
+    })
+    .where('key', '=', value('key')),
+)
+
+/** Takes one guess out of the count, and lifts the block that it had set. */
+export async function uncountGuess(db: Db, key: string, blockedUntil: Date | null): Promise<void> {
+  await uncount(db, { key, blockedUntil })
 }
 
-export async function forgetFailures(db: Db, key: string): Promise<void> {
-  await db.deleteFrom('postern_throttles').where('key', '=', key).execute()
+const forget = preparedWrite((db, value: ValueOf<{ key: string }>) =>
+  db.deleteFrom('postern_throttles').where('key', '=', value('key')),
+)
+
+export async function forgetGuesses(db: Db, key: string): Promise<void> {
+  await forget(db, { key })
+}
+
+function valuesFor({ device, ...guess }: GuessCount) {
+  return { ...guess, deviceKey: device?.key ?? null, deviceHash: device?.hash ?? null }
+}
+
+const guessCounts = {
+  email: guessCount('email'),
+  phone: guessCount('phone'),
+  userId: guessCount('userId'),
+}
+
+function guessCount(kind: OwnerKind) {
+  return preparedOneRow((db, value: ValueOf<GuessValues>) =>
+    counting(db, kind, value)
+      .selectFrom('guess')
+      .leftJoin('counted', (join) => join.onTrue())
+      .select(['guess.is_known as isKnownDevice', 'counted.blocked_until as blockedUntil'])
+      .select(sql<boolean>`counted.key is not null`.as('isCounted')),
+  )
+}
+
+const signInCounts = { email: signInCount('email'), phone: signInCount('phone') }
+
+function signInCount(kind: AddressKind) {
+  return preparedOneRow((db, value: ValueOf<GuessValues>) =>
+    counting(db, kind, value)
+      .selectFrom('guess')
+      .leftJoin('counted', (join) => join.onTrue())
+      .leftJoin(
+        selectOwner(db, kind, value).select(userColumns).select(userRelations).as('person'),
+        (join) => join.onTrue(),
+      )
+      .selectAll('person')
+      .select(['guess.is_known as isKnownDevice', 'counted.blocked_until as blockedUntil'])
+      .select(sql<boolean>`counted.key is not null`.as('isCounted')),
+  )
+}
+
+/** Of a row with or without a person in it. */
+function personIn({
+  id,
+  is_sso_user,
+  is_anonymous,
+  identities,
+  factors,
+  ...rest
+}: Nullable<UserRecord>): UserRecord | undefined {
+  if (id === null || is_sso_user === null || is_anonymous === null) return undefined
+  return {
+    ...rest,
+    id,
+    is_sso_user,
+    is_anonymous,
+    identities: identities ?? [],
+    factors: factors ?? [],
+  }
 }

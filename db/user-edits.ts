@@ -1,69 +1,172 @@
 /** Changes of a person that touch metadata: merged at the top level, where null deletes a key. */
 import { sql } from 'kysely'
 
-import { type AuditEntry, auditInsert } from './audit-log-entries.ts'
+import { type AuditEntry, type AuditValues, auditInsert, auditValues } from './audit-log-entries.ts'
 import type { Db } from './database.ts'
+import {
+  fits,
+  type MetadataChange,
+  type MetadataName,
+  type MetadataValues,
+  mergedColumns,
+  metadataNames,
+  metadataValues,
+} from './metadata-merge.ts'
+import {
+  namesIn,
+  preparedFor,
+  preparedOneRow,
+  preparedRow,
+  preparedWrite,
+  type ValueOf,
+  valuesOf,
+} from './prepared-statement.ts'
 import { userColumns } from './user-columns.ts'
-import type { Metadata, UserChange, UserRow } from './users.ts'
+import type { UserChange } from './user-rows.ts'
+import type { Metadata, UserRow } from './users.ts'
 
-/** What one statement may change of a person; metadata is merged at the top level, null deletes a key. */
-export interface UserEdit {
-  columns?: UserChange
-  app?: Metadata | undefined
-  user?: Metadata | undefined
+/** What one statement may change of a person. */
+export interface UserEdit extends MetadataChange {
+  columns?: UserChange | undefined
 }
 
-/** The change, the audit entry and the row as it is then, in one round trip; undefined when nobody has this id. */
+interface Key {
+  key: string
+  now: Date
+}
+
+type Limited = MetadataValues & Key & { maxBytes: number }
+
+const edited = preparedFor((names: readonly MetadataName[]) =>
+  preparedRow((db, value: ValueOf<Limited & AuditValues>) =>
+    db
+      .with('edited', (eb) =>
+        eb
+          .updateTable('users')
+          .set({ updated_at: value('now'), ...mergedColumns(value, names) })
+          .where('id', '=', value('key'))
+          .where(fits(value, names))
+          .returning(userColumns),
+      )
+      .with('audited', (eb) => auditInsert(eb, value, sql`exists (select from edited)`))
+      .selectFrom('edited')
+      .selectAll(),
+  ),
+)
+
+/**
+ * The change, the audit entry and the row as it is then, in one round trip. Undefined, and nothing is written, when
+ * metadata would have more than `maxBytes` and more than it has, or when nobody has this id.
+ */
 export function editUser(
   db: Db,
   id: string,
-  { columns, app, user }: UserEdit,
+  change: MetadataChange,
+  maxBytes: number,
   audit: AuditEntry | undefined,
   now: Date,
 ): Promise<UserRow | undefined> {
-  return db
-    .with('audited', (eb) => auditInsert(eb, audit, now))
-    .updateTable('users')
-    .set({
-      ...columns,
-      updated_at: now,
-      ...(app && { raw_app_meta_data: merged('raw_app_meta_data', app) }),
-      ...(user && { raw_user_meta_data: merged('raw_user_meta_data', user) }),
-    })
-    .where('id', '=', id)
-    .returning(userColumns)
-    .executeTakeFirst()
+  const values = { ...metadataValues(change), ...auditValues(audit), key: id, maxBytes, now }
+  return edited(metadataNames(change))(db, values)
 }
 
-/** Merges at the top level; a null value deletes its key (contract of the metadata fields). */
+const renewed = preparedWrite((db, value: ValueOf<Key & { old: string; renewed: string }>) =>
+  db
+    .updateTable('users')
+    .set({ encrypted_password: value('renewed'), updated_at: value('now') })
+    .where('id', '=', value('key'))
+    .where('encrypted_password', '=', value('old')),
+)
+
+/** Another hash of the same password; false when another one is stored by now. */
+export async function renewPasswordHash(
+  db: Db,
+  id: string,
+  hashes: { old: string; renewed: string },
+  now: Date,
+): Promise<boolean> {
+  return (await renewed(db, { ...hashes, key: id, now })) > 0
+}
+
+/**
+ * Marks the address as proven, from now on or since whenever it was, along with `edit`. Returns the address that the
+ * account has then; throws when nobody has this id.
+ */
+export function confirmEmail(
+  db: Db,
+  id: string,
+  edit: UserEdit,
+  now: Date,
+): Promise<{ email: string | null }> {
+  return emailConfirmed(editNames(edit))(db, editValues(id, edit, now))
+}
+
+/** As `confirmEmail`, for the phone number. */
+export async function confirmPhone(db: Db, id: string, edit: UserEdit, now: Date): Promise<void> {
+  await phoneConfirmed(editNames(edit))(db, editValues(id, edit, now))
+}
+
+const emailConfirmed = confirmed('email_confirmed_at')
+const phoneConfirmed = confirmed('phone_confirmed_at')
+
+function confirmed(column: 'email_confirmed_at' | 'phone_confirmed_at') {
+  return preparedFor((names: readonly (keyof UserChange | MetadataName)[]) =>
+    preparedOneRow((db, value: ValueOf<UserChange & MetadataValues & Key>) =>
+      db
+        .updateTable('users')
+        .set({
+          [column]: sql`coalesce(${sql.ref(column)}, ${value('now')})`,
+          is_anonymous: sql.lit(false),
+          ...valuesOf(value, names.filter(isColumn)),
+          updated_at: value('now'),
+          ...mergedColumns(value, names),
+        })
+        .where('id', '=', value('key'))
+        .returning('email'),
+    ),
+  )
+}
+
+const isColumn = (name: keyof UserChange | MetadataName) => name !== 'app' && name !== 'user'
+
+function editNames(edit: UserEdit): (keyof UserChange | MetadataName)[] {
+  return [...namesIn(edit.columns ?? {}), ...metadataNames(edit)]
+}
+
+function editValues(id: string, edit: UserEdit, now: Date) {
+  return { ...edit.columns, ...metadataValues(edit), key: id, now }
+}
+
+const mergedOnly = preparedFor((names: readonly MetadataName[]) =>
+  preparedWrite((db, value: ValueOf<Limited>) =>
+    db
+      .updateTable('users')
+      .set({ updated_at: value('now'), ...mergedColumns(value, names) })
+      .where('id', '=', value('key'))
+      .where(fits(value, names)),
+  ),
+)
+
+/** False, and nothing is written, when metadata would have more than `maxBytes` and more than it has. */
 export async function mergeMetadata(
   db: Db,
   id: string,
-  metadata: { app?: Metadata; user?: Metadata },
+  change: MetadataChange,
+  maxBytes: number,
   now: Date,
-): Promise<void> {
-  await db
-    .updateTable('users')
-    .set({
-      updated_at: now,
-      ...(metadata.app && { raw_app_meta_data: merged('raw_app_meta_data', metadata.app) }),
-      ...(metadata.user && { raw_user_meta_data: merged('raw_user_meta_data', metadata.user) }),
-    })
-    .where('id', '=', id)
-    .execute()
+): Promise<boolean> {
+  const values = { ...metadataValues(change), key: id, maxBytes, now }
+  return (await mergedOnly(metadataNames(change))(db, values)) > 0
 }
 
-function merged(column: 'raw_app_meta_data' | 'raw_user_meta_data', change: Metadata) {
-  const set = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null))
-  const deleted = Object.keys(change).filter((key) => change[key] === null)
-  return sql<string>`(coalesce(${sql.ref(column)}, '{}'::jsonb) || ${JSON.stringify(set)}::jsonb) - ${deleted}::text[]`
-}
+const replaceOwn = preparedWrite((db, value: ValueOf<Key & { data: string }>) =>
+  db
+    .updateTable('users')
+    .set({ raw_user_meta_data: value('data'), updated_at: value('now') })
+    .where('id', '=', value('key')),
+)
 
 /** Replaces a metadata object whole: for an account whose earlier data was nobody's proven own. */
 export async function replaceUserMetadata(db: Db, id: string, metadata: Metadata, now: Date) {
-  await db
-    .updateTable('users')
-    .set({ raw_user_meta_data: JSON.stringify(metadata), updated_at: now })
-    .where('id', '=', id)
-    .execute()
+  await replaceOwn(db, { key: id, data: JSON.stringify(metadata), now })
 }

@@ -131,20 +131,20 @@ export async function estimateListed(db: Db, listing: Listing): Promise<number> 
 }
 
 /** The row after which the list goes on. */
-export interface Place {
+export interface Cursor {
   /** Microseconds since the epoch: more than a Date holds, as rows of one millisecond must not be lost. */
   createdAt: number
   id: string
 }
 
-/** The latest moment a place can name, in microseconds: the year 2255, exact in a double. */
+/** The latest moment a cursor can name, in microseconds: the year 2255, exact in a double. */
 export const endOfTime = 9_000_000_000_000_000
 
-/** What follows a place, however deep it lies, and one row more. */
+/** What follows a cursor, however deep it lies, and one row more. */
 export function listAfter(
   db: Db,
   listing: Listing,
-  { after, size }: { after: Place | undefined; size: number },
+  { after, size }: { after: Cursor | undefined; size: number },
 ): Promise<(UserRow & { place: number })[]> {
   const { direction } = listing
   const comparison = sql.raw(direction === 'asc' ? '>' : '<')

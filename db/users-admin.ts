@@ -1,9 +1,11 @@
 /** What only admins do to a person's row. */
 import { sql } from 'kysely'
 
+import { provenIdentities } from './address-owners.ts'
 import type { Db, Trx } from './database.ts'
 import { deleteTokens } from './one-time-tokens.ts'
-import { deleteSessions } from './sessions.ts'
+import { deleteRecoveryCodes } from './recovery-codes.ts'
+import { deletePasskeys } from './webauthn-credentials.ts'
 
 export interface Addresses {
   id?: string | undefined
@@ -17,7 +19,7 @@ export interface TakenAddresses {
   phone: boolean
 }
 
-/** Which of these somebody other than `except` already has; an address at a provider counts, SSO's does not. */
+/** Which of these somebody other than `except` already has; an address that a provider verified counts, SSO's does not. */
 export async function findTaken(
   db: Db,
   { id, email, phone }: Addresses,
@@ -44,9 +46,11 @@ export async function findTaken(
         .or([
           eb.exists(others(eb).where('users.email', '=', email ?? null)),
           eb.exists(
-            others(eb)
-              .innerJoin('identities', 'identities.user_id', 'users.id')
-              .where('identities.email', '=', email ?? null),
+            others(eb).where(
+              'users.id',
+              'in',
+              provenIdentities(eb, [email ?? '']).select('identities.user_id'),
+            ),
           ),
         ])
         .as('email'),
@@ -85,9 +89,9 @@ export async function softDeleteUser(trx: Trx, id: string, now: Date): Promise<v
     .where('user_id', '=', id)
     .execute()
   await trx.deleteFrom('mfa_factors').where('user_id', '=', id).execute()
-  await trx.deleteFrom('webauthn_credentials').where('user_id', '=', id).execute()
+  await deletePasskeys(trx, id)
+  await deleteRecoveryCodes(trx, id)
   await deleteTokens(trx, id)
-  await deleteSessions(trx, id)
 }
 
 const hashed = (column: string) => base64Url(sql`id::text || coalesce(${sql.ref(column)}, '')`)

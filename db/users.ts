@@ -1,10 +1,19 @@
-import type { ColumnType, ExpressionBuilder, Generated, Selectable } from 'kysely'
+import {
+  type ColumnType,
+  type ExpressionBuilder,
+  type Generated,
+  type Selectable,
+  sql,
+} from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
+import { provenIdentities } from './address-owners.ts'
 import type { Database, Db } from './database.ts'
 import { type IdentityJson, identityColumns } from './identities.ts'
 import { type FactorJson, factorColumns } from './mfa.ts'
+import { preparedRow, preparedRows, type ValueOf } from './prepared-statement.ts'
 import { userColumns } from './user-columns.ts'
+import { eachOf, wantedId } from './wanted-ids.ts'
 
 /** Free-form JSON of a person; top-level keys are merged on update. */
 export type Metadata = Record<string, unknown>
@@ -72,104 +81,73 @@ export function userRelations(eb: ExpressionBuilder<Database, 'users'>) {
 
 const selectUser = (db: Db) => db.selectFrom('users').select(userColumns).select(userRelations)
 
+const findById = preparedRow((db, value: ValueOf<{ id: string }>) =>
+  selectUser(db).where('users.id', '=', value('id')),
+)
+
 export function findUser(db: Db, id: string): Promise<UserRecord | undefined> {
-  return selectUser(db).where('users.id', '=', id).executeTakeFirst()
+  return findById(db, { id })
 }
+
+const findEach = preparedRows((db, value: ValueOf<{ ids: readonly string[] }>) =>
+  eachOf(db, value('ids'))
+    .innerJoinLateral(
+      selectUser(db).where('users.id', '=', wantedId).limit(sql.lit(1)).as('found'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('found'),
+)
+
+/** Those of these ids that there are. */
+export function findUsers(db: Db, ids: readonly string[]): Promise<UserRecord[]> {
+  return findEach(db, { ids })
+}
+
+interface Address {
+  address: string
+  aud: string
+}
+
+const findByEmail = preparedRow((db, value: ValueOf<Address>) =>
+  selectUser(db)
+    .where('users.email', '=', value('address'))
+    .where('users.aud', '=', value('aud'))
+    .where('users.is_sso_user', '=', sql.lit(false)),
+)
 
 export function findUserByEmail(db: Db, email: string, aud: string) {
-  return selectUser(db)
-    .where('users.email', '=', email)
-    .where('users.aud', '=', aud)
-    .where('users.is_sso_user', '=', false)
-    .executeTakeFirst()
+  return findByEmail(db, { address: email, aud })
 }
+
+const findByPhone = preparedRow((db, value: ValueOf<Address>) =>
+  selectUser(db)
+    .where('users.phone', '=', value('address'))
+    .where('users.aud', '=', value('aud'))
+    .where('users.is_sso_user', '=', sql.lit(false)),
+)
 
 export function findUserByPhone(db: Db, phone: string, aud: string) {
-  return selectUser(db)
-    .where('users.phone', '=', phone)
-    .where('users.aud', '=', aud)
-    .where('users.is_sso_user', '=', false)
-    .executeTakeFirst()
+  return findByPhone(db, { address: phone, aud })
 }
 
-/**
- * The person whom a sign-up with this address would repeat: the owner of any identity with the address
- * (a provider's counts), else the owner of the address itself.
- */
-export function findUserByAnyEmail(db: Db, email: string, aud: string) {
-  return selectUser(db)
-    .where('users.aud', '=', aud)
-    .where('users.is_sso_user', '=', false)
+const findByAnyEmail = preparedRow((db, value: ValueOf<Address>) =>
+  selectUser(db)
+    .where('users.aud', '=', value('aud'))
+    .where('users.is_sso_user', '=', sql.lit(false))
     .where((eb) =>
       eb.or([
-        eb('users.email', '=', email),
-        eb('users.id', 'in', (sub) =>
-          sub.selectFrom('identities').select('user_id').where('identities.email', '=', email),
-        ),
+        eb('users.email', '=', value('address')),
+        eb('users.id', 'in', provenIdentities(eb, [value('address')]).select('identities.user_id')),
       ]),
     )
-    .orderBy((eb) => eb('users.email', 'is not distinct from', email), 'desc')
-    .limit(1)
-    .executeTakeFirst()
-}
+    .orderBy((eb) => eb('users.email', 'is not distinct from', value('address')), 'desc')
+    .limit(sql.lit(1)),
+)
 
-export interface NewUser {
-  id: string
-  aud: string
-  role: string
-  email: string | null
-  phone: string | null
-  encrypted_password: string | null
-  raw_app_meta_data: Metadata
-  raw_user_meta_data: Metadata
-  is_anonymous: boolean
-  is_sso_user?: boolean
-  email_confirmed_at?: Date | null
-  phone_confirmed_at?: Date | null
-  banned_until?: Date | null
-}
-
-/** Inserts nothing and returns undefined when another request took the address first. */
-export async function insertUser(
-  db: Db,
-  user: NewUser,
-  now: Date,
-): Promise<UserRecord | undefined> {
-  const row = await db
-    .insertInto('users')
-    .values({
-      ...user,
-      instance_id: nilUuid,
-      raw_app_meta_data: JSON.stringify(user.raw_app_meta_data),
-      raw_user_meta_data: JSON.stringify(user.raw_user_meta_data),
-      created_at: now,
-      updated_at: now,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(userColumns)
-    .executeTakeFirst()
-  return row && { ...row, identities: [], factors: [] }
-}
-
-/** Columns a caller may set; metadata is merged by `mergeMetadata`, never set here. */
-export type UserChange = Partial<
-  Omit<UserRow, 'id' | 'confirmed_at' | 'raw_app_meta_data' | 'raw_user_meta_data' | 'created_at'>
->
-
-export async function updateUser(db: Db, id: string, change: UserChange, now: Date): Promise<void> {
-  await db
-    .updateTable('users')
-    .set({ ...change, updated_at: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-/** Locks the row until the transaction ends, so that two requests about one person take turns. */
-export async function lockUser(db: Db, id: string): Promise<void> {
-  await db.selectFrom('users').select('id').where('id', '=', id).forUpdate().execute()
-}
-
-export async function deleteUser(db: Db, id: string): Promise<boolean> {
-  const result = await db.deleteFrom('users').where('id', '=', id).executeTakeFirst()
-  return result.numDeletedRows > 0n
+/**
+ * The person whom a sign-up with this address would repeat: the owner of the address itself, else of an identity whose
+ * provider has verified it.
+ */
+export function findUserByAnyEmail(db: Db, email: string, aud: string) {
+  return findByAnyEmail(db, { address: email, aud })
 }

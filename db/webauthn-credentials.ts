@@ -1,5 +1,158 @@
-/** Passkeys; so far only removed, together with the person they belong to. */
+/** Passkeys, in the form that GoTrue stores. */
+import { type ColumnType, type Selectable, sql } from 'kysely'
+
+import type { Db } from './database.ts'
+import { preparedRow, type ValueOf } from './prepared-statement.ts'
+
 export interface WebauthnCredentialsTable {
   id: string
   user_id: string
+  credential_id: Buffer
+  /** A COSE key (RFC 9052 §7). */
+  public_key: Buffer
+  attestation_type: string
+  aaguid: string | null
+  /** A bigint: it comes out as text where the driver is not told otherwise. */
+  sign_count: ColumnType<string | number, number, number>
+  transports: ColumnType<string[], string, string>
+  backup_eligible: boolean
+  backed_up: boolean
+  friendly_name: string
+  created_at: Date
+  updated_at: Date
+  last_used_at: Date | null
+}
+
+const shownColumns = ['id', 'friendly_name', 'created_at', 'last_used_at'] as const
+
+export type PasskeyRow = Pick<Selectable<WebauthnCredentialsTable>, (typeof shownColumns)[number]>
+
+/** The passkeys of a person, oldest first. */
+export function findPasskeys(db: Db, userId: string) {
+  return db
+    .selectFrom('webauthn_credentials')
+    .select([...shownColumns, 'credential_id'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+}
+
+const keyColumns = ['id', 'user_id', 'credential_id', 'public_key', 'backup_eligible'] as const
+
+export type PasskeyKey = Pick<Selectable<WebauthnCredentialsTable>, (typeof keyColumns)[number]>
+
+const findKey = preparedRow((db, value: ValueOf<{ credentialId: Buffer }>) =>
+  db
+    .selectFrom('webauthn_credentials')
+    .select(keyColumns)
+    .where('credential_id', '=', value('credentialId')),
+)
+
+/** What an answer of this credential is judged by. */
+export function findPasskeyKey(db: Db, credentialId: Buffer): Promise<PasskeyKey | undefined> {
+  return findKey(db, { credentialId })
+}
+
+export interface NewPasskey {
+  user_id: string
+  credential_id: Buffer
+  public_key: Buffer
+  attestation_type: string
+  aaguid: string
+  sign_count: number
+  transports: string[]
+  backup_eligible: boolean
+  backed_up: boolean
+  friendly_name: string
+}
+
+/** Fails with a unique violation when anybody has this credential already. */
+export function insertPasskey(db: Db, passkey: NewPasskey, now: Date): Promise<PasskeyRow> {
+  const transports = JSON.stringify(passkey.transports)
+  const times = { created_at: now, updated_at: now }
+  return db
+    .insertInto('webauthn_credentials')
+    .values({ id: crypto.randomUUID(), ...passkey, transports, ...times })
+    .returning(shownColumns)
+    .executeTakeFirstOrThrow()
+}
+
+export interface PasskeyUse {
+  counter: number
+  backedUp: boolean
+}
+
+export type PasskeyAdvance = 'advanced' | 'counter went back' | 'gone'
+
+const advance = preparedRow((db, value: ValueOf<PasskeyUse & { id: string; now: Date }>) =>
+  db
+    .with('advanced', (eb) =>
+      eb
+        .updateTable('webauthn_credentials')
+        .set({
+          sign_count: value('counter'),
+          backed_up: value('backedUp'),
+          last_used_at: value('now'),
+          updated_at: value('now'),
+        })
+        .where('id', '=', value('id'))
+        .where(
+          sql<boolean>`(sign_count < ${value('counter')}::bigint or (sign_count = 0 and ${value('counter')}::bigint = 0))`,
+        )
+        .returning('id'),
+    )
+    .selectFrom('webauthn_credentials')
+    .leftJoin('advanced', 'advanced.id', 'webauthn_credentials.id')
+    .select('advanced.id')
+    .where('webauthn_credentials.id', '=', value('id')),
+)
+
+/**
+ * Notes a use, unless the signature counter has not risen since the last one (WebAuthn Level 3 §6.1.1; one that stays
+ * at zero is none). One statement, so that of two answers with one counter a single one counts.
+ */
+export async function advancePasskey(
+  db: Db,
+  id: string,
+  { counter, backedUp }: PasskeyUse,
+  now: Date,
+): Promise<PasskeyAdvance> {
+  const row = await advance(db, { id, counter, backedUp, now })
+  if (!row) return 'gone'
+  return row.id === null ? 'counter went back' : 'advanced'
+}
+
+/** Undefined when the person has no such passkey. */
+export function renamePasskey(
+  db: Db,
+  { userId, id }: { userId: string; id: string },
+  friendlyName: string,
+  now: Date,
+): Promise<PasskeyRow | undefined> {
+  return db
+    .updateTable('webauthn_credentials')
+    .set({ friendly_name: friendlyName, updated_at: now })
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .returning(shownColumns)
+    .executeTakeFirst()
+}
+
+/** False when the person has no such passkey. */
+export async function deletePasskey(
+  db: Db,
+  { userId, id }: { userId: string; id: string },
+): Promise<boolean> {
+  const result = await db
+    .deleteFrom('webauthn_credentials')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** Removes every passkey of a person. */
+export async function deletePasskeys(db: Db, userId: string): Promise<void> {
+  await db.deleteFrom('webauthn_credentials').where('user_id', '=', userId).execute()
 }

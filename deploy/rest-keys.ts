@@ -1,6 +1,7 @@
 /**
- * Beside PostgREST: makes its login role, keeps our key set in a file for it, and asks it to read the file again when
- * the set changed. A new key is published long before it signs, so looking once a minute is enough.
+ * Beside PostgREST: keeps our key set in a file for it, and asks it to read the file again when the set changed. A new
+ * key is published long before it signs, so looking once a minute is enough. It connects as PostgREST does: whoever may
+ * connect may send a notification.
  */
 import { rename, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,29 +17,20 @@ function setting(name: string): string {
   return value
 }
 
-const [databaseUrl, password, jwksUrl, file] = [
-  'DATABASE_URL',
-  'AUTHENTICATOR_PASSWORD',
-  'JWKS_URL',
-  'JWKS_FILE',
-].map(setting) as [string, string, string, string]
+const [databaseUrl, jwksUrl, file] = ['DATABASE_URL', 'JWKS_URL', 'JWKS_FILE'].map(setting) as [
+  string,
+  string,
+  string,
+]
 
-async function withDatabase(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+async function tell(): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    await work(client)
+    await client.query("notify pgrst, 'reload config'")
   } finally {
     await client.end()
   }
-}
-
-async function prepareRole(client: pg.Client): Promise<void> {
-  const found = await client.query("select from pg_roles where rolname = 'authenticator'")
-  if (found.rowCount === 0) await client.query('create role authenticator login noinherit')
-  const secret = client.escapeLiteral(password)
-  await client.query(`alter role authenticator password ${secret}`)
-  await client.query('grant anon, authenticated, service_role to authenticator')
 }
 
 /** What PostgREST was last told to read. */
@@ -52,12 +44,11 @@ async function refreshKeys(): Promise<void> {
   // PostgREST may read at any moment, and never finds half a file.
   await writeFile(`${file}.new`, keys)
   await rename(`${file}.new`, file)
-  await withDatabase((client) => client.query("notify pgrst, 'reload config'"))
+  await tell()
   told = keys
   console.log('the key set changed; PostgREST was told')
 }
 
-await withDatabase(prepareRole)
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0))
 for (;;) {
   // A server or database that restarts is asked again later; the file keeps the last good set.

@@ -23,7 +23,7 @@ export function confirmationUrl(link: ConfirmationLink): string {
   return url.href
 }
 
-export interface ForwardedHost {
+interface ForwardedHost {
   /** AUTH_API_EXTERNAL_URL */
   externalUrl: string
   /** AUTH_MAILER_EXTERNAL_HOSTS: host names, or `host:port`. */
@@ -33,7 +33,7 @@ export interface ForwardedHost {
 }
 
 /**
- * The base of links in a mail. Anybody can send X-Forwarded-Host, and a link to their host would hand
+ * The base of links in a mail. Anybody can send X-Forwarded-Host, and a link to their host would send
  * them the token: it counts only when the operator has listed it.
  */
 export function mailBaseUrl(options: ForwardedHost): string {

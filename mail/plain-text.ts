@@ -4,7 +4,7 @@ import { convert } from 'html-to-text'
 export function plainTextOf(html: string): string {
   return `${convert(html, {
     wordwrap: 78,
-    // Deeper than any mail is, and far from the end of the stack.
+    // Deeper than any mail is, and not deep enough to overflow the stack.
     limits: { maxInputLength: 2_000_000, maxDepth: 500 },
     selectors: [
       { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },

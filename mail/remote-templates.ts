@@ -1,10 +1,10 @@
-/** Templates that an operator keeps at a URL: fetched when needed, kept for a while, never waited for twice. */
+/** Templates that an operator keeps at a URL: fetched when needed, cached, and fetched once for all who wait. */
 import { compileTemplate, type Template } from './go-template/template.ts'
 import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
 import type { MailLog } from './log.ts'
 
 export interface RemoteTemplateOptions {
-  /** The guarded implementation of the server; nothing here decides which addresses are allowed. */
+  /** The guarded implementation of the server, which decides what addresses are allowed and limits the answer. */
   fetch: typeof globalThis.fetch
   /** Completes URLs that do not start with `http`. */
   siteUrl: string
@@ -45,7 +45,7 @@ export function createRemoteTemplates(options: RemoteTemplateOptions) {
     }
   }
 
-  /** Fetches what has grown old, once for all who ask meanwhile. Undefined when none is configured. */
+  /** Fetches what has expired, once for all who ask meanwhile. Undefined when none is configured. */
   function refreshed(kind: MailKind): Entry | undefined {
     const configured = options.templateUrls[kind]?.trim()
     if (!configured) return undefined
@@ -67,7 +67,7 @@ export function createRemoteTemplates(options: RemoteTemplateOptions) {
       return entry.template
     },
 
-    /** Fetches the templates that have grown old, so that the next mails find them. */
+    /** Fetches the templates that have expired, so that the next mails find them. */
     async renew(): Promise<void> {
       await Promise.all(mailKindNames.map((kind) => refreshed(kind)?.pending))
     },
@@ -87,25 +87,13 @@ async function download(url: string, options: RemoteTemplateOptions): Promise<st
     redirect: 'manual',
     signal: AbortSignal.timeout(options.timeoutSeconds * 1000),
   })
-  if (response.status !== 200) {
-    await response.body?.cancel()
-    throw new Error(`the server answered ${response.status}`)
+  if (response.status !== 200) throw new Error(`the server answered ${response.status}`)
+  const text = await response.text()
+  if (Buffer.byteLength(text) > options.maxBytes) {
+    throw new Error(`the template is larger than ${options.maxBytes} bytes`)
   }
-  const text = new TextDecoder().decode(await readAtMost(response, options.maxBytes))
   if (text.trim() === '') throw new Error('the template is empty')
   return text
-}
-
-async function readAtMost(response: Response, maxBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  // Leaving the loop by a throw cancels the body.
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > maxBytes) throw new Error(`the template is larger than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function reasonOf(error: unknown): string {

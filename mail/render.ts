@@ -1,5 +1,6 @@
 /** From a kind of mail and its variables to what is sent: subject, HTML and plain text. */
 import { builtIn } from './built-in/built-in.ts'
+import { withProviderName } from './built-in/names.ts'
 import { compileTemplate, type Template } from './go-template/template.ts'
 import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
 import type { MailLog } from './log.ts'
@@ -19,6 +20,8 @@ export interface MailRendererOptions {
   retrySeconds: number
   /** Longest template that is taken. */
   maxBytes: number
+  /** What people call each external provider. */
+  providerTitles: ReadonlyMap<string, string>
   /** `renewTemplates` is called regularly; see RemoteTemplateOptions. */
   renewing: boolean
   log: MailLog
@@ -54,15 +57,16 @@ export function createMailRenderer(options: MailRendererOptions) {
   }
 
   return {
-    /** Always renders: where the operator's template is missing or broken, the built-in one stands in. */
+    /** Always renders: where the operator's template is missing or broken, the built-in one is used. */
     async render<Kind extends MailKind>(
       kind: Kind,
       variables: MailVariables[Kind],
     ): Promise<RenderedMail> {
-      return { subject: subjectOf(kind, variables), ...(await bodyOf(kind, variables)) }
+      const named = withProviderName(variables, options.providerTitles)
+      return { subject: subjectOf(kind, named), ...(await bodyOf(kind, named)) }
     },
 
-    /** Fetches the operator's templates that have grown old. */
+    /** Fetches the operator's templates that have expired. */
     renewTemplates: remote.renew,
   }
 }

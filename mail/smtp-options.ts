@@ -1,4 +1,4 @@
-/** How the mail server is spoken to. */
+/** The options of the connection to the mail server. */
 import { isIP } from 'node:net'
 import type { SMTPPoolOptions } from 'nodemailer'
 import type { MailHeaders } from './headers.ts'
@@ -10,7 +10,7 @@ import type { MailHeaders } from './headers.ts'
  * - starttls: STARTTLS or nothing.
  * - none: in clear, whatever is offered.
  */
-export type SmtpTls = 'auto' | 'implicit' | 'starttls' | 'none'
+type SmtpTls = 'auto' | 'implicit' | 'starttls' | 'none'
 
 export interface MailTransportOptions {
   host: string
@@ -30,7 +30,7 @@ export interface MailTransportOptions {
 }
 
 /** Seconds. */
-export interface MailTimeouts {
+interface MailTimeouts {
   connection: number
   greeting: number
   /** Silence on an open connection. */
@@ -53,7 +53,7 @@ export function ehloNameOf(url: string): string {
   return hostname.replace(/^\[/, '[IPv6:')
 }
 
-/** What nodemailer has to know of it. */
+/** The same in nodemailer's form. */
 export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
   const { host, port, user, pass, timeouts } = options
   return {
@@ -65,7 +65,7 @@ export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
     ...(user ? { auth: { user, pass: pass ?? '' } } : {}),
     maxConnections: options.maxConnections,
     idleTimeout: 30_000,
-    // Only for a kept connection that turns out to be dead before any of the text was sent.
+    // Only for a pooled connection that turns out to be closed before any of the text was sent.
     maxRequeues: 1,
     connectionTimeout: timeouts.connection * 1000,
     dnsTimeout: timeouts.connection * 1000,

@@ -13,7 +13,7 @@ export class MailTransportError extends Error {
   readonly outcome: SendOutcome
   /** The server's reply code, when it gave one (RFC 5321 section 4.2). */
   readonly responseCode: number | undefined
-  // Servers like to repeat the recipient in their replies, so it stays out of what loggers collect.
+  // Servers often repeat the recipient in their replies, so it stays out of what loggers collect.
   readonly #response: string | undefined
 
   constructor(outcome: SendOutcome, message: string, reply?: { code: number; text: string }) {

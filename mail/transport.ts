@@ -1,4 +1,4 @@
-/** Hands mails to an SMTP server over a few kept connections, and says exactly what became of each. */
+/** Sends mails to an SMTP server over a pool of connections, and reports the outcome of each. */
 import type { Readable } from 'node:stream'
 import { createTransport } from 'nodemailer'
 import { headersFor } from './headers.ts'
@@ -8,7 +8,7 @@ import { classify, MailTransportError } from './transport-error.ts'
 
 export interface OutgoingMail {
   kind: MailKind
-  /** With angle brackets; see messageIdOf. Kept the same on every try, so that a double can be told. */
+  /** With angle brackets; see messageIdOf. Kept the same on every try, so that a duplicate can be recognised. */
   messageId: string
   to: string
   date: Date
@@ -17,13 +17,13 @@ export interface OutgoingMail {
   text: string
 }
 
-export interface SentMail {
+interface SentMail {
   messageId: string
   /** What the server said when it took the mail; often its own id. */
   response: string
 }
 
-export interface MailTransport {
+interface MailTransport {
   /** Throws a MailTransportError. */
   send(mail: OutgoingMail): Promise<SentMail>
   /** Connects and signs in, sends nothing. Throws a MailTransportError. */
@@ -88,7 +88,7 @@ function compose(mail: OutgoingMail, { from, headers }: MailTransportOptions) {
     text: mail.text,
     textEncoding: 'quoted-printable' as const,
     headers: [
-      // RFC 3834: nobody's holiday notice needs to answer this.
+      // RFC 3834: automatic replies do not answer such a mail.
       { key: 'Auto-Submitted', value: 'auto-generated' },
       ...headersFor(mail.kind, headers),
     ],

@@ -2,11 +2,9 @@
  * Bodies are JSON whatever the Content-Type says; keys match without case, a null field counts as absent,
  * and forms are understood (RFC 6749 clients and Apple's form_post send them).
  */
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
-
 import { badJson } from '../errors.ts'
 import { isStorable } from './body-parser/storable.ts'
+import { defineExtension } from './define-plugin.ts'
 
 type Json = Record<string, unknown>
 
@@ -63,21 +61,23 @@ function allowsNone(schema: unknown): boolean {
   return Array.isArray(variants) && variants.some(({ type }) => type === 'null')
 }
 
-async function bodyParser(fastify: FastifyInstance) {
-  fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
-    // What asks for no body is not bothered by a wrong one.
-    const schema = request.routeOptions.schema?.body
-    if (!schema) return done(null, undefined)
-    try {
-      const body = parseBody(request.headers['content-type'], text.toString())
-      if (body === undefined && !allowsNone(schema))
-        throw badJson('the body is empty; send one JSON object')
-      done(null, body)
-    } catch (error) {
-      done(error instanceof Error ? error : badJson('unreadable'))
-    }
-  })
-}
-
-export default fp(bodyParser, { name: 'body-parser', fastify: '5.x' })
+export default defineExtension({
+  name: 'body-parser',
+  needs: ['removeAllContentTypeParsers', 'addContentTypeParser'],
+  install(house) {
+    house.removeAllContentTypeParsers()
+    house.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
+      // A route without a body schema ignores the body, so an unreadable one is no error there.
+      const schema = request.routeOptions.schema?.body
+      if (!schema) return done(null, undefined)
+      try {
+        const body = parseBody(request.headers['content-type'], text.toString())
+        if (body === undefined && !allowsNone(schema))
+          throw badJson('the body is empty; send one JSON object')
+        done(null, body)
+      } catch (error) {
+        done(error instanceof Error ? error : badJson('unreadable'))
+      }
+    })
+  },
+})

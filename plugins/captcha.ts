@@ -4,11 +4,11 @@
  */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 
 import { captchaFailed, unexpectedFailure } from '../errors.ts'
-import type { Config } from '../schemas/config/config.ts'
+import type { Config } from './config/config.ts'
+import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -103,16 +103,15 @@ function tokenOf(body: unknown): string {
   return nested.trim() || top.trim()
 }
 
-async function captcha(fastify: FastifyInstance) {
-  const { config, httpClient, log, bearerAuth } = fastify
-  const { isAdmin } = bearerAuth
-  const { fetch } = httpClient
-  const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
-  fastify.decorate('captcha', createCaptcha({ config, fetch, log, isAdmin, longestMs }))
-}
-
-export default fp(captcha, {
+export default definePlugin({
   name: 'captcha',
-  fastify: '5.x',
-  dependencies: ['config', 'http-client', 'bearer-auth', 'client-ip'],
+  needs: ['bearerAuth', 'config', 'httpClient', 'log'],
+  create: ({ bearerAuth, config, httpClient, log }) =>
+    createCaptcha({
+      config,
+      fetch: httpClient.fetch,
+      log,
+      isAdmin: bearerAuth.isAdmin,
+      longestMs: config.AUTH_API_MAX_REQUEST_DURATION * 800,
+    }),
 })

@@ -1,12 +1,12 @@
 /** Removes what has long ended, in small batches and on one replica at a time (docs/sessions.md). */
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyBaseLogger } from 'fastify'
 
 import type { Db } from '../db/database.ts'
-import type { Config } from '../schemas/config/config.ts'
 import { cleanUpSteps, type Retention } from './clean-up/steps.ts'
+import type { Config } from './config/config.ts'
+import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -57,33 +57,33 @@ function retentionOf(config: Config): Retention {
     sessionInactivity: config.AUTH_SESSIONS_INACTIVITY_TIMEOUT,
     // A flow by mail waits for its link, and then for its code to be exchanged.
     flow: config.AUTH_MAILER_OTP_EXP + flowSeconds,
+    challenge: config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION,
+    factor: config.AUTH_MFA_FACTOR_EXPIRY_DURATION,
     limits: Math.max(
       guessSeconds,
       config.AUTH_SMTP_MAX_FREQUENCY ?? 900,
       config.AUTH_SMS_MAX_FREQUENCY,
+      config.AUTH_MFA_PHONE_MAX_FREQUENCY,
     ),
     anonymousUsers: config.AUTH_DB_CLEANUP_ANONYMOUS_USERS_RETENTION,
     auditLog: config.AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION,
   }
 }
 
-async function cleanUp(fastify: FastifyInstance) {
-  const { config, db, jobQueue, log } = fastify
-  const batchSize = config.AUTH_DB_CLEANUP_BATCH_SIZE
-  const decorator = createCleanUp({ db, log, retention: retentionOf(config), batchSize })
-  fastify.decorate('cleanUp', decorator)
-  // Added also where it is switched off: another replica may have asked for a run.
-  jobQueue.addTask(
-    'clean_up',
-    async (_payload, { signal }) => {
-      if (config.AUTH_DB_CLEANUP_ENABLED) await decorator.run(new Date(), signal)
-    },
-    { cron: '41 * * * *' },
-  )
-}
-
-export default fp(cleanUp, {
-  name: 'clean-up',
-  fastify: '5.x',
-  dependencies: ['config', 'db', 'job-queue'],
+export default definePlugin({
+  name: 'cleanUp',
+  needs: ['config', 'db', 'jobQueue', 'log'],
+  create({ config, db, jobQueue, log }) {
+    const batchSize = config.AUTH_DB_CLEANUP_BATCH_SIZE
+    const cleanUp = createCleanUp({ db, log, retention: retentionOf(config), batchSize })
+    // Added also where it is switched off: another replica may have asked for a run.
+    jobQueue.addTask(
+      'clean_up',
+      async (_payload, { signal }) => {
+        if (config.AUTH_DB_CLEANUP_ENABLED) await cleanUp.run(new Date(), signal)
+      },
+      { cron: '41 * * * *' },
+    )
+    return cleanUp
+  },
 })

@@ -1,52 +1,20 @@
-/** The connection pool and the typed database over it. */
+/** The typed database over the connection pool. */
 import { createHash } from 'node:crypto'
 
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 
 import { createDb, type Db } from '../db/database.ts'
+import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     db: Db
-    pool: pg.Pool
   }
 }
 
-// sessions.refreshed_at has no time zone and is UTC: dates must go in as UTC and come out as UTC.
-pg.defaults.parseInputDatesAsUTC = true
-const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => new Date(`${text.replace(' ', 'T')}Z`))
-types.setTypeParser(pg.types.builtins.INT8, Number)
-
 /** Statements beyond this many are sent unnamed, so that no connection collects plans without end. */
 const maxNamedStatements = 500
-
-export interface PoolOptions {
-  connectionString: string
-  /** 0 means 100 connections. */
-  max: number
-  log: Pick<FastifyBaseLogger, 'warn'>
-}
-
-export function createPool({ connectionString, max, log }: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    max: max === 0 ? 100 : max,
-    connectionTimeoutMillis: 5_000,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    application_name: 'postern',
-    types,
-  })
-  // Without a listener, an idle connection that the server closes would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
-  // The same for one in use, whose loss the statement under way reports.
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
-}
 
 /** Gives every statement a name derived from its text, so that Postgres plans it once a connection. */
 export function withNamedStatements(pool: pg.Pool): PostgresPool {
@@ -78,26 +46,11 @@ export function withNamedStatements(pool: pg.Pool): PostgresPool {
   }
 }
 
-async function database(fastify: FastifyInstance) {
-  const { config, log, metrics, tracing } = fastify
-  const pool = createPool({
-    connectionString: config.DATABASE_URL,
-    max: config.AUTH_DB_MAX_POOL_SIZE,
-    log,
-  })
-  const source = config.AUTH_DB_PREPARED_STATEMENTS ? withNamedStatements(pool) : pool
-  fastify.decorate('pool', pool)
-  fastify.decorate('db', createDb(source, config.AUTH_DB_NAMESPACE, tracing.query))
-  metrics.gauge('postern.db_pool.connections', () => [
-    { value: pool.totalCount - pool.idleCount, labels: { state: 'used' } },
-    { value: pool.idleCount, labels: { state: 'idle' } },
-  ])
-  metrics.gauge('postern.db_pool.waiting', () => [{ value: pool.waitingCount, labels: {} }])
-  fastify.addHook('onClose', () => pool.end())
-}
-
-export default fp(database, {
+export default definePlugin({
   name: 'db',
-  fastify: '5.x',
-  dependencies: ['config', 'telemetry'],
+  needs: ['config', 'pool', 'telemetry'],
+  create({ config, pool, telemetry }) {
+    const source = config.AUTH_DB_PREPARED_STATEMENTS ? withNamedStatements(pool) : pool
+    return createDb(source, config.AUTH_DB_NAMESPACE, telemetry.tracing.query)
+  },
 })

@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
+import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -73,8 +72,8 @@ export function createDevInbox(limit: number) {
   }
 }
 
-async function devInbox(fastify: FastifyInstance) {
-  fastify.decorate('devInbox', fastify.config.dev ? createDevInbox(500) : undefined)
-}
-
-export default fp(devInbox, { name: 'dev-inbox', fastify: '5.x', dependencies: ['config'] })
+export default definePlugin({
+  name: 'devInbox',
+  needs: ['config'],
+  create: ({ config }) => (config.dev ? createDevInbox(500) : undefined),
+})

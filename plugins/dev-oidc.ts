@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 
 import type { ProviderSettings } from '../providers/provider.ts'
+import { definePlugin } from './define-plugin.ts'
 import { isInstalled, startOpenidProvider } from './dev-oidc/openid-provider.ts'
 
 declare module 'fastify' {
@@ -28,13 +28,17 @@ export function createDevOidc(baseUrl: string) {
   }
 }
 
-async function devOidc(fastify: FastifyInstance) {
-  const { dev, AUTH_API_EXTERNAL_URL } = fastify.config
-  const settings =
-    dev && isInstalled() ? createDevOidc(AUTH_API_EXTERNAL_URL.replace(/\/$/, '')) : undefined
-  fastify.decorate('devOidc', settings)
-  if (settings) await fastify.register(async (scope) => serve(scope, settings))
-}
+export default definePlugin({
+  name: 'devOidc',
+  needs: ['config', 'register'],
+  async create(house) {
+    const { dev, AUTH_API_EXTERNAL_URL } = house.config
+    if (!dev || !isInstalled()) return undefined
+    const settings = createDevOidc(AUTH_API_EXTERNAL_URL.replace(/\/$/, ''))
+    await house.register(async (scope) => serve(scope, settings))
+    return settings
+  },
+})
 
 function serve(scope: FastifyInstance, settings: ProviderSettings) {
   // Made when somebody first goes there: it takes longer than all the rest of the start.
@@ -49,5 +53,3 @@ function serve(scope: FastifyInstance, settings: ProviderSettings) {
     handle(request.raw, reply.raw, request.originalUrl)
   })
 }
-
-export default fp(devOidc, { name: 'dev-oidc', fastify: '5.x', dependencies: ['config'] })

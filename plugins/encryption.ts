@@ -1,11 +1,11 @@
 /**
  * Secrets at rest: AES-256-GCM under a key made by HKDF (RFC 5869) from AUTH_ENCRYPTION_KEY and the row's id,
- * in the stored form that a peer reads as well. Also the source of every other server-side key.
+ * in the stored form that GoTrue reads as well. Also the source of every other server-side key.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
+import type { Config } from './config/config.ts'
+import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -25,6 +25,11 @@ export class DecryptionError extends Error {
   }
 }
 
+interface NamedKey {
+  id: string
+  key: Buffer
+}
+
 interface Stored {
   key_id: string
   alg: 'aes-gcm-hkdf'
@@ -34,10 +39,14 @@ interface Stored {
 
 /**
  * `keys` are 32 bytes each, the current one first; all of them decrypt, the first encrypts.
+ * `takenOver` are the keys of a database that GoTrue made, by the ids it gave them; they decrypt, too.
  * The pieces are base64 in the stored JSON; the authentication tag is the end of `data`.
  */
-export function createEncryption(keys: readonly [Buffer, ...Buffer[]]) {
-  const named = keys.map((key) => ({ id: keyId(key), key }))
+export function createEncryption(
+  keys: readonly [Buffer, ...Buffer[]],
+  takenOver: readonly NamedKey[] = [],
+) {
+  const named = [...keys.map((key) => ({ id: keyId(key), key })), ...takenOver]
   const [current] = keys
 
   return {
@@ -81,6 +90,9 @@ export function createEncryption(keys: readonly [Buffer, ...Buffer[]]) {
 
     isEncrypted: (value: string) => parseStored(value) !== undefined,
 
+    /** False for a value in clear or under an older key: it is encrypted again at its next use. */
+    isCurrent: (value: string) => parseStored(value)?.key_id === keyId(current),
+
     /** A 32-byte key of its own for one purpose, from the current key. */
     deriveKey: (purpose: string): Buffer => derive(current, purpose),
 
@@ -121,8 +133,13 @@ export function encryptionKeys(config: {
   return [Buffer.from(config.AUTH_ENCRYPTION_KEY, 'base64url'), ...old, fromSecret]
 }
 
-async function encryption(fastify: FastifyInstance) {
-  fastify.decorate('encryption', createEncryption(encryptionKeys(fastify.config)))
+function takenOverKeys(config: Pick<Config, 'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'>) {
+  const keys = Object.entries(config.AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS)
+  return keys.map(([id, key]) => ({ id, key: Buffer.from(key, 'base64url') }))
 }
 
-export default fp(encryption, { name: 'encryption', fastify: '5.x', dependencies: ['config'] })
+export default definePlugin({
+  name: 'encryption',
+  needs: ['config'],
+  create: ({ config }) => createEncryption(encryptionKeys(config), takenOverKeys(config)),
+})

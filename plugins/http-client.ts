@@ -5,10 +5,9 @@
  */
 import { isIP, type LookupFunction } from 'node:net'
 
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { type Dispatcher, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici'
 
+import { definePlugin } from './define-plugin.ts'
 import { isPublicAddress, publicLookup } from './http-client/public-addresses.ts'
 
 declare module 'fastify' {
@@ -27,6 +26,8 @@ export interface HttpClientOptions {
     httpsProxy: string | undefined
     noProxy: string | undefined
   }
+  /** Longest body of an answer to `fetch`, after decompression. */
+  maxBytes?: number
   /** The whole of a guarded request, body included. */
   guardTimeoutMs?: number
   /** Longest guarded body, after decompression. */
@@ -36,9 +37,10 @@ export interface HttpClientOptions {
 const IDLE_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 5_000
 const USER_AGENT = 'Postern'
+const MAX_BYTES = 1_048_576
 
 export function createHttpClient(options: HttpClientOptions) {
-  const { dev, guardTimeoutMs = 10_000, guardMaxBytes = 1_000_000 } = options
+  const { dev, maxBytes = MAX_BYTES, guardTimeoutMs = 10_000, guardMaxBytes = MAX_BYTES } = options
   const open = newAgent(options, undefined)
   const guarded = newAgent(options, dev ? undefined : publicLookup)
 
@@ -46,18 +48,20 @@ export function createHttpClient(options: HttpClientOptions) {
     assertAllowed(urlOf(input), dev)
     const timeout = AbortSignal.timeout(guardTimeoutMs)
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
-    const response = await send(guarded, input, { ...init, signal, redirect: 'error' })
-    return wholeResponse(response, guardMaxBytes)
+    return send(guarded, input, { ...init, signal, redirect: 'error' }, guardMaxBytes)
   }
 
   return {
-    /** A `fetch` for fixed hosts. No deadline of its own beyond 30 s of silence: pass a signal. */
-    fetch: ((input: string | URL | Request, init?: RequestInit) =>
-      send(open, input, init)) satisfies Fetch,
+    /**
+     * A `fetch` for fixed hosts. No deadline of its own beyond 30 s of silence: pass a signal.
+     * Rejects with TypeError, also for a body past the limit of size.
+     */
+    fetch: ((input: string | URL | Request, init: RequestInit = {}) =>
+      send(open, input, init, maxBytes)) satisfies Fetch,
 
     /**
      * A `fetch` for addresses that an operator or a person names: https only, public addresses only (checked on the
-     * address that is connected to, so a name that changes its mind gains nothing), no redirects, limits of size
+     * address that is connected to, which defeats DNS rebinding), no redirects, limits of size
      * and time. Behind a proxy the proxy resolves names, so only literal addresses are checked here.
      * Rejects with TypeError; AbortSignal's TimeoutError when too slow.
      */
@@ -81,7 +85,12 @@ function newAgent({ proxy }: HttpClientOptions, lookup: LookupFunction | undefin
   })
 }
 
-async function send(agent: Dispatcher, input: string | URL | Request, init: RequestInit = {}) {
+async function send(
+  agent: Dispatcher,
+  input: string | URL | Request,
+  init: RequestInit,
+  maxBytes: number,
+): Promise<Response> {
   const request = input instanceof Request ? await partsOf(input) : undefined
   const { body = null, ...rest } = { ...request, ...init }
   // Node's own FormData is not the undici package's, and nobody asks us for multipart.
@@ -89,7 +98,7 @@ async function send(agent: Dispatcher, input: string | URL | Request, init: Requ
   const headers = new Headers(rest.headers)
   if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT)
   const parts = { ...rest, body, headers: [...headers], dispatcher: agent }
-  return undiciFetch(urlOf(input), parts)
+  return wholeResponse(await undiciFetch(urlOf(input), parts), maxBytes)
 }
 
 /** Node's own Request is foreign to the undici package, so it is taken apart. */
@@ -111,7 +120,11 @@ function assertAllowed(url: URL, dev: boolean): void {
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TypeError(`${host} is not public`)
 }
 
-/** Reads the body within the limit of bytes and the request's deadline. */
+/**
+ * Reads the body within the limit of bytes and the request's deadline, for everybody who asks through this client.
+ * undici's maxResponseSize counts compressed bytes, which may unpack to a thousand times as many, and its
+ * decompressing interceptor, which counts the others, is experimental and says so at every start.
+ */
 async function wholeResponse(response: Awaited<ReturnType<typeof undiciFetch>>, maxBytes: number) {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -126,24 +139,27 @@ async function wholeResponse(response: Awaited<ReturnType<typeof undiciFetch>>, 
   return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
-async function httpClient(fastify: FastifyInstance) {
-  const { dev, HTTP_PROXY, HTTPS_PROXY, NO_PROXY, AUTH_INTERNAL_HTTP_TIMEOUT } = fastify.config
-  const proxy = { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY }
-  const guardTimeoutMs = AUTH_INTERNAL_HTTP_TIMEOUT * 1000
-  // Templates have a limit of their own, which may be higher than that of everything else.
-  const guardMaxBytes = Math.max(1_000_000, fastify.config.AUTH_MAILER_TEMPLATE_MAX_SIZE)
-  const client = createHttpClient({ dev, proxy, guardTimeoutMs, guardMaxBytes })
-  const { tracing } = fastify
-  fastify.decorate('httpClient', {
-    ...client,
-    fetch: tracing.fetch(client.fetch),
-    guardedFetch: tracing.fetch(client.guardedFetch),
-  })
-  fastify.addHook('onClose', client.close)
-}
-
-export default fp(httpClient, {
-  name: 'http-client',
-  fastify: '5.x',
-  dependencies: ['config', 'telemetry'],
+export default definePlugin({
+  name: 'httpClient',
+  needs: ['config', 'telemetry', 'addHook'],
+  create(house) {
+    const { config, telemetry } = house
+    const client = createHttpClient({
+      dev: config.dev,
+      proxy: {
+        httpProxy: config.HTTP_PROXY,
+        httpsProxy: config.HTTPS_PROXY,
+        noProxy: config.NO_PROXY,
+      },
+      guardTimeoutMs: config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000,
+      // Templates have a limit of their own, which may be higher than that of everything else.
+      guardMaxBytes: Math.max(1_000_000, config.AUTH_MAILER_TEMPLATE_MAX_SIZE),
+    })
+    house.addHook('onClose', client.close)
+    return {
+      ...client,
+      fetch: telemetry.tracing.fetch(client.fetch),
+      guardedFetch: telemetry.tracing.fetch(client.guardedFetch),
+    }
+  },
 })

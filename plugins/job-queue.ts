@@ -3,11 +3,9 @@
  * One process uses two connections for it, beside those of the pool: one waits for notifications, the other
  * fetches and finishes jobs. Where LISTEN does not work (poolers in transaction mode), jobs are polled for.
  */
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
-
 import type { Db } from '../db/database.ts'
 import { insertJob, type NewJob } from '../db/jobs.ts'
+import { definePlugin } from './define-plugin.ts'
 import { QueuePool } from './job-queue/queue-pool.ts'
 import { createJobRunner } from './job-queue/runner.ts'
 import type { JobHandler, JobRunnerOptions } from './job-queue/runner-options.ts'
@@ -58,24 +56,26 @@ export function createJobQueue(options: JobQueueOptions) {
   }
 }
 
-async function jobQueue(fastify: FastifyInstance) {
-  const { config, log } = fastify
-  // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
-  const pool = new QueuePool({ ...fastify.pool.options, max: 2 })
-  pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
-  pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
-  const queue = createJobQueue({
-    pool,
-    schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
-    log,
-    preparedStatements: config.AUTH_DB_PREPARED_STATEMENTS,
-  })
-  fastify.decorate('jobQueue', queue)
-  fastify.addHook('onReady', async () => queue.start())
-  fastify.addHook('onClose', async () => {
-    await queue.stop()
-    await pool.end()
-  })
-}
-
-export default fp(jobQueue, { name: 'job-queue', fastify: '5.x', dependencies: ['config', 'db'] })
+export default definePlugin({
+  name: 'jobQueue',
+  needs: ['config', 'log', 'pool', 'addHook'],
+  create(house) {
+    const { config, log } = house
+    // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
+    const pool = new QueuePool({ ...house.pool.options, max: 2 })
+    pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
+    pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
+    const queue = createJobQueue({
+      pool,
+      schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
+      log,
+      preparedStatements: config.AUTH_DB_PREPARED_STATEMENTS,
+    })
+    house.addHook('onReady', async () => queue.start())
+    house.addHook('onClose', async () => {
+      await queue.stop()
+      await pool.end()
+    })
+    return queue
+  },
+})

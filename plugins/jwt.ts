@@ -1,13 +1,13 @@
 /** Access tokens (RFC 7519): signed with the current key, verified with whichever key they name. */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { CompactSign, errors, type JWTHeaderParameters, jwtVerify } from 'jose'
 
-import { ApiError, badJwt } from '../errors.ts'
-import { AccessTokenClaims } from '../schemas/access-token.ts'
-import type { Config } from '../schemas/config/config.ts'
-import { accessTokenClaims, type ClaimsSource } from './jwt/access-token-claims.ts'
+import { ApiError, badJwt, tokenTooLarge } from '../errors.ts'
+import { type AccessToken, AccessTokenClaims } from '../schemas/access-token.ts'
+import type { Config } from './config/config.ts'
+import { definePlugin } from './define-plugin.ts'
+import { accessTokenClaims, type ClaimsSource, expiryOf } from './jwt/access-token-claims.ts'
+import { isAccessToken, isIssuedHere } from './jwt/purpose.ts'
 import { createVerifiedTokens } from './jwt/verified-tokens.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
@@ -40,7 +40,7 @@ export interface ApiTokenOptions {
   seconds: number
 }
 
-/** No HTTP client can send more, as Node reads at most 16 KiB of headers. */
+/** Proxies and servers in front of what a token is for read little more than this in one header. */
 const maxTokenLength = 16_384
 const maxRemembered = 2_048
 const clockToleranceSeconds = 5
@@ -49,7 +49,8 @@ const claimsCheck = TypeCompiler.Compile(AccessTokenClaims)
 
 export function createJwt({ signingKeys, config }: JwtOptions) {
   const verified = createVerifiedTokens(maxRemembered)
-  signingKeys.onChange(verified.clear)
+  const issuer = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
+  signingKeys.onChange(() => verified.clear())
 
   async function sign(claims: AccessTokenClaims): Promise<string> {
     const { kid, alg, key } = signingKeys.ring.signing
@@ -58,7 +59,9 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
   }
 
   /** The one key a token may be verified with; its algorithm is the key's, never the token's choice. */
-  async function keyFor({ kid, alg }: JWTHeaderParameters, now: Date) {
+  async function keyFor(header: JWTHeaderParameters, now: Date) {
+    const { kid, alg } = header
+    if (!isAccessToken(header)) throw unverifiable('its type is another')
     let key = signingKeys.ring.find(kid, alg, now)
     if (!key && kid !== undefined) {
       await signingKeys.lookAgain(now)
@@ -81,6 +84,7 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
       )
       const claims: unknown = payload
       if (!claimsCheck.Check(claims)) throw unverifiable('a claim has the wrong type')
+      if (!isIssuedHere(claims, issuer)) throw unverifiable('its issuer is another')
       return Object.freeze(claims)
     } catch (error) {
       throw toBadJwt(error)
@@ -91,21 +95,28 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
     /** Signs with the current key. */
     sign,
 
-    /** Signs the access token of a person in a session. */
-    signAccessToken: (user: ClaimsSource['user'], session: SessionClaims, now: Date) =>
-      sign(accessTokenClaims({ user, session, amr: session.amr, config, now })),
+    /** Signs the access token of a person in a session. Throws token_too_large. */
+    async signAccessToken(user: ClaimsSource['user'], session: SessionClaims, now: Date) {
+      const claims = accessTokenClaims({ user, session, amr: session.amr, config, now })
+      const token = await sign(claims)
+      if (token.length > maxTokenLength) throw tokenTooLarge(largest(claims), maxTokenLength)
+      return token
+    },
+
+    /** When an access token signed now ends, in seconds since the epoch. */
+    expiryOf: (user: ClaimsSource['user'], session: ClaimsSource['session'], now: Date) =>
+      expiryOf({ user, session, config, now }),
 
     /** Signs a token for a service or a public client, and keeps its key until it has expired. */
     async signApiToken({ role, sub, seconds }: ApiTokenOptions, now: Date): Promise<string> {
       const { kid } = signingKeys.ring.signing
       const iat = Math.floor(now.getTime() / 1000)
       const exp = iat + Math.floor(seconds)
-      const iss = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
       await signingKeys.keepUntil(kid, new Date((exp + clockToleranceSeconds) * 1000))
-      return sign({ iss, ...(sub !== undefined && { sub }), role, iat, exp })
+      return sign({ iss: issuer, ...(sub !== undefined && { sub }), role, iat, exp })
     },
 
-    /** Checks signature, exp and nbf. Throws bad_jwt for whatever is wrong with the token. */
+    /** Checks signature, exp, nbf, typ and iss. Throws bad_jwt for whatever is wrong with the token. */
     async verify(token: string): Promise<AccessTokenClaims> {
       const now = new Date()
       const known = verified.get(token)
@@ -113,10 +124,17 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
       verified.delete(token)
       if (token.length > maxTokenLength) throw unverifiable('it is too long')
       const claims = await verifySignature(token, now)
-      verified.put(token, claims)
+      verified.set(token, claims)
       return claims
     },
   }
+}
+
+/** What people and operators fill; the other claims are short. */
+function largest({ app_metadata, user_metadata }: AccessToken): string {
+  const sizes = [app_metadata, user_metadata].map((claim) => JSON.stringify(claim).length)
+  const [app = 0, user = 0] = sizes
+  return app > user ? 'app_metadata' : 'user_metadata'
 }
 
 function isExpired({ exp }: AccessTokenClaims, now: Date): boolean {
@@ -142,9 +160,4 @@ function toBadJwt(error: unknown): unknown {
   return error instanceof errors.JOSEError ? unverifiable('it is malformed') : error
 }
 
-async function jwt(fastify: FastifyInstance) {
-  const { config, signingKeys } = fastify
-  fastify.decorate('jwt', createJwt({ config, signingKeys }))
-}
-
-export default fp(jwt, { name: 'jwt', fastify: '5.x', dependencies: ['config', 'signing-keys'] })
+export default definePlugin({ name: 'jwt', needs: ['config', 'signingKeys'], create: createJwt })

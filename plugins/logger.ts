@@ -2,7 +2,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 import pino, { type DestinationStream } from 'pino'
 
-/** Belt and braces: nothing logs these on purpose. */
+import { serializeError, shortenFields, shortenMessage } from './logger/shorten.ts'
+
+/** Replaced in every line, in case one is logged by mistake: nothing logs these on purpose. */
 const secretFields = [
   'password',
   'token',
@@ -53,22 +55,10 @@ export function createPino(level: string, destination: DestinationStream): Fasti
   const options = {
     level: level in levels ? levels[level as keyof typeof levels] : level,
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
-    serializers: { err: serializeError },
+    formatters: { log: shortenFields },
+    serializers: { err: serializeError, msg: shortenMessage },
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
   }
   return pino(options, destination)
-}
-
-/** A database error repeats the values of the statement in `detail` and `where`: those stay here. */
-function serializeError(error: unknown) {
-  if (!(error instanceof Error)) return { message: String(error) }
-  const { name, message, stack } = error
-  const code = 'code' in error ? error.code : undefined
-  const cause =
-    error.cause instanceof Error
-      ? { name: error.cause.name, message: error.cause.message }
-      : undefined
-  // Not `code`, which would be taken for somebody's one-time code.
-  return { type: name, errcode: code, message, stack, ...(cause && { cause }) }
 }

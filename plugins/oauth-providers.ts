@@ -1,7 +1,4 @@
 /** The external providers that are switched on: where they send a browser, and who came back. */
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
-
 import { oauthProviderNotSupported, providerDisabled, validationFailed } from '../errors.ts'
 import { type IdTokenSignIn, identityFromIdToken } from '../providers/id-token.ts'
 import type { IdTokenRequest } from '../providers/id-token-selection.ts'
@@ -13,11 +10,12 @@ import type {
   Provider,
   ProviderSettings,
 } from '../providers/provider.ts'
-import { createProvider, providerNames } from '../providers/registry.ts'
+import { createProvider, findDefinition, providerNames } from '../providers/registry.ts'
 import { createUpstream, type Upstream } from '../providers/upstream.ts'
+import { definePlugin } from './define-plugin.ts'
 import { callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
 import { inTime } from './oauth-providers/in-time.ts'
-import { issuerProviders, namedProviders } from './oauth-providers/settings.ts'
+import { allowedIssuers, issuerProviders, namedProviders } from './oauth-providers/settings.ts'
 
 export type { FlowSecrets, Identity } from '../providers/provider.ts'
 
@@ -37,7 +35,8 @@ interface OauthProviderDeps {
   groups: readonly Group[]
   /** Fetches what an id_token names: metadata and keys of its issuer. */
   upstream: Upstream
-  allowedIssuers: readonly string[]
+  /** Issuers without a provider, each with its audiences. */
+  allowedIssuers: ReadonlyMap<string, readonly string[]>
   /** For all that is asked of a provider in one step, so that the browser hears of it in time. */
   deadlineMs: number
 }
@@ -48,8 +47,13 @@ export function createOauthProviders(deps: OauthProviderDeps) {
   const providers = new Map(groups.flatMap(createAll))
 
   return {
-    /** In lower case, as clients spell them. */
-    names: [...settings.keys()],
+    /** Every provider, in lower case as clients spell it, and whether it is switched on. */
+    switches: Object.fromEntries(
+      [...new Set([...providerNames, ...settings.keys()])].map((name) => [
+        name,
+        settings.has(name),
+      ]),
+    ),
 
     /** Whether the provider lets people in of whom it tells no address. */
     emailOptional: (name: string): boolean => settings.get(name)?.emailOptional ?? false,
@@ -60,7 +64,7 @@ export function createOauthProviders(deps: OauthProviderDeps) {
       if (known === '') throw validationFailed('provider is missing')
       if (settings.has(known)) return known
       throw validationFailed(
-        providerNames.includes(known)
+        findDefinition(known)
           ? 'Unsupported provider: provider is not enabled'
           : 'Unsupported provider: provider could not be found',
       )
@@ -114,31 +118,26 @@ function createAll({ settings, upstream }: Group): [string, Provider][] {
   })
 }
 
-async function oauthProviders(fastify: FastifyInstance) {
-  const { config, devOidc, httpClient } = fastify
-  const limits = {
-    timeoutMs: config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000,
-    discoverySeconds: config.AUTH_EXTERNAL_OIDC_PROVIDER_CACHE_TTL,
-  }
-  const { fetch, guardedFetch } = httpClient
-  const named = createUpstream({ fetch, discoveryFetch: guardedFetch, ...limits })
-  // Whatever address such a provider's metadata names is asked with care.
-  const guarded = createUpstream({ fetch: guardedFetch, ...limits })
-  const decorator = createOauthProviders({
-    groups: [
-      { settings: namedProviders(config), upstream: named },
-      { settings: issuerProviders(config), upstream: guarded },
-      { settings: new Map(devOidc ? [['dev', devOidc]] : []), upstream: named },
-    ],
-    upstream: guarded,
-    allowedIssuers: config.AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS,
-    deadlineMs: config.AUTH_API_MAX_REQUEST_DURATION * 800,
-  })
-  fastify.decorate('oauthProviders', decorator)
-}
-
-export default fp(oauthProviders, {
-  name: 'oauth-providers',
-  fastify: '5.x',
-  dependencies: ['config', 'http-client', 'dev-oidc'],
+export default definePlugin({
+  name: 'oauthProviders',
+  needs: ['config', 'devOidc', 'httpClient'],
+  create({ config, devOidc, httpClient: { fetch, guardedFetch } }) {
+    const limits = {
+      timeoutMs: config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000,
+      discoverySeconds: config.AUTH_EXTERNAL_OIDC_PROVIDER_CACHE_TTL,
+    }
+    const named = createUpstream({ fetch, discoveryFetch: guardedFetch, ...limits })
+    // The metadata of such a provider may name any address, so none is fetched without the guard.
+    const guarded = createUpstream({ fetch: guardedFetch, ...limits })
+    return createOauthProviders({
+      groups: [
+        { settings: namedProviders(config), upstream: named },
+        { settings: issuerProviders(config), upstream: guarded },
+        { settings: new Map(devOidc ? [['dev', devOidc]] : []), upstream: named },
+      ],
+      upstream: guarded,
+      allowedIssuers: allowedIssuers(config),
+      deadlineMs: config.AUTH_API_MAX_REQUEST_DURATION * 800,
+    })
+  },
 })

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document, made from the schemas that validate and serialize. */
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance, RouteOptions } from 'fastify'
-import fp from 'fastify-plugin'
+import type { RouteOptions } from 'fastify'
 
+import { definePlugin } from './define-plugin.ts'
 import { describe, type OpenapiDocument } from './openapi/describe.ts'
 
 declare module 'fastify' {
@@ -11,17 +11,20 @@ declare module 'fastify' {
   }
 }
 
-/** `needsBearer` tells which routes ask for a token. */
-export function createOpenapi(needsBearer: (route: RouteOptions) => boolean) {
+export function createOpenapi() {
   const routes: RouteOptions[] = []
+  const guarded = new Set<RouteOptions>()
   let document: Promise<OpenapiDocument> | undefined
 
   return {
     routes,
 
+    /** An onRoute hook for groups of routes that have a guard: the document says that they ask for a token. */
+    needsBearer: (route: RouteOptions): void => void guarded.add(route),
+
     /** Made when somebody first asks for it. Complete once every route is registered. */
     document(): Promise<OpenapiDocument> {
-      document ??= describe(routes, needsBearer)
+      document ??= describe(routes, (route) => guarded.has(route))
       return document
     },
   }
@@ -29,26 +32,23 @@ export function createOpenapi(needsBearer: (route: RouteOptions) => boolean) {
 
 const Document = Type.Object({}, { additionalProperties: true })
 
-async function openapi(fastify: FastifyInstance) {
-  const document = createOpenapi(({ onRequest, preHandler }) => {
-    const { requireAdmin, requireInviter, requireUser } = fastify
-    return [onRequest, preHandler]
-      .flat()
-      .some((hook) => hook === requireUser || hook === requireAdmin || hook === requireInviter)
-  })
-  fastify.decorate('openapi', document)
-  fastify.addHook('onRoute', (route) => void document.routes.push(route))
-  fastify.get(
-    '/openapi.json',
-    {
-      schema: {
-        summary: 'This document',
-        tags: ['operations'],
-        response: { 200: Document },
+export default definePlugin({
+  name: 'openapi',
+  needs: ['addHook', 'get'],
+  create(house) {
+    const openapi = createOpenapi()
+    house.addHook('onRoute', (route) => void openapi.routes.push(route))
+    house.get(
+      '/openapi.json',
+      {
+        schema: {
+          summary: 'This document',
+          tags: ['operations'],
+          response: { 200: Document },
+        },
       },
-    },
-    async () => document.document(),
-  )
-}
-
-export default fp(openapi, { name: 'openapi', fastify: '5.x' })
+      async () => openapi.document(),
+    )
+    return openapi
+  },
+})

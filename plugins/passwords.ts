@@ -1,10 +1,11 @@
 /** Passwords: strength rules, hashing off the event loop, verification that tells nothing by its time. */
-import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
-
+import { samplePasswordHashes } from '../db/password-sample.ts'
+import { definePlugin, type House } from './define-plugin.ts'
+import { createBreachedPasswords } from './passwords/breached-passwords/index.ts'
+import { createCommonPasswords, readCommonPasswords } from './passwords/common-passwords.ts'
+import { createDecoys, type DecoyOptions } from './passwords/decoys.ts'
 import { createHashQueue } from './passwords/hash-queue.ts'
 import {
   type ArgonParameters,
@@ -31,6 +32,7 @@ interface PasswordOptions {
   rules: StrengthRules
   /** What is remarked on in a password that is not refused for it. */
   remarks: StrengthRules
+  decoys: Omit<DecoyOptions, 'argon'>
   concurrency: number
   maxWaiting: number
 }
@@ -39,7 +41,7 @@ export function createPasswords(options: PasswordOptions) {
   const { argon, rules, remarks, concurrency, maxWaiting } = options
   const queue = createHashQueue(concurrency, maxWaiting)
   const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))
-  let dummy: Promise<string> | undefined
+  const decoys = createDecoys({ ...options.decoys, argon })
 
   return {
     /** Throws weak_password or validation_failed. */
@@ -54,17 +56,22 @@ export function createPasswords(options: PasswordOptions) {
     /** Throws service_unavailable when too many hashes wait already. */
     hash,
 
+    /** Compares with a stored hash. */
+    verify: (stored: string, password: string) => queue.run(() => verifyHash(stored, password)),
+
     /**
-     * Compares with a stored hash. Without one, the same work is done on a hash that nothing matches,
-     * so that an unknown account takes as long as a known one.
+     * Compares with the hash of the account with this address. Without one, the same work is done on a hash that nothing
+     * matches, so that an unknown account takes as long as a known one.
      */
-    async verify(stored: string | null | undefined, password: string): Promise<boolean> {
-      if (stored) return queue.run(() => verifyHash(stored, password))
-      dummy ??= hash(randomBytes(24).toString('base64'))
-      const decoy = await dummy
-      await queue.run(() => verifyHash(decoy, password))
+    async verifyFor(account: string, stored: string | null | undefined, password: string) {
+      decoys.renewWhenOld()
+      if (stored && isSupportedHash(stored)) return queue.run(() => verifyHash(stored, password))
+      await queue.run(() => verifyHash(decoys.decoyFor(account), password))
       return false
     },
+
+    /** Looks up which kinds of hashes are stored. */
+    renewDecoys: decoys.renew,
 
     isOutdated: (stored: string) => isOutdated(stored, argon),
 
@@ -77,36 +84,49 @@ export function createPasswords(options: PasswordOptions) {
   }
 }
 
-async function passwords(fastify: FastifyInstance) {
-  const { config, breachedPasswords } = fastify
+/** Of the table of people: a thousand hashes or more. */
+const sampledPages = 200
+
+export default definePlugin({
+  name: 'passwords',
+  needs: ['addHook', 'config', 'db', 'encryption', 'httpClient', 'log', 'telemetry'],
+  create(house) {
+    const { config, db, encryption, log, telemetry } = house
+    const passwords = createPasswords({
+      argon: {
+        memoryCost: config.AUTH_PASSWORD_ARGON2_MEMORY,
+        timeCost: config.AUTH_PASSWORD_ARGON2_TIME,
+        parallelism: config.AUTH_PASSWORD_ARGON2_PARALLELISM,
+      },
+      ...strengthRules(house),
+      decoys: {
+        key: encryption.deriveKey('kinds of decoys'),
+        sample: () => samplePasswordHashes(db, sampledPages),
+        log,
+      },
+      // One core stays free for everybody who is not waiting for a hash.
+      concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || Math.max(1, availableParallelism() - 1),
+      maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
+    })
+    house.addHook('onReady', passwords.renewDecoys)
+    telemetry.metrics.gauge('postern.password_hashes.waiting', () => [
+      { value: passwords.waiting, labels: {} },
+    ])
+    return passwords
+  },
+})
+
+function strengthRules({ config, httpClient, log }: House<'config' | 'httpClient' | 'log'>) {
+  const common = createCommonPasswords(readCommonPasswords)
+  const breached = createBreachedPasswords({ config, fetch: httpClient.fetch, log })
   const checksBreaches = config.AUTH_PASSWORD_HIBP_ENABLED
   const rules = {
     minLength: config.AUTH_PASSWORD_MIN_LENGTH,
     requiredCharacters: config.AUTH_PASSWORD_REQUIRED_CHARACTERS,
+    isCommon: config.AUTH_PASSWORD_COMMON_LIST ? common.has : undefined,
   }
-  const decorator = createPasswords({
-    argon: {
-      memoryCost: config.AUTH_PASSWORD_ARGON2_MEMORY,
-      timeCost: config.AUTH_PASSWORD_ARGON2_TIME,
-      parallelism: config.AUTH_PASSWORD_ARGON2_PARALLELISM,
-    },
-    rules: { ...rules, isBreached: checksBreaches ? breachedPasswords.isBreached : undefined },
-    remarks: {
-      ...rules,
-      isBreached: checksBreaches ? breachedPasswords.isKnownBreached : undefined,
-    },
-    // One core stays free for everybody who is not waiting for a hash.
-    concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || Math.max(1, availableParallelism() - 1),
-    maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
-  })
-  fastify.decorate('passwords', decorator)
-  fastify.metrics.gauge('postern.password_hashes.waiting', () => [
-    { value: decorator.waiting, labels: {} },
-  ])
+  return {
+    rules: { ...rules, isBreached: checksBreaches ? breached.isBreached : undefined },
+    remarks: { ...rules, isBreached: checksBreaches ? breached.isKnownBreached : undefined },
+  }
 }
-
-export default fp(passwords, {
-  name: 'passwords',
-  fastify: '5.x',
-  dependencies: ['config', 'breached-passwords'],
-})

@@ -4,11 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import type { QueryExecutorProvider } from 'kysely'
 
 import { migrationState } from '../db/migrate.ts'
+import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -88,24 +87,22 @@ export function createReadiness(deps: ReadinessDeps) {
   }
 }
 
-async function readiness(fastify: FastifyInstance) {
-  const { config, db, jobQueue, server } = fastify
-  const decorator = createReadiness({
-    db,
-    schema: config.AUTH_DB_NAMESPACE,
-    queueDownMs: jobQueue.downMs,
-    countConnections: () =>
-      new Promise((resolve) => server.getConnections((_error, count) => resolve(count ?? 0))),
-  })
-  fastify.decorate('readiness', decorator)
-  fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (decorator.stopping) reply.header('connection', 'close')
-    done()
-  })
-}
-
-export default fp(readiness, {
+export default definePlugin({
   name: 'readiness',
-  fastify: '5.x',
-  dependencies: ['config', 'db', 'job-queue'],
+  needs: ['config', 'db', 'jobQueue', 'server', 'addHook'],
+  create(house) {
+    const { config, db, jobQueue, server } = house
+    const readiness = createReadiness({
+      db,
+      schema: config.AUTH_DB_NAMESPACE,
+      queueDownMs: jobQueue.downMs,
+      countConnections: () =>
+        new Promise((resolve) => server.getConnections((_error, count) => resolve(count ?? 0))),
+    })
+    house.addHook('onSend', (_request, reply, _payload, done) => {
+      if (readiness.stopping) reply.header('connection', 'close')
+      done()
+    })
+    return readiness
+  },
 })

@@ -1,9 +1,10 @@
 /** Where a browser goes after a link or a provider: only where the operator said it may. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyRequest } from 'fastify'
 
 import type { ApiError } from '../errors.ts'
 import type { Session } from '../schemas/session.ts'
+import { definePlugin } from './define-plugin.ts'
+import { longestValue, shorten } from './logger/shorten.ts'
 import { isAllowedRedirect, type RedirectRules } from './redirects/allowed.ts'
 import { compileGlob } from './redirects/glob.ts'
 import { inAscii, withFragment, withQuery } from './redirects/target.ts'
@@ -38,7 +39,8 @@ export function createRedirects(rules: RedirectRules, allowList: readonly string
       if (asked && isAllowed(asked)) return inAscii(asked)
       if (asked) {
         const held = { siteUrl: rules.siteUrl, allowList }
-        request.log.warn({ redirect_to: asked, ...held }, 'redirect_to refused; using the site URL')
+        const refused = { redirect_to: shorten(asked, longestValue), ...held }
+        request.log.warn(refused, 'redirect_to refused; using the site URL')
       }
       const referrer = header(request, 'referer')
       return referrer && isAllowed(referrer) ? inAscii(referrer) : rules.siteUrl
@@ -102,14 +104,12 @@ function queryValue(request: FastifyRequest, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-async function redirects(fastify: FastifyInstance) {
-  const { AUTH_SITE_URL, AUTH_URI_ALLOW_LIST, dev } = fastify.config
-  const rules = {
-    siteUrl: AUTH_SITE_URL,
-    globs: AUTH_URI_ALLOW_LIST.map(compileGlob),
-    allowLoopback: dev,
-  }
-  fastify.decorate('redirects', createRedirects(rules, AUTH_URI_ALLOW_LIST))
-}
-
-export default fp(redirects, { name: 'redirects', fastify: '5.x', dependencies: ['config'] })
+export default definePlugin({
+  name: 'redirects',
+  needs: ['config'],
+  create({ config: { AUTH_SITE_URL, AUTH_URI_ALLOW_LIST, dev } }) {
+    const globs = AUTH_URI_ALLOW_LIST.map(compileGlob)
+    const rules = { siteUrl: AUTH_SITE_URL, globs, allowLoopback: dev }
+    return createRedirects(rules, AUTH_URI_ALLOW_LIST)
+  },
+})

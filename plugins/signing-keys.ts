@@ -1,14 +1,15 @@
 /** Keys of access tokens: made at first start, shared by all replicas, rotated without a restart. */
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyBaseLogger } from 'fastify'
 import type { JWK } from 'jose'
 
 import type { Db } from '../db/database.ts'
 import type { SigningKeyRow } from '../db/signing-keys.ts'
 import { validationFailed } from '../errors.ts'
-import type { Config } from '../schemas/config/config.ts'
+import type { Config } from './config/config.ts'
+import { definePlugin } from './define-plugin.ts'
 import type { Encryption } from './encryption.ts'
 import { type Follower, follow } from './signing-keys/follow.ts'
+import type { RecordKeyChange } from './signing-keys/key-change.ts'
 import type { GeneratedAlgorithm } from './signing-keys/key-material.ts'
 import type { KeyRing } from './signing-keys/key-ring.ts'
 import { createListen, type Listen } from './signing-keys/listener.ts'
@@ -32,7 +33,12 @@ export interface SigningKeysOptions {
   listen?: Listen
 }
 
-export interface NewKeyOptions {
+export interface KeyChangeOptions {
+  /** Of what somebody asked for: writes down who it was, in the same transaction. */
+  record?: RecordKeyChange
+}
+
+export interface NewKeyOptions extends KeyChangeOptions {
   /** Seconds until it signs; the default keeps every verifier that caches the JWKS working. */
   activateAfter?: number | undefined
 }
@@ -104,7 +110,7 @@ export function createSigningKeys({ db, config, encryption, log, listen }: Signi
 
     /** For a token that names an unknown key: another replica may just have made it. */
     lookAgain(now: Date): Promise<void> {
-      // Strangers can name keys without end, so they cost one query a second between them.
+      // Anybody can send tokens that name unknown keys, so all of them together cause one query a second.
       if (looking === undefined || Date.now() - lookedAt >= 1_000) {
         lookedAt = Date.now()
         looking = sync(now)
@@ -129,16 +135,17 @@ export function createSigningKeys({ db, config, encryption, log, listen }: Signi
     /** Makes a key that is shown now and signs later. Returns its id. */
     rotate: (
       alg: GeneratedAlgorithm | undefined,
-      { activateAfter = standbySeconds }: NewKeyOptions,
+      { activateAfter = standbySeconds, record }: NewKeyOptions,
       now: Date,
-    ) => change(now, () => stored.rotate(alg ?? newAlgorithm, activateAfter, now)),
+    ) => change(now, () => stored.rotate(alg ?? newAlgorithm, activateAfter, record, now)),
 
     /** Takes in a private JWK, which is shown now and signs later. Returns its id. */
-    importKey: (jwk: JWK, { activateAfter = standbySeconds }: NewKeyOptions, now: Date) =>
-      change(now, () => stored.importKey(jwk, activateAfter, now)),
+    importKey: (jwk: JWK, { activateAfter = standbySeconds, record }: NewKeyOptions, now: Date) =>
+      change(now, () => stored.importKey(jwk, activateAfter, record, now)),
 
     /** Refuses every token of the key from now on; the current key gets a successor at once. */
-    revoke: (kid: string, now: Date) => change(now, () => stored.revoke(kid, newAlgorithm, now)),
+    revoke: (kid: string, { record }: KeyChangeOptions, now: Date) =>
+      change(now, () => stored.revoke(kid, newAlgorithm, record, now)),
 
     /** Makes the key verify until then, for a token of it that lives longer than most. */
     async keepUntil(kid: string | undefined, until: Date): Promise<void> {
@@ -151,26 +158,24 @@ function algorithmOfNewKeys(configured: Config['AUTH_JWT_ALGORITHM']): Generated
   return configured === 'HS256' ? 'RS256' : configured
 }
 
-async function signingKeys(fastify: FastifyInstance) {
-  const { config, db, encryption, log } = fastify
-  const listen = createListen(config.DATABASE_URL, log)
-  const keys = createSigningKeys({ db, config, encryption, log, listen })
-  fastify.decorate('signingKeys', keys)
-  fastify.addHook('onReady', async () => {
-    await keys.sync(new Date())
-    keys.follow()
-  })
-  fastify.addHook('onClose', keys.close)
-  fastify.metrics.gauge('postern.signing_key.age', async () => {
-    const current = (await keys.list()).find(({ state }) => state === 'current')
-    if (!current) return []
-    const signsSince = current.activates_at ?? current.created_at
-    return [{ value: (Date.now() - signsSince.getTime()) / 1000, labels: {} }]
-  })
-}
-
-export default fp(signingKeys, {
-  name: 'signing-keys',
-  fastify: '5.x',
-  dependencies: ['config', 'db', 'encryption'],
+export default definePlugin({
+  name: 'signingKeys',
+  needs: ['config', 'db', 'encryption', 'log', 'telemetry', 'addHook'],
+  create(house) {
+    const { config, db, encryption, log, telemetry } = house
+    const listen = createListen(config.DATABASE_URL, log)
+    const keys = createSigningKeys({ db, config, encryption, log, listen })
+    house.addHook('onReady', async () => {
+      await keys.sync(new Date())
+      keys.follow()
+    })
+    house.addHook('onClose', keys.close)
+    telemetry.metrics.gauge('postern.signing_key.age', async () => {
+      const current = (await keys.list()).find(({ state }) => state === 'current')
+      if (!current) return []
+      const signsSince = current.activates_at ?? current.created_at
+      return [{ value: (Date.now() - signsSince.getTime()) / 1000, labels: {} }]
+    })
+    return keys
+  },
 })

@@ -4,15 +4,16 @@
  */
 import { randomUUID } from 'node:crypto'
 
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyBaseLogger } from 'fastify'
 
 import { smsSendFailed, unexpectedFailure, validationFailed } from '../errors.ts'
 import { createFormClient, type PostForm } from '../sms/form-client.ts'
 import { type Channel, SmsError, type SmsMessage, type SmsProvider } from '../sms/provider.ts'
-import { hasCode, renderSms } from '../sms/template.ts'
+import { renderSms } from '../sms/template.ts'
 import { createTestOtps } from '../sms/test-otps.ts'
+import { definePlugin } from './define-plugin.ts'
 import { chooseProvider, type SmsConfig } from './sms/choose-provider.ts'
+import { smsNotices } from './sms/notices.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -33,7 +34,7 @@ export interface SmsDeps {
   onAttempt?: (outcome: 'sent' | 'failed') => void
 }
 
-export interface SmsRequest {
+export interface OutgoingSms {
   /** E.164 digits without the plus sign. */
   phone: string
   code: string
@@ -67,7 +68,7 @@ export function createSms(deps: SmsDeps) {
     },
 
     /** Sends a code. Throws sms_send_failed, and unexpected_failure when no provider is configured. */
-    async send({ template = config.AUTH_SMS_TEMPLATE, messageId, ...request }: SmsRequest) {
+    async send({ template = config.AUTH_SMS_TEMPLATE, messageId, ...request }: OutgoingSms) {
       if (provider === undefined) throw unexpectedFailure('Unable to get SMS provider')
       const message: SmsMessage = { ...request, text: renderSms(template, request.code) }
       const sent = await provider.send(message).catch((error) => {
@@ -128,39 +129,21 @@ function reported(log: SmsDeps['log'], error: unknown, answer: (cause: unknown) 
   return answer(error)
 }
 
-export interface SmsOptions {
-  /** The development inbox. */
-  deliver?: Deliver | undefined
-}
-
-async function sms(fastify: FastifyInstance, { deliver }: SmsOptions) {
-  const { config, httpClient, log, metrics } = fastify
-  // Ends before the request does, so that the client hears what failed.
-  const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
-  const timeoutMs = Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestMs)
-  warn(config, log)
-  if (!deliver && lacksProvider(config)) {
-    log.warn('AUTH_EXTERNAL_PHONE_ENABLED: no message can be sent until AUTH_SMS_PROVIDER is set')
-  }
-  const onAttempt = (outcome: string) => metrics.count('postern.text_messages', { outcome })
-  const { fetch } = httpClient
-  fastify.decorate('sms', createSms({ config, fetch, log, timeoutMs, deliver, onAttempt }))
-}
-
-/** Where numbers need no proof, or only those with fixed codes are used, it is no mistake. */
-function lacksProvider(config: FastifyInstance['config']): boolean {
-  const { AUTH_SMS_PROVIDER: provider, AUTH_SMS_TEST_OTP: fixed } = config
-  if (!config.AUTH_EXTERNAL_PHONE_ENABLED || config.AUTH_SMS_AUTOCONFIRM) return false
-  return provider === undefined && Object.keys(fixed).length === 0
-}
-
-function warn(config: SmsConfig, log: SmsDeps['log']): void {
-  const testNumbers = Object.keys(config.AUTH_SMS_TEST_OTP).length
-  const until = config.AUTH_SMS_TEST_OTP_VALID_UNTIL?.toISOString() ?? 'this setting is removed'
-  if (testNumbers > 0)
-    log.warn(`AUTH_SMS_TEST_OTP: ${testNumbers} number(s) sign in with a fixed code until ${until}`)
-  if (!hasCode(config.AUTH_SMS_TEMPLATE))
-    log.warn('AUTH_SMS_TEMPLATE has no {{ .Code }}: messages will not hold the code')
-}
-
-export default fp(sms, { name: 'sms', fastify: '5.x', dependencies: ['config', 'http-client'] })
+export default definePlugin({
+  name: 'sms',
+  needs: ['config', 'devInbox', 'httpClient', 'log', 'telemetry'],
+  create({ config, devInbox, httpClient, log, telemetry }) {
+    const deliver = devInbox?.addSms
+    for (const notice of smsNotices(config, deliver !== undefined)) log.warn(notice)
+    // Ends before the request does, so that the client hears what failed.
+    const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
+    return createSms({
+      config,
+      fetch: httpClient.fetch,
+      log,
+      timeoutMs: Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestMs),
+      deliver,
+      onAttempt: (outcome) => telemetry.metrics.count('postern.text_messages', { outcome }),
+    })
+  },
+})

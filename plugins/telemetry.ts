@@ -1,61 +1,56 @@
 /** Traces and metrics by OpenTelemetry. Switched off, nothing of it is loaded and no hook runs. */
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
-
-import { version } from '../schemas/version.ts'
+import { version } from '../version.ts'
+import { definePlugin, type House } from './define-plugin.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createTracing, type Tracing, withoutTracing } from './telemetry/tracing.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    metrics: Metrics
-    tracing: Tracing
+    telemetry: Telemetry
   }
 }
 
-async function telemetry(fastify: FastifyInstance) {
-  const { config, log } = fastify
-  if (!config.AUTH_TRACING_ENABLED && !config.AUTH_METRICS_ENABLED) {
-    fastify.decorate('tracing', withoutTracing)
-    fastify.decorate('metrics', createMetrics(undefined))
-    return
-  }
+export interface Telemetry {
+  metrics: Metrics
+  tracing: Tracing
+}
+
+type TelemetryHouse = House<'config' | 'log' | 'addHook' | 'register'>
+
+export default definePlugin({
+  name: 'telemetry',
+  needs: ['config', 'log', 'addHook', 'register'],
+  async create(house): Promise<Telemetry> {
+    const { AUTH_TRACING_ENABLED, AUTH_METRICS_ENABLED } = house.config
+    if (AUTH_TRACING_ENABLED || AUTH_METRICS_ENABLED) await runSdk(house)
+    return {
+      tracing: AUTH_TRACING_ENABLED ? await startTracing(house) : withoutTracing,
+      metrics: AUTH_METRICS_ENABLED ? await startMetrics(house) : createMetrics(undefined),
+    }
+  },
+})
+
+async function runSdk(house: TelemetryHouse): Promise<void> {
   const { startSdk } = await import('./telemetry/sdk.ts')
-  const sdk = await startSdk(config, log)
-  fastify.addHook('onClose', sdk.shutdown)
-  await addTracing(fastify)
-  await addMetrics(fastify)
+  const sdk = await startSdk(house.config, house.log)
+  house.addHook('onClose', sdk.shutdown)
 }
 
-async function addTracing(fastify: FastifyInstance) {
-  if (!fastify.config.AUTH_TRACING_ENABLED) {
-    fastify.decorate('tracing', withoutTracing)
-    return
-  }
+async function startTracing(house: TelemetryHouse): Promise<Tracing> {
   const api = await import('@opentelemetry/api')
   const { addHttpSpans } = await import('./telemetry/http-spans.ts')
-  const tracer = api.trace.getTracer('postern', version)
-  fastify.decorate('tracing', createTracing(api, tracer))
-  addHttpSpans(fastify, api, tracer)
+  await addHttpSpans(house, api)
+  return createTracing(api, api.trace.getTracer('postern', version))
 }
 
-async function addMetrics(fastify: FastifyInstance) {
-  if (!fastify.config.AUTH_METRICS_ENABLED) {
-    fastify.decorate('metrics', createMetrics(undefined))
-    return
-  }
+async function startMetrics(house: TelemetryHouse): Promise<Metrics> {
   const api = await import('@opentelemetry/api')
   const { addHttpMetrics } = await import('./telemetry/http-metrics.ts')
   const meter = api.metrics.getMeter('postern', version)
   let closing = false
-  fastify.addHook('preClose', async () => {
+  house.addHook('preClose', async () => {
     closing = true
   })
-  fastify.decorate(
-    'metrics',
-    createMetrics(meter, () => closing),
-  )
-  addHttpMetrics(fastify, meter)
+  addHttpMetrics(house, meter)
+  return createMetrics(meter, () => closing)
 }
-
-export default fp(telemetry, { name: 'telemetry', fastify: '5.x', dependencies: ['config'] })

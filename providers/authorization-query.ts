@@ -1,5 +1,9 @@
 /** The query of the authorization URL (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect nonce). */
-import { createHash, randomBytes } from 'node:crypto'
+import {
+  calculatePKCECodeChallenge,
+  generateRandomCodeVerifier,
+  generateRandomNonce,
+} from 'oauth4webapi'
 
 import type { OAuth2Flow } from './oauth2.ts'
 import {
@@ -28,26 +32,26 @@ const own = new Set(['provider', 'scopes', 'workos_provider'])
 
 export function newSecrets(flow: OAuth2Flow, { params }: AuthorizationRequest): FlowSecrets {
   return {
-    ...(flow.pkce && { codeVerifier: randomBytes(32).toString('base64url') }),
-    // A client may bring its own nonce; it is then held against the id_token as ours would be.
-    ...(flow.nonce && { nonce: params.nonce || randomBytes(16).toString('base64url') }),
+    ...(flow.pkce && { codeVerifier: generateRandomCodeVerifier() }),
+    // A client may bring its own nonce; the id_token must then carry that one.
+    ...(flow.nonce && { nonce: params.nonce || generateRandomNonce() }),
   }
 }
 
 /** All parameters in alphabetical order. */
-export function authorizationQuery(
+export async function authorizationQuery(
   { clientIds, redirectUri }: ProviderSettings,
   flow: OAuth2Flow,
   request: AuthorizationRequest,
   secrets: FlowSecrets,
-): URLSearchParams {
+): Promise<URLSearchParams> {
   const extra = flow.extraScopes === false ? [] : request.scopes
   const scope = [...new Set([...flow.scopes, ...extra])].join(' ')
   const query = new URLSearchParams({
     ...(scope !== '' && { scope }),
     ...(flow.passthrough === false ? {} : passedOn(request.params)),
     ...flow.params,
-    ...protections(secrets),
+    ...(await protections(secrets)),
     client_id: clientIds[0] ?? '',
     redirect_uri: redirectUri,
     response_type: 'code',
@@ -73,11 +77,11 @@ function passedOn(params: AuthorizationRequest['params']): Record<string, string
   return { ...Object.fromEntries(kept), ...(workos && { provider: workos }) }
 }
 
-function protections({ codeVerifier, nonce }: FlowSecrets): Record<string, string> {
+async function protections({ codeVerifier, nonce }: FlowSecrets): Promise<Record<string, string>> {
   return {
     ...(nonce && { nonce }),
     ...(codeVerifier && {
-      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+      code_challenge: await calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
     }),
   }

@@ -5,7 +5,7 @@ export function sameText(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right))
 }
 
-/** Of one length, as the comparison wants it. */
+/** Of equal length, as timingSafeEqual requires. */
 function digest(value: string): Buffer {
   return createHash('sha256').update(value).digest()
 }

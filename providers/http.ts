@@ -1,6 +1,7 @@
-/** Requests to providers: bounded in time and size, never redirected, told apart by outcome. */
+/** Requests to providers: limited in time, never redirected, and a missing reply is an error of its own. */
 
 export interface HttpOptions {
+  /** The server's own, which limits the size of an answer. */
   fetch: typeof globalThis.fetch
   /** For one request, its body included. */
   timeoutMs: number
@@ -12,34 +13,44 @@ export interface Reply {
   contentType: string
   body: string
   /** Host and path, without the query: some queries carry proofs. */
-  place: string
+  address: string
 }
 
+export type Request = (url: string, init?: RequestInit) => Promise<Response>
+
+/** Sends one request. Throws NoReply, and nothing else. */
 export type Send = (url: string, init?: RequestInit) => Promise<Reply>
 
-/** No reply could be had. The message names the place and the reason, nothing that was sent. */
+/** No reply could be had. The message names the address and the reason, nothing that was sent. */
 export class NoReply extends Error {
   override name = 'NoReply'
 }
 
-const maxBytes = 1_048_576
+/** A `fetch` within the limits, for libraries that want one. */
+export function createRequest({ fetch, timeoutMs }: HttpOptions): Request {
+  return (url, init = {}) => {
+    const headers = new Headers(init.headers)
+    headers.set('user-agent', 'Postern')
+    if (!headers.has('accept')) headers.set('accept', 'application/json')
+    const signal = AbortSignal.timeout(timeoutMs)
+    return fetch(url, { ...init, headers, signal, redirect: 'manual' })
+  }
+}
 
-/** A function that sends one request. It throws NoReply, and nothing else. */
-export function createSend({ fetch, timeoutMs }: HttpOptions): Send {
-  return async (url, init = {}) => {
-    const place = placeOf(url)
-    try {
-      const headers = new Headers(init.headers)
-      headers.set('user-agent', 'Postern')
-      if (!headers.has('accept')) headers.set('accept', 'application/json')
-      const signal = AbortSignal.timeout(timeoutMs)
-      const response = await fetch(url, { ...init, headers, signal, redirect: 'manual' })
-      const { ok, status } = response
-      const contentType = response.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
-      return { ok, status, contentType, body: await readBody(response), place }
-    } catch (error) {
-      throw new NoReply(`${place}: ${reasonOf(error)}`)
-    }
+export function createSend(request: Request): Send {
+  return (url, init) => readReply(url, () => request(url, init))
+}
+
+/** Reads what a request to this URL is answered with. Throws NoReply, and nothing else. */
+export async function readReply(url: string, ask: () => Promise<Response>): Promise<Reply> {
+  const address = addressOf(url)
+  try {
+    const response = await ask()
+    const { ok, status } = response
+    const contentType = response.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
+    return { ok, status, contentType, body: await response.text(), address }
+  } catch (error) {
+    throw new NoReply(`${address}: ${reasonOf(error)}`)
   }
 }
 
@@ -52,18 +63,7 @@ export function parseJson(body: string): unknown {
   }
 }
 
-async function readBody(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > maxBytes) throw new Error(`more than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function placeOf(url: string): string {
+function addressOf(url: string): string {
   const parsed = URL.parse(url)
   return parsed ? `${parsed.host}${parsed.pathname}` : 'an address that is no URL'
 }

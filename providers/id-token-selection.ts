@@ -1,4 +1,4 @@
-/** Which provider's rules an id_token request is held against. */
+/** Which provider's rules apply to an id_token request. */
 import { genericProfile } from './generic-claims.ts'
 import { IdTokenFault } from './id-token-fault.ts'
 import type { IdTokenRules, ProviderSettings } from './provider.ts'
@@ -18,12 +18,12 @@ export interface IdTokenContext {
   upstream: Upstream
   /** The enabled providers by name, OpenID providers of the operator's own included. */
   providers: ReadonlyMap<string, ProviderSettings>
-  /** Issuers accepted without a provider; the audience is then the client id of the request. */
-  allowedIssuers: readonly string[]
+  /** Issuers accepted without a provider, each with the audiences whose tokens are meant for us. */
+  allowedIssuers: ReadonlyMap<string, readonly string[]>
   now: Date
 }
 
-export interface Selection {
+interface Selection {
   provider: string
   rules: IdTokenRules
   settings: ProviderSettings
@@ -60,12 +60,17 @@ function selectByIssuer(issuer: string, clientId: string, context: IdTokenContex
     const rules = findDefinition(name, settings)?.idToken
     if (rules?.accepts(withScheme(issuer), settings ?? unset)) return selectByName(name, context)
   }
-  if (!context.allowedIssuers.includes(issuer)) {
-    throw new IdTokenFault('validation_failed', 'The issuer is not allowed')
+  const configured = context.allowedIssuers.get(issuer)
+  if (!configured) throw new IdTokenFault('validation_failed', 'The issuer is not allowed')
+  // The request may choose among the operator's audiences. One of its own choice would let in whoever holds a
+  // token that the issuer made for any other app.
+  const audiences = configured.filter((audience) => audience === clientId)
+  if (audiences.length === 0) {
+    throw new IdTokenFault('validation_failed', 'The client_id is not allowed for this issuer')
   }
   const accepts = (candidate: string) => candidate === issuer
   const rules = { accepts, nonce: true, profile: genericProfileOf }
-  return { provider: issuer, rules, settings: unset, audiences: [clientId] }
+  return { provider: issuer, rules, settings: unset, audiences }
 }
 
 const unset: ProviderSettings = {

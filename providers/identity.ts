@@ -1,4 +1,4 @@
-/** From one provider's profile to the one shape that is stored. */
+/** From a provider's profile to the identity that is stored. */
 
 import type { ProviderEmail } from './provider.ts'
 import { type Claims, type Identity, type Profile, ProviderError } from './provider.ts'

@@ -1,4 +1,7 @@
-/** Metadata and keys of OpenID providers (OpenID Connect Discovery 1.0, RFC 7517), cached. */
+/**
+ * Metadata and keys of OpenID providers (OpenID Connect Discovery 1.0, RFC 7517), cached. They are not read by
+ * oauth4webapi: it requires one exact issuer and the content type of JSON, which not every provider has.
+ */
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose'
 
 import { NoReply, parseJson, type Reply, type Send } from './http.ts'
@@ -14,6 +17,8 @@ export interface Metadata {
   userinfoEndpoint: string
   jwksUri: string
   algorithms: readonly string[]
+  /** Whether every callback carries an `iss` (RFC 9207 §3). */
+  namesIssuer: boolean
 }
 
 export interface Issuers {
@@ -51,22 +56,23 @@ async function loadMetadata(send: Send, issuer: string): Promise<Metadata> {
     userinfoEndpoint: text(at(document, 'userinfo_endpoint')),
     jwksUri: text(at(document, 'jwks_uri')),
     algorithms: list(at(document, 'id_token_signing_alg_values_supported')).map(text),
+    namesIssuer: at(document, 'authorization_response_iss_parameter_supported') === true,
   }
   if (metadata.issuer && metadata.jwksUri) return metadata
-  throw new ProviderError('discovery', `${reply.place}: no issuer or jwks_uri`)
+  throw new ProviderError('discovery', `${reply.address}: no issuer or jwks_uri`)
 }
 
 async function loadKeys(send: Send, uri: string): Promise<LocalJWKSet> {
   const { document, reply } = await load(send, uri)
   if (isKeySet(document)) return createLocalJWKSet(document)
-  throw new ProviderError('discovery', `${reply.place}: no key set`)
+  throw new ProviderError('discovery', `${reply.address}: no key set`)
 }
 
 async function load(send: Send, url: string): Promise<{ document: unknown; reply: Reply }> {
   try {
     const reply = await send(url)
     if (reply.ok) return { document: parseJson(reply.body), reply }
-    throw new ProviderError('discovery', `${reply.place}: status ${reply.status}`)
+    throw new ProviderError('discovery', `${reply.address}: status ${reply.status}`)
   } catch (error) {
     if (error instanceof NoReply) throw new ProviderError('discovery', error.message)
     throw error
@@ -89,10 +95,9 @@ export function discoveredEndpoints(
   accepts: (issuer: string) => boolean,
 ): (now: Date) => Promise<Endpoints> {
   return async (now) => {
-    const { authorizationEndpoint, tokenEndpoint } = await issuers.metadata(url, accepts, now)
-    if (authorizationEndpoint && tokenEndpoint) {
-      return { authorize: authorizationEndpoint, token: tokenEndpoint }
-    }
+    const metadata = await issuers.metadata(url, accepts, now)
+    const { issuer, namesIssuer, authorizationEndpoint: authorize, tokenEndpoint: token } = metadata
+    if (authorize && token) return { authorize, token, issuer, namesIssuer }
     throw new ProviderError('discovery', 'the metadata lacks an endpoint')
   }
 }

@@ -1,4 +1,4 @@
-/** Reading the replies of strangers: whatever has an unexpected type counts as absent. */
+/** Reading replies whose shape is not guaranteed: a value of an unexpected type counts as absent. */
 
 /** The value at a path of keys and indices, or undefined. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
@@ -13,7 +13,7 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
 /** A string, or a number in decimal digits; '' otherwise. */
 export function text(value: unknown): string {
   if (typeof value === 'string') return value
-  // A number past 2^53 has lost digits: two people could share what is left of it.
+  // A number past 2^53 has lost digits: two people could get the same id.
   return Number.isSafeInteger(value) ? String(value) : ''
 }
 

@@ -1,7 +1,7 @@
 /** Signed requests of OAuth 1.0a with HMAC-SHA1 (RFC 5849 §3.4). */
 import { createHmac, randomBytes } from 'node:crypto'
 
-export interface OAuth1Request {
+interface OAuth1Request {
   url: string
   consumerKey: string
   consumerSecret: string
@@ -42,7 +42,7 @@ function signatureBase(address: string, oauth: Record<string, string>): string {
   return ['GET', `${url.origin}${url.pathname}`, pairs.join('&')].map(encode).join('&')
 }
 
-/** RFC 5849 §3.6 leaves fewer characters bare than encodeURIComponent does. */
+/** RFC 5849 §3.6 leaves fewer characters unencoded than encodeURIComponent does. */
 function encode(value: string): string {
   return encodeURIComponent(value).replace(
     /[!'()*]/g,

@@ -1,4 +1,4 @@
-/** The authorization code flow (RFC 6749 §4.1) with PKCE (RFC 7636), as most providers speak it. */
+/** The authorization code flow (RFC 6749 §4.1) with PKCE (RFC 7636), as most providers implement it. */
 
 import { authorizationQuery, newSecrets, withQuery } from './authorization-query.ts'
 import { clientOf, createCodeExchange } from './code-exchange.ts'
@@ -17,9 +17,13 @@ import type { Upstream } from './upstream.ts'
 export interface Endpoints {
   authorize: string
   token: string
+  /** The `iss` of the provider's callbacks (RFC 9207: mix-up defence), where it is known. */
+  issuer?: string
+  /** The provider promises an `iss` in every callback. */
+  namesIssuer?: boolean
 }
 
-/** What a profile is read from: the tokens, the callback, and the provider's API. */
+/** What a profile is read from: the tokens, the callback and the provider's API. */
 export interface Grant {
   tokens: Tokens
   callback: Callback
@@ -31,7 +35,7 @@ export interface OAuth2Flow {
   endpoints(now: Date): Endpoints | Promise<Endpoints>
   scopes: readonly string[]
   profile(grant: Grant): Profile | Promise<Profile>
-  /** Protections of ours that the provider knows how to honour. */
+  /** Whether the provider supports PKCE, and a nonce in its id_token. */
   pkce?: boolean
   nonce?: boolean
   /** False: scopes or parameters of the client are not passed on. */
@@ -43,8 +47,6 @@ export interface OAuth2Flow {
   clientAuth?: readonly ClientAuth[]
   /** A client secret that is made when needed, instead of the configured one. */
   clientSecret?(now: Date): Promise<string>
-  /** Whether an `iss` in the callback is this provider's own (RFC 9207: mix-up defence). */
-  acceptsIssuer?(issuer: string): boolean
 }
 
 export type ClientAuth = 'basic' | 'body'
@@ -61,31 +63,16 @@ export function oauth2Provider(
       await clientOf(settings, flow, request.now)
       const { authorize } = await flow.endpoints(request.now)
       const secrets = newSecrets(flow, request)
-      const query = authorizationQuery(settings, flow, request, secrets)
+      const query = await authorizationQuery(settings, flow, request, secrets)
       return { url: withQuery(authorize, query), secrets }
     },
 
     async identity(callback) {
-      checkCallback(flow, callback)
       const tokens = await exchange(callback)
       const get = createGet(upstream, tokens)
       return toIdentity(await flow.profile({ tokens, callback, get }), tokens)
     },
   }
-}
-
-/** A flow begun with a protection is not finished without it. */
-function checkCallback(flow: OAuth2Flow, { params, secrets }: Callback) {
-  if (flow.pkce && !secrets.codeVerifier) throw lacking('code verifier')
-  if (flow.nonce && !secrets.nonce) throw lacking('nonce')
-  if (params.iss === undefined || flow.acceptsIssuer === undefined) return
-  if (!flow.acceptsIssuer(params.iss)) {
-    throw new ProviderError('callback', 'the callback names another issuer')
-  }
-}
-
-function lacking(what: string) {
-  return new ProviderError('callback', `the flow has no ${what}`)
 }
 
 function createGet({ send }: Upstream, tokens: Tokens): Grant['get'] {
@@ -96,7 +83,7 @@ function createGet({ send }: Upstream, tokens: Tokens): Grant['get'] {
       const body = parseJson(reply.body)
       const error = errorOf(body)
       if (reply.ok && error === '' && typeof body === 'object' && body !== null) return body
-      throw new ProviderError('profile', `${reply.place}: ${describe(reply, error)}`)
+      throw new ProviderError('profile', `${reply.address}: ${describe(reply, error)}`)
     } catch (error) {
       if (error instanceof NoReply) throw new ProviderError('profile', error.message)
       throw error

@@ -1,4 +1,7 @@
-/** Validation of id_tokens (OpenID Connect Core 1.0 §3.1.3.7). */
+/**
+ * Validation of id_tokens (OpenID Connect Core 1.0 §3.1.3.7). oauth4webapi reads them only inside a token reply, and of
+ * one issuer at a time; here apps bring theirs alone, and a provider with tenants has an issuer for each.
+ */
 import { createHash } from 'node:crypto'
 
 import {
@@ -23,7 +26,7 @@ export interface IdTokenCheck {
   discoverAt?: string | undefined
   /** One of these must be among the token's audiences. */
   audiences: readonly string[]
-  /** Held against at_hash when the token has one. */
+  /** Compared with at_hash when the token has one. */
   accessToken?: string | undefined
   now: Date
 }

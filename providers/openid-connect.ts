@@ -42,7 +42,6 @@ export const openidConnect: ProviderDefinition = {
       scopes: settings.scopes ?? standardScopes,
       pkce: true,
       nonce: true,
-      acceptsIssuer: accepts,
       async profile(grant) {
         const check = { accepts, clientIds: settings.clientIds }
         const claims = await verifyCallbackIdToken(upstream.issuers, grant, check)
@@ -75,7 +74,7 @@ async function withUserinfo(
   const metadata = await issuers.metadata(issuerOf(settings), accepts, callback.now)
   if (metadata.userinfoEndpoint === '') return claims
   const userinfo = record(await get(metadata.userinfoEndpoint))
-  // Core §5.3.2: without this, a token of somebody else could lend the person its address.
+  // Core §5.3.2: without this check a person could get the address of somebody else.
   if (userinfo.sub !== claims.sub) throw new ProviderError('profile', 'userinfo is of another sub')
   return { ...userinfo, ...claims }
 }

@@ -1,5 +1,5 @@
 /**
- * The contract of an external provider: where to send the browser, and who came back.
+ * The contract of an external provider: where to send the browser, and who signed in.
  * Nothing here knows the web server, the database or configuration files.
  */
 import type { JWTPayload } from 'jose'
@@ -8,7 +8,7 @@ import type { Upstream } from './upstream.ts'
 
 /** What an operator enters for one provider. */
 export interface ProviderSettings {
-  /** The first entry drives the browser flow; every entry is an accepted audience of id_tokens. */
+  /** The first entry is used in the browser flow; every entry is an accepted audience of id_tokens. */
   clientIds: readonly string[]
   secret?: string | undefined
   redirectUri: string
@@ -69,7 +69,7 @@ export interface Identity {
   providerId: string
   /** What is stored as identity_data: no empty strings, both `*_verified` always there. */
   claims: Claims
-  /** Every address the provider told; `claims.email` is the primary one, else the last. */
+  /** Every address the provider reported; `claims.email` is the primary one, else the last. */
   emails: ProviderEmail[]
   providerToken?: string
   providerRefreshToken?: string
@@ -78,18 +78,18 @@ export interface Identity {
 export interface Provider {
   /** Where to send the browser. Throws ProviderError: configuration, discovery, request_token. */
   authorizationUrl(request: AuthorizationRequest): Promise<Authorization>
-  /** Who came back. Throws ProviderError of any other kind. */
+  /** Who signed in. Throws ProviderError of any other kind. */
   identity(callback: Callback): Promise<Identity>
 }
 
-/** The person as one provider's file reads it, before it is put into the one shape. */
+/** The person as one provider's file reads it, before it becomes an Identity. */
 export interface Profile {
   sub: string
   claims: Claims
   emails: ProviderEmail[]
 }
 
-/** How id_tokens of a provider are told and read. `issuers` are pinned before a key is fetched. */
+/** How id_tokens of a provider are recognised and read. `issuers` are pinned before a key is fetched. */
 export interface IdTokenRules {
   accepts(issuer: string, settings: ProviderSettings): boolean
   /** Where discovery lives when it is not at the token's own issuer. */
@@ -118,12 +118,18 @@ export interface ProviderDefinition {
   idToken?: IdTokenRules
 }
 
+/** A provider with a file of its own in vendors/. */
+export interface Vendor extends ProviderDefinition {
+  /** As people know it; mails say it. */
+  name: string
+}
+
 /**
  * configuration  a needed value is missing or unusable
  * discovery      the provider's metadata or keys could not be had
  * request_token  OAuth 1.0a refused to start
  * callback       the callback lacks what it must carry, or does not belong to this flow
- * code_exchange  the token endpoint refused, failed or said nothing
+ * code_exchange  the token endpoint gave no tokens
  * profile        the person could not be read
  * id_token       the id_token is missing or not to be trusted
  * user_form      Apple's `user` field is not JSON

@@ -1,63 +1,76 @@
-/** Every provider there is. Adding one is a file and a line. */
-import { apple } from './apple.ts'
-import { azure } from './azure.ts'
-import { bitbucket } from './bitbucket.ts'
-import { discord } from './discord.ts'
-import { facebook } from './facebook.ts'
-import { figma } from './figma.ts'
-import { fly } from './fly.ts'
-import { github } from './github.ts'
-import { gitlab } from './gitlab.ts'
-import { google } from './google.ts'
-import { kakao } from './kakao.ts'
-import { keycloak } from './keycloak.ts'
-import { linkedin } from './linkedin.ts'
-import { linkedinOidc } from './linkedin-oidc.ts'
-import { notion } from './notion.ts'
+/**
+ * Every provider that has a file in vendors/: the one list of their names, for requests, variables,
+ * documentation and mails. A new one is its file, and its import and entry here.
+ */
 import { openidConnect } from './openid-connect.ts'
-import type { Provider, ProviderDefinition, ProviderSettings } from './provider.ts'
-import { slack } from './slack.ts'
-import { slackOidc } from './slack-oidc.ts'
-import { snapchat } from './snapchat.ts'
-import { spotify } from './spotify.ts'
-import { twitch } from './twitch.ts'
-import { twitter } from './twitter.ts'
+import type { Provider, ProviderDefinition, ProviderSettings, Vendor } from './provider.ts'
 import type { Upstream } from './upstream.ts'
-import { vercelMarketplace } from './vercel-marketplace.ts'
-import { workos } from './workos.ts'
-import { x } from './x.ts'
-import { zoom } from './zoom.ts'
+import { apple } from './vendors/apple.ts'
+import { azure } from './vendors/azure.ts'
+import { bitbucket } from './vendors/bitbucket.ts'
+import { discord } from './vendors/discord.ts'
+import { facebook } from './vendors/facebook.ts'
+import { figma } from './vendors/figma.ts'
+import { fly } from './vendors/fly.ts'
+import { github } from './vendors/github.ts'
+import { gitlab } from './vendors/gitlab.ts'
+import { google } from './vendors/google.ts'
+import { kakao } from './vendors/kakao.ts'
+import { keycloak } from './vendors/keycloak.ts'
+import { linkedin } from './vendors/linkedin.ts'
+import { linkedinOidc } from './vendors/linkedin-oidc.ts'
+import { notion } from './vendors/notion.ts'
+import { slack } from './vendors/slack.ts'
+import { slackOidc } from './vendors/slack-oidc.ts'
+import { snapchat } from './vendors/snapchat.ts'
+import { spotify } from './vendors/spotify.ts'
+import { twitch } from './vendors/twitch.ts'
+import { twitter } from './vendors/twitter.ts'
+import { vercelMarketplace } from './vendors/vercel-marketplace.ts'
+import { workos } from './vendors/workos.ts'
+import { x } from './vendors/x.ts'
+import { zoom } from './vendors/zoom.ts'
 
-const definitions = new Map<string, ProviderDefinition>([
-  ['apple', apple],
-  ['azure', azure],
-  ['bitbucket', bitbucket],
-  ['discord', discord],
-  ['facebook', facebook],
-  ['figma', figma],
-  ['fly', fly],
-  ['github', github],
-  ['gitlab', gitlab],
-  ['google', google],
-  ['kakao', kakao],
-  ['keycloak', keycloak],
-  ['linkedin', linkedin],
-  ['linkedin_oidc', linkedinOidc],
-  ['notion', notion],
-  ['slack', slack],
-  ['slack_oidc', slackOidc],
-  ['snapchat', snapchat],
-  ['spotify', spotify],
-  ['twitch', twitch],
-  ['twitter', twitter],
-  ['vercel_marketplace', vercelMarketplace],
-  ['workos', workos],
-  ['x', x],
-  ['zoom', zoom],
-])
+/** The order is that of the configuration reference: the specification's eighteen, then ours. */
+const vendors = {
+  apple,
+  azure,
+  bitbucket,
+  discord,
+  facebook,
+  figma,
+  github,
+  gitlab,
+  google,
+  keycloak,
+  linkedin,
+  notion,
+  snapchat,
+  spotify,
+  slack,
+  twitch,
+  twitter,
+  workos,
+  linkedin_oidc: linkedinOidc,
+  slack_oidc: slackOidc,
+  x,
+  kakao,
+  zoom,
+  fly,
+  vercel_marketplace: vercelMarketplace,
+} satisfies Record<string, Vendor>
 
-/** The names in requests; in upper case, the names in variables. */
-export const providerNames: readonly string[] = [...definitions.keys()]
+/** As requests spell it; in upper case, as variables do. */
+export type ProviderName = keyof typeof vendors
+
+export const providerNames = Object.keys(vendors) as ProviderName[]
+
+const definitions = new Map<string, Vendor>(Object.entries(vendors))
+
+/** What people call each provider. */
+export const providerTitles: ReadonlyMap<string, string> = new Map(
+  [...definitions].map(([provider, { name }]) => [provider, name]),
+)
 
 /** A provider by name; with an issuer in its settings, any other name is an OpenID provider. */
 export function findDefinition(

@@ -1,12 +1,13 @@
-/** A cache that would rather hand out an old value than none when the source is down. */
+/** A cache that hands out an old value rather than none while its source is down. */
+import { LRUCache } from 'lru-cache'
 
-interface Entry<T> {
+interface Copy<T> {
   value: T
   loadedAt: number
   freshUntil: number
 }
 
-export interface StaleCache<T> {
+interface StaleCache<T> {
   /** The value, loaded when older than the lifetime. Throws only when there never was one. */
   get(key: string, now: Date): Promise<T>
   /** The same, but loaded anew unless that was done less than `coolDownMs` ago. */
@@ -14,56 +15,45 @@ export interface StaleCache<T> {
 }
 
 const retryAfterMs = 30_000
+/** Tenants are part of some keys and tokens name tenants, so the number is bounded. */
 const maxEntries = 200
 
+/** Ages are counted by the `now` of the callers, not by the clock of the cache. */
 export function createStaleCache<T>(
   load: (key: string) => Promise<T>,
   lifetimeMs: number,
 ): StaleCache<T> {
-  const entries = new Map<string, Entry<T>>()
-  const loading = new Map<string, Promise<T>>()
+  const copies = new LRUCache<string, Copy<T>, number>({
+    max: maxEntries,
+    // A load whose entry is evicted meanwhile still answers its callers.
+    ignoreFetchAbort: true,
+    async fetchMethod(key, old, { context: now }) {
+      try {
+        return { value: await load(key), loadedAt: now, freshUntil: now + lifetimeMs }
+      } catch (error) {
+        if (!old) throw error
+        const freshUntil = now + Math.min(retryAfterMs, lifetimeMs)
+        return { value: old.value, loadedAt: now, freshUntil }
+      }
+    },
+  })
 
-  async function loadOnce(key: string, now: number): Promise<T> {
-    const old = entries.get(key)
-    try {
-      const value = await load(key)
-      keep(key, { value, loadedAt: now, freshUntil: now + lifetimeMs })
-      return value
-    } catch (error) {
-      if (!old) throw error
-      keep(key, { ...old, loadedAt: now, freshUntil: now + Math.min(retryAfterMs, lifetimeMs) })
-      return old.value
-    }
-  }
-
-  function keep(key: string, entry: Entry<T>) {
-    entries.delete(key)
-    entries.set(key, entry)
-    // Tenants are part of some keys and tokens name tenants, so the number is bounded.
-    const oldest = entries.keys().next().value
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
-  }
-
-  /** Many sign-ins at once ask the provider once. */
-  function shared(key: string, now: number): Promise<T> {
-    const current = loading.get(key)
-    if (current) return current
-    const next = loadOnce(key, now).finally(() => loading.delete(key))
-    loading.set(key, next)
-    return next
+  /** Many sign-ins at once ask the provider once: a load under way is waited for. */
+  async function loaded(key: string, now: number): Promise<T> {
+    const copy = await copies.forceFetch(key, { context: now, forceRefresh: true })
+    return copy.value
   }
 
   return {
     async get(key, now) {
-      const entry = entries.get(key)
-      if (entry && now.getTime() < entry.freshUntil) return entry.value
-      return shared(key, now.getTime())
+      const copy = copies.get(key)
+      return copy && now.getTime() < copy.freshUntil ? copy.value : loaded(key, now.getTime())
     },
 
     async renew(key, now, coolDownMs) {
-      const entry = entries.get(key)
-      if (entry && now.getTime() < entry.loadedAt + coolDownMs) return entry.value
-      return shared(key, now.getTime())
+      const copy = copies.get(key)
+      if (copy && now.getTime() < copy.loadedAt + coolDownMs) return copy.value
+      return loaded(key, now.getTime())
     },
   }
 }

@@ -1,4 +1,7 @@
-/** Replies of token endpoints (RFC 6749 §5), as they are met: JSON or a form, errors at 200. */
+/**
+ * Replies of token endpoints (RFC 6749 §5), as they are met: JSON or a form, errors with status 200, no token_type,
+ * a list of scopes, any content type. oauth4webapi's reader is strict, and would refuse vendors that people use.
+ */
 import { parseJson, type Reply } from './http.ts'
 import { at, text } from './json.ts'
 
@@ -25,7 +28,7 @@ export function readTokens(reply: Reply): Tokens | string {
       reply: body,
     }
   }
-  return `${reply.place}: ${describe(reply, refused)}`
+  return `${reply.address}: ${describe(reply, refused)}`
 }
 
 /** The error code of a body, whatever its status; '' when it is not an error. */
@@ -33,7 +36,7 @@ export function errorOf(body: unknown): string {
   const error = at(body, 'error')
   if (error === undefined || error === null || error === false || error === '') return ''
   const code = text(error) || text(at(error, 'code')) || text(at(error, 'type'))
-  // Codes are ours to log; sentences may repeat what was sent, and anything odd might as well.
+  // Only what looks like a code is logged: sentences may repeat the secret that was sent.
   return /^[\w .-]{1,60}$/.test(code) ? code : 'error'
 }
 

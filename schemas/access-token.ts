@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Metadata } from './fields.ts'
+import { isUuid, Metadata } from './fields.ts'
 
 export const AuthenticationMethod = Type.Object({
   method: Type.String(),
@@ -55,3 +55,13 @@ export const AccessTokenClaims = Type.Object({
   is_anonymous: Type.Optional(Type.Boolean()),
 })
 export type AccessTokenClaims = Static<typeof AccessTokenClaims>
+
+/** The person whom the token names; a service may call itself something that is no UUID, and is nobody's account. */
+export function personIn({ sub }: AccessTokenClaims): string | undefined {
+  return sub && isUuid(sub) ? sub : undefined
+}
+
+/** An admin opened the session in the place of the person (RFC 8693 §4.1). */
+export function isImpersonated(claims: AccessTokenClaims): boolean {
+  return 'act' in claims
+}

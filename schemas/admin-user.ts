@@ -1,14 +1,14 @@
 /** What an admin writes into a person's record. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Metadata } from './fields.ts'
+import { Metadata, Phone } from './fields.ts'
 
-export const RecordFields = {
+const RecordFields = {
   role: Type.Optional(
     Type.String({ maxLength: 255, description: 'Role claim of the access tokens' }),
   ),
   email: Type.Optional(Type.String()),
-  phone: Type.Optional(Type.String({ description: 'E.164' })),
+  phone: Phone,
   password: Type.Optional(Type.String()),
   email_confirm: Type.Optional(Type.Boolean({ description: 'Take the address as proven' })),
   phone_confirm: Type.Optional(Type.Boolean({ description: 'Take the number as proven' })),
@@ -19,7 +19,7 @@ export const RecordFields = {
   ),
 }
 
-export const NewRecordFields = {
+const NewRecordFields = {
   id: Type.Optional(Type.String({ description: 'UUID; made up when absent' })),
   aud: Type.Optional(Type.String({ maxLength: 255 })),
   ...RecordFields,

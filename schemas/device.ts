@@ -31,7 +31,7 @@ interface DeviceSource {
   refreshed_at: Date | null
   user_agent: string | null
   ip: string | null
-  postern_impersonated_by: string | null
+  impersonated_by: string | null
 }
 
 export function toDevice(row: DeviceSource, currentId?: string): Device {
@@ -42,7 +42,7 @@ export function toDevice(row: DeviceSource, currentId?: string): Device {
     last_used_at: toTimestamp(row.refreshed_at ?? createdAt),
     user_agent: row.user_agent,
     ip: row.ip,
-    ...(row.postern_impersonated_by && { impersonated_by: row.postern_impersonated_by }),
+    ...(row.impersonated_by && { impersonated_by: row.impersonated_by }),
     current: row.session_id === currentId,
   }
 }

@@ -9,6 +9,11 @@ export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
 
 export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC' })
 
+export const Phone = Type.Optional(Type.String({ description: 'E.164' }))
+
+/** How a text message travels. */
+export const Channel = Type.Optional(Type.String({ description: 'sms or whatsapp' }))
+
 /** What every sending endpoint of a PKCE client carries (RFC 7636 §4.3). */
 export const PkceFields = {
   code_challenge: Type.Optional(Type.String()),
@@ -58,4 +63,10 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 export function isUuid(value: string): boolean {
   return uuidPattern.test(value)
+}
+
+/** An id that is part of a path: nothing has one of another form. Throws validation_failed with status 404. */
+export function readUuid(name: string, value: string): string {
+  if (!isUuid(value)) throw validationFailed(`${name} must be an UUID`, 404)
+  return value
 }

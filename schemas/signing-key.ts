@@ -42,7 +42,7 @@ export const SigningKey = Type.Object(
 )
 export type SigningKey = Static<typeof SigningKey>
 
-interface SigningKeySource {
+export interface SigningKeySource {
   kid: string
   alg: string
   state: SigningKey['state']

@@ -12,8 +12,8 @@ export const Factor = Type.Object(
     status: oneOf(['unverified', 'verified']),
     friendly_name: Type.Optional(Type.String()),
     factor_type: Type.String(),
-    phone: Type.Optional(Type.String()),
-    last_challenged_at: Type.Optional(Timestamp),
+    phone: Type.String({ description: 'E.164 digits of a phone factor, else empty' }),
+    last_challenged_at: nullable(Timestamp),
     web_authn_aaguid: Type.Optional(Type.String()),
   },
   { title: 'Factor' },
@@ -72,7 +72,7 @@ type Times = Record<
   Nullable<Date>
 >
 
-interface FactorSource {
+export interface FactorSource {
   id: string
   created_at: string | Date
   updated_at: string | Date
@@ -152,8 +152,8 @@ export function toFactor(row: FactorSource): Factor {
     status: row.status,
     ...(row.friendly_name && { friendly_name: row.friendly_name }),
     factor_type: row.factor_type,
-    ...(row.phone && { phone: row.phone }),
-    ...(row.last_challenged_at && { last_challenged_at: toTimestamp(row.last_challenged_at) }),
+    phone: row.phone ?? '',
+    last_challenged_at: row.last_challenged_at && toTimestamp(row.last_challenged_at),
     ...(row.web_authn_aaguid && { web_authn_aaguid: row.web_authn_aaguid }),
   }
 }

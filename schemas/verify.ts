@@ -20,13 +20,5 @@ export const VerifyBody = Type.Object({
 })
 export type VerifyBody = Static<typeof VerifyBody>
 
-/** The link in a mail. */
-export const VerifyQuery = Type.Object({
-  token: Type.Optional(Type.String()),
-  token_hash: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String()),
-  redirect_to: Type.Optional(Type.String()),
-})
-
 /** The first of two mailboxes has agreed. */
 export const HalfDone = Type.Object({ msg: Type.String(), code: Type.Literal('200') })

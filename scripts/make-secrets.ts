@@ -8,6 +8,7 @@ const secret = () => randomBytes(32).toString('base64url')
 
 const needed: Record<string, () => string> = {
   POSTGRES_PASSWORD: secret,
+  POSTERN_PASSWORD: secret,
   AUTH_JWT_SECRET: secret,
   AUTH_ENCRYPTION_KEY: secret,
   AUTHENTICATOR_PASSWORD: secret,

@@ -11,7 +11,7 @@ const path = new URL('../docs/providers.md', import.meta.url)
 
 const introduction = `# External providers
 
-<!-- Made by scripts/provider-docs.ts from the files in providers/. Edit those. -->
+<!-- Made by scripts/provider-docs.ts from the files in providers/vendors/. Edit those. -->
 
 People sign in with an account they have elsewhere: \`GET /authorize?provider=<name>\` sends the browser there, and \`/callback\` takes it back. For each provider you register an application, then enter here what you got:
 
@@ -60,7 +60,7 @@ function link(register: string): string {
 }
 
 function page(): string {
-  const sections = providerNames.flatMap((name) => {
+  const sections = providerNames.toSorted().flatMap((name) => {
     const definition = findDefinition(name)
     return definition ? [section(name, definition.docs)] : []
   })

@@ -3,19 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { SmsError } from './provider.ts'
 
-export interface FormClientOptions {
+interface FormClientOptions {
   fetch: typeof globalThis.fetch
   /** For the whole exchange, a second attempt included. */
   timeoutMs: number
   retryDelayMs: number
 }
 
-export interface FormRequest {
+interface FormRequest {
   provider: string
   url: string
   form: Record<string, string>
   authorization?: string
-  /** True for an answer that promises nothing was sent, so that a second attempt cannot send twice. */
+  /** True for an answer that means nothing was sent, so that a second attempt cannot send twice. */
   retryable?: (answer: FormAnswer) => boolean
 }
 

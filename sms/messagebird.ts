@@ -5,7 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { FormAnswer, PostForm } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
-export interface MessagebirdSettings {
+interface MessagebirdSettings {
   url: string
   accessKey: string
   /** A number with its plus sign, or a company's name. */

@@ -1,6 +1,6 @@
 /** Numbers with a fixed code, for the review of apps and for tests: nothing is sent to them. */
 
-export interface TestOtpSettings {
+interface TestOtpSettings {
   /** Code by number (E.164 digits without the plus sign). */
   codes: Record<string, string>
   /** The codes are void from this moment on; undefined is never. */

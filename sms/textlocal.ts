@@ -5,7 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { FormAnswer, PostForm } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
-export interface TextlocalSettings {
+interface TextlocalSettings {
   url: string
   apiKey: string
   sender: string

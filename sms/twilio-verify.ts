@@ -20,7 +20,7 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
     name: provider,
     channels: ['sms', 'whatsapp'],
 
-    // No second attempt after a 429: here it also means that the number has had its share of messages.
+    // No second attempt after a 429: here it also means that the number was sent too many messages.
     async send({ phone, channel }) {
       const form = { To: `+${phone}`, Channel: channel }
       const answer = await post({ provider, url: `${service}/Verifications`, form, authorization })

@@ -21,7 +21,7 @@ const Accepted = Type.Object({
   error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 })
 
-/** What they answer instead. */
+/** The body of an answer with an error status. */
 const Refusal = Type.Object({
   message: Type.String(),
   more_info: Type.Optional(Type.String()),

@@ -1,7 +1,7 @@
-/** What the container setup promises, as far as that is known without a container engine. */
+/** The container setup, as far as it can be held against the repository without a container engine. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -9,13 +9,18 @@ import { parseEnv } from 'node:util'
 
 import { parse } from 'yaml'
 
+import { knownNames } from '../plugins/config/names.ts'
+import { readConfig } from '../plugins/config/read-config.ts'
+
 interface Service {
   image?: string
-  profiles?: string[]
-  read_only?: boolean
-  healthcheck?: { test: string[] }
+  build?: string
+  restart?: string
+  ports?: string[]
+  environment?: Record<string, string>
   volumes?: string[]
-  depends_on?: Record<string, { condition: string }>
+  healthcheck?: { test: string[] }
+  depends_on?: string[] | Record<string, { condition: string }>
 }
 
 interface Compose {
@@ -25,30 +30,69 @@ interface Compose {
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const compose: Compose = parse(read('docker-compose.yml'), { merge: true })
+const text = read('docker-compose.yml')
+const dockerfile = read('Dockerfile')
+const { services, volumes }: Compose = parse(text, { merge: true })
+const named = Object.entries(services)
+const servers = named.filter(([, { build, environment }]) => build && environment?.AUTH_DB_DRIVER)
+const mounts = named.flatMap(([, service]) => service.volumes ?? []).map((one) => one.split(':')[0])
 
 suite('docker-compose.yml', () => {
-  test('runs Postgres and the server by default, and a mail catcher for development', () => {
-    const { services } = compose
-    const always = Object.entries(services).filter(([, { profiles }]) => profiles === undefined)
-    assert.deepEqual(always.map(([name]) => name).toSorted(), ['postern', 'postgres'])
-    assert.match(services.postgres?.image ?? '', /^postgres:18/)
-    assert.deepEqual(services.mail?.profiles, ['dev'])
+  test('takes every image at a version, and starts everything again by itself', () => {
+    for (const [name, { build, image, restart }] of named) {
+      if (!build) assert.match(image ?? '', /:v?\d/, name)
+      assert.notEqual(restart ?? 'no', 'no', name)
+    }
   })
 
-  test('starts the server when the database is healthy', () => {
-    const { postern, postgres, mail } = compose.services
-    assert.equal(postern?.depends_on?.postgres?.condition, 'service_healthy')
-    for (const service of [postgres, mail]) assert.ok(service?.healthcheck)
+  test('waits for nobody who does not say whether they are well', () => {
+    const waits = named.flatMap(([, { depends_on = {} }]) =>
+      Array.isArray(depends_on) ? [] : Object.entries(depends_on),
+    )
+    const awaited = waits.filter(([, { condition }]) => condition === 'service_healthy')
+    assert.ok(awaited.some(([name]) => name === 'postgres'))
+    for (const [name] of awaited) {
+      const { build, healthcheck } = services[name] ?? {}
+      assert.ok(build ? /^HEALTHCHECK (?!NONE)/m.test(dockerfile) : healthcheck, name)
+      assert.notEqual(healthcheck?.test[0], 'NONE', name)
+    }
   })
 
-  test('keeps the data in a named volume, where this Postgres looks for it', () => {
-    assert.deepEqual(compose.services.postgres?.volumes, ['database:/var/lib/postgresql'])
-    assert.ok('database' in compose.volumes)
+  test('mounts what exists', () => {
+    const paths = mounts.filter((path = '') => path.startsWith('./'))
+    assert.ok(paths.length >= 5)
+    for (const path of paths) assert.ok(existsSync(join(root, path ?? '')), path)
+    for (const name of mounts.filter((path = '') => !path.startsWith('.'))) {
+      assert.ok(name !== undefined && name in volumes, name)
+    }
   })
 
-  test('leaves the server no file system to write to', () => {
-    assert.equal(compose.services.postern?.read_only, true)
+  for (const [name, { environment = {} }] of servers) {
+    test(`the settings of ${name} are known, and a server starts with them`, (t) => {
+      const secrets = makeSecrets(newFolder(t))
+      for (const [variable, value] of Object.entries(environment)) {
+        // What is empty takes a password of .env out again that is for others.
+        assert.ok(value === '' || knownNames.has(variable), variable)
+      }
+      const config = configOf(environment, secrets)
+      assert.match(config.DATABASE_URL, new RegExp(`//postern:${secrets.POSTERN_PASSWORD}@`))
+    })
+  }
+
+  test('image, balancer and neighbours look for the server where it listens', (t) => {
+    const environment = services.postern?.environment ?? {}
+    const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT } = configOf(environment, makeSecrets(newFolder(t)))
+    const [, exposed = ''] = /^EXPOSE (.*)$/m.exec(dockerfile) ?? []
+    assert.deepEqual(exposed.split(' ').map(Number), [PORT, OTEL_EXPORTER_PROMETHEUS_PORT])
+    assert.match(dockerfile, new RegExp(`process\\.env\\.PORT \\|\\| ${PORT}`))
+    const inside = services.postern?.ports?.map((port) => Number(port.split(':').at(-1)))
+    assert.deepEqual(inside, [PORT, OTEL_EXPORTER_PROMETHEUS_PORT])
+    const asked = `${text}\n${read('deploy/haproxy.cfg')}`.matchAll(/\b(?:postern|replica):(\d+)/g)
+    const ports = [...asked].map(([, port]) => Number(port))
+    assert.ok(ports.length >= 2)
+    assert.deepEqual(new Set(ports), new Set([PORT]))
+    const { scrape_configs } = parse(read('deploy/prometheus.yml'))
+    assert.equal(scrape_configs[0].dns_sd_configs[0].port, OTEL_EXPORTER_PROMETHEUS_PORT)
   })
 })
 
@@ -68,18 +112,32 @@ suite('npm run secrets', () => {
     assert.notEqual(makeSecrets(fresh).POSTGRES_PASSWORD, first.POSTGRES_PASSWORD)
     assert.equal(statSync(join(fresh, '.env')).mode & 0o777, 0o600)
   })
+
+  test('makes every variable that docker-compose.yml cannot do without, and every password', (t) => {
+    const secrets = makeSecrets(newFolder(t))
+    const used = [...text.matchAll(/\$\{(\w+)(:-?\??[^}]*)?\}/g)]
+    const needed = used.filter(
+      ([, name = '', rest = '']) => !rest.startsWith(':-') || /(PASSWORD|SECRET|KEY)$/.test(name),
+    )
+    assert.ok(needed.length > 0)
+    for (const [, name = ''] of needed) assert.ok(secrets[name], name)
+    assert.equal(new Set(Object.values(secrets)).size, Object.keys(secrets).length)
+  })
 })
 
 suite('the image', () => {
-  test('is built without development packages, runs as a plain user and tells how it is', () => {
-    const dockerfile = read('Dockerfile')
-    assert.match(dockerfile, /^FROM node:24-slim$/m)
-    assert.match(dockerfile, /npm ci --omit=dev/)
-    assert.match(dockerfile, /^USER node$/m)
+  test('runs on our version of Node, and not as root', () => {
+    const [major] = JSON.parse(read('package.json')).devDependencies.node.split('.')
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
+    assert.deepEqual(new Set(bases), new Set([`node:${major}-slim`]))
+    const [, user = 'root'] = [...dockerfile.matchAll(/^USER (\S+)$/gm)].at(-1) ?? []
+    assert.notEqual(user, 'root')
+  })
+
+  test('its check says no where nothing listens', () => {
     const [, command = ''] = /HEALTHCHECK[^[]*(\[.*\])$/m.exec(dockerfile) ?? []
     const [program, , script] = JSON.parse(command)
     assert.equal(program, 'node')
-    // Nothing listens there, so that the check must say no.
     const env = { PATH: process.env.PATH, PORT: '1' }
     assert.throws(() => execFileSync(process.execPath, ['-e', script], { env }))
   })
@@ -90,13 +148,25 @@ suite('the image', () => {
   })
 })
 
-function makeSecrets(folder: string): Record<string, string | undefined> {
-  execFileSync(process.execPath, [join(root, 'scripts/make-secrets.ts')], { cwd: folder })
-  return parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+function makeSecrets(cwd: string): NodeJS.Dict<string> {
+  execFileSync(process.execPath, [join(root, 'scripts/make-secrets.ts')], { cwd, stdio: 'ignore' })
+  return parseEnv(readFileSync(join(cwd, '.env'), 'utf8'))
 }
 
 function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-compose-'))
   t.after(() => rmSync(folder, { recursive: true }))
   return folder
+}
+
+/** Of a server that gets these settings, as docker compose fills in what stands in .env. */
+function configOf(environment: Record<string, string>, env: NodeJS.Dict<string>) {
+  const filled = Object.entries(environment).map(([key, value]) => [
+    key,
+    String(value).replaceAll(
+      /\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g,
+      (_, name: string, preset = '') => env[name] ?? preset,
+    ),
+  ])
+  return readConfig(Object.fromEntries(filled), { dev: false, warn() {} })
 }

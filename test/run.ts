@@ -3,13 +3,14 @@
  * Arguments are test files or folders and options of node --test; without files, all tests run that need nothing but npm.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, globSync, statSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import pg from 'pg'
 
 import { runMigrations } from '../cli/migrate.ts'
+import { addTitles, hashOfSources } from '../scripts/test-titles.ts'
 import { makeShards } from './support/shards.ts'
 import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
 
@@ -55,12 +56,33 @@ async function makeTemplate(adminUrl: string): Promise<void> {
 async function runTests(args: string[], adminUrl: string): Promise<number> {
   const files = args.filter((arg) => !arg.startsWith('-')).flatMap(testFiles)
   const options = args.filter((arg) => arg.startsWith('-'))
-  if (files.length > 0) return nodeTest(files, options, adminUrl)
+  if (files.length > 0) return listed(files, options, adminUrl)
   const shards = makeShards(testFiles('test').filter(needsOnlyNpm), processes)
   try {
-    return await nodeTest(shards.files, options, adminUrl)
+    return await listed(shards.files, options, adminUrl)
   } finally {
     shards.remove()
+  }
+}
+
+/** Runs them. Where all of them ran and passed, and no source changed meanwhile, their titles are written down. */
+async function listed(files: string[], options: string[], adminUrl: string): Promise<number> {
+  if (!options.every((option) => option.startsWith('--test-timeout='))) {
+    return nodeTest(files, options, adminUrl)
+  }
+  const titles = join(tmpdir(), `postern-titles-${process.pid}`)
+  const sources = hashOfSources()
+  const reporters = [
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    `--test-reporter=${join(import.meta.dirname, 'support/title-reporter.ts')}`,
+    `--test-reporter-destination=${titles}`,
+  ]
+  try {
+    const code = await nodeTest(files, [...reporters, ...options], adminUrl)
+    if (code === 0 && hashOfSources() === sources) addTitles(readFileSync(titles, 'utf8'), sources)
+    return code
+  } finally {
+    rmSync(titles, { force: true })
   }
 }
 
@@ -84,7 +106,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
       stdio: 'inherit',
       env: {
         LOG_LEVEL: 'error',
-        // Every test file is a process, and some start more: types are stripped once for all of them.
+        // Every shard is a process, and some tests start more: types are stripped once for all of them.
         NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compile'),
         ...process.env,
         TEST_ADMIN_URL: adminUrl,

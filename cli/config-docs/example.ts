@@ -4,7 +4,7 @@ import type { Section } from './sections.ts'
 
 const introduction = `# Configuration of the server. Copy to .env and fill in what has no # in front.
 # docs/configuration.md explains every variable and how values are written.
-# Written by \`npm run config:docs\` from schemas/config. Change it there.
+# Written by \`npm run config:docs\` from plugins/config. Change it there.
 `
 
 export function example(all: readonly Section[]): string {

@@ -4,7 +4,7 @@ import type { Section } from './sections.ts'
 
 const introduction = `# Configuration
 
-<!-- Written by \`npm run config:docs\` from schemas/config. Change it there. -->
+<!-- Written by \`npm run config:docs\` from plugins/config. Change it there. -->
 
 The server is configured by environment variables and by a file named \`.env\` in the folder it is
 started from. A variable set in the environment wins over the file, and an empty one counts as not

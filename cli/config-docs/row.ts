@@ -1,7 +1,7 @@
 /** One variable as the reference and the example show it. */
 import { OptionalKind, type TSchema } from '@sinclair/typebox'
 
-import { formatDuration } from '../../schemas/config/duration.ts'
+import { formatDuration } from '../../schemas/duration.ts'
 
 export interface Row {
   name: string

@@ -1,9 +1,9 @@
 /** The variables under their headings, in the order in which they are declared. */
 import type { TSchema } from '@sinclair/typebox'
 
-import { variableEntries } from '../../schemas/config/config.ts'
-import { genericOidcFields } from '../../schemas/config/generic-oidc.ts'
-import { providerVariableNames } from '../../schemas/config/groups/external-providers.ts'
+import { variableEntries } from '../../plugins/config/config.ts'
+import { genericOidcFields } from '../../plugins/config/generic-oidc.ts'
+import { providerVariableNames } from '../../plugins/config/groups/external-providers.ts'
 import { type Row, rowOf } from './row.ts'
 
 export interface Section {

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose'
 
-import type { Config } from '../../schemas/config/config.ts'
+import type { Config } from '../../plugins/config/config.ts'
 
 export interface ApiTokens {
   anon: string

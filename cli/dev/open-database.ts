@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 
-import { variables } from '../../schemas/config/config.ts'
-import { type Environment, lookUp } from '../../schemas/config/names.ts'
+import { variables } from '../../plugins/config/config.ts'
+import { type Environment, lookUp } from '../../plugins/config/names.ts'
 import { startPostgres } from './postgres.ts'
 
 export interface OpenDatabase {

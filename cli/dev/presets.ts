@@ -1,6 +1,6 @@
 /** What a development server has without being told; the environment and `.env` win. */
-import { type VariableName, variables } from '../../schemas/config/config.ts'
-import { type Environment, lookUp } from '../../schemas/config/names.ts'
+import { type VariableName, variables } from '../../plugins/config/config.ts'
+import { type Environment, lookUp } from '../../plugins/config/names.ts'
 
 /** Values for whatever `env` does not set under any of its names. `own` comes from this machine. */
 export function withPresets(env: Environment, own: Partial<Record<VariableName, string>>) {

@@ -1,5 +1,5 @@
-import type { Config } from '../../schemas/config/config.ts'
-import { version } from '../../schemas/version.ts'
+import type { Config } from '../../plugins/config/config.ts'
+import { version } from '../../version.ts'
 import type { ApiTokens } from './api-tokens.ts'
 
 export interface Ready {

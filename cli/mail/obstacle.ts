@@ -1,5 +1,5 @@
-import type { MailMessageRow } from '../../db/mail-letters.ts'
-import { uncertain } from '../../plugins/mailer/reasons.ts'
+import type { MailMessageRow } from '../../db/dead-letters.ts'
+import { uncertain } from '../../plugins/mailer/outbox/reasons.ts'
 
 /** Why a mail is not sent again, to stand behind "it" or "this mail"; undefined when nothing speaks against it. */
 export function obstacleTo(

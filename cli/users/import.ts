@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 
-import { hurry } from '../../db/bulk-users.ts'
+import { tuneBulkLoad } from '../../db/bulk-users.ts'
 import type { Db, Trx } from '../../db/database.ts'
 import {
   advanceImport,
@@ -151,7 +151,7 @@ async function settle(
     refused: progress.refused + refused.length,
   })
   const store = async (trx: Trx) => {
-    await hurry(trx)
+    await tuneBulkLoad(trx)
     const unstored = await storeBatch(trx, records)
     refused = [...refusals, ...unstored].sort((a, b) => a.line - b.line)
     if (dryRun) throw new RolledBack()

@@ -16,6 +16,11 @@ import * as functionsAndRoles from './0009-functions-and-roles.ts'
 import * as userSearch from './0010-user-search.ts'
 import * as externalSignIns from './0011-external-sign-ins.ts'
 import * as imports from './0012-imports.ts'
+import * as pendingSignUps from './0013-pending-sign-ups.ts'
+import * as guesses from './0014-guesses.ts'
+import * as flowsAndImpersonations from './0015-flows-and-impersonations.ts'
+import * as factorDetails from './0016-factors.ts'
+import * as passkeys from './0017-passkeys.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -30,4 +35,9 @@ export const migrations: Record<string, Migration> = {
   '0010-user-search': userSearch,
   '0011-external-sign-ins': externalSignIns,
   '0012-imports': imports,
+  '0013-pending-sign-ups': pendingSignUps,
+  '0014-guesses': guesses,
+  '0015-flows-and-impersonations': flowsAndImpersonations,
+  '0016-factors': factorDetails,
+  '0017-passkeys': passkeys,
 }

@@ -1,12 +1,12 @@
 /** The mails that are sent when the operator has none of their own. */
 import { compileTemplate, type Template } from '../go-template/template.ts'
-import type { MailKind } from '../kinds.ts'
+import { type MailKind, mailKinds } from '../kinds.ts'
 import { htmlLayout, textLayout } from './layout.ts'
-import { wordings } from './wording.ts'
 
 /** Source of a built-in mail; an operator may start from it. */
 export function builtInSource(kind: MailKind): { html: string; text: string } {
-  return { html: htmlLayout(wordings[kind]), text: textLayout(wordings[kind]) }
+  const { wording } = mailKinds[kind]
+  return { html: htmlLayout(wording), text: textLayout(wording) }
 }
 
 export interface BuiltIn {

@@ -3,7 +3,7 @@
  * Tables and inline styles, because mail programs know little else; the style sheet only adds what
  * the better ones understand: dark colours and small screens. No image, nothing is loaded.
  */
-import type { Wording } from './wording.ts'
+import type { Wording } from '../kind.ts'
 
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"

@@ -1,39 +1,21 @@
-/** Names that people know, as template source: what the variables hold are identifiers. */
+/** What people call the identifiers that variables hold. */
 
-const providers = {
-  apple: 'Apple',
-  azure: 'Microsoft',
-  bitbucket: 'Bitbucket',
-  discord: 'Discord',
-  email: 'your email address',
-  facebook: 'Facebook',
-  figma: 'Figma',
-  fly: 'Fly.io',
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  google: 'Google',
-  kakao: 'Kakao',
-  keycloak: 'Keycloak',
-  linkedin: 'LinkedIn',
-  linkedin_oidc: 'LinkedIn',
-  notion: 'Notion',
-  phone: 'your phone number',
-  slack: 'Slack',
-  slack_oidc: 'Slack',
-  snapchat: 'Snapchat',
-  spotify: 'Spotify',
-  twitch: 'Twitch',
-  twitter: 'X (Twitter)',
-  vercel_marketplace: 'Vercel',
-  workos: 'WorkOS',
-  x: 'X',
-  zoom: 'Zoom',
-}
+/** Ways to sign in that are no providers. */
+const ownWays = new Map([
+  ['email', 'your email address'],
+  ['phone', 'your phone number'],
+])
 
 const factors = { totp: 'an authenticator app', phone: 'your phone', webauthn: 'a security key' }
 
-/** Unknown providers, those of the operator, keep the name they have. */
-export const providerName = choice('.Provider', providers)
+/** Template source. Providers that the operator named keep the name they have. */
+export const providerName = '{{ or .ProviderName .Provider }}'
+
+/** The variables of a mail, with what people call its provider as `ProviderName`. */
+export function withProviderName(variables: object, titles: ReadonlyMap<string, string>): object {
+  const provider = 'Provider' in variables ? String(variables.Provider) : ''
+  return { ...variables, ProviderName: ownWays.get(provider) ?? titles.get(provider) }
+}
 
 export const factorName = choice('.FactorType', factors)
 

@@ -1,4 +1,5 @@
 /** The expressions inside an action: paths, literals and calls that name their function first. */
+import { type FunctionName, functions } from './functions.ts'
 import { TemplateError } from './template-error.ts'
 import type { Token } from './tokens.ts'
 
@@ -7,24 +8,6 @@ export type Expression =
   | { kind: 'variable'; name: string }
   | { kind: 'get'; of: Expression; field: string }
   | { kind: 'call'; name: FunctionName; args: Expression[] }
-
-/** Fewest and most arguments of every function. */
-const functions = {
-  eq: [2, 10],
-  ne: [2, 2],
-  lt: [2, 2],
-  le: [2, 2],
-  gt: [2, 2],
-  ge: [2, 2],
-  and: [1, 10],
-  or: [1, 10],
-  not: [1, 1],
-  len: [1, 1],
-  index: [2, 10],
-  urlquery: [1, 1],
-  html: [1, 1],
-} as const
-export type FunctionName = keyof typeof functions
 
 const maxDepth = 50
 const constants = new Map<string, boolean | null>([
@@ -71,12 +54,12 @@ function createParser(tokens: Token[], line: number) {
   }
 
   function call(name: string, args: Expression[]): Expression {
-    if (!Object.hasOwn(functions, name)) throw fail(`function "${name}" is not supported`)
-    const [least, most] = functions[name as FunctionName]
+    if (!isFunction(name)) throw fail(`function "${name}" is not supported`)
+    const [least, most] = functions[name].takes
     if (args.length < least || args.length > most) {
       throw fail(`"${name}" does not take ${args.length} argument(s)`)
     }
-    return { kind: 'call', name: name as FunctionName, args }
+    return { kind: 'call', name, args }
   }
 
   function startsOperand(): boolean {
@@ -140,4 +123,8 @@ function createParser(tokens: Token[], line: number) {
   }
 
   return { pipeline, end }
+}
+
+function isFunction(name: string): name is FunctionName {
+  return Object.hasOwn(functions, name)
 }

@@ -1,7 +1,7 @@
 /** Cuts a template into literal text and the `{{ actions }}` between. */
 import { TemplateError } from './template-error.ts'
 
-export type Piece =
+type Piece =
   | { kind: 'text'; text: string; line: number }
   | { kind: 'action'; body: string; line: number }
 

@@ -1,4 +1,4 @@
-/** A mistake in a template, or a template that would not stop. */
+/** A mistake in a template, or one whose output exceeds the limits. */
 export class TemplateError extends Error {
   /** Counted from 1, in the template as its author wrote it. */
   readonly line: number

@@ -6,9 +6,15 @@ import { type Token, tokenize } from './tokens.ts'
 
 export type Node =
   | { kind: 'text'; text: string; line: number }
-  | { kind: 'output'; value: Expression; line: number }
+  | OutputNode
   | { kind: 'assign'; name: string; value: Expression; line: number }
   | BlockNode
+
+export interface OutputNode {
+  kind: 'output'
+  value: Expression
+  line: number
+}
 
 export interface BlockNode {
   kind: 'if' | 'with' | 'range'

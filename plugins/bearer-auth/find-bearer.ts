@@ -1,12 +1,12 @@
 /** The person and the session that the claims of a verified token name. */
 import type { FastifyRequest } from 'fastify'
 
-import type { Db } from '../../db/database.ts'
-import { findSession, type SessionRecord } from '../../db/sessions.ts'
-import { findUser, nilUuid, type UserRecord } from '../../db/users.ts'
+import type { SessionRecord } from '../../db/sessions.ts'
+import { nilUuid, type UserRecord } from '../../db/users.ts'
 import { badJwt, sessionNotFound, userFromTokenNotFound, validationFailed } from '../../errors.ts'
 import type { AccessTokenClaims } from '../../schemas/access-token.ts'
 import { isUuid } from '../../schemas/fields.ts'
+import type { LookUps } from './look-ups.ts'
 
 /** A person with the token they showed; tokens without a session_id have no session. */
 export interface Bearer {
@@ -16,7 +16,7 @@ export interface Bearer {
 }
 
 /** Throws bad_jwt, user_not_found or session_not_found. */
-export async function findBearer(db: Db, claims: AccessTokenClaims): Promise<Bearer> {
+export async function findBearer(lookUps: LookUps, claims: AccessTokenClaims): Promise<Bearer> {
   const { sub } = claims
   const sessionId = sessionIdOf(claims)
   if (!sub) throw badJwt('invalid claim: missing sub claim')
@@ -24,17 +24,12 @@ export async function findBearer(db: Db, claims: AccessTokenClaims): Promise<Bea
   if (sessionId && !isUuid(sessionId)) {
     throw badJwt('invalid claim: session_id claim must be a UUID')
   }
-  const session = sessionId ? await findSession(db, sessionId, sub) : undefined
+  const session = sessionId ? await lookUps.session(sessionId, sub) : undefined
   if (session) return { claims, user: session, session }
-  const user = await findUser(db, sub)
+  const user = await lookUps.person(sub)
   if (!user) throw userFromTokenNotFound()
   if (sessionId) throw sessionNotFound()
   return { claims, user, session: undefined }
-}
-
-/** An admin opened the session in the place of the person (RFC 8693 §4.1). */
-export function isImpersonated(claims: AccessTokenClaims): boolean {
-  return 'act' in claims
 }
 
 /** The nil UUID stands for no session. */

@@ -1,17 +1,22 @@
 /** What is old: each step removes one kind of row, by how long ago it ended. */
 import {
   countSessionPages,
+  deleteAbandonedFactors,
   deleteEndedSessions,
   deleteExpiredOneTimeTokens,
   deleteExpiredSessions,
   deleteOldAnonymousUsers,
   deleteOldAuditEntries,
+  deleteOldChallenges,
   deleteOldFlowStates,
+  deleteOldKnownDevices,
+  deleteOldPendingSignUps,
   deleteOldSendIntervals,
   deleteOldThrottles,
   deleteSpentRefreshTokens,
 } from '../../db/clean-up.ts'
 import type { Db } from '../../db/database.ts'
+import { deleteExpiredPasskeyChallenges } from '../../db/passkey-clean-up.ts'
 
 /** Seconds. */
 export interface Retention {
@@ -19,13 +24,19 @@ export interface Retention {
   ended: number
   sessionTimebox: number | undefined
   sessionInactivity: number | undefined
-  /** The longest a flow can take from its start to the end of its code. */
+  /** The longest a flow can take from its start to the end of its code; no link lives longer. */
   flow: number
+  /** Until a challenge of a second factor can no longer be answered, and until an unconfirmed factor has expired. */
+  challenge: number
+  factor: number
   /** The longest time during which failures or the last message to an address matter. */
   limits: number
   anonymousUsers: number | undefined
   auditLog: number | undefined
 }
+
+/** Half a year: whoever comes back later waits with strangers, if there are any. */
+const knownDeviceSeconds = 180 * 86_400
 
 /** Removes old rows batch by batch, of about `batchSize`, and tells how many went with each. */
 export type Step = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
@@ -38,8 +49,13 @@ export function cleanUpSteps(retention: Retention): Record<string, Step> {
     ...(hasSessionLimits && { expired_sessions: expiredSessions(retention) }),
     refresh_tokens: step(ended, deleteSpentRefreshTokens),
     one_time_tokens: step(ended, deleteExpiredOneTimeTokens),
+    passkey_challenges: step(ended, deleteExpiredPasskeyChallenges),
     flow_states: step(retention.flow + ended, deleteOldFlowStates),
+    factor_challenges: step(retention.challenge + ended, deleteOldChallenges),
+    abandoned_factors: step(retention.factor + ended, deleteAbandonedFactors),
+    pending_sign_ups: step(retention.flow + ended, deleteOldPendingSignUps),
     throttles: step(retention.limits + ended, deleteOldThrottles),
+    known_devices: step(knownDeviceSeconds, deleteOldKnownDevices),
     send_intervals: step(retention.limits + ended, deleteOldSendIntervals),
     ...(anonymousUsers !== undefined && {
       anonymous_users: step(anonymousUsers, deleteOldAnonymousUsers),

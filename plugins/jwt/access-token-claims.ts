@@ -1,14 +1,11 @@
 /** What an access token says about a person and the session they are in. */
-import type { SessionRecord, SessionState } from '../../db/sessions.ts'
+import type { SessionState, TokenSession } from '../../db/sessions.ts'
 import type { AccessToken } from '../../schemas/access-token.ts'
-import type { Config } from '../../schemas/config/config.ts'
-
-/** Methods that prove a second factor. */
-const secondFactors = new Set(['totp', 'mfa/phone', 'mfa/webauthn'])
+import type { Config } from '../config/config.ts'
 
 export interface ClaimsSource {
   user: Pick<
-    SessionRecord,
+    TokenSession,
     | 'id'
     | 'aud'
     | 'role'
@@ -19,8 +16,8 @@ export interface ClaimsSource {
     | 'is_anonymous'
     | 'factors'
   >
-  session: Pick<SessionState, 'session_id' | 'session_created_at'> &
-    Partial<Pick<SessionState, 'not_after' | 'postern_impersonated_by'>>
+  session: Pick<SessionState, 'session_id' | 'session_created_at' | 'aal'> &
+    Partial<Pick<TokenSession, 'not_after' | 'impersonated_by'>>
   amr: AccessToken['amr']
   config: Pick<
     Config,
@@ -44,26 +41,26 @@ export function accessTokenClaims(source: ClaimsSource): AccessToken {
     phone: user.phone ?? '',
     app_metadata: user.raw_app_meta_data ?? {},
     user_metadata: user.raw_user_meta_data ?? {},
-    aal: aalOf(amr),
+    aal: aalOf(session),
     amr,
     session_id: session.session_id,
     is_anonymous: user.is_anonymous,
-    ...(session.postern_impersonated_by && { act: { sub: session.postern_impersonated_by } }),
+    ...(session.impersonated_by && { act: { sub: session.impersonated_by } }),
   }
 }
 
-/** A session opened by these methods is at aal2 when one of them proved a second factor. */
-export function aalOf(amr: AccessToken['amr']): 'aal1' | 'aal2' {
-  return amr.some(({ method }) => secondFactors.has(method)) ? 'aal2' : 'aal1'
+/** What the gates of the server read, too, so that a token never claims more than they grant. */
+function aalOf({ aal }: ClaimsSource['session']): 'aal1' | 'aal2' {
+  return aal === 'aal2' || aal === 'aal3' ? 'aal2' : 'aal1'
 }
 
 /** No token outlives its session. A session that still owes its second factor must not outlive its allowance by a token. */
-function expiryOf({ user, session, amr, config, now }: ClaimsSource): number {
+export function expiryOf({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
   const end = session.not_after ? toSeconds(session.not_after) : Number.POSITIVE_INFINITY
   const expiry = Math.min(toSeconds(now) + config.AUTH_JWT_EXP, end)
   const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL
   const owesFactor =
-    aalOf(amr) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
+    aalOf(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
   if (allowance === undefined || !owesFactor || !session.session_created_at) return expiry
   return Math.min(expiry, Math.floor(toSeconds(session.session_created_at) + allowance))
 }

@@ -1,10 +1,9 @@
 /** Where finished mail goes: the operator's mail server, and in development the inbox on a page. */
-import type { FastifyInstance } from 'fastify'
-
 import { defaultMailTimeouts, ehloNameOf } from '../../mail/smtp-options.ts'
 import { createMailTransport, type OutgoingMail } from '../../mail/transport.ts'
-import type { Config } from '../../schemas/config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { DevInbox } from '../dev-inbox.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 
 export interface Delivery extends OutgoingMail {
   /** The confirmation link, when the kind has one. */
@@ -44,7 +43,7 @@ export function createSmtpDelivery(config: Config): SmtpDelivery | undefined {
 
 export function tracedDelivery(
   deliver: Deliver | undefined,
-  { span }: FastifyInstance['tracing'],
+  { span }: Pick<Tracing, 'span'>,
 ): Deliver | undefined {
   return deliver && ((mail) => span('send mail', { 'mail.kind': mail.kind }, () => deliver(mail)))
 }

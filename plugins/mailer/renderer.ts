@@ -4,7 +4,8 @@ import {
   type MailRenderer,
   type MailRendererOptions,
 } from '../../mail/render.ts'
-import type { Config } from '../../schemas/config/config.ts'
+import { providerTitles } from '../../providers/registry.ts'
+import type { Config } from '../config/config.ts'
 
 /** The renderer with the operator's subjects and templates. */
 export function configuredRenderer(
@@ -20,6 +21,7 @@ export function configuredRenderer(
     maxAgeSeconds: config.AUTH_MAILER_TEMPLATE_MAX_AGE,
     retrySeconds: config.AUTH_MAILER_TEMPLATE_RETRY_INTERVAL,
     maxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
+    providerTitles,
     renewing: config.AUTH_MAILER_TEMPLATE_RELOADING_ENABLED,
   })
 }

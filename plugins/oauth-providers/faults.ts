@@ -12,7 +12,7 @@ import {
 import { IdTokenFault } from '../../providers/id-token-fault.ts'
 import { ProviderError } from '../../providers/provider.ts'
 
-/** While the browser is still with us. */
+/** Before the browser is sent to the provider. */
 export function startFault(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
   const sentence =

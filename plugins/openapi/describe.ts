@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import Fastify, { type FastifySchema, type RouteOptions } from 'fastify'
 
 import { ErrorResponses } from '../../schemas/error.ts'
-import { version } from '../../schemas/version.ts'
+import { version } from '../../version.ts'
 import { hoistTitled, nameResponses } from './tidy.ts'
 
 export type OpenapiDocument = ReturnType<ReturnType<typeof Fastify>['swagger']>

@@ -5,6 +5,8 @@ export interface StrengthRules {
   minLength: number
   /** At least one character of each. */
   requiredCharacters: readonly string[]
+  /** Known to everybody who guesses; asked first, because it costs nothing. */
+  isCommon?: ((password: string) => boolean) | undefined
   isBreached?: ((password: string) => Promise<boolean>) | undefined
 }
 
@@ -25,7 +27,7 @@ export function checkLength(password: string): void {
 /** Every rule the password breaks, or undefined when it breaks none. */
 export async function findWeakness(
   password: string,
-  { minLength, requiredCharacters, isBreached }: StrengthRules,
+  { minLength, requiredCharacters, isCommon, isBreached }: StrengthRules,
 ): Promise<Weakness | undefined> {
   const faults: [reason: string, message: string][] = []
   if ([...password].length < minLength) {
@@ -35,7 +37,7 @@ export async function findWeakness(
     const sets = requiredCharacters.join(', ')
     faults.push(['characters', `Password should contain at least one character of each: ${sets}.`])
   }
-  if (await isBreached?.(password)) {
+  if (isCommon?.(password) || (await isBreached?.(password))) {
     faults.push([
       'pwned',
       'Password is known to be weak and easy to guess, please choose a different one.',

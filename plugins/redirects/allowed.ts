@@ -1,9 +1,11 @@
 /** Which addresses a person may be sent back to with a session in hand. */
 import ipaddr from 'ipaddr.js'
 
+import type { Glob } from './glob.ts'
+
 export interface RedirectRules {
   siteUrl: string
-  globs: readonly RegExp[]
+  globs: readonly Glob[]
   /** Development mode: any loopback address is somebody's own machine. */
   allowLoopback: boolean
 }
@@ -18,8 +20,13 @@ export function isAllowedRedirect(target: string, rules: RedirectRules): boolean
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:'
   if (isWeb && !isPlainHost(url.hostname)) return false
   if (isWeb && rules.allowLoopback && isLoopback(url.hostname)) return true
-  const withoutFragment = target.split('#', 1)[0] ?? ''
-  return rules.globs.some((glob) => glob.test(withoutFragment))
+  const written = target.split('#', 1)[0] ?? ''
+  return !hasDotSegment(written) && rules.globs.some((glob) => glob(url, written))
+}
+
+/** Browsers resolve these, so that the path they ask for is not the one a pattern saw (URL standard §4.4). */
+function hasDotSegment(written: string): boolean {
+  return /\/(\.|%2e){1,2}(\/|$)/i.test(written.split('?', 1)[0] ?? '')
 }
 
 /** Undefined for anything that two parsers might read differently: user info, backslashes, blanks, controls. */

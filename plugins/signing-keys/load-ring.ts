@@ -2,7 +2,7 @@
 import type { JWK } from 'jose'
 
 import type { SigningKeyRow } from '../../db/signing-keys.ts'
-import type { Config } from '../../schemas/config/config.ts'
+import type { Config } from '../config/config.ts'
 import { readConfiguredKeys } from './configured-keys.ts'
 import { importSigningKey, importVerificationKey, publicPart, secretKey } from './key-material.ts'
 import { createKeyRing, type KeyRing, type VerificationKey } from './key-ring.ts'

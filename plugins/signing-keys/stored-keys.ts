@@ -1,6 +1,6 @@
 /**
  * Keys in the database and their lives: standby (shown, not signing yet), current, previous, revoked.
- * A new key is shown for longer than anybody may cache the JWKS before it signs, so no verifier meets a stranger.
+ * A new key is shown for longer than anybody may cache the JWKS before it signs, so every verifier knows it by then.
  */
 import type { JWK } from 'jose'
 
@@ -18,6 +18,7 @@ import {
 } from '../../db/signing-keys.ts'
 import { validationFailed } from '../../errors.ts'
 import type { Encryption } from '../encryption.ts'
+import type { RecordKeyChange } from './key-change.ts'
 import {
   algorithmOf,
   type GeneratedAlgorithm,
@@ -44,12 +45,24 @@ export interface StoredKeysOptions {
 }
 
 export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOptions) {
-  function changing<T>(change: (trx: Trx) => Promise<T>): Promise<T> {
+  function changing<T>(change: (trx: Trx, before: SigningKeyRow[]) => Promise<T>): Promise<T> {
     return db.transaction().execute(async (trx) => {
       await lockSigningKeys(trx)
-      const result = await change(trx)
+      const result = await change(trx, await listSigningKeys(trx))
       await notify(trx, signingKeysChannel)
       return result
+    })
+  }
+
+  /** As `changing`, of a change that somebody asked for. Returns the id of the key that came or went. */
+  function changingFor(
+    record: RecordKeyChange,
+    change: (trx: Trx, before: SigningKeyRow[]) => Promise<string>,
+  ): Promise<string> {
+    return changing(async (trx, before) => {
+      const kid = await change(trx, before)
+      if (record) await record(trx, { kid, before, after: await listSigningKeys(trx) })
+      return kid
     })
   }
 
@@ -92,8 +105,7 @@ export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOpt
 
     /** Makes the first key, which signs at once; of several replicas that try, one does. */
     async ensureCurrent(alg: GeneratedAlgorithm, now: Date): Promise<void> {
-      await changing(async (trx) => {
-        const rows = await listSigningKeys(trx)
+      await changing(async (trx, rows) => {
         if (rows.some(({ state }) => state === 'current')) return
         await add(trx, await generateJwk(alg), 'current', now, now)
       })
@@ -101,28 +113,37 @@ export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOpt
 
     /** Lets every standby key whose time has come sign; the last of them stays. Safe to repeat. */
     async promoteDue(now: Date): Promise<void> {
-      await changing(async (trx) => {
-        for (const key of await listSigningKeys(trx))
-          if (isDue(key, now)) await promote(trx, key.kid, now)
+      await changing(async (trx, rows) => {
+        for (const key of rows) if (isDue(key, now)) await promote(trx, key.kid, now)
       })
     },
 
     /** Makes a key that starts to sign after `activateAfter` seconds. Returns its id. */
-    async rotate(alg: GeneratedAlgorithm, activateAfter: number, now: Date): Promise<string> {
+    async rotate(
+      alg: GeneratedAlgorithm,
+      activateAfter: number,
+      record: RecordKeyChange,
+      now: Date,
+    ): Promise<string> {
       const jwk = await generateJwk(alg)
-      return changing(async (trx) => {
-        await refuseSecondStandby(trx)
+      return changingFor(record, (trx, rows) => {
+        refuseSecondStandby(rows)
         return add(trx, jwk, 'standby', secondsAfter(now, activateAfter), now)
       })
     },
 
     /** As rotate, with a private JWK from elsewhere. */
-    async importKey(jwk: JWK, activateAfter: number, now: Date): Promise<string> {
+    async importKey(
+      jwk: JWK,
+      activateAfter: number,
+      record: RecordKeyChange,
+      now: Date,
+    ): Promise<string> {
       if (jwk.kty === 'oct')
         throw validationFailed('A shared secret belongs in AUTH_JWT_SECRET.', 422)
       await importSigningKey(jwk)
-      return changing(async (trx) => {
-        await refuseSecondStandby(trx)
+      return changingFor(record, (trx, rows) => {
+        refuseSecondStandby(rows)
         return add(trx, jwk, 'standby', secondsAfter(now, activateAfter), now)
       })
     },
@@ -131,19 +152,24 @@ export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOpt
      * Every token of the key is refused from now on. The current key is replaced at once,
      * by the standby key where there is one because verifiers know that already.
      */
-    async revoke(kid: string, alg: GeneratedAlgorithm, now: Date): Promise<void> {
-      await changing(async (trx) => {
-        const rows = await listSigningKeys(trx)
+    async revoke(
+      kid: string,
+      alg: GeneratedAlgorithm,
+      record: RecordKeyChange,
+      now: Date,
+    ): Promise<void> {
+      await changingFor(record, async (trx, rows) => {
         if (!(await revokeKey(trx, kid, now))) {
           throw validationFailed(
             'There is no signing key with this kid that could be revoked.',
             404,
           )
         }
-        if (rows.find((key) => key.kid === kid)?.state !== 'current') return
+        if (rows.find((key) => key.kid === kid)?.state !== 'current') return kid
         const next = rows.find(({ state }) => state === 'standby')
         if (next) await promote(trx, next.kid, now)
         else await add(trx, await generateJwk(alg), 'current', now, now)
+        return kid
       })
     },
 
@@ -155,8 +181,7 @@ export function isDue({ state, activates_at }: SigningKeyRow, now: Date): boolea
   return state === 'standby' && activates_at !== null && activates_at <= now
 }
 
-async function refuseSecondStandby(trx: Trx): Promise<void> {
-  const rows = await listSigningKeys(trx)
+function refuseSecondStandby(rows: SigningKeyRow[]): void {
   const waiting = rows.find(({ state }) => state === 'standby')
   if (!waiting) return
   const from = waiting.activates_at?.toISOString() ?? 'later'

@@ -1,5 +1,5 @@
 /** From AUTH_SMS_PROVIDER and its credentials to a provider. */
-import type { Config } from '../../schemas/config/config.ts'
+
 import type { PostForm } from '../../sms/form-client.ts'
 import { messagebird } from '../../sms/messagebird.ts'
 import type { SmsProvider } from '../../sms/provider.ts'
@@ -8,6 +8,7 @@ import { textlocal } from '../../sms/textlocal.ts'
 import { twilio } from '../../sms/twilio.ts'
 import { twilioVerify } from '../../sms/twilio-verify.ts'
 import { vonage } from '../../sms/vonage.ts'
+import type { Config } from '../config/config.ts'
 
 type SmsKey = Extract<keyof Config, `AUTH_SMS_${string}`>
 export type SmsConfig = Pick<Config, SmsKey>

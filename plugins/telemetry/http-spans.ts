@@ -1,59 +1,56 @@
-/** One server span a request, around all that is done for it. */
+/** One server span a request, by @fastify/otel, around all that is done for it. */
 import type * as Otel from '@opentelemetry/api'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 
+import type { House } from '../define-plugin.ts'
 import { routePattern } from './http-route.ts'
 
-export function addHttpSpans(fastify: FastifyInstance, api: typeof Otel, tracer: Otel.Tracer) {
-  const { context, propagation, trace, SpanKind, SpanStatusCode } = api
-  const contexts = new WeakMap<FastifyRequest, Otel.Context>()
+type SpanHouse = House<'addHook' | 'register'>
 
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    const parent = propagation.extract(context.active(), request.headers)
-    const span = tracer.startSpan(
-      nameOf(request),
-      { kind: SpanKind.SERVER, attributes: attributesOf(request) },
-      parent,
-    )
-    const inside = trace.setSpan(parent, span)
-    contexts.set(request, inside)
-    context.with(inside, done)
+export async function addHttpSpans(house: SpanHouse, { context, SpanStatusCode }: typeof Otel) {
+  const { FastifyOtelInstrumentation } = await import('@fastify/otel')
+  const instrumentation = new FastifyOtelInstrumentation({
+    // A span for every hook would cost more than most requests do.
+    instrumentHooks: false,
+    instrumentHandler: false,
+    recordExceptions: false,
+    requestHook(span, request) {
+      describe(span, request)
+      withoutMessages(span)
+    },
   })
+  await house.register(instrumentation.plugin())
 
   // The body's last bytes arrive in the context of the connection, not of the request.
-  fastify.addHook('preValidation', (request, _reply, done) => {
-    context.with(contexts.get(request) ?? context.active(), done)
+  house.addHook('preValidation', (request, _reply, done) => {
+    context.with(request.opentelemetry().context ?? context.active(), done)
   })
 
-  fastify.addHook('onResponse', (request, reply, done) => {
-    const span = trace.getSpan(contexts.get(request) ?? context.active())
-    span?.setAttributes({
-      'http.response.status_code': reply.statusCode,
-      'http.status_code': reply.statusCode,
-    })
+  house.addHook('onSend', (request, reply, _payload, done) => {
+    const { span } = request.opentelemetry()
+    span?.setAttribute('http.status_code', reply.statusCode)
     if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR })
-    span?.end()
     done()
   })
 }
 
-function nameOf({ method, routeOptions }: FastifyRequest): string {
+/** Neither path nor query as they were sent: both can hold tokens and addresses. */
+function describe(span: Otel.Span, { id, method, routeOptions, params }: FastifyRequest): void {
   const route = routePattern(routeOptions.url)
-  return route ? `${method} ${route}` : method
+  span.updateName(route ? `${method} ${route}` : method)
+  span.setAttributes({ 'http.method': method, 'auth.request_id': id, 'url.path': route ?? '' })
+  if (!route) return
+  span.setAttribute('http.route', route)
+  for (const [key, value] of Object.entries(params ?? {})) {
+    span.setAttribute(`http.route.params.${key}`, String(value))
+  }
 }
 
-/** Neither path nor query as they were sent: both can hold tokens and addresses. */
-function attributesOf({ id, method, routeOptions, params }: FastifyRequest): Otel.Attributes {
-  const route = routePattern(routeOptions.url)
-  const attributes: Otel.Attributes = {
-    'http.request.method': method,
-    'http.method': method,
-    'auth.request_id': id,
-  }
-  if (!route) return attributes
-  attributes['http.route'] = route
-  for (const [key, value] of Object.entries(params ?? {})) {
-    attributes[`http.route.params.${key}`] = String(value)
-  }
-  return attributes
+/**
+ * The library marks every refusal as an error with its text, which can name an address; a refused request is no
+ * error of the server (OpenTelemetry semantic conventions, HTTP spans), so only a bare status is kept.
+ */
+function withoutMessages(span: Otel.Span): void {
+  const setStatus = span.setStatus.bind(span)
+  span.setStatus = (status) => (status.message === undefined ? setStatus(status) : span)
 }

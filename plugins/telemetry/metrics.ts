@@ -1,4 +1,4 @@
-/** Counters and gauges of our own (instruments.ts). Switched off, they cost an empty function. */
+/** The server's own counters and gauges (instruments.ts). Switched off, each call is an empty function. */
 import type { Meter } from '@opentelemetry/api'
 import {
   type CounterLabels,

@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 
 import type { FastifyBaseLogger } from 'fastify'
-
-import type { Config } from '../../schemas/config/config.ts'
-import { version } from '../../schemas/version.ts'
+import { version } from '../../version.ts'
+import type { Config } from '../config/config.ts'
 
 export interface RunningSdk {
   /** Sends what is still to be sent. Never throws: a collector that is away is no reason to end badly. */

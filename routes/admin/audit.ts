@@ -33,12 +33,11 @@ const Query = Type.Object({
 })
 
 const audit: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, requireAdmin } = fastify
+  const { db } = fastify
 
   fastify.get(
     path,
     {
-      onRequest: requireAdmin,
       schema: {
         summary: 'The audit trail, newest first',
         tags: ['admin'],

@@ -1,7 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 
 import { validationFailed } from '../../errors.ts'
+import type { AuditAction } from '../../plugins/accounts/audit/entry.ts'
+import type { RecordKeyChange } from '../../plugins/signing-keys/key-change.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { SigningKey, toSigningKey } from '../../schemas/signing-key.ts'
 
@@ -20,13 +23,20 @@ const Change = Type.Object({
   ),
 })
 
+type Action = Static<typeof Change>['action']
+
+const keyActions = {
+  rotate: 'signing_key_rotated',
+  revoke: 'signing_key_revoked',
+  import: 'signing_key_imported',
+} as const satisfies Record<Action, AuditAction>
+
 const keys: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { log, requireAdmin, signingKeys } = fastify
+  const { audit, log, signingKeys } = fastify
 
   fastify.get(
     '/admin/keys',
     {
-      onRequest: requireAdmin,
       schema: {
         summary: 'The signing keys and their states, oldest first',
         tags: ['admin'],
@@ -39,7 +49,6 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/admin/keys',
     {
-      onRequest: requireAdmin,
       schema: {
         summary: 'Rotate, revoke or import a signing key',
         tags: ['admin'],
@@ -49,22 +58,35 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { action } = request.body
-      const kid = await change(request.body, new Date())
+      const now = new Date()
+      const record = recordFor(request, action, now)
+      const kid = await change(request.body, record, now)
       log.info({ kid, action }, 'a signing key was changed')
       return list()
     },
   )
 
   /** Returns the id of the key that came or went. */
-  async function change({ action, alg, kid, jwk }: Static<typeof Change>, now: Date) {
-    if (action === 'rotate') return signingKeys.rotate(alg, {}, now)
+  async function change(
+    { action, alg, kid, jwk }: Static<typeof Change>,
+    record: RecordKeyChange,
+    now: Date,
+  ) {
+    if (action === 'rotate') return signingKeys.rotate(alg, { record }, now)
     if (action === 'import') {
       if (!jwk) throw validationFailed('To import a key, send its private JWK as jwk.')
-      return signingKeys.importKey(jwk, {}, now)
+      return signingKeys.importKey(jwk, { record }, now)
     }
     if (kid === undefined) throw validationFailed('To revoke a key, send its kid.')
-    await signingKeys.revoke(kid, now)
+    await signingKeys.revoke(kid, { record }, now)
     return kid
+  }
+
+  function recordFor(request: FastifyRequest, action: Action, now: Date): RecordKeyChange {
+    return (trx, changed) => {
+      const traits = { now, kid: changed.kid, ...audit.keyDifference(changed) }
+      return audit.recordAdminOn(trx, keyActions[action], request, traits)
+    }
   }
 
   async function list() {

@@ -1,14 +1,11 @@
 /** The server that is fuzzed: everything switched on, and somebody there to take its mail and messages. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-
 import pg from 'pg'
 
 import { mintServiceRole } from '../../bench/service-role.ts'
 import { startMailServer } from '../../test/support/mail-server.ts'
 import { startServerProcess } from '../../test/support/server-process.ts'
 import { startThrowawayPostgres } from '../../test/support/throwaway-postgres.ts'
+import { vendorServer } from '../../test/support/vendor-server.ts'
 
 export interface FuzzedServer {
   url: string
@@ -25,10 +22,11 @@ export async function startFuzzedServer(started: AsyncDisposableStack): Promise<
   started.defer(() => postgres.stop())
   await createDatabase(postgres.url)
   const mail = await startMailServer(ending)
-  const vendor = await startVendor(started)
+  // Takes every message, and knows no code of any sign-in.
+  const vendor = await vendorServer(ending, { status: 201, json: { sid: 'SM1' } })
   const { url } = await startServerProcess(ending, {
     ...mail.env,
-    ...settings(vendor),
+    ...settings(vendor.url),
     DATABASE_URL: databaseOf(postgres.url),
   })
 
@@ -79,21 +77,6 @@ function settings(vendor: string) {
     AUTH_EXTERNAL_GITHUB_REDIRECT_URI: 'http://auth.example/callback',
     AUTH_EXTERNAL_GITHUB_URL: vendor,
   }
-}
-
-/** Takes every message, and knows no code of any sign-in. */
-async function startVendor(started: AsyncDisposableStack): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume()
-    response.writeHead(201, { 'content-type': 'application/json' }).end('{"sid":"SM1"}')
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  started.defer(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 async function createDatabase(connectionString: string): Promise<void> {

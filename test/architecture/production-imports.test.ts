@@ -20,7 +20,7 @@ const entries = [
 
 /** Loaded when it is asked for, and asked for in dev mode alone. */
 const onlyInDevelopment = [
-  'routes/docs.ts: @fastify/swagger-ui',
+  'routes/dev/docs.ts: @fastify/swagger-ui',
   'plugins/dev-oidc/openid-provider.ts: oidc-provider',
 ]
 
@@ -38,8 +38,8 @@ suite('production', () => {
   test('reaches the whole house', () => {
     for (const file of [
       'app.ts',
-      'routes/signup.ts',
-      'plugins/accounts/sessions.ts',
+      'routes/auth/signup/index.ts',
+      'plugins/accounts/sessions/index.ts',
       'db/users.ts',
     ]) {
       assert.ok(reached.includes(file), file)

@@ -8,6 +8,8 @@ export interface Import {
   /** From the root of the repository, for files of ours. */
   file: string | undefined
   typeOnly: boolean
+  /** What is imported by name, types left out. */
+  names: string[]
 }
 
 export interface Source {
@@ -32,8 +34,9 @@ function readSource(path: string): Source {
   const text = readFileSync(join(root, path), 'utf8')
   const imports = [...text.matchAll(statement)].map(({ groups = {} }) => {
     const specifier = groups.path ?? groups.call ?? ''
-    const typeOnly = groups.path !== undefined && isTypeOnly(groups.clause ?? '')
-    return { specifier, file: fileOf(path, specifier), typeOnly }
+    const clause = groups.clause ?? ''
+    const typeOnly = groups.path !== undefined && isTypeOnly(clause)
+    return { specifier, file: fileOf(path, specifier), typeOnly, names: namesIn(clause) }
   })
   return { path, text, imports }
 }
@@ -41,6 +44,15 @@ function readSource(path: string): Source {
 function fileOf(path: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined
   return relative(root, join(root, path, '..', specifier))
+}
+
+function namesIn(clause: string): string[] {
+  if (/^\s*type\b/.test(clause)) return []
+  const entries = /\{([^}]*)\}/.exec(clause)?.[1]?.split(',') ?? []
+  return entries
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '' && !/^type\s/.test(entry))
+    .map((entry) => entry.split(/\s+as\s+/)[0] ?? entry)
 }
 
 function isTypeOnly(clause: string): boolean {

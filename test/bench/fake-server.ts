@@ -52,12 +52,20 @@ async function answer(request: IncomingMessage, state: State, options: Options):
     return [422, { code: 422, error_code: 'feature_disabled', msg: 'Not here' }]
   }
   if (path.startsWith('/token?grant_type=refresh_token')) return refresh(state, body)
+  if (path.endsWith('/options')) return [200, passkeyQuestion]
   if (path.startsWith('/admin/users')) {
     if (body.email) state.emails.add(body.email)
     return [200, { id: randomUUID(), email: body.email }]
   }
+  if (path === '/factors') return [200, { id: randomUUID(), totp: { secret: 'JBSWY3DPEHPK3PXP' } }]
+  if (path.endsWith('/challenge')) return [200, { id: randomUUID() }]
   const isKnown = state.emails.has(body.email ?? '')
   return [200, { ...session(state), email: body.email, ...(isKnown ? options.leak : {}) }]
+}
+
+const passkeyQuestion = {
+  challenge_id: randomUUID(),
+  options: { challenge: 'AAAA', user: { id: 'AAAA' }, rp: { id: 'localhost' } },
 }
 
 /** A token is good once, so a generator that does not chain them fails. */

@@ -58,8 +58,16 @@ suite('the command line', () => {
     assert.equal(readOptions(['enumeration']).enumeration, true)
   })
 
+  test('asks all questions of enumeration, or those that are named', () => {
+    const names = (args: string[]) => readOptions(args).questions.map(({ name }) => name)
+    assert.equal(names(['enumeration']).length, 8)
+    assert.deepEqual(names(['enumeration', '--question', 'sign-in,verify']), ['verify', 'sign-in'])
+    assert.equal(readOptions(['enumeration', '--pairs', '2000']).pairs, 2000)
+  })
+
   const mistakes: Record<string, [args: string[], message: RegExp]> = {
     'an unknown scenario': [['--scenario', 'login'], /no scenario login/],
+    'an unknown question': [['enumeration', '--question', 'login'], /no question login/],
     'an unknown option': [['--second', '5'], /--second/],
     'a time of nothing': [['--seconds', '0'], /--seconds must be a number above 0/],
     'a word for a number': [['--connections', 'many'], /--connections must be/],

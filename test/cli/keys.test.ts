@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +8,8 @@ import { createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, jwtVerify } f
 
 import { run as runKeys } from '../../cli/keys.ts'
 import { run as runToken } from '../../cli/token.ts'
+import { listSigningKeys } from '../../db/signing-keys.ts'
+import { startCli } from '../support/cli-process.ts'
 import { callCommand } from '../support/command-call.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -44,6 +45,7 @@ suite('keys and token commands', () => {
     const sub = crypto.randomUUID()
 
     const minted = await commandProcess(
+      t,
       url,
       'token',
       '--role',
@@ -53,14 +55,41 @@ suite('keys and token commands', () => {
       '--sub',
       sub,
     )
-    const exported = await commandProcess(url, 'keys', 'export-public')
+    const exported = await commandProcess(t, url, 'keys', 'export-public')
 
-    const token = minted.stdout.trim()
-    await jwtVerify(token, createLocalJWKSet(JSON.parse(exported.stdout)))
+    const token = minted.trim()
+    await jwtVerify(token, createLocalJWKSet(JSON.parse(exported)))
     const { iat = 0, exp = 0, ...claims } = decodeJwt(token)
     assert.deepEqual(claims, { iss: 'http://auth.example', sub, role: 'service_role' })
     assert.equal(exp - iat, 2 * 365 * 86_400)
     assert.equal((await jwt.verify(token)).role, 'service_role')
+  })
+
+  test('a rotation, a revocation and a minted token are in the audit trail, without secrets', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const { db } = await startedKeyServer(t, url)
+    await command(url, 'keys', 'rotate', '--alg', 'EdDSA')
+    const kid = (await listSigningKeys(db)).find(({ state }) => state === 'standby')?.kid ?? ''
+    await command(url, 'keys', 'revoke', kid)
+    const token = (await command(url, 'token', '--role', 'service_role')).stdout.trim()
+
+    const entries = await db
+      .selectFrom('audit_log_entries')
+      .select('payload')
+      .orderBy('created_at')
+      .execute()
+    assert.deepEqual(
+      entries.map(({ payload }) => [payload.actor_username, payload.action]),
+      [
+        ['npm run keys', 'signing_key_rotated'],
+        ['npm run keys', 'signing_key_revoked'],
+        ['npm run token', 'api_token_issued'],
+      ],
+    )
+    const [, revoked, issued] = entries.map(({ payload }) => payload.traits)
+    assert.equal(revoked?.kid, kid)
+    assert.equal(issued?.role, 'service_role')
+    assert.ok(!JSON.stringify(entries).includes(token.split('.')[2] ?? ''))
   })
 
   const mistakes: [string[], RegExp][] = [
@@ -93,8 +122,6 @@ async function temporaryFile(t: TestContext, content: string): Promise<string> {
   return file
 }
 
-const cli = new URL('../../cli.ts', import.meta.url).pathname
-
 interface Outcome {
   stdout: string
   stderr: string
@@ -107,12 +134,9 @@ function command(databaseUrl: string, name: string, ...args: string[]): Promise<
 }
 
 /** The same as the command line does it. */
-function commandProcess(databaseUrl: string, name: string, ...args: string[]): Promise<Outcome> {
-  const argv = [cli, name, ...args]
-  const env = { ...process.env, ...environment, DATABASE_URL: databaseUrl }
-  return new Promise((resolve) => {
-    execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
-      resolve({ stdout, stderr, code: typeof error?.code === 'number' ? error.code : 0 })
-    })
-  })
+async function commandProcess(t: TestContext, databaseUrl: string, ...args: string[]) {
+  const env = { ...environment, DATABASE_URL: databaseUrl }
+  const { written, ended } = startCli(t, args, { cwd: tmpdir(), env })
+  assert.equal(await ended, 0, written.err)
+  return written.out
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
 import { suite, type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
 
 import { run } from '../../cli/mail.ts'
+import { startCli } from '../support/cli-process.ts'
 import { callCommand } from '../support/command-call.ts'
 import { build } from '../support/server.ts'
 
@@ -41,7 +41,7 @@ suite('mail command', () => {
     const { app, command, commandProcess } = await start(t)
     const id = await deadLetter(app, 'ada@example.com', { reason: 'answered 550' })
 
-    const { stdout } = await commandProcess('list')
+    const stdout = await commandProcess('list')
 
     assert.match(
       stdout,
@@ -85,10 +85,11 @@ async function start(t: TestContext) {
     if (code !== 0) throw new Error(stderr)
     return { stdout }
   }
-  const execute = promisify(execFile)
-  const env = { ...process.env, ...settings }
-  const commandProcess = (...args: string[]) =>
-    execute(process.execPath, ['cli.ts', 'mail', ...args], { env })
+  const commandProcess = async (...args: string[]) => {
+    const { written, ended } = startCli(t, ['mail', ...args], { cwd: tmpdir(), env: settings })
+    assert.equal(await ended, 0, written.err)
+    return written.out
+  }
   return { app, mail, command, commandProcess }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ suite('stopping', { concurrency: 2 }, () => {
     const server = await startServerProcess(t, { AUTH_LOG_FILE: file, LOG_LEVEL: 'info' })
     await rename(file, `${file}.1`)
     server.child.kill('SIGHUP')
-    await pause(100)
+    await until(() => existsSync(file))
     await ask(`${server.url}/health`)
     await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('/health'))
     assert.doesNotMatch(await readFile(`${file}.1`, 'utf8'), /"route":"\/health"/)

@@ -13,6 +13,7 @@ import { query } from '../db/sql.ts'
 import { callCommand } from '../support/command-call.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { password, signIn } from '../support/people.ts'
 import { build } from '../support/server.ts'
 
 const environment = {
@@ -22,7 +23,6 @@ const environment = {
   AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET,
 }
 const cli = new URL('../../cli.ts', import.meta.url).pathname
-const password = 'correct horse battery'
 const passwordHash = bcryptHash(password, 4)
 
 suite('users command', () => {
@@ -39,13 +39,11 @@ suite('users command', () => {
     ])
     const { stdout } = await usersProcess(database.url, 'import', file)
     assert.match(stdout, /^2 imported, 0 refused/)
-    for (const [email, secret] of [
-      ['ann@example.com', password],
-      ['bob@example.com', 'lètmein'],
-    ]) {
-      const payload = { email, password: secret }
-      const url = '/token?grant_type=password'
-      const response = await app.inject({ method: 'POST', url, payload })
+    for (const [email, secret] of Object.entries({
+      'ann@example.com': password,
+      'bob@example.com': 'lètmein',
+    })) {
+      const response = await signIn(app, { email, password: secret })
       assert.equal(response.statusCode, 200, response.body)
       assert.equal(response.json().user.identities[0].identity_data.email, email)
     }

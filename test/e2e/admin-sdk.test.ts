@@ -1,6 +1,6 @@
 /** The admin API of the published client SDK, method by method, over HTTP. */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import {
   AuthClient,
@@ -10,29 +10,27 @@ import {
   type User,
 } from '@supabase/auth-js'
 
-import { adminToken } from '../support/admin.ts'
+import { endingOfSuite } from '../support/ending.ts'
 import { linkIn } from '../support/mail-links.ts'
 import type { MailServer } from '../support/mail-server.ts'
+import { adminToken } from '../support/people.ts'
 import { type App, build } from '../support/server.ts'
 
 const password = 'correct horse battery'
 
 suite('admin SDK', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let app: App
   let mail: MailServer
   let url: string
   let admin: GoTrueAdminApi
   before(async () => {
-    const built = await build({ after: (close) => void closing.push(close) })
+    const built = await build(ending)
     app = built.app
     mail = built.mail
     url = await app.listen({ host: '127.0.0.1', port: 0 })
     const headers = { Authorization: `Bearer ${await adminToken(app)}` }
     admin = new GoTrueAdminApi({ url, headers })
-  })
-  after(async () => {
-    for (const close of closing) await close()
   })
 
   test('createUser, getUserById', async () => {

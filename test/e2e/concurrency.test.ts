@@ -4,9 +4,10 @@ import { suite, test } from 'node:test'
 
 import { legacySession } from '../support/legacy-session.ts'
 import { codeIn } from '../support/mail-links.ts'
+import { autoconfirm, newPerson, signUp } from '../support/people.ts'
+import { refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { autoconfirm, newPerson, password, refresh } from '../support/signed-in.ts'
 
 suite('racing requests', () => {
   const serverFor = sharedServers()
@@ -67,7 +68,7 @@ suite('racing requests', () => {
     const { app, mail } = await serverFor()
     const email = 'crowd@example.com'
 
-    const responses = await times(20, () => signUp(app, email))
+    const responses = await times(20, () => signUp(app, { email }))
 
     assert.deepEqual(
       countBy(responses, ({ statusCode }) => statusCode),
@@ -85,7 +86,7 @@ suite('racing requests', () => {
     const { app } = await serverFor(autoconfirm)
     const email = 'rush@example.com'
 
-    const responses = await times(20, () => signUp(app, email))
+    const responses = await times(20, () => signUp(app, { email }))
 
     assert.deepEqual(
       countBy(responses, ({ statusCode }) => statusCode),
@@ -98,7 +99,7 @@ suite('racing requests', () => {
   test('ten verifications of one code: one session', async () => {
     const { app, mail } = await serverFor()
     const email = 'code@example.com'
-    await signUp(app, email)
+    await signUp(app, { email })
     const payload = { type: 'signup', email, token: codeIn(await mail.waitFor(email)) }
 
     const responses = await times(10, () => app.inject({ method: 'POST', url: '/verify', payload }))
@@ -116,10 +117,6 @@ suite('racing requests', () => {
     assert.equal(sessions.length, 1)
   })
 })
-
-function signUp(app: App, email: string) {
-  return app.inject({ method: 'POST', url: '/signup', payload: { email, password } })
-}
 
 function times<T>(count: number, act: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, act))

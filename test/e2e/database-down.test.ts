@@ -6,8 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
-import { type App, build } from '../support/server.ts'
-import { autoconfirm, getUser, newPerson, password, refresh } from '../support/signed-in.ts'
+import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/people.ts'
+import { getUser, refresh } from '../support/requests.ts'
+import { build } from '../support/server.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 suite('a lost database', () => {
@@ -19,8 +20,8 @@ suite('a lost database', () => {
     const requests = [
       () => getUser(app, session),
       () => refresh(app, session.refresh_token),
-      () => signIn(app, session.email),
-      () => signUp(app),
+      () => signIn(app, { email: session.email }),
+      () => signUp(app, { email: newAddress() }),
       () => app.inject({ url: '/verify?type=signup&token=x' }),
     ]
     const [user, refreshed, signedIn, signedUp, opened] = await Promise.all(
@@ -40,7 +41,7 @@ suite('a lost database', () => {
     proxy.restore()
     await eventually(async () => (await getUser(app, session)).statusCode === 200)
     assert.equal((await refresh(app, session.refresh_token)).statusCode, 200)
-    assert.equal((await signUp(app)).statusCode, 200)
+    assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
   })
 
   test('connections that end while requests run: an answer for each, and no crash', async (t) => {
@@ -91,16 +92,6 @@ async function start(t: TestContext) {
     await database.drop()
   })
   return { app, proxy, database }
-}
-
-function signIn(app: App, email: string) {
-  const url = '/token?grant_type=password'
-  return app.inject({ method: 'POST', url, payload: { email, password } })
-}
-
-function signUp(app: App) {
-  const email = `${crypto.randomUUID()}@example.com`
-  return app.inject({ method: 'POST', url: '/signup', payload: { email, password } })
 }
 
 async function eventually(isSo: () => Promise<boolean>): Promise<void> {

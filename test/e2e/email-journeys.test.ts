@@ -5,10 +5,12 @@ import { suite, test } from 'node:test'
 
 import { AuthClient, type EmailOtpType } from '@supabase/auth-js'
 
-import { adminToken } from '../support/admin.ts'
-import { type Built, call, newAddress, nextMail, password } from '../support/mail-journeys.ts'
+import { nextMail } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
+import { adminToken, newAddress, password } from '../support/people.ts'
+import { call } from '../support/requests.ts'
+import type { Built } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 type Client = InstanceType<typeof AuthClient>

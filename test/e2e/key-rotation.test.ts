@@ -6,8 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 
 import { adminCall } from '../support/admin.ts'
+import { lastFirst } from '../support/ending.ts'
+import { autoconfirm, newPerson, password, signedIn } from '../support/people.ts'
+import { refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { autoconfirm, newPerson, password, refresh, signIn } from '../support/signed-in.ts'
 import { createVerifier, startLoad, whoAmI } from '../support/token-load.ts'
 
 const tokenSeconds = 3600
@@ -37,7 +39,7 @@ suite('key rotation', () => {
     const { keys } = await adminCall<Keys>(one, 'POST', '/admin/keys', { action: 'rotate' })
     const newKid = keys.find(({ state }) => state === 'standby')?.kid
     await clock.run(600, load)
-    const { access_token: old } = await signIn(one, email)
+    const { access_token: old } = await signedIn(one, email)
     await clock.run(600, load)
     await load.stop()
 
@@ -45,7 +47,7 @@ suite('key rotation', () => {
     assert.equal(kidOf(old), oldKid, 'before every cache has expired, the old key signs')
     t.diagnostic(JSON.stringify(load.done))
     for (const app of apps) {
-      const { access_token } = await signIn(app, email)
+      const { access_token } = await signedIn(app, email)
       assert.equal(kidOf(access_token), newKid, 'the new key signs at every replica')
     }
     const { exp = 0 } = decodeJwt(old)
@@ -96,12 +98,8 @@ interface Keys {
 
 async function startReplicas(t: TestContext) {
   const env = { ...autoconfirm, AUTH_JWT_EXP: String(tokenSeconds) }
-  const closing: (() => Promise<void>)[] = []
-  const ending = { after: (close: () => Promise<void>) => void closing.unshift(close) }
   // The database goes with the first one, so that one is closed last.
-  t.after(async () => {
-    for (const close of closing) await close()
-  })
+  const ending = lastFirst(t)
   const { app: one, database } = await build(ending, { env })
   const { app: two } = await build(ending, { env: { ...env, DATABASE_URL: database.url } })
   const urls = [await listen(one), await listen(two)] as const

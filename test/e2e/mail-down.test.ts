@@ -4,21 +4,24 @@ import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { cloneDatabase } from '../support/database.ts'
-import { codeIn, linkIn } from '../support/mail-links.ts'
+import { idle, open } from '../support/mail-journeys.ts'
+import { codeIn } from '../support/mail-links.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { signUp } from '../support/people.ts'
+import { verify } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { password } from '../support/signed-in.ts'
 
 const email = 'ann@example.com'
 
 suite('a dead mail server', { concurrency: 2 }, () => {
   test('delays the mail and changes no answer; it comes once, and its link works', async (t) => {
     const { mail, env } = await away(t)
-    const { app } = await build(t, { env })
-    const before = await signUp(app, 'before@example.com')
+    const server = await build(t, { env })
+    const { app } = server
+    const before = await signUp(app, { email: 'before@example.com' })
     await mail.stop()
 
-    const response = await signUp(app, email)
+    const response = await signUp(app, { email })
     await attempted(app)
     assert.equal(response.statusCode, before.statusCode)
     assert.deepEqual(Object.keys(response.json()), Object.keys(before.json()))
@@ -26,10 +29,9 @@ suite('a dead mail server', { concurrency: 2 }, () => {
     await mail.restart()
 
     const message = await mail.waitFor(email, 20_000)
-    const { pathname, search } = new URL(linkIn(message))
-    const opened = await app.inject({ url: pathname + search })
+    const opened = await open(app, message)
     assert.match(String(opened.headers.location), /#access_token=/)
-    await pause(300)
+    await idle(server)
     assert.equal(mail.messages.filter(({ to }) => to === email).length, 1)
   })
 
@@ -37,19 +39,18 @@ suite('a dead mail server', { concurrency: 2 }, () => {
     const { mail, env } = await away(t)
     const first = await build(t, { env })
     await mail.stop()
-    assert.equal((await signUp(first.app, email)).statusCode, 200)
+    assert.equal((await signUp(first.app, { email })).statusCode, 200)
     await attempted(first.app)
     await first.app.close()
     await mail.restart()
     assert.equal(mail.messages.length, 0)
 
-    const { app } = await build(t, { env })
+    const second = await build(t, { env })
 
     const token = codeIn(await mail.waitFor(email, 20_000))
-    const payload = { type: 'signup', email, token }
-    const verified = await app.inject({ method: 'POST', url: '/verify', payload })
+    const verified = await verify(second.app, { type: 'signup', email, token })
     assert.equal(verified.statusCode, 200, verified.body)
-    await pause(300)
+    await idle(second)
     assert.equal(mail.messages.length, 1)
   })
 })
@@ -59,10 +60,6 @@ async function away(t: TestContext) {
   const mail = await startMailServer(t)
   const database = await cloneDatabase(t)
   return { mail, env: { ...mail.env, DATABASE_URL: database.url } }
-}
-
-function signUp(app: App, address: string) {
-  return app.inject({ method: 'POST', url: '/signup', payload: { email: address, password } })
 }
 
 /** Waits until the mail has been tried in vain. */

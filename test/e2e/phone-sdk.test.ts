@@ -5,7 +5,8 @@ import { suite, type TestContext, test } from 'node:test'
 import { AuthApiError, AuthClient } from '@supabase/auth-js'
 
 import { codeIn } from '../support/mail-links.ts'
-import { buildWithSms, newNumber } from '../support/phone-journeys.ts'
+import { newNumber } from '../support/people.ts'
+import { buildWithSms } from '../support/phone-journeys.ts'
 
 const password = 'correct horse battery'
 

@@ -1,40 +1,80 @@
 /** Which refresh token may come back, when, and what happens otherwise; the clock is moved, nothing sleeps. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { type Reuse, reuses } from '../support/reuse-table.ts'
+
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { autoconfirm, getUser, newPerson, refresh, signIn } from '../support/signed-in.ts'
 
 const used = 'refresh_token_already_used'
+const untilUsed = { AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED: 'true' }
+const longer = { AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '60' }
+const never = { AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0' }
+const noRotation = { AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: 'false' }
+const month = 2_592_000
+
+/** Tokens are numbered in the order in which they were given out; the last one is the active one. */
+type Reuse = [
+  /** Refreshes before, each with the newest token. */
+  refreshes: number,
+  /** Seconds after the last of them. */
+  after: number,
+  /** Which token is presented. */
+  presents: number,
+  /** Which token comes back, or the error. */
+  answer: number | typeof used,
+  /** Whether the session and the newest token still work afterwards. */
+  survives: boolean,
+  env?: Record<string, string>,
+]
+
+const reuses: Record<string, Reuse> = {
+  'the active token gives a child': [1, 0, 1, 2, true],
+  'the active token does so after a month': [1, month, 1, 2, true],
+  'the token before, at once: the active child': [1, 0, 0, 1, true],
+  'the token before, at the end of the interval': [3, 10, 2, 3, true],
+  'the token before, after the interval': [1, 11, 0, used, false],
+  'an older token, at once': [2, 0, 0, used, false],
+  'an older token, a month later': [5, month, 1, used, false],
+  'a longer interval': [1, 60, 0, 1, true, longer],
+  'after a longer interval': [1, 61, 0, used, false, longer],
+  'no interval': [1, 1, 0, used, false, never],
+  'until used: the token before, a month later': [1, month, 0, 1, true, untilUsed],
+  'until used: the child has been used': [2, 0, 0, used, false, untilUsed],
+  'no rotation: the token before, inside the interval': [1, 10, 0, used, true, noRotation],
+  'no rotation: the token before, after the interval': [1, 11, 0, used, true, noRotation],
+  'no rotation: an older token': [2, 0, 0, used, true, noRotation],
+}
 
 suite('refresh token reuse', () => {
   const serverFor = sharedServers()
 
   for (const [name, row] of Object.entries(reuses)) {
+    const [refreshes, after, presents, answer, survives, env] = row
     test(name, async (t) => {
-      const { app, tokens, session, advance } = await refreshed(t, row)
-      advance(row.after)
+      const { app, tokens, session, advance } = await refreshed(t, refreshes, env)
+      advance(after)
 
-      const response = await refresh(app, tokens[row.presents] ?? '')
+      const response = await refresh(app, tokens[presents] ?? '')
 
-      if (row.answer === used) {
+      if (answer === used) {
         assert.equal(response.statusCode, 400)
         assert.equal(response.json().error_code, used)
         assert.equal(response.json().msg, 'Invalid Refresh Token: Already Used')
       } else {
         assert.equal(response.statusCode, 200, response.body)
-        const expected = tokens[row.answer]
+        const expected = tokens[answer]
         if (expected) assert.equal(response.json().refresh_token, expected)
         else assert.ok(!tokens.includes(response.json().refresh_token))
-        tokens[row.answer] = response.json().refresh_token
+        tokens[answer] = response.json().refresh_token
       }
-      await checkSurvival(app, session.user.id, tokens.at(-1) ?? '', row.survives)
+      await checkSurvival(app, session.user.id, tokens.at(-1) ?? '', survives)
     })
   }
 
   test('reuse ends the session for the bearer of an access token, and is written down', async (t) => {
-    const { app, tokens, session, advance } = await refreshed(t, { refreshes: 2 })
+    const { app, tokens, session, advance } = await refreshed(t, 2)
     advance(1)
     assert.equal((await refresh(app, tokens[0] ?? '')).statusCode, 400)
 
@@ -50,8 +90,8 @@ suite('refresh token reuse', () => {
   })
 
   test('reuse in one session leaves the person’s other session alone', async (t) => {
-    const { app, tokens, session, advance } = await refreshed(t, { refreshes: 2 })
-    const other = await signIn(app, session.email)
+    const { app, tokens, session, advance } = await refreshed(t, 2)
+    const other = await signedIn(app, session.email)
     advance(1)
 
     assert.equal((await refresh(app, tokens[0] ?? '')).statusCode, 400)
@@ -60,7 +100,7 @@ suite('refresh token reuse', () => {
   })
 
   test('a token that was never given out: of the future, of another key, with another counter', async (t) => {
-    const { app, tokens } = await refreshed(t, { refreshes: 1 })
+    const { app, tokens } = await refreshed(t, 1)
     const bytes = Buffer.from(tokens[0] ?? '', 'base64url')
     const changes = Array.from(bytes.keys(), (index) => {
       const changed = Buffer.from(bytes)
@@ -75,10 +115,7 @@ suite('refresh token reuse', () => {
     assert.equal((await refresh(app, tokens[1] ?? '')).statusCode, 200)
   })
 
-  async function refreshed(
-    t: TestContext,
-    { env = {}, refreshes }: Pick<Reuse, 'env' | 'refreshes'>,
-  ) {
+  async function refreshed(t: TestContext, refreshes: number, env: Record<string, string> = {}) {
     const { app } = await serverFor({ ...autoconfirm, ...env })
     const session = await newPerson(app)
     const started = Math.ceil(Date.now() / 1000) * 1000 + 1000

@@ -6,15 +6,17 @@ import { suite, type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import pg from 'pg'
 
+import type { Session } from '../../schemas/session.ts'
 import { adminCall } from '../support/admin.ts'
+import { signUp } from '../support/people.ts'
 import { build } from '../support/server.ts'
 
 const document = new URL('../../docs/row-level-security.md', import.meta.url)
 
 suite('docs/row-level-security.md', () => {
   test('what is pasted from it protects the rows of each person', async (t) => {
-    const { query, signUp } = await setUp(t)
-    const [ann, ben] = [await signUp('ann@example.com'), await signUp('ben@example.com')]
+    const { query, enter } = await setUp(t)
+    const [ann, ben] = [await enter('ann@example.com'), await enter('ben@example.com')]
 
     await query(ann.claims, "insert into notes (body) values ('from ann')")
     await query(ben.claims, "insert into notes (body) values ('from ben')")
@@ -28,8 +30,8 @@ suite('docs/row-level-security.md', () => {
   })
 
   test('service_role sees the rows of everybody, anon those of nobody', async (t) => {
-    const { query, signUp } = await setUp(t)
-    const ann = await signUp('ann@example.com')
+    const { query, enter } = await setUp(t)
+    const ann = await enter('ann@example.com')
     await query(ann.claims, "insert into notes (body) values ('from ann')")
 
     const seen = await query({ role: 'service_role' }, 'select body from notes')
@@ -39,8 +41,8 @@ suite('docs/row-level-security.md', () => {
   })
 
   test('somebody who was banned sees nothing any more', async (t) => {
-    const { app, query, signUp } = await setUp(t)
-    const ann = await signUp('ann@example.com')
+    const { app, query, enter } = await setUp(t)
+    const ann = await enter('ann@example.com')
     await query(ann.claims, "insert into notes (body) values ('from ann')")
 
     await adminCall(app, 'PUT', `/admin/users/${ann.claims.sub}`, { ban_duration: '1h' })
@@ -49,8 +51,8 @@ suite('docs/row-level-security.md', () => {
   })
 
   test('a session that was signed out sees nothing any more', async (t) => {
-    const { app, query, signUp } = await setUp(t)
-    const ann = await signUp('ann@example.com')
+    const { app, query, enter } = await setUp(t)
+    const ann = await enter('ann@example.com')
     await query(ann.claims, "insert into notes (body) values ('from ann')")
 
     await app.inject({
@@ -88,14 +90,12 @@ async function setUp(t: TestContext) {
     }
   }
 
-  async function signUp(email: string) {
-    const payload = { email, password: 'correct horse battery' }
-    const response = await app.inject({ method: 'POST', url: '/signup', payload })
-    const token = response.json<{ access_token: string }>().access_token
+  async function enter(email: string) {
+    const { access_token: token } = (await signUp(app, { email })).json<Session>()
     return { token, claims: decodeJwt(token) as Record<string, unknown> }
   }
 
-  return { app, query, signUp }
+  return { app, query, enter }
 }
 
 async function pastedStatements(): Promise<string[]> {

@@ -5,10 +5,9 @@ import { suite, type TestContext, test } from 'node:test'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import pg from 'pg'
 
-import { adminToken } from '../support/admin.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { adminToken, autoconfirm, newPerson } from '../support/people.ts'
 import { build } from '../support/server.ts'
-import { autoconfirm, newPerson } from '../support/signed-in.ts'
 
 const notes = `
   create table public.notes (id serial, owner uuid not null default auth.uid(), body text not null);

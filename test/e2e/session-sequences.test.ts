@@ -5,10 +5,11 @@ import { suite, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 
 import type { Session } from '../../schemas/session.ts'
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { type Rules, SessionModel } from '../support/session-model.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { autoconfirm, getUser, newPerson, refresh, signIn } from '../support/signed-in.ts'
+import { type Rules, SessionModel } from './session-model.ts'
 
 const usual = { reuseInterval: 10, timebox: 36_000, inactivity: 3600 }
 const usualRule: Rules = { ...usual, rotation: true, untilUsed: false }
@@ -117,7 +118,7 @@ async function beginLife(app: App, rule: Rules, now: () => number) {
     live: (next: Step | undefined, waited: number) =>
       told(async () => {
         lived.push(waited, next)
-        if (next?.do === 'sign in') devices[next.which] = open(await signIn(app, person.email))
+        if (next?.do === 'sign in') devices[next.which] = open(await signedIn(app, person.email))
         else if (next) await take(app, devices, next, now())
       }),
     compare: () => told(() => compare(app, person.user.id, devices)),
@@ -166,14 +167,21 @@ async function present(
     )
     return
   }
-  const given = new Set(responses.map((response) => response.json().refresh_token))
+  const accepted = responses.filter(({ statusCode }) => statusCode === 200)
+  const refused = responses.filter(({ statusCode }) => statusCode !== 200)
+  // Without rotation the others of a race are reuse, and refused at once.
+  assert.equal(accepted.length, model.rotates ? count : 1)
+  for (const response of refused) {
+    assert.equal(response.json().error_code, 'refresh_token_already_used')
+  }
+  const given = new Set(accepted.map((response) => response.json().refresh_token))
   assert.equal(given.size, 1, responses.map(({ body }) => body).join('\n'))
   const [token] = given
   if (answer.token === 'current') assert.equal(token, tokens.at(-1))
   else {
     assert.ok(!tokens.includes(token))
     tokens.push(token)
-    device.access_token = responses[0]?.json().access_token
+    device.access_token = accepted[0]?.json().access_token
   }
 }
 

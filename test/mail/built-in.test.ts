@@ -28,6 +28,8 @@ const sayings: Record<MailKind, string[]> = {
   identity_unlinked_notification: ['custom:acme can no longer be used'],
   mfa_factor_enrolled_notification: ['an authenticator app'],
   mfa_factor_unenrolled_notification: ['your phone.'],
+  security_key_refused_notification: ['a copy of it exists'],
+  recovery_code_used_notification: ['Codes left: 9.'],
 }
 
 const link = samples.confirmation.ConfirmationURL

@@ -7,10 +7,12 @@ import {
   type RemoteTemplateOptions,
   resolveTemplateUrl,
 } from '../../mail/remote-templates.ts'
+import { createHttpClient } from '../../plugins/http-client.ts'
 import { type Answer, startTemplateServer } from './template-server.ts'
 
 const start = Date.parse('2026-03-04T05:06:07Z')
 const maxBytes = 10_000
+const noProxies = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined }
 
 const unusable: [name: string, answer: Answer | string, reason: RegExp][] = [
   ['is not there', (response) => response.writeHead(404).end('<p>gone</p>'), /answered 404/],
@@ -26,8 +28,8 @@ const unusable: [name: string, answer: Answer | string, reason: RegExp][] = [
   ['is too large', 'x'.repeat(maxBytes + 1), /larger than 10000 bytes/],
   [
     'is too large without saying so, and never ends',
-    (response) => void response.write('x'.repeat(maxBytes + 1)),
-    /larger than 10000 bytes/,
+    (response) => void response.write('x'.repeat(2 * maxBytes + 1)),
+    /longer than 20000 bytes/,
   ],
   ['does not answer', () => {}, /timeout/],
   ['stops in the middle', (response) => void response.write('<p>'), /timeout/],
@@ -51,13 +53,16 @@ suite('templates from URLs', () => {
   })
 
   test('twenty mails at once fetch it once', async (t) => {
+    let release = () => {}
     const { server, templates } = await open(t, (response) => {
-      setTimeout(() => response.end('late'), 50)
+      release = () => response.end('late')
     })
 
-    const all = await Promise.all(Array.from({ length: 20 }, () => rendered(templates)))
+    const all = Array.from({ length: 20 }, () => rendered(templates))
+    while (server.paths.length === 0) await pause(5)
+    release()
 
-    assert.deepEqual(new Set(all), new Set(['late']))
+    assert.deepEqual(new Set(await Promise.all(all)), new Set(['late']))
     assert.equal(server.paths.length, 1)
   })
 
@@ -77,7 +82,7 @@ suite('templates from URLs', () => {
 
   for (const [name, answer, reason] of unusable) {
     test(`a template that ${name} is none, and the log says why`, async (t) => {
-      const { templates, warnings, server } = await open(t, answer)
+      const { templates, warnings, server } = await open(t, answer, { timeoutSeconds: 0.3 })
 
       assert.equal(await templates.get('recovery'), undefined)
 
@@ -90,7 +95,7 @@ suite('templates from URLs', () => {
     })
 
     test(`a template that ${name} later on leaves the last good copy`, async (t) => {
-      const { server, templates, tick, warnings } = await open(t, 'good')
+      const { server, templates, tick, warnings } = await open(t, 'good', { timeoutSeconds: 0.3 })
       await templates.get('recovery')
       server.serve(answer)
       tick(600)
@@ -192,13 +197,15 @@ async function open(
   t.mock.timers.enable({ apis: ['Date'], now: start })
   const server = await startTemplateServer(t, answer)
   const warnings: [{ reason?: string; url?: string }, string][] = []
+  const client = createHttpClient({ dev: true, proxy: noProxies, maxBytes: 2 * maxBytes })
+  t.after(client.close)
   const templates = createRemoteTemplates({
-    fetch: globalThis.fetch,
+    fetch: client.fetch,
     siteUrl: 'https://app.example',
     templateUrls: { recovery: ` ${server.url}/mail.html?key=secret `, magic_link: ' ' },
     maxAgeSeconds: 600,
     retrySeconds: 10,
-    timeoutSeconds: 0.3,
+    timeoutSeconds: 5,
     maxBytes,
     renewing: false,
     log: { warn: (details, message) => void warnings.push([details, message]) },

@@ -1,6 +1,7 @@
 /** A renderer for tests, and what it warned of. */
 import { createMailRenderer, type MailRendererOptions } from '../../mail/render.ts'
 import type { MailVariables } from '../../mail/variables.ts'
+import { providerTitles } from '../../providers/registry.ts'
 
 export interface Warning {
   details: { kind?: string; reason?: string; part?: string }
@@ -17,6 +18,7 @@ export function rendererWith(change: Partial<MailRendererOptions> = {}) {
     maxAgeSeconds: 600,
     retrySeconds: 10,
     maxBytes: 1_000_000,
+    providerTitles,
     renewing: false,
     log: { warn: (details, message) => void warnings.push({ details, message }) },
     ...change,
@@ -50,4 +52,6 @@ export const samples: MailVariables = {
   identity_unlinked_notification: { ...common, Provider: 'custom:acme' },
   mfa_factor_enrolled_notification: { ...common, FactorType: 'totp' },
   mfa_factor_unenrolled_notification: { ...common, FactorType: 'phone' },
+  security_key_refused_notification: common,
+  recovery_code_used_notification: { ...common, Remaining: '9' },
 }

@@ -5,9 +5,10 @@ import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { SignJWT } from 'jose'
 
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { getUser } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { autoconfirm, getUser, newPerson, signIn } from '../support/signed-in.ts'
 
 const budget = { numRuns: 400, interruptAfterTimeLimit: 4_000 }
 const refusals = ['no_authorization', 'bad_jwt', 'user_not_found', 'session_not_found']
@@ -47,7 +48,7 @@ suite('the bearer parser', () => {
   test('refuses a token that was changed anywhere, cut, or pieced together', async () => {
     const { app } = await serverFor(autoconfirm)
     const person = await newPerson(app)
-    const [token, other] = [person.access_token, (await signIn(app, person.email)).access_token]
+    const [token, other] = [person.access_token, (await signedIn(app, person.email)).access_token]
     const parts = token.split('.')
     const others = other.split('.')
     const changes = fc.oneof(

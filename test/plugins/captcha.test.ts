@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { ApiError } from '../../errors.ts'
 import { type CaptchaDeps, createCaptcha } from '../../plugins/captcha.ts'
 import clientIp from '../../plugins/client-ip.ts'
-import configPlugin from '../../plugins/config.ts'
+import configPlugin from '../../plugins/config/index.ts'
 import { configOf } from '../support/config.ts'
 import { type Answer, deadUrl, vendorServer } from '../support/vendor-server.ts'
 
@@ -190,7 +190,7 @@ suite('requireCaptcha', () => {
 
   test('tells the provider the address of the client', async (t) => {
     const { vendor, post } = await site(t, solved)
-    await post({ captcha_token: 't' }, { 'x-forwarded-for': '198.51.100.4, 10.0.0.1' })
+    await post({ captcha_token: 't' }, { 'x-forwarded-for': '10.0.0.1, 198.51.100.4' })
     await post({ captcha_token: 't' })
     const told = vendor.seen.map(({ form }) => form.remoteip)
     assert.deepEqual(told, ['198.51.100.4', '127.0.0.1'])

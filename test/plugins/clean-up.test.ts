@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { createCleanUp } from '../../plugins/clean-up.ts'
-import { ago, day, minute, now, oldRows } from '../support/old-rows.ts'
+import { autoconfirm, newPerson } from '../support/people.ts'
+import { refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
-import { autoconfirm, newPerson, refresh } from '../support/signed-in.ts'
+import { ago, day, minute, now, oldRows } from './clean-up-rows.ts'
 
 suite('clean-up', () => {
   test('removes what ended long ago, and nothing that is of use', async (t) => {
@@ -65,7 +66,7 @@ suite('clean-up', () => {
         })),
       )
       .execute()
-    const retention = { ended: 86_400, flow: 0, limits: 0 }
+    const retention = { ended: 86_400, flow: 0, challenge: 0, factor: 0, limits: 0 }
     const none = { sessionTimebox: undefined, sessionInactivity: undefined }
     const more = { anonymousUsers: undefined, auditLog: undefined }
     const deps = { db: app.db, log: app.log, batchSize: 100 }

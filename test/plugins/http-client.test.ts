@@ -65,6 +65,21 @@ suite('fetch', () => {
     )
   })
 
+  test('a body past the limit is refused, whatever it was packed to', async (t) => {
+    const packed = { text: gzipSync(Buffer.alloc(1001)), headers: { 'content-encoding': 'gzip' } }
+    const vendor = await vendorServer(
+      t,
+      { text: 'x'.repeat(1000) },
+      { text: 'x'.repeat(1001) },
+      packed,
+    )
+    const { fetch } = client(t, { maxBytes: 1000 })
+
+    assert.equal((await (await fetch(vendor.url)).text()).length, 1000)
+    await assert.rejects(fetch(vendor.url), /longer than 1000 bytes/)
+    await assert.rejects(fetch(vendor.url), /longer than 1000 bytes/)
+  })
+
   test('the environment is not read behind the back of the configuration', async (t) => {
     const { HTTP_PROXY } = process.env
     process.env.HTTP_PROXY = 'http://127.0.0.1:9'

@@ -210,11 +210,11 @@ suite('jwt', () => {
 suite('verified tokens', () => {
   test('the least recently used is forgotten, long ones are not kept', () => {
     const tokens = createVerifiedTokens(2)
-    tokens.put('a', {})
-    tokens.put('b', {})
+    tokens.set('a', {})
+    tokens.set('b', {})
     tokens.get('a')
-    tokens.put('c', {})
-    tokens.put('x'.repeat(5_000), {})
+    tokens.set('c', {})
+    tokens.set('x'.repeat(5_000), {})
 
     assert.deepEqual(
       ['a', 'b', 'c', 'x'.repeat(5_000)].map((token) => tokens.get(token) !== undefined),
@@ -255,25 +255,29 @@ suite('access token claims', () => {
     assert.equal(issued.iss, 'https://issuer.example')
   })
 
-  const levels: [string[], string][] = [
-    [[], 'aal1'],
-    [['password'], 'aal1'],
-    [['otp', 'password'], 'aal1'],
-    [['password', 'totp'], 'aal2'],
-    [['mfa/phone'], 'aal2'],
-    [['mfa/webauthn', 'oauth'], 'aal2'],
-  ]
-  for (const [methods, level] of levels) {
-    test(`[${methods}] is ${level}, newest first`, () => {
-      const amr = methods.map((method, index) => ({ method, timestamp: 100 + index }))
-      const issued = accessTokenClaims({ ...source(), amr })
+  const levels = [
+    [null, 'aal1'],
+    ['aal1', 'aal1'],
+    ['aal2', 'aal2'],
+    ['aal3', 'aal2'],
+  ] as const
+  for (const [aal, level] of levels) {
+    test(`a session stored as ${aal} is ${level}, however it was opened`, () => {
+      const { session } = source()
+      const amr = [{ method: 'totp', timestamp: 100 }]
+      const issued = accessTokenClaims({ ...source(), session: { ...session, aal }, amr })
       assert.equal(issued.aal, level)
-      assert.deepEqual(
-        issued.amr.map(({ method }) => method),
-        methods.toReversed(),
-      )
     })
   }
+
+  test('amr is newest first', () => {
+    const amr = ['password', 'totp'].map((method, index) => ({ method, timestamp: 100 + index }))
+    const issued = accessTokenClaims({ ...source(), amr })
+    assert.deepEqual(
+      issued.amr.map(({ method }) => method),
+      ['totp', 'password'],
+    )
+  })
 
   test('a session that owes its second factor gets no token past its allowance', () => {
     const { user, session, config } = source()
@@ -285,8 +289,8 @@ suite('access token claims', () => {
       config: { ...config, AUTH_SESSIONS_ALLOW_LOW_AAL: 60 },
     }
     assert.equal(accessTokenClaims(owing).exp, iat + 10)
-    const amr = [{ method: 'totp', timestamp: iat }]
-    assert.equal(accessTokenClaims({ ...owing, amr }).exp, iat + hour)
+    const raised = { ...owing.session, aal: 'aal2' as const }
+    assert.equal(accessTokenClaims({ ...owing, session: raised }).exp, iat + hour)
     const unverified = { ...user, factors: [someFactor] }
     assert.equal(accessTokenClaims({ ...owing, user: unverified }).exp, iat + hour)
   })
@@ -304,7 +308,7 @@ suite('access token claims', () => {
         is_anonymous: true,
         factors: [],
       },
-      session: { session_id: 'a-session', session_created_at: now },
+      session: { session_id: 'a-session', session_created_at: now, aal: 'aal1' },
       amr: [],
       config: {
         AUTH_API_EXTERNAL_URL: 'https://auth.example.com',

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
-import { retryDelay } from '../../plugins/mailer/retry-delay.ts'
+import { retryDelay } from '../../plugins/mailer/outbox/retry-delay.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { buildMailApp, sampleMail } from '../support/mail-app.ts'
@@ -68,7 +68,7 @@ suite('mail queue', () => {
 
     const row = await inState(again, id, 'sent')
     assert.ok(row.attempts > 1)
-    await pause(200)
+    await settled(again)
     assert.equal(mail.messages.length, 1)
   })
 
@@ -182,6 +182,24 @@ suite('mail queue', () => {
     assert.equal(row.payload, JSON.stringify(foreign))
   })
 
+  test('a mail queued before payloads had versions is sent', async (t) => {
+    const { app, mail } = await start(t)
+
+    await queueAs(app, ({ v: _, ...payload }) => payload)
+
+    await mail.waitFor(person)
+  })
+
+  test('a mail queued by a later version is kept as a dead letter', async (t) => {
+    const { app, mail } = await start(t)
+
+    const row = await inState(app, await queueAs(app, (payload) => ({ ...payload, v: 2 })), 'dead')
+
+    assert.match(row.reason ?? '', /^its content has a form that this version/)
+    assert.notEqual(row.payload, '')
+    assert.equal(mail.messages.length, 0)
+  })
+
   test('ten jobs for one message send one mail', async (t) => {
     const { app, mail } = await start(t)
     const id = randomUUID()
@@ -267,6 +285,21 @@ function queue(
     const id = await app.mailer.queue(trx, mail, new Date())
     await more(trx)
     return id
+  })
+}
+
+/** Queues a mail whose payload is what `change` makes of it, as another release would have written it. */
+function queueAs(app: FastifyInstance, change: (payload: { v?: number }) => object) {
+  const id = randomUUID()
+  return queue(app, { messageId: id }, async (trx) => {
+    const table = trx.selectFrom('postern_mail_messages').where('id', '=', id)
+    const { payload } = await table.select('payload').executeTakeFirstOrThrow()
+    const changed = change(JSON.parse(app.encryption.decrypt(id, payload, 'it')))
+    await trx
+      .updateTable('postern_mail_messages')
+      .set({ payload: app.encryption.encrypt(id, JSON.stringify(changed)) })
+      .where('id', '=', id)
+      .execute()
   })
 }
 

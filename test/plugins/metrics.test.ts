@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { parse } from 'yaml'
 
 import { startCollector } from '../support/collector.ts'
+import { endingOfSuite } from '../support/ending.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { build } from '../support/server.ts'
 import { ask, freePort, startServerProcess, until } from '../support/server-process.ts'
@@ -71,13 +72,10 @@ function series(text: string): string[] {
 }
 
 suite('metrics', () => {
-  const endings: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let shared: Awaited<ReturnType<typeof scraped>>
   before(async () => {
-    shared = await scraped({ after: (stop) => void endings.push(stop) })
-  })
-  after(async () => {
-    for (const end of endings.reverse()) await end()
+    shared = await scraped(ending)
   })
 
   test('what happens is counted, on path / only', async () => {

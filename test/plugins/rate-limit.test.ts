@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { createLocalCounter } from '../../plugins/rate-limit/local-counter.ts'
-import { addressKey } from '../../plugins/rate-limit.ts'
+import { createLocalCounter } from '../../plugins/rate-limits/local-counter.ts'
+import { addressKey } from '../../plugins/rate-limits.ts'
 import { type App, build } from '../support/server.ts'
 
 const byHeader = { AUTH_RATE_LIMIT_HEADER: 'X-Real-IP' }

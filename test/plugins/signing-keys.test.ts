@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { decodeProtectedHeader, exportJWK, generateKeyPair, type JWK } from 'jose'
 
 import { listSigningKeys } from '../../db/signing-keys.ts'
+import { query } from '../db/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { type KeyServer, keyServer, startedKeyServer } from '../support/signing-keys.ts'
 
@@ -150,7 +152,7 @@ suite('signing keys', () => {
     const kid = kidOf(token) ?? ''
     await two.jwt.verify(token)
 
-    await one.keys.revoke(kid, new Date())
+    await one.keys.revoke(kid, {}, new Date())
     await two.keys.sync(new Date())
 
     await assert.rejects(one.jwt.verify(token), { errorCode: 'bad_jwt' })
@@ -165,7 +167,7 @@ suite('signing keys', () => {
     const { keys } = await start(t)
     const standby = await keys.rotate('ES256', {}, new Date())
 
-    await keys.revoke(keys.ring.signing.kid ?? '', new Date())
+    await keys.revoke(keys.ring.signing.kid ?? '', {}, new Date())
 
     assert.equal(keys.ring.signing.kid, standby)
   })
@@ -173,10 +175,10 @@ suite('signing keys', () => {
   test('an unknown kid cannot be revoked, and none twice', async (t) => {
     const { keys } = await start(t)
     const kid = await keys.rotate(undefined, {}, new Date())
-    await keys.revoke(kid, new Date())
+    await keys.revoke(kid, {}, new Date())
 
-    await assert.rejects(keys.revoke(kid, new Date()), { status: 404 })
-    await assert.rejects(keys.revoke('nobody', new Date()), { status: 404 })
+    await assert.rejects(keys.revoke(kid, {}, new Date()), { status: 404 })
+    await assert.rejects(keys.revoke('nobody', {}, new Date()), { status: 404 })
   })
 
   test('a replica that listens follows at once', async (t) => {
@@ -184,7 +186,7 @@ suite('signing keys', () => {
     const [one, two] = await startSeveral(t, url, 2)
     assert.ok(one && two)
     two.keys.follow()
-    await delay(300)
+    await listening(url)
     const changed = new Promise<void>((resolve) => two.keys.onChange(resolve))
 
     const fresh = await one.keys.rotate('ES256', {}, new Date())
@@ -245,7 +247,13 @@ suite('configured keys', () => {
 
   test('AUTH_JWT_KEYS signs with its one signing key and shows no secret', async (t) => {
     const signing = { ...(await pair('ES256')), kid: 'mine', alg: 'ES256', key_ops: ['sign'] }
-    const secret = { kty: 'oct', kid: 'old', alg: 'HS256', k: 'x'.repeat(64), key_ops: ['verify'] }
+    const secret = {
+      kty: 'oct',
+      kid: 'old',
+      alg: 'HS256',
+      k: randomBytes(48).toString('base64url'),
+      key_ops: ['verify'],
+    }
     const env = { AUTH_JWT_KEYS: JSON.stringify([signing, secret]) }
     const { db, keys, jwt } = await start(t, env)
 
@@ -271,6 +279,13 @@ async function startSeveral(t: TestContext, url: string, count: number): Promise
   const servers = Array.from({ length: count }, () => keyServer(t, url, quick))
   for (const { keys } of servers) await keys.sync(new Date())
   return servers
+}
+
+/** Somebody has subscribed to notifications. */
+async function listening(url: string): Promise<void> {
+  const subscribed = `select 1 from pg_stat_activity
+    where datname = current_database() and query ilike 'listen%' and state = 'idle'`
+  while ((await query(url, subscribed)).length === 0) await delay(20)
 }
 
 function first<T>([value]: T[]): T {

@@ -5,10 +5,11 @@ import { inspect } from 'node:util'
 import Fastify from 'fastify'
 
 import { ApiError } from '../../errors.ts'
-import configPlugin from '../../plugins/config.ts'
+import configPlugin from '../../plugins/config/index.ts'
+import devInbox from '../../plugins/dev-inbox.ts'
 import httpClient from '../../plugins/http-client.ts'
 import type { SmsConfig } from '../../plugins/sms/choose-provider.ts'
-import smsPlugin, { createSms, type Deliver, type SmsOptions } from '../../plugins/sms.ts'
+import smsPlugin, { createSms, type Deliver } from '../../plugins/sms.ts'
 import telemetry from '../../plugins/telemetry.ts'
 import type { SmsMessage } from '../../sms/provider.ts'
 import { configOf } from '../support/config.ts'
@@ -160,30 +161,35 @@ suite('configuration', () => {
 })
 
 suite('in a server', () => {
-  async function boot(t: TestContext, variables: Record<string, string>, options: SmsOptions = {}) {
+  async function boot(t: TestContext, variables: Record<string, string>, dev: boolean) {
     const lines: string[] = []
     const stream = { write: (line: string) => void lines.push(line) }
     const app = Fastify({ logger: { level: 'info', stream } })
     t.after(() => app.close())
-    await app.register(configPlugin, { config: configOf(variables, false) })
+    await app.register(configPlugin, { config: configOf(variables, dev) })
     await app.register(telemetry)
     await app.register(httpClient)
-    await app.register(smsPlugin, options)
+    await app.register(devInbox)
+    await app.register(smsPlugin)
     return { app, lines }
   }
 
   test('a message takes the way of the configuration', async (t) => {
     const answer = { json: { messages: [{ status: '0', 'message-id': 'v1' }] } }
     const vendor = await vendorServer(t, answer)
-    const { app, lines } = await boot(t, {
-      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
-      AUTH_SMS_PROVIDER: 'Vonage',
-      AUTH_SMS_VONAGE_API_KEY: 'k',
-      AUTH_SMS_VONAGE_API_SECRET: 's',
-      AUTH_SMS_VONAGE_FROM: 'Acme',
-      AUTH_SMS_VONAGE_URL: `${vendor.url}/`,
-      AUTH_SMS_TEMPLATE: '{{ .Code }} for Acme',
-    })
+    const { app, lines } = await boot(
+      t,
+      {
+        AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+        AUTH_SMS_PROVIDER: 'Vonage',
+        AUTH_SMS_VONAGE_API_KEY: 'k',
+        AUTH_SMS_VONAGE_API_SECRET: 's',
+        AUTH_SMS_VONAGE_FROM: 'Acme',
+        AUTH_SMS_VONAGE_URL: `${vendor.url}/`,
+        AUTH_SMS_TEMPLATE: '{{ .Code }} for Acme',
+      },
+      false,
+    )
 
     await app.sms.send(request)
 
@@ -193,21 +199,26 @@ suite('in a server', () => {
   })
 
   test('the start tells of test numbers and of a template without the code', async (t) => {
-    const { lines } = await boot(t, {
-      AUTH_SMS_TEST_OTP: '15550100299:123456',
-      AUTH_SMS_TEST_OTP_VALID_UNTIL: '2030-01-01T00:00:00Z',
-      AUTH_SMS_TEMPLATE: 'hello',
-    })
+    const { lines } = await boot(
+      t,
+      {
+        AUTH_SMS_TEST_OTP: '15550100299:123456',
+        AUTH_SMS_TEST_OTP_VALID_UNTIL: '2030-01-01T00:00:00Z',
+        AUTH_SMS_TEMPLATE: 'hello',
+      },
+      false,
+    )
     assert.match(lines.join(), /AUTH_SMS_TEST_OTP: 1 number.*2030-01-01T00:00:00/)
     assert.match(lines.join(), /AUTH_SMS_TEMPLATE has no/)
     assert.doesNotMatch(lines.join(), /15550100299|123456/)
   })
 
-  test('the inbox is a plugin option', async (t) => {
-    const inbox: string[] = []
-    const deliver: Deliver = async ({ text }) => void inbox.push(text)
-    const { app } = await boot(t, {}, { deliver })
+  test('in development the inbox takes the place of a provider', async (t) => {
+    const { app } = await boot(t, {}, true)
     await app.sms.send(request)
-    assert.deepEqual(inbox, ['Your code is 482910'])
+    assert.deepEqual(
+      app.devInbox?.list().map(({ text }) => text),
+      ['Your code is 482910'],
+    )
   })
 })

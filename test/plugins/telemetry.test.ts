@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { type Span, startCollector, valuesOf } from '../support/collector.ts'
+import { type Ending, endingOfSuite } from '../support/ending.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { ask, startServerProcess, until } from '../support/server-process.ts'
+import { ask, serviceRole, startServerProcess, until } from '../support/server-process.ts'
 
-const secret = 'only-for-tests-and-long-enough-to-pass'
 const tracing = {
   AUTH_TRACING_ENABLED: 'true',
   AUTH_TRACING_EXPORTER: 'opentelemetry',
   OTEL_BSP_SCHEDULE_DELAY: '100',
-}
-
-interface Ending {
-  after(stop: () => Promise<void>): void
 }
 
 async function traced(t: Ending, env: Record<string, string> = {}) {
@@ -26,17 +22,8 @@ async function traced(t: Ending, env: Record<string, string> = {}) {
   return { collector, server }
 }
 
-async function serviceRole(): Promise<string> {
-  const { SignJWT } = await import('jose')
-  return new SignJWT({ role: 'service_role' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(secret))
-}
-
 suite('traces', { concurrency: 2 }, () => {
-  const endings: (() => Promise<void>)[] = []
-  const ending: Ending = { after: (stop) => void endings.push(stop) }
+  const ending = endingOfSuite()
   let collector: Awaited<ReturnType<typeof startCollector>>
   let server: Awaited<ReturnType<typeof startServerProcess>>
   before(async () => {
@@ -44,9 +31,6 @@ suite('traces', { concurrency: 2 }, () => {
     ending.after(() => mail.stop())
     const env = { ...mail.env, OTEL_RESOURCE_ATTRIBUTES: 'team=people' }
     ;({ collector, server } = await traced(ending, env))
-  })
-  after(async () => {
-    for (const end of endings.reverse()) await end()
   })
 
   test('a request is a span with its route, its parameters and the build version', async () => {
@@ -75,7 +59,7 @@ suite('traces', { concurrency: 2 }, () => {
       collector.spans,
       (one) => one.parentSpanId === request.spanId && /from "auth"."users"/.test(textOf(one)),
     )
-    assert.equal(query.name, 'SELECT')
+    assert.equal(query.name, 'WITH')
     assert.match(textOf(query), /\$1/)
   })
 

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose'
-
-import { createAppleSecret } from '../../providers/apple-secret.ts'
 import { createProvider } from '../../providers/registry.ts'
+import { createAppleSecret } from '../../providers/vendors/apple-secret.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client, startFakeProvider } from '../support/providers/fake-provider.ts'

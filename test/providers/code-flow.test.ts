@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { createProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
-import { faultOf, start } from '../support/providers/sign-in.ts'
+import { faultOf, json, start } from '../support/providers/sign-in.ts'
 
 suite('the code flow', () => {
   test('client authentication that worked once is tried first from then on', async (t) => {
@@ -91,6 +91,24 @@ suite('the code flow', () => {
     const params = { ...callback.params, iss: 'https://evil.test' }
     assert.equal((await faultOf(provider.identity({ ...callback, params }))).kind, 'callback')
     assert.ok(!fake.requests.includes('POST /token'))
+  })
+
+  test('nor does one without an issuer, when the issuer promises to name itself', async (t) => {
+    const { provider, fake } = await start(t, 'google')
+    const metadata = {
+      ...{ issuer: fake.origin, jwks_uri: `${fake.origin}/jwks` },
+      ...{
+        authorization_endpoint: `${fake.origin}/o/oauth2/v2/auth`,
+        token_endpoint: `${fake.origin}/token`,
+      },
+      authorization_response_iss_parameter_supported: true,
+    }
+    fake.instead.set('/.well-known/openid-configuration', json(metadata))
+    const callback = await visit(provider)
+    assert.equal((await faultOf(provider.identity(callback))).kind, 'callback')
+    assert.ok(!fake.requests.includes('POST /token'))
+    const params = { ...callback.params, iss: fake.origin }
+    assert.equal((await provider.identity({ ...callback, params })).providerId, '11')
   })
 
   test('a callback without a code', async (t) => {

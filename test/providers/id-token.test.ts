@@ -104,7 +104,7 @@ suite('id_tokens of each provider', () => {
       { ...told, email_verified: false },
     ],
     [
-      'an allowed issuer, for the client id of the request',
+      'an allowed issuer, for a client id that the operator named',
       { issuer: 'https://other.test', clientId: 'app' },
       { iss: 'https://other.test', aud: ['else', 'app'] },
       { ...told, email_verified: false },

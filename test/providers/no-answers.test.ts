@@ -43,7 +43,7 @@ suite('answers that are none', () => {
   for (const [name, path, answer, kind] of failures) {
     const what = answer === 'silence' ? answer : answer.body.slice(0, 50)
     test(`${name} ${path}: ${what} is ${kind}`, async (t) => {
-      const { fake, signIn } = await start(t, name, 100)
+      const { fake, signIn } = await start(t, name, answer === 'silence' ? 300 : undefined)
       fake.instead.set(path, answer)
       fake.instead.set('/elsewhere', json({ access_token: 'at1', id: 4 }))
 
@@ -65,7 +65,7 @@ suite('answers that are none', () => {
       json({ issuer: 'https://evil.test', jwks_uri: 'https://evil.test/jwks' }),
     ]
     for (const answer of answers) {
-      const { fake, signIn } = await start(t, 'google', 100)
+      const { fake, signIn } = await start(t, 'google', answer === 'silence' ? 300 : undefined)
       fake.instead.set('/.well-known/openid-configuration', answer)
       assert.equal((await faultOf(signIn())).kind, 'discovery')
     }

@@ -2,19 +2,23 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
-import { call, mailAfter, newAddress, open, password } from '../support/mail-journeys.ts'
+import { mailAfter, open } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
+import {
+  anonymousPerson,
+  newAddress,
+  newNumber,
+  password,
+  phonePerson,
+  signIn,
+} from '../support/people.ts'
 import {
   buildWithSms,
   codeAfter,
-  newNumber,
-  outcomeOf,
   type PhoneServer,
-  phonePerson,
-  post,
-  put,
   sharedSmsServer,
 } from '../support/phone-journeys.ts'
+import { call, changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 
 const switchedOn = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
@@ -23,7 +27,9 @@ suite('POST /signup without an address', () => {
   const shared = sharedSmsServer({ env: switchedOn })
 
   test('opens a session of somebody anonymous', async () => {
-    const { user, access_token } = await anonymous(await shared(), { data: { theme: 'dark' } })
+    const { user, access_token } = await anonymousPerson((await shared()).app, {
+      data: { theme: 'dark' },
+    })
     assert.equal(user.is_anonymous, true)
     assert.deepEqual([user.email, user.phone], ['', ''])
     assert.deepEqual([user.app_metadata, user.user_metadata], [{}, { theme: 'dark' }])
@@ -34,9 +40,11 @@ suite('POST /signup without an address', () => {
 
   test('a password alone is nobody’s', async () => {
     const server = await shared()
-    const session = await anonymous(server, { password })
+    const session = await anonymousPerson(server.app, { password })
     assert.equal(session.user.is_anonymous, true)
-    const later = await put(server, { password: 'another password' }, session)
+    const later = await changeUser(server.app, session.access_token, {
+      password: 'another password',
+    })
     assert.deepEqual(outcomeOf(later), [422, 'validation_failed'])
   })
 
@@ -48,7 +56,7 @@ suite('POST /signup without an address', () => {
   for (const [env, code] of off) {
     test(`is refused with ${JSON.stringify(env)}`, async (t) => {
       const { app } = await build(t, { env })
-      assert.deepEqual(outcomeOf(await post({ app }, '/signup', {})), [422, code])
+      assert.deepEqual(outcomeOf(await call(app, '/signup', {})), [422, code])
     })
   }
 
@@ -73,13 +81,15 @@ suite('somebody anonymous becomes permanent', () => {
 
   test('by email: one letter, same id, data kept, the password set along', async () => {
     const server = await shared()
-    const session = await anonymous(server, { data: { cart: [1, 2] } })
+    const session = await anonymousPerson(server.app, { data: { cart: [1, 2] } })
     const email = newAddress()
-    const message = await mailAfter(server, email, () => put(server, { email, password }, session))
+    const message = await mailAfter(server, email, () =>
+      changeUser(server.app, session.access_token, { email, password }),
+    )
     assert.equal(server.mail.messages.filter(({ to }) => to === email).length, 1)
     assert.equal((await me(server, session)).is_anonymous, true, 'not before the proof')
 
-    const done = await post(server, '/verify', {
+    const done = await call(server.app, '/verify', {
       type: 'email_change',
       email,
       token: codeIn(message),
@@ -87,48 +97,56 @@ suite('somebody anonymous becomes permanent', () => {
     assert.equal(done.statusCode, 200, done.body)
     await assertPermanent(server, session, { email }, ['email'])
     assert.equal(claimsOf(done.json().access_token).is_anonymous, false)
-    const signedIn = await post(server, '/token?grant_type=password', { email, password })
+    const signedIn = await signIn(server.app, { email })
     assert.equal(signedIn.json().user?.id, session.user.id, signedIn.body)
   })
 
   test('by the link of that letter', async () => {
     const server = await shared()
-    const session = await anonymous(server)
+    const session = await anonymousPerson(server.app)
     const email = newAddress()
-    const message = await mailAfter(server, email, () => put(server, { email }, session))
+    const message = await mailAfter(server, email, () =>
+      changeUser(server.app, session.access_token, { email }),
+    )
     assert.equal((await open(server.app, message)).statusCode, 303)
     await assertPermanent(server, session, { email }, ['email'])
   })
 
   test('by phone', async () => {
     const server = await shared()
-    const session = await anonymous(server, { data: { cart: [1, 2] } })
+    const session = await anonymousPerson(server.app, { data: { cart: [1, 2] } })
     const phone = newNumber()
     const wish = { phone, password, data: { name: 'Ann' } }
-    const token = await codeAfter(server, phone, () => put(server, wish, session))
+    const token = await codeAfter(server, phone, () =>
+      changeUser(server.app, session.access_token, wish),
+    )
     assert.equal((await me(server, session)).is_anonymous, true, 'not before the proof')
 
-    const done = await post(server, '/verify', { type: 'phone_change', phone, token })
+    const done = await call(server.app, '/verify', { type: 'phone_change', phone, token })
     assert.equal(done.statusCode, 200, done.body)
     await assertPermanent(server, session, { phone }, ['phone'])
     const { user_metadata } = await me(server, session)
     assert.deepEqual([user_metadata.cart, user_metadata.name], [[1, 2], 'Ann'])
-    const signedIn = await post(server, '/token?grant_type=password', { phone, password })
+    const signedIn = await signIn(server.app, { phone })
     assert.equal(signedIn.json().user?.id, session.user.id, signedIn.body)
   })
 
   test('by both, asked for at once', async () => {
     const server = await shared()
-    const session = await anonymous(server)
+    const session = await anonymousPerson(server.app)
     const [email, phone] = [newAddress(), newNumber()]
-    const token = await codeAfter(server, phone, () => put(server, { email, phone }, session))
+    const token = await codeAfter(server, phone, () =>
+      changeUser(server.app, session.access_token, { email, phone }),
+    )
     const message = await server.mail.waitFor(email)
     const mailed = { type: 'email_change', email, token: codeIn(message) }
-    assert.equal((await post(server, '/verify', mailed)).statusCode, 200)
-    const texted = await post(server, '/verify', { type: 'phone_change', phone, token })
+    assert.equal((await call(server.app, '/verify', mailed)).statusCode, 200)
+    const texted = await call(server.app, '/verify', { type: 'phone_change', phone, token })
     assert.deepEqual(outcomeOf(texted), [403, 'otp_expired'], 'a proof voids what is on its way')
-    const again = await codeAfter(server, phone, () => put(server, { phone }, session))
-    await post(server, '/verify', { type: 'phone_change', phone, token: again })
+    const again = await codeAfter(server, phone, () =>
+      changeUser(server.app, session.access_token, { phone }),
+    )
+    await call(server.app, '/verify', { type: 'phone_change', phone, token: again })
     await assertPermanent(server, session, { email, phone }, ['email', 'phone'])
   })
 
@@ -140,14 +158,14 @@ suite('somebody anonymous becomes permanent', () => {
     }
     const server = await buildWithSms(t, { env })
     for (const wish of [{ email: newAddress() }, { phone: newNumber() }]) {
-      const session = await anonymous(server)
-      const changed = await put(server, { ...wish, password }, session)
+      const session = await anonymousPerson(server.app)
+      const changed = await changeUser(server.app, session.access_token, { ...wish, password })
       assert.equal(changed.statusCode, 200, changed.body)
       await assertPermanent(server, session, wish, Object.keys(wish))
     }
-    const session = await anonymous(server)
+    const session = await anonymousPerson(server.app)
     const both = { email: newAddress(), phone: newNumber() }
-    assert.equal((await put(server, both, session)).statusCode, 200)
+    assert.equal((await changeUser(server.app, session.access_token, both)).statusCode, 200)
     await assertPermanent(server, session, both, ['email', 'phone'])
     assert.equal(server.sms.messages.length, 0)
   })
@@ -155,21 +173,17 @@ suite('somebody anonymous becomes permanent', () => {
   test('not by what somebody else has', async () => {
     const server = await shared()
     const { user } = await phonePerson(server)
-    const session = await anonymous(server)
+    const session = await anonymousPerson(server.app)
     const wish = { phone: user.phone, password }
-    assert.deepEqual(outcomeOf(await put(server, wish, session)), [422, 'phone_exists'])
+    const sent = server.sms.messages.length
+    assert.equal((await changeUser(server.app, session.access_token, wish)).statusCode, 200)
+    assert.equal(server.sms.messages.length, sent)
     assert.equal((await me(server, session)).is_anonymous, true)
   })
 })
 
-async function anonymous(server: PhoneServer, body: object = {}): Promise<Session> {
-  const response = await post(server, '/signup', body)
-  assert.equal(response.statusCode, 200, response.body)
-  return response.json()
-}
-
-async function me({ app }: PhoneServer, { access_token: token }: Session) {
-  const response = await call(app, '/user', undefined, { token })
+async function me({ app }: PhoneServer, session: Session) {
+  const response = await getUser(app, session)
   assert.equal(response.statusCode, 200, response.body)
   return response.json()
 }
@@ -186,8 +200,7 @@ async function assertPermanent(
   assert.equal(user.is_anonymous, false)
   for (const [key, value] of Object.entries(addresses)) assert.equal(user[key], value)
   assert.deepEqual([...user.app_metadata.providers].sort(), providers)
-  const { refresh_token } = session
-  const refreshed = await post(server, '/token?grant_type=refresh_token', { refresh_token })
+  const refreshed = await refresh(server.app, session.refresh_token)
   assert.equal(refreshed.statusCode, 200, refreshed.body)
   assert.equal(claimsOf(refreshed.json().access_token).is_anonymous, false)
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
-import { newAddress } from '../support/mail-journeys.ts'
-import { newNumber, outcomeOf, post, put } from '../support/phone-journeys.ts'
+import { newAddress, newNumber, signIn, signUp } from '../support/people.ts'
+import { changeUser, outcomeOf } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { type Answer, deadUrl, vendorServer } from '../support/vendor-server.ts'
 
@@ -22,22 +22,22 @@ async function start(t: TestContext, url: string, more: Record<string, string> =
     ...more,
   }
   const { app } = await build(t, { env })
-  const signUp = (password: string, email = newAddress()) =>
-    post({ app }, '/signup', { email, password })
-  return { app, signUp }
+  const signUpWith = (secret: string, email = newAddress()) =>
+    signUp(app, { email, password: secret })
+  return { app, signUpWith }
 }
 
 suite('breached passwords', () => {
   test('are refused at sign-up and as a new password, and only five digits are asked for', async (t) => {
     const { url, seen } = await vendorServer(t, listed)
-    const { app, signUp } = await start(t, url)
+    const { app, signUpWith } = await start(t, url)
     for (const address of [{ email: newAddress() }, { phone: newNumber() }]) {
-      const response = await post({ app }, '/signup', { ...address, password: breached })
+      const response = await signUp(app, { ...address, password: breached })
       assert.deepEqual(outcomeOf(response), [422, 'weak_password'])
       assert.deepEqual(response.json().weak_password, { reasons: ['pwned'] })
     }
-    const session = (await signUp(unknown)).json()
-    const changed = await put({ app }, { password: breached }, session)
+    const session = (await signUpWith(unknown)).json()
+    const changed = await changeUser(app, session.access_token, { password: breached })
     assert.deepEqual(outcomeOf(changed), [422, 'weak_password'])
     assert.ok(seen.length > 0)
     for (const { path, body } of seen) {
@@ -48,13 +48,13 @@ suite('breached passwords', () => {
 
   test('set before still sign in, and the answer says what is wrong with them', async (t) => {
     const { url } = await vendorServer(t, { text: `${'0'.repeat(35)}:3\r\n` }, listed)
-    const { app, signUp } = await start(t, url)
+    const { app, signUpWith } = await start(t, url)
     const email = newAddress()
-    assert.equal((await signUp(breached, email)).statusCode, 200)
+    assert.equal((await signUpWith(breached, email)).statusCode, 200)
     const later = Date.now() + 2 * 60 * 60 * 1000
     t.mock.timers.enable({ apis: ['Date'], now: later })
     const credentials = { email, password: breached }
-    const signedIn = await post({ app }, '/token?grant_type=password', credentials)
+    const signedIn = await signIn(app, credentials)
     assert.equal(signedIn.statusCode, 200, signedIn.body)
     assert.deepEqual(signedIn.json().weak_password.reasons, ['pwned'])
   })
@@ -68,9 +68,9 @@ suite('breached passwords', () => {
     test(`the list ${what}: passwords pass, unless the operator says otherwise`, async (t) => {
       const url = await list(t)
       const open = await start(t, url)
-      assert.equal((await open.signUp(breached)).statusCode, 200)
+      assert.equal((await open.signUpWith(breached)).statusCode, 200)
       const closed = await start(t, url, { AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' })
-      const response = await closed.signUp(unknown)
+      const response = await closed.signUpWith(unknown)
       assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
       const { rows } = await closed.app.pool.query('select id from auth.users')
       assert.deepEqual(rows, [])
@@ -79,14 +79,14 @@ suite('breached passwords', () => {
 
   test('whoever has an account signs in while the list is down', async (t) => {
     const { url, server } = await vendorServer(t, listed)
-    const { app, signUp } = await start(t, url, { AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' })
+    const { app, signUpWith } = await start(t, url, { AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' })
     const email = newAddress()
-    const session = (await signUp(unknown, email)).json()
+    const session = (await signUpWith(unknown, email)).json()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 2 * 60 * 60 * 1000 })
     const credentials = { email, password: unknown }
-    const signedIn = await post({ app }, '/token?grant_type=password', credentials)
+    const signedIn = await signIn(app, credentials)
     assert.equal(signedIn.json().user?.id, session.user.id, signedIn.body)
   })
 })

@@ -2,31 +2,40 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { describe, externalServer } from '../support/external.ts'
-import { idOf, proven, unproven } from '../support/external-accounts.ts'
+import { describe, externalServer, proven, unproven } from '../support/external.ts'
+import { autoconfirm, confirmedPerson } from '../support/people.ts'
+import { getUser } from '../support/requests.ts'
 
 suite('accounts behind external identities', () => {
   test('AUTH_DISABLE_SIGNUP: who is known comes in, nobody else', async (t) => {
     const open = await externalServer(t)
-    const known = await open.signIn('github', proven('known@ex.test', '71'))
+    const known = await open.signInWith('github', proven('known@ex.test', '71'))
     assert.ok(known.fragment.access_token)
     const env = { AUTH_DISABLE_SIGNUP: 'true', DATABASE_URL: open.database.url }
     const closed = await externalServer(t, { env })
-    assert.ok((await closed.signIn('github', proven('known@ex.test', '71'))).fragment.access_token)
-    assert.ok((await closed.signIn('gitlab', proven('known@ex.test', '71'))).fragment.access_token)
-    const refused = await closed.signIn('github', proven('new@ex.test', '72'))
+    assert.ok(
+      (await closed.signInWith('github', proven('known@ex.test', '71'))).fragment.access_token,
+    )
+    assert.ok(
+      (await closed.signInWith('gitlab', proven('known@ex.test', '71'))).fragment.access_token,
+    )
+    const refused = await closed.signInWith('github', proven('new@ex.test', '72'))
     assert.equal(refused.query.error, 'access_denied')
     assert.equal(refused.query.error_code, 'signup_disabled')
     assert.equal(await closed.countUsers(), 1)
   })
 
-  test('AUTH_MAILER_AUTOCONFIRM: every address counts as proven', async (t) => {
-    const server = await externalServer(t, { env: { AUTH_MAILER_AUTOCONFIRM: 'true' } })
-    assert.ok((await server.signIn('github', unproven('ann@ex.test', '1'))).fragment.access_token)
+  test('AUTH_MAILER_AUTOCONFIRM: a new address counts as proven, and opens nothing by another provider', async (t) => {
+    const server = await externalServer(t, { env: autoconfirm })
+    assert.ok(
+      (await server.signInWith('github', unproven('ann@ex.test', '1'))).fragment.access_token,
+    )
     const user = await server.personWith({ provider: 'github', id: '1' })
     assert.ok(user?.email_confirmed_at)
     assert.equal(user.identities[0]?.identity_data.email_verified, false)
-    assert.ok((await server.signIn('gitlab', unproven('ann@ex.test', '2'))).fragment.access_token)
+    const other = await server.signInWith('gitlab', unproven('ann@ex.test', '2'))
+    assert.equal(other.query.error_code, 'provider_email_needs_verification')
+    assert.ok((await server.signInWith('gitlab', proven('ann@ex.test', '2'))).fragment.access_token)
     assert.equal(await server.countUsers(), 1)
   })
 
@@ -38,11 +47,10 @@ suite('accounts behind external identities', () => {
     const server = await externalServer(t, { env })
     const who = unproven('ann@ex.test', '1')
     const tokens: (string | undefined)[] = []
-    for (const _ of [1, 2]) tokens.push((await server.signIn('github', who)).fragment.access_token)
+    for (const _ of [1, 2])
+      tokens.push((await server.signInWith('github', who)).fragment.access_token)
     const statuses = async () => {
-      const asked = tokens.map((token) =>
-        server.app.inject({ url: '/user', headers: { authorization: `Bearer ${token}` } }),
-      )
+      const asked = tokens.map((access_token = '') => getUser(server.app, { access_token }))
       return (await Promise.all(asked)).map(({ statusCode }) => statusCode)
     }
     assert.deepEqual(await statuses(), [200, 200])
@@ -50,7 +58,7 @@ suite('accounts behind external identities', () => {
     const user = await server.personWith({ provider: 'github', id: '1' })
     assert.equal(user?.email_confirmed_at, null)
     // Once somebody proves the address, whoever came in without a proof is out.
-    assert.ok((await server.signIn('gitlab', proven('ann@ex.test', '2'))).fragment.access_token)
+    assert.ok((await server.signInWith('gitlab', proven('ann@ex.test', '2'))).fragment.access_token)
     assert.deepEqual(await statuses(), [403, 403])
     assert.equal(await server.personWith({ provider: 'github', id: '1' }), undefined)
   })
@@ -59,7 +67,7 @@ suite('accounts behind external identities', () => {
     const env = { AUTH_EXTERNAL_GITHUB_EMAIL_OPTIONAL: 'true' }
     const server = await externalServer(t, { env })
     for (const _ of [1, 2]) {
-      const seen = await server.signIn('github', { id: '1', emails: [] })
+      const seen = await server.signInWith('github', { id: '1', emails: [] })
       assert.ok(seen.fragment.access_token)
     }
     const user = await server.personWith({ provider: 'github', id: '1' })
@@ -70,14 +78,14 @@ suite('accounts behind external identities', () => {
 
   test('mails are limited, whoever owns the address', async (t) => {
     const server = await externalServer(t, { env: { AUTH_SMTP_MAX_FREQUENCY: '60' } })
-    await server.signUp('owned@ex.test', true)
+    await confirmedPerson(server, 'owned@ex.test')
     for (const [email, codes] of Object.entries({
       'nobody@ex.test': ['provider_email_needs_verification', 'over_email_send_rate_limit'],
       // The sign-up has just sent one.
       'owned@ex.test': ['over_email_send_rate_limit', 'over_email_send_rate_limit'],
     })) {
       for (const code of codes) {
-        const { query } = await server.signIn('github', unproven(email, idOf(email)))
+        const { query } = await server.signInWith('github', unproven(email, '100'))
         assert.equal(query.error_code, code)
         if (code.startsWith('over_')) assert.equal(query.error, 'server_error')
       }
@@ -86,14 +94,14 @@ suite('accounts behind external identities', () => {
 
   test('somebody banned', async (t) => {
     const server = await externalServer(t)
-    const user = await server.signUp('ann@ex.test', true)
+    const { user } = await confirmedPerson(server, 'ann@ex.test')
     const banned_until = new Date(Date.now() + 60_000)
     await server.app.db
       .updateTable('users')
       .set({ banned_until })
       .where('id', '=', user.id)
       .execute()
-    const { query } = await server.signIn('github', proven('ann@ex.test', '1'))
+    const { query } = await server.signInWith('github', proven('ann@ex.test', '1'))
     assert.deepEqual([query.error, query.error_code], ['access_denied', 'user_banned'])
     assert.equal(await server.personWith({ provider: 'github', id: '1' }), undefined)
   })
@@ -101,9 +109,9 @@ suite('accounts behind external identities', () => {
   test('a linking domain of its own keeps accounts apart', async (t) => {
     const env = { AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN: 'gitlab' }
     const server = await externalServer(t, { env })
-    await server.signUp('ann@ex.test', true)
+    await confirmedPerson(server, 'ann@ex.test')
     for (const _ of [1, 2]) {
-      const seen = await server.signIn('gitlab', proven('ann@ex.test', '1'))
+      const seen = await server.signInWith('gitlab', proven('ann@ex.test', '1'))
       assert.ok(seen.fragment.access_token)
     }
     const user = await server.personWith({ provider: 'gitlab', id: '1' })
@@ -114,7 +122,7 @@ suite('accounts behind external identities', () => {
 
   test('ten first sign-ins at once make one account', async (t) => {
     const server = await externalServer(t)
-    await server.signIn('github', proven('warm@ex.test', '8'))
+    await server.signInWith('github', proven('warm@ex.test', '8'))
     for (const provider of ['github', 'gitlab'] as const) {
       describe(server.fakes, provider, proven('ann@ex.test', '9'))
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { type ExternalServer, externalServer } from '../support/external.ts'
-import { type Row, table } from '../support/external-accounts.ts'
+import { type Row, table } from './callback-accounts/table.ts'
 
 suite('accounts behind external identities', () => {
   test('every row', async (t) => {
@@ -16,18 +16,18 @@ suite('accounts behind external identities', () => {
 
 let count = 100
 
-async function walk(server: ExternalServer, { given, who, provider = 'github', ...row }: Row) {
+async function walk(server: ExternalServer, { given, who, ...row }: Row) {
   const id = String(++count)
   const email = `ann${id}@ex.test`
   const existing = await given?.(server, email)
   const before = await server.countUsers()
 
-  const { status, query, fragment } = await server.signIn(provider, who(email, id))
+  const { status, query, fragment } = await server.signInWith('github', who(email, id))
 
   assert.equal(status, 302)
   if (row.seen === 'session') {
     assert.ok(fragment.access_token, JSON.stringify(query))
-    const user = await server.personWith({ provider, id })
+    const user = await server.personWith({ provider: 'github', id })
     if (existing) assert.equal(user?.id, existing.id)
   } else {
     const { error = '', error_code = '' } = query

@@ -2,23 +2,18 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { describe, externalServer, type Somebody } from '../support/external.ts'
-import { proven, unproven } from '../support/external-accounts.ts'
+import { describe, externalServer, proven, type Somebody, unproven } from '../support/external.ts'
 import { nextId } from '../support/linking.ts'
-import { linkIn } from '../support/mail-links.ts'
+import { tokenOf } from '../support/mail-journeys.ts'
+import { invite } from '../support/people.ts'
 
 suite('an invitation', () => {
   test('is taken up by a provider', async (t) => {
     const server = await externalServer(t)
-    const { app, mail, fakes } = server
-    const token = await app.jwt.signApiToken({ role: 'service_role', seconds: 60 }, new Date())
+    const { fakes } = server
 
-    async function invite(email: string): Promise<string> {
-      const headers = { authorization: `Bearer ${token}` }
-      const payload = { email, data: { team: 'red' } }
-      const response = await app.inject({ method: 'POST', url: '/invite', headers, payload })
-      assert.equal(response.statusCode, 200, response.body)
-      return new URL(linkIn(await mail.waitFor(email))).searchParams.get('token') ?? ''
+    async function invited(email: string): Promise<string> {
+      return tokenOf(await invite(server, email, { data: { team: 'red' } }))
     }
 
     async function takeUp(invite_token: string, who: Somebody) {
@@ -28,7 +23,7 @@ suite('an invitation', () => {
 
     await t.test('with its address, proven by the mail', async () => {
       const id = nextId()
-      const seen = await takeUp(await invite('guest@ex.test'), unproven('guest@ex.test', id))
+      const seen = await takeUp(await invited('guest@ex.test'), unproven('guest@ex.test', id))
       assert.ok(seen.fragment.access_token, JSON.stringify(seen.query))
       const user = await server.personWith({ provider: 'github', id })
       assert.equal(user?.email, 'guest@ex.test')
@@ -41,7 +36,7 @@ suite('an invitation', () => {
     })
 
     await t.test('not with another address; the invitation is still good', async () => {
-      const invitation = await invite('right@ex.test')
+      const invitation = await invited('right@ex.test')
       const seen = await takeUp(invitation, proven('wrong@ex.test', nextId()))
       assert.equal(seen.query.error_code, 'validation_failed')
       const next = await takeUp(invitation, proven('right@ex.test', nextId()))
@@ -49,7 +44,7 @@ suite('an invitation', () => {
     })
 
     await t.test('once', async () => {
-      const invitation = await invite('once@ex.test')
+      const invitation = await invited('once@ex.test')
       describe(fakes, 'github', proven('once@ex.test', nextId()))
       const start = { query: { invite_token: invitation } }
       const both = [await server.goTo('github', start), await server.goTo('github', start)]

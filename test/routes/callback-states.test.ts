@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { describe, externalServer, type Somebody } from '../support/external.ts'
+import { signUp, unconfirmedPerson } from '../support/people.ts'
 
 const ann: Somebody = { id: '42', emails: [{ email: 'ann@ex.test', verified: true }] }
 const pkce = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
@@ -58,12 +59,8 @@ suite('/callback', () => {
       ],
       'of a mail flow': [
         async () => {
-          await server.signUp('pkce@ex.test', false)
-          await app.inject({
-            method: 'POST',
-            url: '/signup',
-            payload: { email: 'flow@ex.test', password: 'correct horse', ...pkce },
-          })
+          await unconfirmedPerson(server, 'pkce@ex.test')
+          await signUp(app, { email: 'flow@ex.test' }, pkce)
           const row = await app.db
             .selectFrom('flow_state')
             .select('id')

@@ -19,12 +19,12 @@ suite('/callback', () => {
     const lines: string[] = []
     const env = { AUTH_URI_ALLOW_LIST: 'https://a.test/**,myapp://**' }
     const server = await externalServer(t, { env, lines })
-    const { app, signIn, goTo, comeBack } = server
+    const { app, signInWith, goTo, comeBack } = server
     describe(server.fakes, 'github', ann)
 
     await t.test('in the fragment, which replaces the one there was', async () => {
       const headers = { redirect_to: 'https://a.test/done?tab=2#old' }
-      const seen = await signIn('github', ann, { headers })
+      const seen = await signInWith('github', ann, { headers })
       assert.equal(seen.status, 302)
       assert.ok(seen.location.href.startsWith('https://a.test/done?tab=2#access_token='))
       assert.deepEqual(Object.keys(seen.fragment), [
@@ -45,13 +45,18 @@ suite('/callback', () => {
     })
 
     await t.test('of an app with its own scheme', async () => {
-      const { location } = await signIn('github', ann, { headers: { redirect_to: 'myapp://in' } })
+      const { location } = await signInWith('github', ann, {
+        headers: { redirect_to: 'myapp://in' },
+      })
       assert.equal(location.protocol, 'myapp:')
     })
 
     await t.test('behind a code for a client with a verifier', async () => {
       const target = 'https://a.test/done?z=1&sb_flow_id=f1#part'
-      const seen = await signIn('github', ann, { query: pkce, headers: { redirect_to: target } })
+      const seen = await signInWith('github', ann, {
+        query: pkce,
+        headers: { redirect_to: target },
+      })
       const { code } = seen.query
       assert.ok(code)
       assert.equal(seen.location.href, `https://a.test/done?code=${code}&sb_flow_id=f1&z=1#part`)
@@ -128,8 +133,8 @@ suite('/callback', () => {
 
   test('AUTH_EXTERNAL_REDIRECTURL is where everybody ends', async (t) => {
     const env = { AUTH_EXTERNAL_REDIRECTURL: 'https://end.test/here' }
-    const { signIn } = await externalServer(t, { env })
-    const { location } = await signIn('github', ann)
+    const { signInWith } = await externalServer(t, { env })
+    const { location } = await signInWith('github', ann)
     assert.equal(location.origin + location.pathname, 'https://end.test/here')
   })
 })

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { adminToken } from '../support/admin.ts'
-import { password } from '../support/mail-journeys.ts'
-import { outcomeOf, post } from '../support/phone-journeys.ts'
-import { build } from '../support/server.ts'
+import { adminToken, password } from '../support/people.ts'
+import { call, outcomeOf } from '../support/requests.ts'
+import { type App, build } from '../support/server.ts'
 import { type Answer, deadUrl, vendorServer } from '../support/vendor-server.ts'
 
 const solved: Answer = { json: { success: true, hostname: 'app.example', 'error-codes': [] } }
@@ -48,7 +47,7 @@ suite('with captchas on', () => {
       const { app, seen } = await start(t, solved, { AUTH_SECURITY_CAPTCHA_PROVIDER: provider })
       for (const [name, [url, body]] of Object.entries(protectedPaths)) {
         seen.length = 0
-        const without = await post({ app }, url, body)
+        const without = await call(app, url, body)
         assert.deepEqual(outcomeOf(without), failed, name)
         assert.match(without.json().msg, /no captcha_token found/)
         assert.equal(seen.length, 0, 'nothing to ask about')
@@ -57,7 +56,7 @@ suite('with captchas on', () => {
           { gotrue_meta_security: { captcha_token: 'tok' } },
         ]
         for (const place of places) {
-          const response = await post({ app }, url, { ...body, ...place })
+          const response = await call(app, url, { ...body, ...place })
           assert.notEqual(outcomeOf(response)[1], 'captcha_failed', `${name} ${response.body}`)
         }
         assert.equal(seen.length, 2)
@@ -71,7 +70,7 @@ suite('with captchas on', () => {
   test('a challenge that is not solved is refused everywhere, with the provider’s reasons', async (t) => {
     const { app } = await start(t, unsolved)
     for (const [name, [url, body]] of Object.entries(protectedPaths)) {
-      const response = await post({ app }, url, { ...body, captcha_token: 'tok' })
+      const response = await call(app, url, { ...body, captcha_token: 'tok' })
       assert.deepEqual(outcomeOf(response), failed, name)
       assert.match(response.json().msg, /invalid-input-response/)
     }
@@ -83,10 +82,10 @@ suite('with captchas on', () => {
     const { app, seen } = await start(t, unsolved)
     const token = await adminToken(app)
     for (const [name, [url, body]] of Object.entries(protectedPaths)) {
-      const admin = await post({ app }, url, body, token)
+      const admin = await call(app, url, body, { token })
       assert.notEqual(outcomeOf(admin)[1], 'captcha_failed', `${name} ${admin.body}`)
       for (const forged of [`${token}x`, await adminToken(app, 'authenticated'), 'admin']) {
-        assert.deepEqual(outcomeOf(await post({ app }, url, body, forged)), failed, name)
+        assert.deepEqual(outcomeOf(await call(app, url, body, { token: forged })), failed, name)
       }
     }
     assert.equal(seen.length, 0)
@@ -107,7 +106,7 @@ suite('with captchas on', () => {
       ]),
     ]
     for (const [url, body] of free) {
-      const response = await post({ app }, url, body)
+      const response = await call(app, url, body)
       assert.ok(response.statusCode >= 400, url)
       assert.notEqual(outcomeOf(response)[1], 'captcha_failed', url)
     }
@@ -127,7 +126,7 @@ suite('with captchas on', () => {
         protectedPaths['sign-up'],
         protectedPaths['anonymous sign-up'],
       ].map((path) => path ?? assert.fail())) {
-        const response = await post({ app }, url, { ...body, captcha_token: 'tok' })
+        const response = await call(app, url, { ...body, captcha_token: 'tok' })
         assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
         assert.match(response.json().msg, /captcha verification process failed/)
         assert.ok(!response.body.includes('captcha-secret'))
@@ -145,7 +144,7 @@ suite('captchas and limits by address', () => {
     AUTH_RATE_LIMIT_TOKEN_REFRESH: '1',
     AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1',
   }
-  const ask = (app: Parameters<typeof post>[0]['app'], url: string, payload: object) =>
+  const ask = (app: App, url: string, payload: object) =>
     app.inject({ method: 'POST', url, payload, headers: { 'x-client': '192.0.2.1' } })
 
   for (const name of ['sign-up', 'anonymous sign-up', 'a password']) {

@@ -5,19 +5,19 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../schemas/session.ts'
 import { specifiedProviders } from '../../scripts/specification.ts'
 import { adminCall } from '../support/admin.ts'
-import {
-  type Built,
-  call,
-  confirmedPerson,
-  landing,
-  mailAfter,
-  newAddress,
-  open,
-  password,
-} from '../support/mail-journeys.ts'
+import { landing, open } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
-import { newNumber, sharedSmsServer } from '../support/phone-journeys.ts'
-import { build } from '../support/server.ts'
+import {
+  confirmedPerson,
+  newAddress,
+  newNumber,
+  signIn,
+  signUp,
+  unconfirmedPerson,
+} from '../support/people.ts'
+import { sharedSmsServer } from '../support/phone-journeys.ts'
+import { call, changeUser, getUser, refresh } from '../support/requests.ts'
+import { type Built, build } from '../support/server.ts'
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -34,22 +34,17 @@ const session = {
 type Fields = Record<string, RegExp>
 type Answer = (server: Built, person: Session, email: string) => Promise<object>
 
-const confirmation = (server: Built, email: string) =>
-  mailAfter(server, email, () => call(server.app, '/signup', { email, password }))
-
-const change = (server: Built, { access_token }: Session, body: object) =>
-  call(server.app, '/user', body, { method: 'PUT', token: access_token })
+const confirmation = async (server: Built, email: string) =>
+  (await unconfirmedPerson(server, email)).message
 
 const answers: Record<string, { fields: Fields; ask: Answer }> = {
   'POST /signup by email': {
     fields: { id: uuid, email: /@/, confirmation_sent_at: moment, ...times },
-    ask: async ({ app }, _person, email) =>
-      (await call(app, '/signup', { email, password })).json(),
+    ask: async ({ app }, _person, email) => (await signUp(app, { email })).json(),
   },
   'POST /signup by phone': {
     fields: { id: uuid, phone: /^1555\d{7}$/, confirmation_sent_at: moment, ...times },
-    ask: async ({ app }) =>
-      (await call(app, '/signup', { phone: `+${newNumber()}`, password })).json(),
+    ask: async ({ app }) => (await signUp(app, { phone: `+${newNumber()}` })).json(),
   },
   'POST /invite': {
     fields: { id: uuid, email: /@/, confirmation_sent_at: moment, invited_at: moment, ...times },
@@ -57,27 +52,25 @@ const answers: Record<string, { fields: Fields; ask: Answer }> = {
   },
   'GET /user': {
     fields: { id: uuid, email: /@/, confirmation_sent_at: moment, ...times },
-    ask: async ({ app }, { access_token }) =>
-      (await call(app, '/user', undefined, { token: access_token })).json(),
+    ask: async ({ app }, person) => (await getUser(app, person)).json(),
   },
   'PUT /user with another address': {
     fields: { id: uuid, email: /@/, email_change_sent_at: moment, ...times },
-    ask: async (server, person, email) => (await change(server, person, { email })).json(),
+    ask: async ({ app }, { access_token }, email) =>
+      (await changeUser(app, access_token, { email })).json(),
   },
   'PUT /user with another number': {
     fields: { id: uuid, phone_change_sent_at: moment, ...times },
-    ask: async (server, person) =>
-      (await change(server, person, { phone: `+${newNumber()}` })).json(),
+    ask: async ({ app }, { access_token }) =>
+      (await changeUser(app, access_token, { phone: `+${newNumber()}` })).json(),
   },
   'POST /token?grant_type=password': {
     fields: session,
-    ask: async ({ app }, { user }) =>
-      (await call(app, '/token?grant_type=password', { email: user.email, password })).json(),
+    ask: async ({ app }, { user }) => (await signIn(app, { email: user.email })).json(),
   },
   'POST /token?grant_type=refresh_token': {
     fields: session,
-    ask: async ({ app }, { refresh_token }) =>
-      (await call(app, '/token?grant_type=refresh_token', { refresh_token })).json(),
+    ask: async ({ app }, { refresh_token }) => (await refresh(app, refresh_token)).json(),
   },
   'POST /verify': {
     fields: { ...session, type: /^signup$/ },
@@ -131,7 +124,7 @@ suite('documented fields', () => {
 
   test('an error has an integer code and a msg', async () => {
     const { app } = await server()
-    const response = await call(app, '/signup', { email: 'nobody', password })
+    const response = await signUp(app, { email: 'nobody' })
     const { code, msg } = response.json()
     assert.deepEqual([response.statusCode, code, typeof msg], [400, 400, 'string'])
   })

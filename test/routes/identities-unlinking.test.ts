@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { externalServer } from '../support/external.ts'
-import { proven, unproven } from '../support/external-accounts.ts'
-import { identityId, link, nextId, unlink, userOf, withPassword } from '../support/linking.ts'
+import { externalServer, proven, unproven } from '../support/external.ts'
+import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
+import { confirmedPerson, signIn } from '../support/people.ts'
 
 suite('unlinking', () => {
   test('by a person who is signed in', async (t) => {
@@ -12,7 +12,7 @@ suite('unlinking', () => {
     const server = await externalServer(t, { env })
 
     await t.test('refuses what is no id, unknown, or the only one', async () => {
-      const ann = await withPassword(server, 'ann@ex.test')
+      const ann = await confirmedPerson(server, 'ann@ex.test')
       const refusals: [string, number, string][] = [
         ['x', 404, 'validation_failed'],
         [crypto.randomUUID(), 422, 'single_identity_not_deletable'],
@@ -22,14 +22,14 @@ suite('unlinking', () => {
         assert.deepEqual([response.statusCode, response.json().error_code], [status, code])
       }
       await link(server, ann, 'github', proven('ann@ex.test', nextId()))
-      const other = await withPassword(server, 'other@ex.test')
+      const other = await confirmedPerson(server, 'other@ex.test')
       const foreign = identityId(await userOf(server, other), 'email')
       const response = await unlink(server, ann, foreign)
       assert.equal(response.json().error_code, 'identity_not_found')
     })
 
     await t.test('keeps the address that another identity has', async () => {
-      const bob = await withPassword(server, 'bob@ex.test')
+      const bob = await confirmedPerson(server, 'bob@ex.test')
       await link(server, bob, 'github', proven('bob@ex.test', nextId()))
       const response = await unlink(server, bob, identityId(await userOf(server, bob), 'github'))
       assert.deepEqual(response.json(), {})
@@ -43,18 +43,18 @@ suite('unlinking', () => {
     })
 
     await t.test('makes another proven address the one of the account', async () => {
-      const carl = await withPassword(server, 'carl@ex.test')
+      const carl = await confirmedPerson(server, 'carl@ex.test')
       await link(server, carl, 'gitlab', unproven('unproven-carl@ex.test', nextId()))
       await link(server, carl, 'github', proven('carl2@ex.test', nextId()))
       await unlink(server, carl, identityId(await userOf(server, carl), 'email'))
       const user = await userOf(server, carl)
       assert.equal(user.email, 'carl2@ex.test')
       assert.ok(user.email_confirmed_at)
-      assert.equal((await server.passwordSignIn('carl2@ex.test')).statusCode, 200)
+      assert.equal((await signIn(server.app, { email: 'carl2@ex.test' })).statusCode, 200)
     })
 
     await t.test('an unproven one has to be proven again', async () => {
-      const dora = await withPassword(server, 'dora@ex.test')
+      const dora = await confirmedPerson(server, 'dora@ex.test')
       await link(server, dora, 'github', unproven('dora2@ex.test', nextId()))
       await unlink(server, dora, identityId(await userOf(server, dora), 'email'))
       const user = await userOf(server, dora)
@@ -64,8 +64,8 @@ suite('unlinking', () => {
     })
 
     await t.test('not when somebody else has the only other address', async () => {
-      await server.signUp('taken@ex.test', true)
-      const eve = await withPassword(server, 'eve@ex.test')
+      await confirmedPerson(server, 'taken@ex.test')
+      const eve = await confirmedPerson(server, 'eve@ex.test')
       await link(server, eve, 'github', unproven('taken@ex.test', nextId()))
       const before = await userOf(server, eve)
       const response = await unlink(server, eve, identityId(before, 'email'))
@@ -74,7 +74,7 @@ suite('unlinking', () => {
     })
 
     await t.test('of two at once, one stays', async () => {
-      const finn = await withPassword(server, 'finn@ex.test')
+      const finn = await confirmedPerson(server, 'finn@ex.test')
       await link(server, finn, 'github', proven('finn@ex.test', nextId()))
       const { identities } = await userOf(server, finn)
       const ids = identities?.map(({ identity_id }) => identity_id) ?? []

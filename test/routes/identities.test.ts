@@ -3,18 +3,11 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
-import { describe, externalServer } from '../support/external.ts'
-import { proven, unproven } from '../support/external-accounts.ts'
-import {
-  anonymous,
-  bearer,
-  link,
-  nextId,
-  unlink,
-  userOf,
-  withPassword,
-} from '../support/linking.ts'
+import { describe, externalServer, proven, unproven } from '../support/external.ts'
+import { link, nextId, unlink, userOf } from '../support/linking.ts'
 import { linkIn } from '../support/mail-links.ts'
+import { anonymousPerson, confirmedPerson } from '../support/people.ts'
+import { bearer } from '../support/requests.ts'
 
 suite('linking', () => {
   test('by a person who is signed in', async (t) => {
@@ -22,7 +15,7 @@ suite('linking', () => {
     const server = await externalServer(t, { env })
 
     await t.test('adds the identity, tells by mail, and leaves metadata alone', async () => {
-      const ann = await withPassword(server, 'ann@ex.test')
+      const ann = await confirmedPerson(server, 'ann@ex.test')
       const id = nextId()
       const seen = await link(server, ann, 'github', unproven('elsewhere@ex.test', id))
       assert.ok(seen.fragment.access_token, JSON.stringify(seen.query))
@@ -41,8 +34,8 @@ suite('linking', () => {
 
     await t.test('not what somebody else has', async () => {
       const id = nextId()
-      await server.signIn('github', proven('owner@ex.test', id))
-      const bob = await withPassword(server, 'bob@ex.test')
+      await server.signInWith('github', proven('owner@ex.test', id))
+      const bob = await confirmedPerson(server, 'bob@ex.test')
       const seen = await link(server, bob, 'github', proven('owner@ex.test', id))
       assert.equal(seen.query.error_code, 'identity_already_exists')
       assert.equal((await userOf(server, bob)).identities?.length, 1)
@@ -51,10 +44,10 @@ suite('linking', () => {
     await t.test(
       'an address that was linked unproven opens nothing to whoever proves it',
       async () => {
-        const mallory = await withPassword(server, 'mallory@ex.test')
+        const mallory = await confirmedPerson(server, 'mallory@ex.test')
         await link(server, mallory, 'github', unproven('victim@ex.test', nextId()))
         const id = nextId()
-        const seen = await server.signIn('gitlab', proven('victim@ex.test', id))
+        const seen = await server.signInWith('gitlab', proven('victim@ex.test', id))
         assert.ok(seen.fragment.access_token)
         const victim = await server.personWith({ provider: 'gitlab', id })
         assert.notEqual(victim?.id, mallory.user.id)
@@ -63,7 +56,7 @@ suite('linking', () => {
     )
 
     await t.test('for a client with a verifier', async () => {
-      const carl = await withPassword(server, 'carl@ex.test')
+      const carl = await confirmedPerson(server, 'carl@ex.test')
       describe(server.fakes, 'github', proven('carl@ex.test', nextId()))
       const query = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
       const start = { path: '/user/identities/authorize', headers: bearer(carl), query }
@@ -75,7 +68,7 @@ suite('linking', () => {
     })
 
     await t.test('without a redirect, for scripts', async () => {
-      const dora = await withPassword(server, 'dora@ex.test')
+      const dora = await confirmedPerson(server, 'dora@ex.test')
       const url = '/user/identities/authorize?provider=github&skip_http_redirect=true'
       const response = await server.app.inject({ url, headers: bearer(dora) })
       assert.equal(response.statusCode, 200)
@@ -85,13 +78,14 @@ suite('linking', () => {
     })
 
     await t.test('of a person who is gone when they come back', async () => {
-      const eve = await withPassword(server, 'eve@ex.test')
+      const eve = await confirmedPerson(server, 'eve@ex.test')
       const start = { path: '/user/identities/authorize', headers: bearer(eve) }
       const params = await server.goTo('github', start)
       await server.app.db.deleteFrom('users').where('id', '=', eve.user.id).execute()
       const seen = await server.comeBack(params)
       assert.equal(seen.status, 303)
-      assert.equal(seen.query.error_code, 'user_not_found')
+      // The flow went with the session that began it.
+      assert.equal(seen.query.error_code, 'bad_oauth_state')
     })
   })
 
@@ -99,7 +93,7 @@ suite('linking', () => {
     const server = await externalServer(t)
 
     await t.test('by a proven address', async () => {
-      const guest = await anonymous(server)
+      const guest = await anonymousPerson(server.app)
       const seen = await link(server, guest, 'github', proven('guest@ex.test', nextId()))
       assert.ok(seen.fragment.access_token)
       const user = await userOf(server, guest)
@@ -110,8 +104,8 @@ suite('linking', () => {
     })
 
     await t.test('not by an address that has an owner', async () => {
-      await server.signUp('owner@ex.test', true)
-      const guest = await anonymous(server)
+      await confirmedPerson(server, 'owner@ex.test')
+      const guest = await anonymousPerson(server.app)
       const id = nextId()
       const seen = await link(server, guest, 'github', proven('owner@ex.test', id))
       assert.equal(seen.query.error, 'invalid_request')
@@ -121,7 +115,7 @@ suite('linking', () => {
     })
 
     await t.test('by an unproven address only once its mail is opened', async () => {
-      const guest = await anonymous(server)
+      const guest = await anonymousPerson(server.app)
       const seen = await link(server, guest, 'github', unproven('later@ex.test', nextId()))
       assert.equal(seen.query.error_code, 'email_not_confirmed')
       const before = await userOf(server, guest)
@@ -139,7 +133,7 @@ suite('linking', () => {
   test('switched off, whoever asks and for what', async (t) => {
     const env = { AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'false' }
     const server = await externalServer(t, { env })
-    const ann = await withPassword(server, 'ann@ex.test')
+    const ann = await confirmedPerson(server, 'ann@ex.test')
     const url = '/user/identities/authorize?provider=github'
     const asked = await server.app.inject({ url, headers: bearer(ann) })
     for (const response of [asked, await unlink(server, ann, 'x')]) {

@@ -2,16 +2,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { User } from '../../schemas/user.ts'
-import { adminToken } from '../support/admin.ts'
-import {
-  call,
-  confirmedPerson,
-  landing,
-  mailAfter,
-  newAddress,
-  nextMail,
-  open,
-} from '../support/mail-journeys.ts'
+import { landing, mailAfter, nextMail, open } from '../support/mail-journeys.ts'
+import { adminToken, confirmedPerson, newAddress } from '../support/people.ts'
+import { call } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 suite('POST /invite', () => {

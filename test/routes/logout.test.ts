@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
-import { adminToken } from '../support/admin.ts'
+import { adminToken, autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { autoconfirm, getUser, newPerson, refresh, signIn } from '../support/signed-in.ts'
 
 /** Who is still signed in after the first device signed out. */
 const scopes: Record<string, { query: string; survivors: string[] }> = {
@@ -25,8 +25,8 @@ suite('POST /logout', () => {
       const first = await newPerson(app)
       const devices = {
         first,
-        second: await signIn(app, first.email),
-        third: await signIn(app, first.email),
+        second: await signedIn(app, first.email),
+        third: await signedIn(app, first.email),
         stranger: await newPerson(app),
       }
 

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { call, confirmedPerson, idle, newAddress, pkcePair } from '../support/mail-journeys.ts'
+import { idle, pkcePair } from '../support/mail-journeys.ts'
+import { confirmedPerson, newAddress } from '../support/people.ts'
+import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 
 suite('a queued request for a mail', () => {

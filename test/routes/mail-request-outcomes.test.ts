@@ -2,15 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import {
-  addresses,
-  call,
-  idle,
-  mailAfter,
-  newAddress,
-  nextMail,
-  signIn,
-} from '../support/mail-journeys.ts'
+import { idle, mailAfter, nextMail } from '../support/mail-journeys.ts'
+import { addresses, newAddress, signIn } from '../support/people.ts'
+import { call } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 suite('asking for a mail', () => {
@@ -88,7 +82,7 @@ suite('asking for a mail', () => {
       .executeTakeFirstOrThrow()
     assert.ok(person.email_confirmed_at)
     assert.equal(person.encrypted_password, null)
-    assert.equal((await signIn(server.app, email, '')).statusCode, 400)
+    assert.equal((await signIn(server.app, { email, password: '' })).statusCode, 400)
   })
 
   test('create_user false tells that an address is unknown, malformed ones alike', async () => {

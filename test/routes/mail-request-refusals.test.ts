@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { call, password } from '../support/mail-journeys.ts'
+import { password } from '../support/people.ts'
+import { call } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 suite('asking for a mail that cannot be', () => {

@@ -4,8 +4,10 @@ import { suite, test } from 'node:test'
 
 import type { PoolClient } from 'pg'
 
-import { addresses, type Built, call, idle, pkcePair } from '../support/mail-journeys.ts'
-import { build } from '../support/server.ts'
+import { idle, pkcePair } from '../support/mail-journeys.ts'
+import { addresses } from '../support/people.ts'
+import { call } from '../support/requests.ts'
+import { type Built, build } from '../support/server.ts'
 
 const requests = [
   { path: '/recover', more: {} },

@@ -7,18 +7,12 @@ import { after, before, suite, test } from 'node:test'
 
 import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
 import type { MailVariables } from '../../mail/variables.ts'
-import { asAdmin } from '../support/admin.ts'
-import {
-  type Built,
-  call,
-  confirmedPerson,
-  mailAfter,
-  newAddress,
-  password,
-} from '../support/mail-journeys.ts'
+import { mailAfter } from '../support/mail-journeys.ts'
 import { linkIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
-import { build } from '../support/server.ts'
+import { confirmedPerson, invite, newAddress, unconfirmedPerson } from '../support/people.ts'
+import { call, changeUser } from '../support/requests.ts'
+import { type Built, build } from '../support/server.ts'
 
 const common = { SiteURL: 'http://app.example', Email: 'ada@example.com', Data: { name: 'Ada' } }
 const link = {
@@ -44,6 +38,8 @@ const kinds: { [K in MailKind]: MailVariables[K] } = {
   identity_unlinked_notification: { ...common, Provider: 'github' },
   mfa_factor_enrolled_notification: { ...common, FactorType: 'totp' },
   mfa_factor_unenrolled_notification: { ...common, FactorType: 'totp' },
+  security_key_refused_notification: common,
+  recovery_code_used_notification: { ...common, Remaining: '9' },
 }
 
 suite('a configured subject and template', () => {
@@ -102,13 +98,11 @@ type Ask = (server: Built, email: string) => Promise<ReceivedMail>
 const paths: Record<string, { setting: string; ask: Ask }> = {
   confirmation: {
     setting: 'CONFIRMATION',
-    ask: (server, email) =>
-      mailAfter(server, email, () => call(server.app, '/signup', { email, password })),
+    ask: async (server, email) => (await unconfirmedPerson(server, email)).message,
   },
   invitation: {
     setting: 'INVITE',
-    ask: (server, email) =>
-      mailAfter(server, email, () => asAdmin(server.app, 'POST', '/invite', { email })),
+    ask: invite,
   },
   recovery: {
     setting: 'RECOVERY',
@@ -128,8 +122,7 @@ const paths: Record<string, { setting: string; ask: Ask }> = {
     setting: 'EMAIL_CHANGE',
     async ask(server, email) {
       const { access_token: token } = await confirmedPerson(server)
-      const options = { method: 'PUT', token } as const
-      return mailAfter(server, email, () => call(server.app, '/user', { email }, options))
+      return mailAfter(server, email, () => changeUser(server.app, token, { email }))
     },
   },
 }

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { call, mailAfter, newAddress, nextMail, password } from '../support/mail-journeys.ts'
+import type { Session } from '../../schemas/session.ts'
+import { mailAfter, nextMail } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
+import { newAddress, newNumber, newPerson, password, phonePerson } from '../support/people.ts'
 import {
   buildWithSms,
   codeAfter,
-  mailPerson,
-  newNumber,
-  outcomeOf,
   type PhoneServer,
-  phonePerson,
-  post,
-  put,
   sharedSmsServer,
 } from '../support/phone-journeys.ts'
+import { call, changeUser, outcomeOf } from '../support/requests.ts'
 
 const expired = [403, 'otp_expired']
 const confirmed = { AUTH_MAILER_AUTOCONFIRM: 'true' }
@@ -24,17 +21,17 @@ suite('PUT /user with another phone number', () => {
 
   test('takes it when the code sent there is typed', async () => {
     const server = await shared()
-    const session = await mailPerson(server)
+    const session = await newPerson(server.app)
     const phone = newNumber()
     const since = server.sms.messages.length
-    const asked = await put(server, { phone: `+${phone}` }, session)
+    const asked = await changeUser(server.app, session.access_token, { phone: `+${phone}` })
     assert.equal(asked.statusCode, 200, asked.body)
     const { phone: current, new_phone, phone_change_sent_at } = asked.json()
     assert.deepEqual([current, new_phone], ['', phone])
     assert.ok(phone_change_sent_at)
 
     const token = await server.sms.code(phone, since)
-    const wrongType = await post(server, '/verify', { type: 'sms', phone, token })
+    const wrongType = await call(server.app, '/verify', { type: 'sms', phone, token })
     assert.deepEqual(outcomeOf(wrongType), expired)
     const done = await changed(server, phone, token)
     assert.equal(done.statusCode, 200, done.body)
@@ -51,14 +48,14 @@ suite('PUT /user with another phone number', () => {
       [phone, true],
     )
     assert.deepEqual(outcomeOf(await changed(server, phone, token)), expired)
-    const signedIn = await post(server, '/token?grant_type=password', { phone, password })
+    const signedIn = await call(server.app, '/token?grant_type=password', { phone, password })
     assert.equal(signedIn.statusCode, 200, signedIn.body)
   })
 
   test('ten racing confirmations: one session', async () => {
     const server = await shared()
     const phone = newNumber()
-    const token = await start(server, await mailPerson(server), phone)
+    const token = await start(server, await newPerson(server.app), phone)
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => changed(server, phone, token)),
     )
@@ -68,24 +65,29 @@ suite('PUT /user with another phone number', () => {
 
   test('two people after one number: the code says who, and the second is told', async () => {
     const server = await shared()
-    const [ann, bob] = [await mailPerson(server), await mailPerson(server)]
+    const [ann, bob] = [await newPerson(server.app), await newPerson(server.app)]
     const phone = newNumber()
     const anns = await start(server, ann, phone)
     const bobs = await start(server, bob, phone)
     const first = await changed(server, phone, anns)
     assert.equal(first.json().user?.id, ann.user.id)
     assert.deepEqual(outcomeOf(await changed(server, phone, bobs)), [422, 'phone_exists'])
-    assert.deepEqual(outcomeOf(await put(server, { phone }, bob)), [422, 'phone_exists'])
+    assert.deepEqual(outcomeOf(await changeUser(server.app, bob.access_token, { phone })), [
+      422,
+      'phone_exists',
+    ])
   })
 
   test('replaced by another wish, and by a new password', async () => {
     const server = await shared()
-    const session = await mailPerson(server)
+    const session = await newPerson(server.app)
     const [one, two] = [newNumber(), newNumber()]
     const first = await start(server, session, one)
     const second = await start(server, session, two)
     assert.deepEqual(outcomeOf(await changed(server, one, first)), expired)
-    const response = await put(server, { password: 'a new password' }, session)
+    const response = await changeUser(server.app, session.access_token, {
+      password: 'a new password',
+    })
     assert.equal(response.statusCode, 200, response.body)
     assert.deepEqual(outcomeOf(await changed(server, two, second)), expired)
   })
@@ -95,9 +97,14 @@ suite('PUT /user with another phone number', () => {
     const session = await phonePerson(server)
     const sent = server.sms.messages.length
     for (const body of [{ phone: '0123' }, { phone: newNumber(), channel: 'fax' }]) {
-      assert.deepEqual(outcomeOf(await put(server, body, session)), [400, 'validation_failed'])
+      assert.deepEqual(outcomeOf(await changeUser(server.app, session.access_token, body)), [
+        400,
+        'validation_failed',
+      ])
     }
-    const own = await put(server, { phone: `+${session.user.phone}` }, session)
+    const own = await changeUser(server.app, session.access_token, {
+      phone: `+${session.user.phone}`,
+    })
     assert.equal(own.statusCode, 200)
     assert.equal(own.json().new_phone, undefined)
     assert.equal(server.sms.messages.length, sent)
@@ -105,24 +112,24 @@ suite('PUT /user with another phone number', () => {
 
   test('the provider refuses: password and number stay as they are', async () => {
     const server = await shared()
-    const session = await mailPerson(server)
+    const session = await newPerson(server.app)
     server.sms.state.refuses = true
     const wish = { phone: newNumber(), password: 'a new password' }
-    const response = await put(server, wish, session)
+    const response = await changeUser(server.app, session.access_token, wish)
     server.sms.state.refuses = false
     assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
     const user = await call(server.app, '/user', undefined, { token: session.access_token })
     assert.equal(user.json().new_phone, undefined)
     const { email } = session.user
-    const signedIn = await post(server, '/token?grant_type=password', { email, password })
+    const signedIn = await call(server.app, '/token?grant_type=password', { email, password })
     assert.equal(signedIn.statusCode, 200, signedIn.body)
   })
 
   test('with AUTH_SMS_AUTOCONFIRM it applies at once', async (t) => {
     const server = await buildWithSms(t, { env: { ...confirmed, AUTH_SMS_AUTOCONFIRM: 'true' } })
-    const session = await mailPerson(server)
+    const session = await newPerson(server.app)
     const phone = newNumber()
-    const response = await put(server, { phone }, session)
+    const response = await changeUser(server.app, session.access_token, { phone })
     assert.equal(response.json().phone, phone, response.body)
     assert.ok(response.json().phone_confirmed_at)
     assert.deepEqual(response.json().app_metadata.providers, ['email', 'phone'])
@@ -131,13 +138,13 @@ suite('PUT /user with another phone number', () => {
 
   test('a number that applies at once leaves the letter of the same request alone', async (t) => {
     const server = await buildWithSms(t, { env: { AUTH_SMS_AUTOCONFIRM: 'true' } })
-    const signedUp = await post(server, '/signup', { phone: newNumber(), password })
+    const signedUp = await call(server.app, '/signup', { phone: newNumber(), password })
     const [phone, email] = [newNumber(), newAddress()]
     const letter = await mailAfter(server, email, () =>
-      put(server, { phone, email }, signedUp.json()),
+      changeUser(server.app, signedUp.json().access_token, { phone, email }),
     )
     const proof = { type: 'email_change', email, token: codeIn(letter) }
-    const done = await post(server, '/verify', proof)
+    const done = await call(server.app, '/verify', proof)
     assert.deepEqual([done.json().user?.phone, done.json().user?.email], [phone, email])
   })
 
@@ -146,8 +153,8 @@ suite('PUT /user with another phone number', () => {
     const env = { ...confirmed, AUTH_SMS_TEST_OTP: `${phone}:123456` }
     const server = await buildWithSms(t, { env })
     assert.deepEqual(outcomeOf(await changed(server, phone, '123456')), expired)
-    const session = await mailPerson(server)
-    await put(server, { phone }, session)
+    const session = await newPerson(server.app)
+    await changeUser(server.app, session.access_token, { phone })
     assert.deepEqual(outcomeOf(await changed(server, phone, '123457')), expired)
     const done = await changed(server, phone, '123456')
     assert.equal(done.json().user?.phone, phone, done.body)
@@ -157,18 +164,24 @@ suite('PUT /user with another phone number', () => {
   test('waits: the same person, and the number they want', async (t) => {
     const env = { ...confirmed, AUTH_SMS_MAX_FREQUENCY: '60' }
     const server = await buildWithSms(t, { env })
-    const [ann, bob] = [await mailPerson(server), await mailPerson(server)]
+    const [ann, bob] = [await newPerson(server.app), await newPerson(server.app)]
     const phone = newNumber()
-    assert.equal((await put(server, { phone }, ann)).statusCode, 200)
+    assert.equal((await changeUser(server.app, ann.access_token, { phone })).statusCode, 200)
     const limited = [429, 'over_sms_send_rate_limit']
-    assert.deepEqual(outcomeOf(await put(server, { phone: newNumber() }, ann)), limited)
-    assert.deepEqual(outcomeOf(await put(server, { phone }, bob)), limited)
-    assert.equal((await put(server, { phone: newNumber() }, bob)).statusCode, 200)
+    assert.deepEqual(
+      outcomeOf(await changeUser(server.app, ann.access_token, { phone: newNumber() })),
+      limited,
+    )
+    assert.deepEqual(outcomeOf(await changeUser(server.app, bob.access_token, { phone })), limited)
+    assert.equal(
+      (await changeUser(server.app, bob.access_token, { phone: newNumber() })).statusCode,
+      200,
+    )
   })
 
   test('is told by mail, with the old number', async (t) => {
     const server = await told(t)
-    const session = await mailPerson(server)
+    const session = await newPerson(server.app)
     const email = session.user.email ?? ''
     const [one, two] = [newNumber(), newNumber()]
     assert.equal((await changed(server, one, await start(server, session, one))).statusCode, 200)
@@ -191,14 +204,10 @@ const told = (t: TestContext) =>
     },
   })
 
-async function start(
-  server: PhoneServer,
-  session: Parameters<typeof put>[2],
-  phone: string,
-): Promise<string> {
-  return codeAfter(server, phone, () => put(server, { phone }, session))
+async function start(server: PhoneServer, session: Session, phone: string): Promise<string> {
+  return codeAfter(server, phone, () => changeUser(server.app, session.access_token, { phone }))
 }
 
 function changed(server: PhoneServer, phone: string, token: string) {
-  return post(server, '/verify', { type: 'phone_change', phone, token })
+  return call(server.app, '/verify', { type: 'phone_change', phone, token })
 }

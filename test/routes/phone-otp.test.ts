@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { password } from '../support/mail-journeys.ts'
+import { newNumber, password, phonePerson } from '../support/people.ts'
 import {
   buildWithSms,
   codeAfter,
-  newNumber,
-  outcomeOf,
   type PhoneServer,
-  phonePerson,
-  post,
   sharedSmsServer,
 } from '../support/phone-journeys.ts'
+import { call, outcomeOf } from '../support/requests.ts'
 
 const expired = [403, 'otp_expired']
 
@@ -21,7 +18,7 @@ suite('POST /otp with a phone number', () => {
   test('signs up whoever is new, and signs in whoever is not', async () => {
     const server = await shared()
     const phone = newNumber()
-    const ask = () => post(server, '/otp', { phone, data: { a: 1 } })
+    const ask = () => call(server.app, '/otp', { phone, data: { a: 1 } })
     const first = await typed(server, phone, await codeAfter(server, phone, ask))
     assert.equal(first.statusCode, 200, first.body)
     assert.equal(first.json().user.user_metadata.a, 1)
@@ -35,7 +32,7 @@ suite('POST /otp with a phone number', () => {
     const server = await shared()
     const { user } = await phonePerson(server)
     for (const phone of [user.phone, newNumber()]) {
-      const response = await post(server, '/otp', { phone })
+      const response = await call(server.app, '/otp', { phone })
       assert.deepEqual([response.statusCode, response.json()], [200, {}])
     }
   })
@@ -45,11 +42,11 @@ suite('POST /otp with a phone number', () => {
     const { user } = await phonePerson(server)
     const sent = server.sms.messages.length
     for (const phone of [newNumber(), 'no number']) {
-      const refused = await post(server, '/otp', { phone, create_user: false })
+      const refused = await call(server.app, '/otp', { phone, create_user: false })
       assert.deepEqual(outcomeOf(refused), [422, 'otp_disabled'])
     }
     assert.equal(server.sms.messages.length, sent)
-    const ask = () => post(server, '/otp', { phone: user.phone, create_user: false })
+    const ask = () => call(server.app, '/otp', { phone: user.phone, create_user: false })
     const token = await codeAfter(server, user.phone, ask)
     assert.equal((await typed(server, user.phone, token)).statusCode, 200)
   })
@@ -57,7 +54,7 @@ suite('POST /otp with a phone number', () => {
   test('by WhatsApp', async () => {
     const server = await shared()
     const phone = newNumber()
-    const ask = () => post(server, '/otp', { phone, channel: 'whatsapp' })
+    const ask = () => call(server.app, '/otp', { phone, channel: 'whatsapp' })
     const token = await codeAfter(server, phone, ask)
     assert.equal(server.sms.messages.at(-1)?.to, `whatsapp:+${phone}`)
     assert.equal((await typed(server, phone, token)).statusCode, 200)
@@ -75,7 +72,7 @@ suite('POST /otp with a phone number', () => {
       { email: 'a@example.com', channel: 'sms' },
     ]
     for (const body of wrong) {
-      const response = await post(server, '/otp', body)
+      const response = await call(server.app, '/otp', body)
       assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], JSON.stringify(body))
     }
     assert.equal(server.sms.messages.length, sent)
@@ -85,7 +82,7 @@ suite('POST /otp with a phone number', () => {
 suite('a texted code', () => {
   const shared = sharedSmsServer()
   const sendTo = async (server: PhoneServer, phone: string) =>
-    codeAfter(server, phone, () => post(server, '/otp', { phone }))
+    codeAfter(server, phone, () => call(server.app, '/otp', { phone }))
 
   test('opens one session, however many type it at once', async () => {
     const server = await shared()
@@ -121,7 +118,7 @@ suite('a texted code', () => {
     }
     const bodies = new Set<string>()
     for (const [name, body] of Object.entries(mistakes)) {
-      const response = await post(server, '/verify', body)
+      const response = await call(server.app, '/verify', body)
       assert.deepEqual(outcomeOf(response), expired, name)
       bodies.add(response.body)
     }
@@ -193,10 +190,12 @@ suite('limits of text messages', () => {
     for (const [index, [name, url, body]] of requests.entries()) {
       t.mock.timers.setTime(now + index * 61_000)
       for (const phone of [user.phone, newNumber()]) {
-        const first = await post(strict, url, body(phone))
+        const first = await call(strict.app, url, body(phone))
         assert.equal(first.statusCode, 200, `${name} ${first.body}`)
-        for (const [, again, other] of requests) {
-          const response = await post(strict, again, other(phone))
+        // A repeat goes to some numbers only, so it holds back nothing but repeats.
+        const held = name === 'resend' ? requests.slice(index) : requests
+        for (const [, again, other] of held) {
+          const response = await call(strict.app, again, other(phone))
           assert.deepEqual(outcomeOf(response), refused, `${again} after ${name}`)
           assert.equal(response.headers['retry-after'], '60')
           assert.match(response.json().msg, /after 60 seconds/)
@@ -210,10 +209,10 @@ suite('limits of text messages', () => {
     const env = { AUTH_RATE_LIMIT_SMS_SENT: '2', AUTH_SMS_TEST_OTP: `${fixed}:123456` }
     const server = await buildWithSms(t, { env })
     for (const phone of [newNumber(), fixed, newNumber()]) {
-      assert.equal((await post(server, '/otp', { phone })).statusCode, 200)
+      assert.equal((await call(server.app, '/otp', { phone })).statusCode, 200)
     }
-    assert.deepEqual(outcomeOf(await post(server, '/otp', { phone: newNumber() })), refused)
-    assert.equal((await post(server, '/otp', { phone: fixed })).statusCode, 200)
+    assert.deepEqual(outcomeOf(await call(server.app, '/otp', { phone: newNumber() })), refused)
+    assert.equal((await call(server.app, '/otp', { phone: fixed })).statusCode, 200)
     assert.equal(server.sms.messages.length, 2)
   })
 })
@@ -229,7 +228,7 @@ suite('numbers with a fixed code (AUTH_SMS_TEST_OTP)', () => {
       expired,
       'nobody is there yet',
     )
-    await post(server, '/signup', { phone, password })
+    await call(server.app, '/signup', { phone, password })
     for (let time = 0; time < 3; time++) {
       const response = await typed(server, `+${phone}`, '123456')
       assert.equal(response.statusCode, 200, response.body)
@@ -249,15 +248,15 @@ suite('numbers with a fixed code (AUTH_SMS_TEST_OTP)', () => {
       lines,
     })
     assert.ok(lines.some((line) => line.includes(`fixed code until ${until}`)))
-    await post(server, '/otp', { phone })
+    await call(server.app, '/otp', { phone })
     assert.equal((await typed(server, phone, '123456')).statusCode, 200)
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse(until) })
     assert.deepEqual(outcomeOf(await typed(server, phone, '123456')), expired)
-    const token = await codeAfter(server, phone, () => post(server, '/otp', { phone }))
+    const token = await codeAfter(server, phone, () => call(server.app, '/otp', { phone }))
     assert.equal((await typed(server, phone, token)).statusCode, 200)
   })
 })
 
 function typed(server: PhoneServer, phone: string, token = '') {
-  return post(server, '/verify', { type: 'sms', phone, token })
+  return call(server.app, '/verify', { type: 'sms', phone, token })
 }

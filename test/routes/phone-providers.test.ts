@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { password } from '../support/mail-journeys.ts'
-import { mailPerson, newNumber, outcomeOf, post, put } from '../support/phone-journeys.ts'
-import { build } from '../support/server.ts'
+import { newNumber, newPerson, password } from '../support/people.ts'
+import { call, changeUser, outcomeOf } from '../support/requests.ts'
+import { type App, build } from '../support/server.ts'
 import { type Answer, deadUrl, type SeenRequest, vendorServer } from '../support/vendor-server.ts'
 
 const template = 'Ihr Code für {{ .Code }}'
@@ -72,13 +72,13 @@ for (const [name, vendor] of Object.entries(vendors)) {
     test('the code in the request signs the person in', async (t) => {
       const { app, seen, lines } = await start(t, name, vendor, vendor.accepted)
       const phone = newNumber()
-      const signedUp = await post({ app }, '/signup', { phone, password })
+      const signedUp = await call(app, '/signup', { phone, password })
       assert.equal(signedUp.statusCode, 200, signedUp.body)
       assert.equal(seen.length, 1)
       const { text, to } = vendor.read(seen[0] ?? assert.fail())
       assert.equal(to, phone)
       const token = /^Ihr Code für (\d{6})$/.exec(text ?? '')?.[1] ?? assert.fail(text)
-      const verified = await post({ app }, '/verify', { type: 'sms', phone, token })
+      const verified = await call(app, '/verify', { type: 'sms', phone, token })
       assert.equal(verified.json().user?.phone, phone, verified.body)
       assertQuiet(lines, phone, token)
       assert.ok(lines.some((line) => line.includes(name) && line.includes('providerMessageId')))
@@ -94,7 +94,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
       test(`${what} is 422 sms_send_failed, in our words`, async (t) => {
         const { app, lines } = await start(t, name, vendor, answer)
         const phone = newNumber()
-        const response = await post({ app }, '/otp', { phone })
+        const response = await call(app, '/otp', { phone })
         assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
         assert.doesNotMatch(response.body, /no such|no recip|Invalid|Bad|html|example/)
         assertQuiet(lines, phone)
@@ -119,13 +119,13 @@ suite('through twilio_verify', () => {
   }
   const begin = (t: TestContext, ...answers: [Answer, ...Answer[]]) =>
     start(t, 'twilio_verify', vendor, ...answers)
-  const typed = (app: Parameters<typeof post>[0]['app'], phone: string, token: string) =>
-    post({ app }, '/verify', { type: 'sms', phone, token })
+  const typed = (app: App, phone: string, token: string) =>
+    call(app, '/verify', { type: 'sms', phone, token })
 
   test('the provider makes the code and says whether it is right', async (t) => {
     const { app, seen } = await begin(t, started, pending, approved)
     const phone = newNumber()
-    assert.equal((await post({ app }, '/signup', { phone, password })).statusCode, 200)
+    assert.equal((await call(app, '/signup', { phone, password })).statusCode, 200)
     assert.deepEqual(outcomeOf(await typed(app, phone, '000000')), expired)
     const verified = await typed(app, phone, '482910')
     assert.equal(verified.json().user?.phone, phone, verified.body)
@@ -139,7 +139,7 @@ suite('through twilio_verify', () => {
   test('its word opens one session for one message, and none unasked', async (t) => {
     const { app } = await begin(t, started, approved)
     const phone = newNumber()
-    await post({ app }, '/signup', { phone, password })
+    await call(app, '/signup', { phone, password })
     const answers = await Promise.all(Array.from({ length: 5 }, () => typed(app, phone, '482910')))
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 403, 403, 403, 403])
     assert.deepEqual(outcomeOf(await typed(app, phone, '482910')), expired)
@@ -148,13 +148,13 @@ suite('through twilio_verify', () => {
 
   test('a code for signing in does not change a number', async (t) => {
     const { app } = await begin(t, started, approved)
-    const session = await mailPerson({ app })
+    const session = await newPerson(app)
     const [phone, other] = [newNumber(), newNumber()]
-    await post({ app }, '/signup', { phone, password })
-    await put({ app }, { phone: other }, session)
+    await call(app, '/signup', { phone, password })
+    await changeUser(app, session.access_token, { phone: other })
     const wrong = { type: 'phone_change', phone, token: '482910' }
-    assert.deepEqual(outcomeOf(await post({ app }, '/verify', wrong)), expired)
-    const right = await post({ app }, '/verify', { ...wrong, phone: other })
+    assert.deepEqual(outcomeOf(await call(app, '/verify', wrong)), expired)
+    const right = await call(app, '/verify', { ...wrong, phone: other })
     assert.equal(right.json().user?.id, session.user.id, right.body)
   })
 
@@ -162,7 +162,7 @@ suite('through twilio_verify', () => {
     const wrong = Array.from({ length: 10 }, () => pending)
     const { app } = await begin(t, started, ...wrong, approved)
     const phone = newNumber()
-    await post({ app }, '/signup', { phone, password })
+    await call(app, '/signup', { phone, password })
     for (let guess = 0; guess < 11; guess++) {
       assert.deepEqual(outcomeOf(await typed(app, phone, '482910')), expired)
     }
@@ -171,7 +171,7 @@ suite('through twilio_verify', () => {
   test('out of reach, it lets nobody in', async (t) => {
     const { app } = await begin(t, started, 'drop')
     const phone = newNumber()
-    await post({ app }, '/signup', { phone, password })
+    await call(app, '/signup', { phone, password })
     const response = await typed(app, phone, '482910')
     assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
   })
@@ -179,15 +179,15 @@ suite('through twilio_verify', () => {
   test('it checks the code before a new password', async (t) => {
     const { app } = await begin(t, started, approved, started, pending, approved)
     const phone = newNumber()
-    await post({ app }, '/signup', { phone, password })
+    await call(app, '/signup', { phone, password })
     const session = (await typed(app, phone, '482910')).json()
     await app.pool.query(`update auth.sessions set created_at = now() - interval '25 hours'`)
     const headers = { authorization: `Bearer ${session.access_token}` }
     const asked = await app.inject({ url: '/reauthenticate', headers })
     assert.equal(asked.statusCode, 200, asked.body)
     const wish = { password: 'a new password', nonce: '482910' }
-    assert.deepEqual(outcomeOf(await put({ app }, wish, session)), expired)
-    const done = await put({ app }, wish, session)
+    assert.deepEqual(outcomeOf(await changeUser(app, session.access_token, wish)), expired)
+    const done = await changeUser(app, session.access_token, wish)
     assert.equal(done.statusCode, 200, done.body)
   })
 })
@@ -202,10 +202,13 @@ test('without a provider the start says so, and nothing is half done', async (t)
     ['/otp', { phone }],
     ['/resend', { type: 'sms', phone }],
   ] as const) {
-    assert.deepEqual(outcomeOf(await post({ app }, url, body)), [500, 'unexpected_failure'], url)
+    assert.deepEqual(outcomeOf(await call(app, url, body)), [500, 'unexpected_failure'], url)
   }
-  const session = await mailPerson({ app })
-  assert.deepEqual(outcomeOf(await put({ app }, { phone }, session)), [500, 'unexpected_failure'])
+  const session = await newPerson(app)
+  assert.deepEqual(outcomeOf(await changeUser(app, session.access_token, { phone })), [
+    500,
+    'unexpected_failure',
+  ])
   const { rows } = await app.pool.query(`select id from auth.users where phone is not null`)
   assert.deepEqual(rows, [])
 })
@@ -215,17 +218,17 @@ test('an unreachable provider is 422 sms_send_failed', async (t) => {
   const { app } = await build(t, {
     env: { ...phones, ...env(await deadUrl()), AUTH_SMS_PROVIDER: 'twilio' },
   })
-  const response = await post({ app }, '/otp', { phone: newNumber() })
+  const response = await call(app, '/otp', { phone: newNumber() })
   assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
 })
 
 test('in development the message is in the inbox', async (t) => {
   const { app } = await build(t, { dev: true, env: phones })
   const phone = newNumber()
-  await post({ app }, '/otp', { phone })
+  await call(app, '/otp', { phone })
   const [message] = (await app.inject('/dev/messages')).json()
   assert.deepEqual([message.channel, message.to], ['sms', `+${phone}`])
-  const verified = await post({ app }, '/verify', { type: 'sms', phone, token: message.code })
+  const verified = await call(app, '/verify', { type: 'sms', phone, token: message.code })
   assert.equal(verified.statusCode, 200, verified.body)
 })
 

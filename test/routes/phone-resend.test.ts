@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 
-import { password } from '../support/mail-journeys.ts'
+import { idle } from '../support/mail-journeys.ts'
+import { newNumber, newPerson, password, phonePerson } from '../support/people.ts'
 import {
   buildWithSms,
   codeAfter,
-  mailPerson,
-  newNumber,
-  outcomeOf,
   type PhoneServer,
-  phonePerson,
-  post,
-  put,
   sharedSmsServer,
 } from '../support/phone-journeys.ts'
+import { call, changeUser, outcomeOf } from '../support/requests.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -24,16 +19,18 @@ suite('POST /resend for text messages', () => {
   test('sms: a new code, and the one before is void', async () => {
     const server = await shared()
     const phone = newNumber()
-    const old = await codeAfter(server, phone, () => post(server, '/signup', { phone, password }))
+    const old = await codeAfter(server, phone, () =>
+      call(server.app, '/signup', { phone, password }),
+    )
     const token = await again(server, 'sms', phone)
     const type = 'sms'
     if (old !== token) {
-      const refused = await post(server, '/verify', { type, phone, token: old })
+      const refused = await call(server.app, '/verify', { type, phone, token: old })
       assert.deepEqual(outcomeOf(refused), [403, 'otp_expired'])
     }
     await idle(server)
-    assert.equal((await post(server, '/verify', { type, phone, token })).statusCode, 200)
-    const signIn = await post(server, '/token?grant_type=password', { phone, password })
+    assert.equal((await call(server.app, '/verify', { type, phone, token })).statusCode, 200)
+    const signIn = await call(server.app, '/token?grant_type=password', { phone, password })
     assert.equal(signIn.statusCode, 200, 'the password came with the sign-up')
   })
 
@@ -41,7 +38,7 @@ suite('POST /resend for text messages', () => {
     const server = await shared()
     const session = await phonePerson(server)
     const wanted = newNumber()
-    await put(server, { phone: wanted }, session)
+    await changeUser(server.app, session.access_token, { phone: wanted })
     for (const named of [session.user.phone, wanted]) {
       const since = server.sms.messages.length
       await resend(server, 'phone_change', named)
@@ -49,7 +46,7 @@ suite('POST /resend for text messages', () => {
       await idle(server)
     }
     const token = await server.sms.code(wanted)
-    const done = await post(server, '/verify', { type: 'phone_change', phone: wanted, token })
+    const done = await call(server.app, '/verify', { type: 'phone_change', phone: wanted, token })
     assert.equal(done.json().user?.id, session.user.id, done.body)
   })
 
@@ -74,7 +71,7 @@ suite('POST /resend for text messages', () => {
   test('does not wait for the provider', async () => {
     const server = await shared()
     const phone = newNumber()
-    await post(server, '/signup', { phone, password })
+    await call(server.app, '/signup', { phone, password })
     server.sms.state.delayMs = 2000
     const start = performance.now()
     await resend(server, 'sms', phone)
@@ -105,13 +102,13 @@ suite('POST /resend: what is wrong', () => {
   ]
   for (const [body, outcome] of mistakes) {
     test(JSON.stringify(body), async () => {
-      assert.deepEqual(outcomeOf(await post(await shared(), '/resend', body)), outcome)
+      assert.deepEqual(outcomeOf(await call((await shared()).app, '/resend', body)), outcome)
     })
   }
 
   test('phones switched off', async (t) => {
     const server = await buildWithSms(t, { env: { AUTH_EXTERNAL_PHONE_ENABLED: 'false' } })
-    const response = await post(server, '/resend', { type: 'sms', phone: newNumber() })
+    const response = await call(server.app, '/resend', { type: 'sms', phone: newNumber() })
     assert.deepEqual(outcomeOf(response), [400, 'phone_provider_disabled'])
   })
 })
@@ -131,7 +128,7 @@ suite('a code before a new password, by text message', () => {
       `update auth.sessions set created_at = created_at - interval '25 hours'`,
     )
     const change = (nonce: string | undefined, password = wanted) =>
-      put(server, { password, ...(nonce && { nonce }) }, ann)
+      changeUser(server.app, ann.access_token, { password, ...(nonce && { nonce }) })
 
     assert.deepEqual(outcomeOf(await change(undefined)), [400, 'reauthentication_needed'])
     assert.deepEqual(outcomeOf(await change('123456')), invalid)
@@ -143,7 +140,7 @@ suite('a code before a new password, by text message', () => {
     const bobs = await server.sms.code(bob.user.phone)
     if (bobs !== nonce) assert.deepEqual(outcomeOf(await change(bobs)), invalid)
     const asSignIn = { type: 'sms', phone: ann.user.phone, token: nonce }
-    assert.deepEqual(outcomeOf(await post(server, '/verify', asSignIn)), [403, 'otp_expired'])
+    assert.deepEqual(outcomeOf(await call(server.app, '/verify', asSignIn)), [403, 'otp_expired'])
     assert.equal((await change(nonce)).statusCode, 200)
     assert.deepEqual(outcomeOf(await change(nonce, 'yet another one')), invalid)
   })
@@ -151,25 +148,33 @@ suite('a code before a new password, by text message', () => {
   test('fixed codes are nonces too', async (t) => {
     const phone = '15550100299'
     const server = await buildWithSms(t, { env: { ...env, AUTH_SMS_TEST_OTP: `${phone}:123456` } })
-    await post(server, '/signup', { phone, password })
-    const signedIn = await post(server, '/verify', { type: 'sms', phone, token: '123456' })
+    await call(server.app, '/signup', { phone, password })
+    const signedIn = await call(server.app, '/verify', { type: 'sms', phone, token: '123456' })
     await server.app.pool.query(
       `update auth.sessions set created_at = created_at - interval '25 hours'`,
     )
     const session = signedIn.json()
     assert.equal((await reauthenticate(server, session)).statusCode, 200)
-    const refused = await put(server, { password: wanted, nonce: '654321' }, session)
+    const refused = await changeUser(server.app, session.access_token, {
+      password: wanted,
+      nonce: '654321',
+    })
     assert.deepEqual(outcomeOf(refused), invalid)
-    const done = await put(server, { password: wanted, nonce: '123456' }, session)
+    const done = await changeUser(server.app, session.access_token, {
+      password: wanted,
+      nonce: '123456',
+    })
     assert.equal(done.statusCode, 200, done.body)
   })
 
   test('goes to the email address of whoever has both', async (t) => {
     const server = await buildWithSms(t, { env })
-    const session = await mailPerson(server)
+    const session = await newPerson(server.app)
     const phone = newNumber()
-    const token = await codeAfter(server, phone, () => put(server, { phone }, session))
-    await post(server, '/verify', { type: 'phone_change', phone, token })
+    const token = await codeAfter(server, phone, () =>
+      changeUser(server.app, session.access_token, { phone }),
+    )
+    await call(server.app, '/verify', { type: 'phone_change', phone, token })
     const sent = server.sms.messages.length
     assert.equal((await reauthenticate(server, session)).statusCode, 200)
     assert.ok(await server.mail.waitFor(session.user.email ?? ''))
@@ -180,16 +185,8 @@ suite('a code before a new password, by text message', () => {
 const jobs = `auth_jobs._private_jobs where task_id =
   (select id from auth_jobs._private_tasks where identifier = 'repeat_text_message')`
 
-async function idle({ app }: PhoneServer): Promise<void> {
-  for (;;) {
-    const { rows } = await app.pool.query(`select count(*)::int as n from ${jobs}`)
-    if (rows[0].n === 0) return
-    await sleep(15)
-  }
-}
-
 async function resend(server: PhoneServer, type: string, phone: string) {
-  const response = await post(server, '/resend', { type, phone })
+  const response = await call(server.app, '/resend', { type, phone })
   assert.equal(response.statusCode, 200, response.body)
   return response
 }

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { password } from '../support/mail-journeys.ts'
-import {
-  buildWithSms,
-  codeAfter,
-  newNumber,
-  outcomeOf,
-  phonePerson,
-  post,
-  sharedSmsServer,
-} from '../support/phone-journeys.ts'
+import { newNumber, password, phonePerson, signIn } from '../support/people.ts'
+import { buildWithSms, codeAfter, sharedSmsServer } from '../support/phone-journeys.ts'
+import { call, outcomeOf } from '../support/requests.ts'
 
 suite('POST /signup with a phone number', () => {
   const shared = sharedSmsServer()
@@ -19,7 +12,7 @@ suite('POST /signup with a phone number', () => {
     const server = await shared()
     const phone = newNumber()
     const signUp = { phone: `+${phone.slice(0, 4)} ${phone.slice(4)}`, password, data: { a: 1 } }
-    const response = await post(server, '/signup', signUp)
+    const response = await call(server.app, '/signup', signUp)
 
     const user = response.json()
     assert.equal(response.statusCode, 200, response.body)
@@ -31,15 +24,15 @@ suite('POST /signup with a phone number', () => {
     assert.deepEqual(user.user_metadata, { a: 1, sub: user.id, ...verification })
     assert.equal(user.identities.length, 1)
     assert.equal(user.identities[0].provider, 'phone')
-    assert.deepEqual(outcomeOf(await signInByPassword(server, phone)), [400, 'phone_not_confirmed'])
+    assert.deepEqual(outcomeOf(await signIn(server.app, { phone })), [400, 'phone_not_confirmed'])
 
     const token = await server.sms.code(phone)
-    const verified = await post(server, '/verify', { type: 'sms', phone, token })
+    const verified = await call(server.app, '/verify', { type: 'sms', phone, token })
     assert.equal(verified.statusCode, 200, verified.body)
     assert.equal(verified.json().user.id, user.id)
     assert.ok(verified.json().user.phone_confirmed_at)
     assert.equal(verified.json().type, undefined)
-    const signedIn = await signInByPassword(server, `+${phone}`)
+    const signedIn = await signIn(server.app, { phone: `+${phone}` })
     assert.equal(signedIn.statusCode, 200, signedIn.body)
     assert.equal(signedIn.json().user.id, user.id)
   })
@@ -49,9 +42,9 @@ suite('POST /signup with a phone number', () => {
     const { user } = await phonePerson(server)
     const sent = server.sms.messages.length
     const data = { b: 2 }
-    const faux = await post(server, '/signup', { phone: user.phone, password, data })
+    const faux = await call(server.app, '/signup', { phone: user.phone, password, data })
     assert.equal(server.sms.messages.length, sent)
-    const real = await post(server, '/signup', { phone: newNumber(), password, data })
+    const real = await call(server.app, '/signup', { phone: newNumber(), password, data })
 
     assert.equal(faux.statusCode, 200, faux.body)
     const [a, b] = [faux.json(), real.json()]
@@ -73,7 +66,7 @@ suite('POST /signup with a phone number', () => {
     server.sms.state.delayMs = 150
     const { user } = await phonePerson(server)
     const start = performance.now()
-    await post(server, '/signup', { phone: user.phone, password })
+    await call(server.app, '/signup', { phone: user.phone, password })
     const took = performance.now() - start
     server.sms.state.delayMs = 0
     assert.ok(took >= 150, `the answer came after ${took} ms`)
@@ -82,13 +75,13 @@ suite('POST /signup with a phone number', () => {
   test('with autoconfirm gives a session at once, and says so when the number is taken', async (t) => {
     const server = await buildWithSms(t, { env: { AUTH_SMS_AUTOCONFIRM: 'true' } })
     const phone = newNumber()
-    const first = await post(server, '/signup', { phone, password })
+    const first = await call(server.app, '/signup', { phone, password })
     assert.equal(first.statusCode, 200, first.body)
     assert.ok(first.json().access_token)
     assert.ok(first.json().user.phone_confirmed_at)
     assert.equal(server.sms.messages.length, 0)
     for (const secret of [password, 'another password']) {
-      const again = await post(server, '/signup', { phone, password: secret })
+      const again = await call(server.app, '/signup', { phone, password: secret })
       assert.deepEqual(outcomeOf(again), [400, 'user_already_exists'])
       assert.equal(again.json().msg, 'User already registered')
     }
@@ -98,27 +91,27 @@ suite('POST /signup with a phone number', () => {
     const server = await shared()
     const phone = newNumber()
     const theirs = { phone, password: 'set by somebody else', data: { theirs: true } }
-    const old = await codeAfter(server, phone, () => post(server, '/signup', theirs))
+    const old = await codeAfter(server, phone, () => call(server.app, '/signup', theirs))
     const own = { phone, password, data: { own: true } }
-    const token = await codeAfter(server, phone, () => post(server, '/signup', own))
+    const token = await codeAfter(server, phone, () => call(server.app, '/signup', own))
 
-    const late = await post(server, '/verify', { type: 'sms', phone, token: old })
+    const late = await call(server.app, '/verify', { type: 'sms', phone, token: old })
     assert.deepEqual(outcomeOf(late), [403, 'otp_expired'])
-    const verified = await post(server, '/verify', { type: 'sms', phone, token })
+    const verified = await call(server.app, '/verify', { type: 'sms', phone, token })
     assert.equal(verified.json().user.user_metadata.own, true)
     assert.equal(verified.json().user.user_metadata.theirs, undefined)
-    const stranger = await signInByPassword(server, phone, theirs.password)
+    const stranger = await signIn(server.app, { phone, password: theirs.password })
     assert.deepEqual(outcomeOf(stranger), [400, 'invalid_credentials'])
-    assert.equal((await signInByPassword(server, phone)).statusCode, 200)
+    assert.equal((await signIn(server.app, { phone })).statusCode, 200)
   })
 
   test('a password set by a stranger is gone when the owner signs in by code', async () => {
     const server = await shared()
     const phone = newNumber()
-    await post(server, '/signup', { phone, password })
-    const token = await codeAfter(server, phone, () => post(server, '/otp', { phone }))
-    assert.equal((await post(server, '/verify', { type: 'sms', phone, token })).statusCode, 200)
-    assert.deepEqual(outcomeOf(await signInByPassword(server, phone)), [400, 'invalid_credentials'])
+    await call(server.app, '/signup', { phone, password })
+    const token = await codeAfter(server, phone, () => call(server.app, '/otp', { phone }))
+    assert.equal((await call(server.app, '/verify', { type: 'sms', phone, token })).statusCode, 200)
+    assert.deepEqual(outcomeOf(await signIn(server.app, { phone })), [400, 'invalid_credentials'])
   })
 
   test('a message the provider refuses changes nothing and may be asked for again at once', async (t) => {
@@ -127,14 +120,16 @@ suite('POST /signup with a phone number', () => {
     const server = await buildWithSms(t, { env, lines })
     const phone = newNumber()
     server.sms.state.refuses = true
-    const refused = await post(server, '/signup', { phone, password })
+    const refused = await call(server.app, '/signup', { phone, password })
     assert.deepEqual(outcomeOf(refused), [422, 'sms_send_failed'])
     assert.doesNotMatch(refused.body, /cannot get/)
-    const known = await post(server, '/otp', { phone, create_user: false })
+    const known = await call(server.app, '/otp', { phone, create_user: false })
     assert.deepEqual(outcomeOf(known), [422, 'otp_disabled'])
     server.sms.state.refuses = false
-    const token = await codeAfter(server, phone, () => post(server, '/signup', { phone, password }))
-    assert.equal((await post(server, '/verify', { type: 'sms', phone, token })).statusCode, 200)
+    const token = await codeAfter(server, phone, () =>
+      call(server.app, '/signup', { phone, password }),
+    )
+    assert.equal((await call(server.app, '/verify', { type: 'sms', phone, token })).statusCode, 200)
     const above = lines.filter((line) => JSON.parse(line).level > 20)
     assert.ok(above.some((line) => line.includes('cannot get')))
     for (const line of above) assert.ok(!line.includes(phone) && !line.includes(token), line)
@@ -163,7 +158,7 @@ suite('POST /signup with a phone number', () => {
     const server = await shared()
     const sent = server.sms.messages.length
     for (const [name, body, outcome] of wrong) {
-      assert.deepEqual(outcomeOf(await post(server, '/signup', body)), outcome, name)
+      assert.deepEqual(outcomeOf(await call(server.app, '/signup', body)), outcome, name)
     }
     assert.equal(server.sms.messages.length, sent)
   })
@@ -175,17 +170,9 @@ suite('POST /signup with a phone number', () => {
   for (const [env, outcome] of switches) {
     test(`with ${JSON.stringify(env)}`, async (t) => {
       const server = await buildWithSms(t, { env })
-      const response = await post(server, '/signup', { phone: newNumber(), password })
+      const response = await call(server.app, '/signup', { phone: newNumber(), password })
       assert.deepEqual(outcomeOf(response), outcome)
       assert.equal(server.sms.messages.length, 0)
     })
   }
 })
-
-function signInByPassword(
-  server: Parameters<typeof post>[0],
-  phone: string,
-  secret: string = password,
-) {
-  return post(server, '/token?grant_type=password', { phone, password: secret })
-}

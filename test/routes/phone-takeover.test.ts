@@ -3,17 +3,14 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall } from '../support/admin.ts'
-import { newAddress, password } from '../support/mail-journeys.ts'
+import { newAddress, newNumber, password, phonePerson, signIn } from '../support/people.ts'
 import {
   buildWithSms,
   codeAfter,
-  newNumber,
-  outcomeOf,
   type PhoneServer,
-  phonePerson,
-  post,
   sharedSmsServer,
 } from '../support/phone-journeys.ts'
+import { call, outcomeOf } from '../support/requests.ts'
 
 const stranger = 'a password of somebody else'
 
@@ -25,7 +22,7 @@ suite('one number, several hands', () => {
     const phone = newNumber()
     const since = server.sms.messages.length
     const signUps = Array.from({ length: 10 }, (_, index) =>
-      post(server, '/signup', { phone, password: `${password} ${index}` }),
+      call(server.app, '/signup', { phone, password: `${password} ${index}` }),
     )
     const answers = await Promise.all(signUps)
     assert.deepEqual(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]))
@@ -34,7 +31,7 @@ suite('one number, several hands', () => {
     assert.equal(codes.length, 10)
     const statuses = []
     for (const token of codes.slice(0, 10)) {
-      statuses.push((await post(server, '/verify', { type: 'sms', phone, token })).statusCode)
+      statuses.push((await call(server.app, '/verify', { type: 'sms', phone, token })).statusCode)
     }
     assert.equal(statuses.filter((status) => status === 200).length, 1)
   })
@@ -42,15 +39,17 @@ suite('one number, several hands', () => {
   test('a sign-up while the code is typed leaves the password of whoever got that code', async () => {
     const server = await shared()
     const phone = newNumber()
-    const token = await codeAfter(server, phone, () => post(server, '/signup', { phone, password }))
+    const token = await codeAfter(server, phone, () =>
+      call(server.app, '/signup', { phone, password }),
+    )
     const [verified] = await Promise.all([
-      post(server, '/verify', { type: 'sms', phone, token }),
-      post(server, '/signup', { phone, password: stranger }),
+      call(server.app, '/verify', { type: 'sms', phone, token }),
+      call(server.app, '/signup', { phone, password: stranger }),
     ])
-    const opens = await signIn(server, phone, stranger)
+    const opens = await signIn(server.app, { phone, password: stranger })
     assert.equal(opens.statusCode, 400, 'nobody has proven the number together with it')
     if (verified.statusCode === 200) {
-      assert.equal((await signIn(server, phone, password)).statusCode, 200)
+      assert.equal((await signIn(server.app, { phone })).statusCode, 200)
     } else assert.deepEqual(outcomeOf(verified), [403, 'otp_expired'])
   })
 
@@ -60,16 +59,19 @@ suite('one number, several hands', () => {
     const record = { email, phone, password, email_confirm: true }
     const { id } = await adminCall(server.app, 'POST', '/admin/users', record)
     const sent = server.sms.messages.length
-    const signUp = await post(server, '/signup', { phone, password: stranger })
-    assert.equal(signUp.statusCode, 200)
-    assert.notEqual(signUp.json().id, id)
+    const answer = await call(server.app, '/signup', { phone, password: stranger })
+    assert.equal(answer.statusCode, 200)
+    assert.notEqual(answer.json().id, id)
     assert.equal(server.sms.messages.length, sent)
 
-    const token = await codeAfter(server, phone, () => post(server, '/otp', { phone }))
-    const verified = await post(server, '/verify', { type: 'sms', phone, token })
+    const token = await codeAfter(server, phone, () => call(server.app, '/otp', { phone }))
+    const verified = await call(server.app, '/verify', { type: 'sms', phone, token })
     assert.equal(verified.json().user?.id, id, verified.body)
-    assert.deepEqual(outcomeOf(await signIn(server, phone, stranger)), [400, 'invalid_credentials'])
-    assert.equal((await signIn(server, phone, password)).statusCode, 200)
+    assert.deepEqual(outcomeOf(await signIn(server.app, { phone, password: stranger })), [
+      400,
+      'invalid_credentials',
+    ])
+    assert.equal((await signIn(server.app, { phone })).statusCode, 200)
   })
 })
 
@@ -77,11 +79,11 @@ suite('numbers that were registered before the settings changed', () => {
   test('under autoconfirm only the right password opens an unconfirmed account', async (t) => {
     const before = await buildWithSms(t)
     const phone = newNumber()
-    await post(before, '/signup', { phone, password })
+    await call(before.app, '/signup', { phone, password })
     const after = await reopened(t, before, { AUTH_SMS_AUTOCONFIRM: 'true' })
-    const wrong = await post(after, '/signup', { phone, password: stranger })
+    const wrong = await call(after.app, '/signup', { phone, password: stranger })
     assert.deepEqual(outcomeOf(wrong), [400, 'user_already_exists'])
-    const right = await post(after, '/signup', { phone, password })
+    const right = await call(after.app, '/signup', { phone, password })
     assert.ok(right.json().access_token, right.body)
   })
 
@@ -89,12 +91,12 @@ suite('numbers that were registered before the settings changed', () => {
     const before = await buildWithSms(t)
     const { user } = await phonePerson(before)
     const after = await reopened(t, before, { AUTH_DISABLE_SIGNUP: 'true' })
-    const unknown = await post(after, '/otp', { phone: newNumber() })
+    const unknown = await call(after.app, '/otp', { phone: newNumber() })
     assert.deepEqual([unknown.statusCode, unknown.json()], [200, {}])
     assert.equal(after.sms.messages.length, 0)
     const { phone } = user
-    const token = await codeAfter(after, phone, () => post(after, '/otp', { phone }))
-    assert.equal((await post(after, '/verify', { type: 'sms', phone, token })).statusCode, 200)
+    const token = await codeAfter(after, phone, () => call(after.app, '/otp', { phone }))
+    assert.equal((await call(after.app, '/verify', { type: 'sms', phone, token })).statusCode, 200)
   })
 })
 
@@ -104,8 +106,4 @@ function reopened(
   env: Record<string, string>,
 ) {
   return buildWithSms(t, { env: { ...env, DATABASE_URL: config.DATABASE_URL ?? '' } })
-}
-
-function signIn(server: PhoneServer, phone: string, secret: string) {
-  return post(server, '/token?grant_type=password', { phone, password: secret })
 }

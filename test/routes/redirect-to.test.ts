@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { call, landing, mailAfter, newAddress, pathOf, pkcePair } from '../support/mail-journeys.ts'
+import { landing, mailAfter, pathOf, pkcePair } from '../support/mail-journeys.ts'
 import { linkIn } from '../support/mail-links.ts'
+import { newAddress } from '../support/people.ts'
+import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 

@@ -2,17 +2,18 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import type { Session } from '../../schemas/session.ts'
-import { adminToken } from '../support/admin.ts'
 import {
-  type Built,
-  call,
+  autoconfirm,
   confirmedPerson,
-  mailAfter,
+  createdPerson,
+  invite,
   newAddress,
+  newPerson,
   password,
-} from '../support/mail-journeys.ts'
-import { build } from '../support/server.ts'
+  signUp,
+} from '../support/people.ts'
+import { call, changeUser } from '../support/requests.ts'
+import { type Built, build } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 type Ask = (server: Built, email: string, token: string) => ReturnType<typeof call>
@@ -23,11 +24,10 @@ const asks: Record<string, Ask> = {
   '/otp': ({ app }, email) => call(app, '/otp', { email }),
   '/resend signup': ({ app }, email) => call(app, '/resend', { type: 'signup', email }),
   '/resend email_change': ({ app }, email) => call(app, '/resend', { type: 'email_change', email }),
-  '/signup': ({ app }, email) => call(app, '/signup', { email, password }),
+  '/signup': ({ app }, email) => signUp(app, { email }),
 }
 const signedIn: Record<string, Ask> = {
-  'PUT /user': ({ app }, _email, token) =>
-    call(app, '/user', { email: newAddress() }, { method: 'PUT', token }),
+  'PUT /user': ({ app }, _email, token) => changeUser(app, token, { email: newAddress() }),
   'GET /reauthenticate': ({ app }, _email, token) =>
     call(app, '/reauthenticate', undefined, { token }),
 }
@@ -55,7 +55,8 @@ suite('the time between two mails to one address', () => {
       test(`${name}, ${who} address`, async (t) => {
         const server = await servers(everyMinute)
         const email = newAddress()
-        if (who === 'known') await insertPerson(server, email)
+        if (who === 'known')
+          await createdPerson(server.app, { email, password, email_confirm: true })
         const start = Date.now()
         at(t, start, 0)
         assert.equal((await ask(server, email, '')).statusCode, 200)
@@ -88,7 +89,7 @@ suite('the time between two mails to one address', () => {
     const body = { email: newAddress('victim') }
     const statuses = []
     for (const { access_token: token } of people) {
-      statuses.push((await call(server.app, '/user', body, { method: 'PUT', token })).statusCode)
+      statuses.push((await changeUser(server.app, token, body)).statusCode)
     }
     assert.deepEqual(statuses, [200, 429])
   })
@@ -108,7 +109,7 @@ suite('the time between two mails to one address', () => {
     const email = newAddress()
     assert.equal((await call(server.app, '/recover', { email })).statusCode, 200)
     assert.equal((await call(server.app, '/otp', { email })).statusCode, 429)
-    assert.equal((await call(server.app, '/signup', { email, password })).statusCode, 200)
+    assert.equal((await signUp(server.app, { email })).statusCode, 200)
   })
 
   test('a request that is refused for another reason does not start it', async () => {
@@ -126,42 +127,32 @@ suite('the time between two mails to one address', () => {
     const start = Date.now()
     at(t, start, 0)
     await call(server.app, '/recover', { email })
-    await call(server.app, '/signup', { email, password })
+    await signUp(server.app, { email })
     at(t, start, 60)
     assert.equal((await call(server.app, '/recover', { email })).statusCode, 200)
-    await mustWait(await call(server.app, '/signup', { email, password }), 840)
+    await mustWait(await signUp(server.app, { email }), 840)
     at(t, start, 900)
-    assert.equal((await call(server.app, '/signup', { email, password })).statusCode, 200)
+    assert.equal((await signUp(server.app, { email })).statusCode, 200)
   })
 
   test('invitations do not wait', async () => {
     const server = await servers(everyMinute)
     const email = newAddress()
-    const token = await adminToken(server.app)
-    for (let i = 0; i < 2; i++) {
-      await mailAfter(server, email, () => call(server.app, '/invite', { email }, { token }))
-    }
+    for (let i = 0; i < 2; i++) await invite(server, email)
   })
 })
 
 suite('the hourly quota', () => {
   test('is one for all replicas, whatever is sent, known address or not', async (t) => {
-    const first = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '4' } })
+    const first = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '3' } })
     const { DATABASE_URL } = first.config
-    const second = await build(t, { env: { DATABASE_URL, AUTH_RATE_LIMIT_EMAIL_SENT: '4' } })
-    const token = await adminToken(first.app)
+    const second = await build(t, { env: { DATABASE_URL, AUTH_RATE_LIMIT_EMAIL_SENT: '3' } })
     const start = Date.now()
     at(t, start, 0)
-    const sent = [
-      await call(first.app, '/recover', { email: newAddress() }),
-      await call(second.app, '/otp', { email: newAddress() }),
-      await call(first.app, '/signup', { email: newAddress(), password }),
-      await call(second.app, '/invite', { email: newAddress() }, { token }),
-    ]
-    assert.deepEqual(
-      sent.map(({ statusCode }) => statusCode),
-      [200, 200, 200, 200],
-    )
+    for (const { app } of [first, second, first]) {
+      const signedUp = await signUp(app, { email: newAddress() })
+      assert.equal(signedUp.statusCode, 200)
+    }
     for (const { app } of [first, second]) {
       for (const path of ['/recover', '/otp', '/magiclink', '/signup']) {
         const response = await call(app, path, { email: newAddress(), password })
@@ -182,25 +173,16 @@ suite('the hourly quota', () => {
     const second = await build(t, { env: { DATABASE_URL, AUTH_RATE_LIMIT_EMAIL_SENT: '5/1h' } })
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        call(i % 2 ? first.app : second.app, '/recover', { email: newAddress() }),
+        call(i % 2 ? first.app : second.app, '/signup', { email: newAddress(), password }),
       ),
     )
     assert.equal(responses.filter(({ statusCode }) => statusCode === 200).length, 5)
   })
 
   test('does not count where addresses are confirmed without a mail', async (t) => {
-    const env = { AUTH_RATE_LIMIT_EMAIL_SENT: '0', AUTH_MAILER_AUTOCONFIRM: 'true' }
+    const env = { AUTH_RATE_LIMIT_EMAIL_SENT: '0', ...autoconfirm }
     const { app } = await build(t, { env })
-    const session = await call(app, '/signup', { email: newAddress(), password })
-    assert.ok(session.json<Session>().access_token)
+    assert.ok((await newPerson(app)).access_token)
     assert.equal((await call(app, '/recover', { email: newAddress() })).statusCode, 200)
   })
 })
-
-/** There without any mail having been sent. */
-async function insertPerson({ app }: Built, email: string): Promise<void> {
-  const token = await adminToken(app)
-  const body = { email, password, email_confirm: true }
-  const response = await call(app, '/admin/users', body, { token })
-  assert.equal(response.statusCode, 200, response.body)
-}

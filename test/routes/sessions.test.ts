@@ -5,11 +5,12 @@ import { suite, test } from 'node:test'
 import type { Device } from '../../schemas/device.ts'
 import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { bearer, getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { autoconfirm, getUser, newPerson, refresh, signIn } from '../support/signed-in.ts'
 
-const phone = { 'user-agent': 'phone/1', 'x-forwarded-for': '203.0.113.7, 10.0.0.1' }
+const phone = { 'user-agent': 'phone/1', 'x-forwarded-for': '203.0.113.7, 127.0.0.2' }
 
 suite('devices', () => {
   const serverFor = sharedServers()
@@ -20,7 +21,7 @@ suite('devices', () => {
     t.mock.timers.enable({ apis: ['Date'], now: started })
     const first = await newPerson(app)
     t.mock.timers.setTime(started + 1000)
-    await signIn(app, first.email, phone)
+    await signedIn(app, first.email, phone)
     t.mock.timers.setTime(started + 2000)
     const elsewhere = { 'user-agent': 'browser/2', 'x-forwarded-for': '2001:db8::1' }
     await refresh(app, first.refresh_token, elsewhere)
@@ -48,14 +49,14 @@ suite('devices', () => {
     t.mock.timers.enable({ apis: ['Date'], now: started })
     const { email } = await newPerson(app)
     t.mock.timers.setTime(started + 3_600_000)
-    const later = await signIn(app, email)
+    const later = await signedIn(app, email)
     assert.equal((await devicesOf(app, later)).length, 1)
   })
 
   test('signs one device out, and nothing else', async () => {
     const { app } = await serverFor(autoconfirm)
     const mine = await newPerson(app)
-    const other = await signIn(app, mine.email)
+    const other = await signedIn(app, mine.email)
     const stranger = await newPerson(app)
 
     assert.equal(await signOut(app, mine, sessionIdOf(stranger)), 404)
@@ -76,8 +77,8 @@ suite('devices', () => {
   test('an admin sees and ends the sessions of anybody', async () => {
     const { app } = await serverFor(autoconfirm)
     const ann = await newPerson(app)
-    const second = await signIn(app, ann.email, phone)
-    await signIn(app, ann.email)
+    const second = await signedIn(app, ann.email, phone)
+    await signedIn(app, ann.email)
     const bob = await newPerson(app)
     const path = `/admin/users/${ann.user.id}/sessions`
     const ask = (method: 'GET' | 'DELETE', url: string) => asAdmin(app, method, url)
@@ -113,7 +114,7 @@ suite('devices', () => {
       .set({ role: 'service_role' })
       .where('id', '=', person.user.id)
       .execute()
-    const admin = await signIn(app, person.email)
+    const admin = await signedIn(app, person.email)
     const headers = { authorization: `Bearer ${admin.access_token}` }
     const url = `/admin/users/${person.user.id}/sessions`
     assert.equal((await app.inject({ url, headers })).statusCode, 200)
@@ -127,10 +128,6 @@ suite('devices', () => {
     assert.equal((await app.inject({ url, headers })).json().error_code, 'session_not_found')
   })
 })
-
-function bearer({ access_token }: Pick<Session, 'access_token'>) {
-  return { authorization: `Bearer ${access_token}` }
-}
 
 async function devicesOf(app: App, session: Session): Promise<Device[]> {
   const response = await app.inject({ url: '/sessions', headers: bearer(session) })

@@ -2,12 +2,20 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { findUserByEmail, updateUser } from '../../db/users.ts'
+import { updateUser } from '../../db/user-rows.ts'
+import { findUserByEmail } from '../../db/users.ts'
 import { asAdmin } from '../support/admin.ts'
 import type { MailServer } from '../support/mail-server.ts'
+import {
+  addresses,
+  confirmedPerson,
+  newAddress,
+  password,
+  signIn,
+  signUp,
+} from '../support/people.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { password, signUp } from '../support/signed-in.ts'
 
 const states = ['unknown', 'unconfirmed', 'confirmed', 'banned', 'invited', 'soft-deleted'] as const
 type State = (typeof states)[number]
@@ -21,7 +29,7 @@ suite('addresses and what is told of them', () => {
     for (const state of states) {
       const email = await person(app, mail, state)
       const data = { name: 'x', email_verified: true }
-      const response = await post(app, '/signup', { email, password, data })
+      const response = await signUp(app, { email }, { data })
       shapes[state] = shapeOf(response, [email])
     }
     allAlike(shapes, ({ identities: _, ...rest }) => rest)
@@ -32,11 +40,11 @@ suite('addresses and what is told of them', () => {
     for (const state of states) {
       const email = await person(app, mail, state)
       const before = Date.now()
-      const user = (await post(app, '/signup', { email, password })).json()
+      const user = (await signUp(app, { email })).json()
       for (const time of [user.created_at, user.updated_at, user.confirmation_sent_at]) {
         assert.ok(Date.parse(time) >= before, `${state}: ${time} is older than the request`)
       }
-      const isTaken = state === 'confirmed' || state === 'banned'
+      const isTaken = state === 'confirmed' || state === 'banned' || state === 'invited'
       assert.equal(user.identities.length, isTaken ? 0 : 1, state)
       const owner = await findUserByEmail(app.db, email, 'authenticated')
       if (isTaken) assert.notEqual(user.id, owner?.id)
@@ -49,7 +57,7 @@ suite('addresses and what is told of them', () => {
     for (const state of states) {
       const email = await person(app, mail, state)
       const wrong = { email, password: `not ${password}` }
-      const response = await post(app, '/token?grant_type=password', wrong)
+      const response = await signIn(app, wrong)
       assert.equal(response.json().error_code, 'invalid_credentials')
       shapes[state] = { ...shapeOf(response, []), body: response.body }
     }
@@ -65,7 +73,7 @@ suite('addresses and what is told of them', () => {
     }
     for (const [state, code] of Object.entries(told)) {
       const email = await person(app, mail, state)
-      const response = await post(app, '/token?grant_type=password', { email, password })
+      const response = await signIn(app, { email })
       assert.equal(response.statusCode, 400)
       assert.equal(response.json().error_code, code)
     }
@@ -79,9 +87,9 @@ suite('addresses and what is told of them', () => {
       ` ${email} `,
       email.replace('example', 'ｅxample'),
     ]) {
-      const signedIn = await post(app, '/token?grant_type=password', { email: spelling, password })
+      const signedIn = await signIn(app, { email: spelling })
       assert.equal(signedIn.statusCode, 200, spelling)
-      const repeated = await post(app, '/signup', { email: spelling, password })
+      const repeated = await signUp(app, { email: spelling })
       assert.deepEqual(repeated.json().identities, [])
       assert.equal(repeated.json().email, email)
     }
@@ -90,12 +98,11 @@ suite('addresses and what is told of them', () => {
 
 /** Makes an account in this state; returns its address. */
 async function person(app: App, mail: MailServer, state: string): Promise<string> {
-  const email = `${crypto.randomUUID()}@example.com`
-  if (state === 'unknown') return email
-  if (state === 'unconfirmed' || state === 'invited') {
-    await post(app, '/signup', { email, password })
-    if (state === 'unconfirmed') return email
-  } else await signUp(app, mail, email)
+  const made = addresses[state]
+  if (made) return made({ app, mail })
+  const email = newAddress()
+  if (state === 'invited') await signUp(app, { email })
+  else await confirmedPerson({ app, mail }, email)
   const user = await findUserByEmail(app.db, email, 'authenticated')
   if (state === 'soft-deleted') {
     const answer = await asAdmin(app, 'DELETE', `/admin/users/${user?.id}`, {
@@ -103,21 +110,15 @@ async function person(app: App, mail: MailServer, state: string): Promise<string
     })
     assert.equal(answer.statusCode, 200)
   }
-  const now = new Date()
-  const changes = {
-    banned: { banned_until: new Date(now.getTime() + 3_600_000) },
-    invited: { invited_at: now, encrypted_password: null },
+  if (state === 'invited') {
+    const now = new Date()
+    const change = { invited_at: now, encrypted_password: null }
+    await updateUser(app.db, user?.id ?? '', change, now)
   }
-  const change = Object.entries(changes).find(([name]) => name === state)?.[1]
-  if (change) await updateUser(app.db, user?.id ?? '', change, now)
   return email
 }
 
-function post(app: App, url: string, payload: object) {
-  return app.inject({ method: 'POST', url, payload })
-}
-
-type Answer = Awaited<ReturnType<typeof post>>
+type Answer = Awaited<ReturnType<typeof signUp>>
 
 /** Everything of an answer but what is fresh in each: times, ids and the address that was sent. */
 function shapeOf(response: Answer, sent: string[]) {

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { updateUser } from '../../db/users.ts'
+import { updateUser } from '../../db/user-rows.ts'
 import { foreignSession, legacySession } from '../support/legacy-session.ts'
+import { autoconfirm, newPerson } from '../support/people.ts'
+import { getUser, refresh } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { autoconfirm, getUser, newPerson, refresh } from '../support/signed-in.ts'
 
 suite('refresh tokens of the older format', () => {
   const serverFor = sharedServers()

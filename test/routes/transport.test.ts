@@ -6,8 +6,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, type TestContext, test } from 'node:test'
 
+import { confirmedPerson } from '../support/people.ts'
 import { type BuildOptions, build } from '../support/server.ts'
-import { signUp } from '../support/signed-in.ts'
 
 suite('transport', () => {
   test('a preflight is answered on any path, and allows what the SDKs send', async (t) => {
@@ -59,7 +59,7 @@ suite('transport', () => {
     const { app, mail } = await build(t)
     const headers = { 'content-type': 'application/json;charset=UTF-8' }
     for (const payload of ['', '{{{']) {
-      const session = await signUp(app, mail, `ann${payload.length}@example.com`)
+      const session = await confirmedPerson({ app, mail }, `ann${payload.length}@example.com`)
       const authorization = `Bearer ${session.access_token}`
       const request = { headers: { ...headers, authorization }, payload }
       const response = await app.inject({ method: 'POST', url: '/logout', ...request })
@@ -114,7 +114,7 @@ suite('transport', () => {
     assert.match(nonsense, /^HTTP\/1.1 400 .*"error_code":"bad_request"/s)
     const long = await speak(
       port,
-      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`,
     )
     assert.match(long, /^HTTP\/1.1 431 .*"error_code":"request_headers_too_large"/s)
   })

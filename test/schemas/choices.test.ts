@@ -3,8 +3,7 @@ import { suite, test } from 'node:test'
 
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { createSerializerCompiler } from '../../plugins/serializers.ts'
-import { validatorCompiler } from '../../plugins/validators.ts'
+import { serializerCompiler, validatorCompiler } from '../../plugins/schema-compilers.ts'
 import { nullable, oneOf } from '../../schemas/choices.ts'
 import { ErrorBody } from '../../schemas/error.ts'
 
@@ -49,20 +48,20 @@ suite('choices', () => {
     })
 
     test(`${name}: serialized as it is`, () => {
-      const serialize = createSerializerCompiler()({ schema, method: 'GET', url: '/' })
+      const serialize = serializerCompiler({ schema, method: 'GET', url: '/' })
       for (const value of taken) assert.equal(serialize(value), JSON.stringify(value))
     })
   }
 
   test('the code of an error is a number or a text, as it was given', () => {
     const schema = ErrorBody.properties.code
-    const serialize = createSerializerCompiler()({ schema, method: 'GET', url: '/' })
+    const serialize = serializerCompiler({ schema, method: 'GET', url: '/' })
     assert.deepEqual([404, '404', 'no_user'].map(serialize), ['404', '"404"', '"no_user"'])
   })
 
   test('fields that the schema of a nullable object does not name stay out', () => {
     const schema = nullable(Type.Object({ id: Type.String() }))
-    const serialize = createSerializerCompiler()({ schema, method: 'GET', url: '/' })
+    const serialize = serializerCompiler({ schema, method: 'GET', url: '/' })
     assert.equal(serialize({ id: 'a', secret: 'b' }), '{"id":"a"}')
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
-import { problemsOf, rowsOf } from '../../scripts/coverage.ts'
+import { type Evidence, problemsOf, rowsOf } from '../../scripts/coverage.ts'
 import { specifiedVariables } from '../../scripts/specification.ts'
 
 const here = 'test/scripts/coverage.test.ts'
@@ -27,16 +27,18 @@ const right: Record<string, [what: string, variables: string[]]> = {
   ],
 }
 
+const byText: Evidence = { titles: {}, textWillDo: true }
+
 suite('docs/coverage.md', () => {
   test('names tests that exist, and has every variable', () => {
     const rows = rowsOf(readFileSync(new URL('../../docs/coverage.md', import.meta.url), 'utf8'))
     assert.ok(rows.length > 100)
-    assert.deepEqual(problemsOf(rows, specifiedVariables), [])
+    assert.deepEqual(problemsOf(rows, specifiedVariables, byText), [])
   })
 
   for (const [name, [what, cell, variables, problem]] of Object.entries(wrong)) {
     test(`${name} is a problem`, () => {
-      const problems = problemsOf(rowsOf(page(what, cell)), variables)
+      const problems = problemsOf(rowsOf(page(what, cell)), variables, byText)
       assert.equal(problems.length, 1)
       assert.match(problems[0] ?? '', problem)
     })
@@ -44,7 +46,38 @@ suite('docs/coverage.md', () => {
 
   for (const [name, [what, variables]] of Object.entries(right)) {
     test(`${name} is covered`, () => {
-      assert.deepEqual(problemsOf(rowsOf(page(what, `${here} › no title`)), variables), [])
+      assert.deepEqual(problemsOf(rowsOf(page(what, `${here} › no title`)), variables, byText), [])
     })
   }
+})
+
+suite('titles on the list of the runner', () => {
+  const full = ['a', 'a › b', 'a › b c', 'a › twice', 'd › twice']
+  const found: Record<string, string | undefined> = {
+    'a › b': undefined,
+    b: undefined,
+    a: undefined,
+    'd › twice': undefined,
+    c: 'no "c"',
+    'no title': 'no "no title"',
+    twice: '2 of "twice"',
+  }
+  for (const [title, objection] of Object.entries(found)) {
+    test(`${title}: ${objection ?? 'one test, or the suite of several'}`, () => {
+      const evidence = { titles: { [here]: full }, textWillDo: false }
+      const problems = problemsOf(rowsOf(page('x', `${here} › ${title}`)), [], evidence)
+      assert.deepEqual(problems, objection === undefined ? [] : [`x: ${here} has ${objection}`])
+    })
+  }
+
+  test('a file that is not on it shows nothing, once the tests have run', () => {
+    const evidence = { titles: {}, textWillDo: false }
+    const [problem] = problemsOf(rowsOf(page('x', `${here} › no title`)), [], evidence)
+    assert.match(problem ?? '', /no run of the tests/)
+  })
+
+  test('without a list, what a table makes fits a template literal', () => {
+    const rows = rowsOf(page('x', `${here} › titles on the list of the runner › b: two of them`))
+    assert.deepEqual(problemsOf(rows, [], byText), [])
+  })
 })

@@ -6,7 +6,7 @@ import { AuthClient } from '@supabase/auth-js'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { linkIn } from '../support/mail-links.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { startServerProcess, until } from '../support/server-process.ts'
+import { serviceRole, startServerProcess, until } from '../support/server-process.ts'
 import { missing, startPgbouncer } from './programs.ts'
 
 const skip = missing('pgbouncer')
@@ -74,11 +74,3 @@ suite('PgBouncer in transaction mode', { skip }, () => {
     await Promise.all(Array.from({ length: 10 }, run))
   })
 })
-
-async function serviceRole(): Promise<string> {
-  const { SignJWT } = await import('jose')
-  return new SignJWT({ role: 'service_role' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode('only-for-tests-and-long-enough-to-pass'))
-}

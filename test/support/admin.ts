@@ -2,13 +2,10 @@
 import assert from 'node:assert/strict'
 
 import type { User } from '../../schemas/user.ts'
+import { adminToken } from './people.ts'
 import type { App } from './server.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-
-export async function adminToken(app: App, role = 'service_role'): Promise<string> {
-  return app.jwt.signApiToken({ role, seconds: 3600 }, new Date())
-}
 
 /** One request with a token of role service_role. */
 export async function asAdmin(app: App, method: Method, url: string, payload?: object) {

@@ -1,5 +1,5 @@
 /** A configuration out of variables, with what every server needs already set. */
-import { readConfig } from '../../schemas/config/read-config.ts'
+import { readConfig } from '../../plugins/config/read-config.ts'
 
 const needed = {
   AUTH_SITE_URL: 'http://app.example',

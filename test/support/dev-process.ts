@@ -13,6 +13,7 @@ import {
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 
 import { freePort } from './server-process.ts'
 
@@ -53,23 +54,18 @@ export async function startDev(t: Ending, folder: string, { env = {}, uid }: Dev
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
-  let output = ''
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }))
+  const said = listenTo(child.stdout, child.stderr)
+  const ended = once(child, 'close').then(([code]) => ({
+    code: code as number | null,
+    output: said.output(),
+  }))
   t.after(async () => {
     child.kill('SIGTERM')
     await ended
   })
-  const ready = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        if (output.includes(lastWords)) resolve()
-      })
-    }
-  })
   const failed = ended.then(({ output }) => Promise.reject(new Error(`it ended: ${output}`)))
   failed.catch(() => {})
-  const started = Promise.race([ready, failed]).then(() => output)
+  const started = Promise.race([said.ready, failed]).then(said.output)
   // A test may want it to end instead.
   started.catch(() => {})
   return { child, url: `http://127.0.0.1:${port}`, started, ended }
@@ -86,14 +82,21 @@ export async function startDevByNpm(t: Ending, folder: string) {
     detached: true,
   })
   t.after(async () => endGroup(Number(npm.pid)))
+  return { npm, started: listenTo(npm.stdout).ready }
+}
+
+/** What it says; `ready` resolves at its last words. */
+function listenTo(...streams: Readable[]) {
   let output = ''
-  const started = new Promise<void>((resolve) => {
-    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-      if (output.includes(lastWords)) resolve()
-    })
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of streams) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        if (output.includes(lastWords)) resolve()
+      })
+    }
   })
-  return { npm, started }
+  return { ready, output: () => output }
 }
 
 function endGroup(pid: number): void {

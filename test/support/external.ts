@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 
-import { linkIn } from './mail-links.ts'
 import { cases } from './providers/documented.ts'
 import { client, type FakeProvider, startFakeProvider } from './providers/fake-provider.ts'
 import { type BuildOptions, build } from './server.ts'
@@ -14,6 +13,12 @@ export interface Somebody {
   emails: { email: string; verified: boolean }[]
   name?: string
 }
+
+export const proven = (email: string, id: string) => ({ id, emails: [{ email, verified: true }] })
+export const unproven = (email: string, id: string) => ({
+  id,
+  emails: [{ email, verified: false }],
+})
 
 export type ProviderName = 'github' | 'gitlab'
 
@@ -46,7 +51,7 @@ export async function externalServer(t: TestContext, options: BuildOptions = {})
     ...options.env,
   }
   const built = await build(t, { ...options, env })
-  const { app, mail } = built
+  const { app } = built
 
   /** From our door to the provider's and back to ours, as far as the parameters of the callback. */
   async function goTo(provider: ProviderName, start: Start = {}): Promise<Record<string, string>> {
@@ -67,26 +72,9 @@ export async function externalServer(t: TestContext, options: BuildOptions = {})
     return { status: response.statusCode, location, query, fragment }
   }
 
-  async function signIn(provider: ProviderName, who: Somebody, start: Start = {}) {
+  async function signInWith(provider: ProviderName, who: Somebody, start: Start = {}) {
     describe(fakes, provider, who)
     return comeBack(await goTo(provider, start))
-  }
-
-  /** Somebody with a password, who has opened the mail when `confirmed`. */
-  async function signUp(email: string, confirmed: boolean) {
-    const payload = { email, password: 'correct horse battery', data: { color: 'blue' } }
-    const response = await app.inject({ method: 'POST', url: '/signup', payload })
-    assert.equal(response.statusCode, 200, response.body)
-    if (!confirmed) return response.json<{ id: string }>()
-    const { pathname, search } = new URL(linkIn(await mail.waitFor(email)))
-    const opened = await app.inject(pathname + search)
-    assert.ok(String(opened.headers.location).includes('access_token='), opened.body)
-    return response.json<{ id: string }>()
-  }
-
-  async function passwordSignIn(email: string) {
-    const payload = { email, password: 'correct horse battery' }
-    return app.inject({ method: 'POST', url: '/token?grant_type=password', payload })
   }
 
   /** What is stored of a person. */
@@ -123,7 +111,7 @@ export async function externalServer(t: TestContext, options: BuildOptions = {})
       .map((row) => row.payload.action)
   }
 
-  const helpers = { goTo, comeBack, signIn, signUp, passwordSignIn, personWith, countUsers }
+  const helpers = { goTo, comeBack, signInWith, personWith, countUsers }
   return { ...built, ...helpers, auditActions, fakes }
 }
 

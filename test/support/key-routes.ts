@@ -2,12 +2,15 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify from 'fastify'
 
+import audit from '../../plugins/accounts/audit/index.ts'
+import apiErrors from '../../plugins/api-errors.ts'
 import bearerAuth from '../../plugins/bearer-auth.ts'
-import config from '../../plugins/config.ts'
+import clientIp from '../../plugins/client-ip.ts'
+import config from '../../plugins/config/index.ts'
 import db from '../../plugins/db.ts'
 import encryption from '../../plugins/encryption.ts'
-import errorHandler from '../../plugins/error-handler.ts'
 import jwt from '../../plugins/jwt.ts'
+import pool from '../../plugins/pool.ts'
 import sessionPolicy from '../../plugins/session-policy.ts'
 import signingKeys from '../../plugins/signing-keys.ts'
 import telemetry from '../../plugins/telemetry.ts'
@@ -29,10 +32,15 @@ export async function buildKeyRoutes(
   t.after(() => app.close())
   await app.register(config, { config: configOf({ DATABASE_URL: databaseUrl, ...env }, false) })
   await app.register(telemetry)
-  await app.register(errorHandler)
-  for (const plugin of [db, encryption, signingKeys, jwt, sessionPolicy, bearerAuth])
+  await app.register(apiErrors)
+  for (const plugin of [pool, db, encryption, signingKeys, jwt, sessionPolicy, bearerAuth])
     await app.register(plugin)
-  for (const route of [keys, jwks, openidConfiguration]) await app.register(route)
+  for (const plugin of [clientIp, audit]) await app.register(plugin)
+  for (const route of [jwks, openidConfiguration]) await app.register(route)
+  await app.register(async (admins) => {
+    admins.addHook('onRequest', app.bearerAuth.requireAdmin)
+    await admins.register(keys)
+  })
   await app.ready()
   return app
 }

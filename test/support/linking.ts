@@ -1,22 +1,10 @@
 /** People who add and take away ways to sign in. */
 import type { Session } from '../../schemas/session.ts'
 import { describe, type ExternalServer, type Somebody } from './external.ts'
+import { bearer, getUser } from './requests.ts'
 
 let count = 500
 export const nextId = () => String(++count)
-
-export async function anonymous({ app }: ExternalServer): Promise<Session> {
-  return (await app.inject({ method: 'POST', url: '/signup', payload: {} })).json()
-}
-
-export async function withPassword(server: ExternalServer, email: string): Promise<Session> {
-  await server.signUp(email, true)
-  return (await server.passwordSignIn(email)).json()
-}
-
-export const bearer = ({ access_token }: { access_token: string }) => ({
-  authorization: `Bearer ${access_token}`,
-})
 
 export async function link(
   server: ExternalServer,
@@ -35,7 +23,7 @@ export function unlink({ app }: ExternalServer, who: Session, identityId: string
 }
 
 export async function userOf({ app }: ExternalServer, who: Session): Promise<Session['user']> {
-  return (await app.inject({ url: '/user', headers: bearer(who) })).json()
+  return (await getUser(app, who)).json()
 }
 
 export function identityId(user: Session['user'], provider: string): string {

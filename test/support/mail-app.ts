@@ -1,15 +1,15 @@
 /** As much of the server as queues and sends mail. */
 import Fastify from 'fastify'
-
-import config from '../../plugins/config.ts'
+import type { Config } from '../../plugins/config/config.ts'
+import config from '../../plugins/config/index.ts'
 import db from '../../plugins/db.ts'
 import devInbox from '../../plugins/dev-inbox.ts'
 import encryption from '../../plugins/encryption.ts'
 import httpClient from '../../plugins/http-client.ts'
 import jobQueue from '../../plugins/job-queue.ts'
-import mailer, { type MailerOptions } from '../../plugins/mailer.ts'
+import { mailerPlugin } from '../../plugins/mailer.ts'
+import pool from '../../plugins/pool.ts'
 import telemetry from '../../plugins/telemetry.ts'
-import type { Config } from '../../schemas/config/config.ts'
 
 export const sampleMail = {
   kind: 'confirmation' as const,
@@ -29,10 +29,9 @@ export const sampleMail = {
 export async function buildMailApp(settings: Config) {
   const app = Fastify()
   await app.register(config, { config: settings })
-  const plugins = [telemetry, db, encryption, httpClient, jobQueue, devInbox]
+  const plugins = [telemetry, pool, db, encryption, httpClient, jobQueue, devInbox]
   for (const plugin of plugins) await app.register(plugin)
-  const options: MailerOptions = { retryDelay: () => 100 }
-  await app.register(mailer, options)
+  await app.register(mailerPlugin(() => 100))
   await app.ready()
   return app
 }

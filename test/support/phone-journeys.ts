@@ -1,10 +1,7 @@
-/** What people do with a phone, over HTTP. */
+/** Servers that send text messages, and the codes in these. */
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
-import { after } from 'node:test'
 
-import type { Session } from '../../schemas/session.ts'
-import { call, password } from './mail-journeys.ts'
+import { endingOfSuite } from './ending.ts'
 import { type BuildOptions, build } from './server.ts'
 import { startSmsServer } from './sms-server.ts'
 
@@ -24,32 +21,11 @@ export async function buildWithSms(t: Ending, { env, ...options }: BuildOptions 
 /** One server for all tests of a suite: called in the suite, and the result in its tests. */
 export function sharedSmsServer(options: BuildOptions = {}) {
   let server: Promise<PhoneServer> | undefined
-  const closing: (() => Promise<void>)[] = []
-  after(async () => {
-    for (const close of closing.reverse()) await close()
-  })
+  const ending = endingOfSuite()
   return () => {
-    server ??= buildWithSms({ after: (close) => void closing.push(close) }, options)
+    server ??= buildWithSms(ending, options)
     return server
   }
-}
-
-/** A number that nobody has, as stored. */
-export const newNumber = () => `1555${String(randomInt(10 ** 7)).padStart(7, '0')}`
-
-export const post = ({ app }: Pick<PhoneServer, 'app'>, url: string, payload: object, token = '') =>
-  call(app, url, payload, { token })
-
-export const put = (
-  { app }: Pick<PhoneServer, 'app'>,
-  payload: object,
-  { access_token: token }: Pick<Session, 'access_token'>,
-) => call(app, '/user', payload, { method: 'PUT', token })
-
-/** Status and error code of an answer. */
-export function outcomeOf(response: { statusCode: number; body: string; json: () => unknown }) {
-  const { error_code: code }: { error_code?: string } = Object(response.json())
-  return [response.statusCode, code ?? '']
 }
 
 /** Does what sends a message and returns its code. */
@@ -62,20 +38,4 @@ export async function codeAfter(
   const response = await act()
   assert.equal(response.statusCode, 200, response.body)
   return sms.code(phone, since)
-}
-
-/** Somebody who signed up with phone and password and typed the code. */
-export async function phonePerson(server: PhoneServer, phone = newNumber()): Promise<Session> {
-  const token = await codeAfter(server, phone, () => post(server, '/signup', { phone, password }))
-  const response = await post(server, '/verify', { type: 'sms', phone, token })
-  assert.equal(response.statusCode, 200, response.body)
-  return response.json()
-}
-
-/** Somebody with an email address, on a server that confirms those at once. */
-export async function mailPerson(server: Pick<PhoneServer, 'app'>): Promise<Session> {
-  const email = `${crypto.randomUUID()}@example.com`
-  const response = await post(server, '/signup', { email, password })
-  assert.equal(response.statusCode, 200, response.body)
-  return response.json()
 }

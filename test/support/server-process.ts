@@ -6,6 +6,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { SignJWT } from 'jose'
+
 import { cloneDatabase } from './database.ts'
 
 interface Ending {
@@ -50,6 +52,14 @@ const needed = {
   AUTH_PASSWORD_ARGON2_MEMORY: '8192',
   AUTH_PASSWORD_ARGON2_TIME: '1',
   LOG_LEVEL: 'fatal',
+}
+
+/** A token of an admin, as the operator signs it. */
+export function serviceRole(): Promise<string> {
+  return new SignJWT({ role: 'service_role' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(needed.AUTH_JWT_SECRET))
 }
 
 export interface Answer {

@@ -31,6 +31,8 @@ export interface BuildOptions {
   lines?: string[]
 }
 
+export type Built = Awaited<ReturnType<typeof build>>
+
 /** Builds the server and closes it, with all it needs, when the test ends. */
 export async function build(t: Ending, options: BuildOptions = {}) {
   const opened: (() => Promise<unknown>)[] = []

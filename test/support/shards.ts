@@ -28,9 +28,10 @@ export function makeShards(testFiles: string[], processes: number): Shards {
     files.push(path)
   }
 
-  for (const file of testFiles.filter(startsProcesses)) add([file])
+  const long = testFiles.filter(startsProcesses)
+  for (const file of long) add([file])
   const left = testFiles
-    .filter((file) => !startsProcesses(file))
+    .filter((file) => !long.includes(file))
     .toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)))
   while (left.length > 0) {
     add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (1.5 * processes)))))

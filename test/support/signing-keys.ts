@@ -2,12 +2,12 @@
 import type { FastifyBaseLogger } from 'fastify'
 
 import { createDb, type Db } from '../../db/database.ts'
-import { createPool } from '../../plugins/db.ts'
+import type { Config } from '../../plugins/config/config.ts'
 import { createEncryption, encryptionKeys } from '../../plugins/encryption.ts'
 import { createJwt, type Jwt } from '../../plugins/jwt.ts'
+import { createPool } from '../../plugins/pool.ts'
 import { createListen } from '../../plugins/signing-keys/listener.ts'
 import { createSigningKeys, type SigningKeys } from '../../plugins/signing-keys.ts'
-import type { Config } from '../../schemas/config/config.ts'
 import { configOf } from './config.ts'
 
 export interface KeyServer {

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export async function startTcpProxy(url: string) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
-  const state = { cut: false }
+  const state = { cut: false, refused: 0 }
 
   function track(socket: Socket): void {
     sockets.add(socket)
@@ -15,7 +15,10 @@ export async function startTcpProxy(url: string) {
   }
 
   const server = createServer((client) => {
-    if (state.cut) return client.destroy()
+    if (state.cut) {
+      state.refused += 1
+      return client.destroy()
+    }
     const upstream = connect(Number(target.port), target.hostname)
     for (const socket of [client, upstream]) track(socket)
     client.pipe(upstream).pipe(client)
@@ -35,8 +38,11 @@ export async function startTcpProxy(url: string) {
     /** Ends every connection and accepts none. */
     cut(): void {
       state.cut = true
+      state.refused = 0
       destroyAll()
     },
+    /** How many connections have been refused since the last cut. */
+    refused: () => state.refused,
     restore(): void {
       state.cut = false
     },

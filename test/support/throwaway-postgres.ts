@@ -21,7 +21,7 @@ import { type RunningPostgres, startPostgres } from '../../cli/dev/postgres.ts'
 /** Copying a database takes a tenth of the time in memory, where there is enough of it. */
 const memory = '/dev/shm'
 const neededBytes = 6 * 1024 ** 3
-const prefix = join(hasRoom(memory) ? memory : tmpdir(), 'postern-test-')
+const name = 'postern-test-'
 
 const settings = {
   fsync: 'off',
@@ -40,7 +40,7 @@ const settings = {
 
 export async function startThrowawayPostgres(): Promise<RunningPostgres> {
   await removeAbandoned()
-  const home = mkdtempSync(prefix)
+  const home = mkdtempSync(join(hasRoom(memory) ? memory : tmpdir(), name))
   // Postgres runs as another user when we are root, and has to get in.
   chmodSync(home, 0o711)
   const dir = join(home, 'postgres')
@@ -62,7 +62,8 @@ export async function startThrowawayPostgres(): Promise<RunningPostgres> {
 
 /** What killed runs have left: their Postgres may still be running. */
 async function removeAbandoned(): Promise<void> {
-  for (const lock of globSync(`${prefix}*/postgres/lock`)) {
+  const locks = [memory, tmpdir()].map((folder) => join(folder, `${name}*/postgres/lock`))
+  for (const lock of globSync(locks)) {
     if (lockHolder(lock) !== undefined) continue
     const folder = openFolder(join(lock, '..'))
     await stopOrphan({ folder, bin: binaries(folder.account) })

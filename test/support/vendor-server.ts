@@ -2,7 +2,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { TestContext } from 'node:test'
+
+import type { Ending } from './ending.ts'
 
 export interface SeenRequest {
   method: string
@@ -26,7 +27,7 @@ export type Answer =
     }
 
 /** Answers in the given order; the last answer repeats. */
-export async function vendorServer(t: TestContext, ...answers: [Answer, ...Answer[]]) {
+export async function vendorServer(t: Ending, ...answers: [Answer, ...Answer[]]) {
   const seen: SeenRequest[] = []
   let connections = 0
   const server = createServer(async (request, response) => {
@@ -41,7 +42,7 @@ export async function vendorServer(t: TestContext, ...answers: [Answer, ...Answe
     connections += 1
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
+  t.after(async () => {
     server.closeAllConnections()
     server.close()
   })

@@ -5,12 +5,16 @@ export interface Promotion {
   verified: boolean
 }
 
-/** Addresses that may become the account's, best first: proven ones, others, none; the oldest identity first. */
+/**
+ * Addresses that may become the account's, best first: proven ones, others, none; the oldest identity first. What a
+ * phone's identity says of an address is nobody's word but the person's.
+ */
 export function promotions(identities: readonly IdentityJson[]): Promotion[] {
-  const candidates = identities.map(({ email, identity_data }) => ({
-    email: email || null,
-    verified: email !== null && identity_data.email_verified === true,
-  }))
+  const candidates = identities.map(({ provider, email, identity_data }) =>
+    provider === 'phone' || !email
+      ? { email: null, verified: false }
+      : { email, verified: identity_data.email_verified === true },
+  )
   return candidates.toSorted((left, right) => rank(left) - rank(right))
 }
 

@@ -1,121 +1,64 @@
-/**
- * Exchanging a refresh token (RFC 6749 §6) with rotation and reuse detection (RFC 9700 §4.14.2).
- * The ordinary case is one statement; only when that changes no row do we look for the reason.
- */
-import type { FastifyInstance } from 'fastify'
-
-import type { Db } from '../../../db/database.ts'
-import { advanceSession, sealRefreshTokenKey } from '../../../db/session-refresh.ts'
-import { findSessionById, type SessionRecord } from '../../../db/sessions.ts'
-import {
-  type ApiError,
-  conflict,
-  refreshTokenAlreadyUsed,
-  refreshTokenNotFound,
-  validationFailed,
-} from '../../../errors.ts'
-
+/** Exchanging a refresh token (RFC 6749 §6) of either format for the session as it is from then on. */
+import { takeBackAdvance } from '../../../db/session-refresh.ts'
+import type { TokenSession } from '../../../db/sessions.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Session } from '../../../schemas/session.ts'
 import type { Client } from '../../client-ip.ts'
-import type { SessionPolicy } from '../../session-policy.ts'
-import { decodeRefreshToken, encodeRefreshToken, type RefreshToken } from './refresh-token.ts'
-import { findRefusal } from './refusal.ts'
-import { revokeForReuse } from './reuse.ts'
-import type { SessionKeys } from './session-key.ts'
+import type { House } from '../../define-plugin.ts'
+import { exchangeCounterToken } from './counter-token.ts'
+import { exchangeLegacyToken, isLegacyToken } from './legacy-token.ts'
+import { toSession } from './to-session.ts'
 
-export interface RefreshDeps {
-  db: Db
-  keys: SessionKeys
-  policy: SessionPolicy
-  audit: Pick<FastifyInstance['audit'], 'record' | 'stored'>
-}
+export type ExchangeHouse = House<'audit' | 'db' | 'encryption' | 'sessionPolicy'>
 
-export interface Refreshed {
-  record: SessionRecord
+export interface Exchanged {
+  record: TokenSession
   /** The token to answer with. */
   token: string
   outcome: 'rotated' | 'reused'
 }
 
 /** A refusal is returned, not thrown, because it may have had something to write down. */
-export type Outcome = Refreshed | ApiError
+export type Outcome = Exchanged | ApiError
 
-export async function refreshSession(
-  deps: RefreshDeps,
+export interface Refreshed {
+  session: Session
+  outcome: Exchanged['outcome']
+}
+
+/**
+ * Exchanges a refresh token. Throws validation_failed, refresh_token_not_found, refresh_token_already_used,
+ * session_expired, user_banned, conflict or token_too_large; what a refusal had to write is committed by then.
+ */
+export async function refresh(
+  house: ExchangeHouse & House<'jwt' | 'telemetry'>,
   presented: string,
   client: Client,
   now: Date,
-): Promise<Outcome> {
-  const token = decodeRefreshToken(presented)
-  if (!token) return validationFailed('Refresh token is not valid')
-  const derived = deps.keys.findDerived(token)
-  const rotated = derived && (await rotate(deps, token, derived, client, now))
-  return rotated ?? explain(deps, token, client, now)
+): Promise<Refreshed> {
+  const exchange = isLegacyToken(presented) ? exchangeLegacyToken : exchangeCounterToken
+  const exchanged = await exchange(house, presented, client, now)
+  house.telemetry.metrics.count('postern.token_refreshes', { outcome: nameOf(exchanged) })
+  if (exchanged instanceof ApiError) throw exchanged
+  return { session: await answer(house, exchanged, now), outcome: exchanged.outcome }
 }
 
-async function rotate(
-  { db, policy, audit }: RefreshDeps,
-  { sessionId, counter }: RefreshToken,
-  key: Buffer,
-  { userAgent, ip }: Client,
+/** A token that cannot be answered with is not spent: its client would come back with it and be taken for a thief. */
+async function answer(
+  house: ExchangeHouse & House<'jwt'>,
+  { record, token, outcome }: Exchanged,
   now: Date,
-): Promise<Refreshed | undefined> {
-  const advance = {
-    userAgent,
-    ip,
-    sessionId,
-    counter,
-    openedAfter: policy.openedAfter(now),
-    usedAfter: policy.usedAfter(now),
-    singlePerUser: policy.singlePerUser,
-    tags: policy.tags,
-    audited: audit.stored,
+): Promise<Session> {
+  try {
+    return await toSession(house, record, record, token, now)
+  } catch (error) {
+    if (outcome === 'rotated') await takeBackAdvance(house.db, record)
+    throw error
   }
-  const record = await advanceSession(db, advance, now)
-  if (!record) return undefined
-  return { record, token: encodeRefreshToken(sessionId, counter + 1, key), outcome: 'rotated' }
 }
 
-/** Finds out why the token did not rotate: it was used before, the session ended, or its key is not ours. */
-async function explain(
-  deps: RefreshDeps,
-  token: RefreshToken,
-  client: Client,
-  now: Date,
-): Promise<Outcome> {
-  const { sessionId } = token
-  const record = await findSessionById(deps.db, sessionId)
-  const stored = record?.refresh_token_hmac_key
-  if (!record || !stored) return refreshTokenNotFound()
-  const key = deps.keys.open(sessionId, stored)
-  if (!token.isSignedWith(key)) return validationFailed('Refresh token is not valid')
-  const refusal = await findRefusal(deps, record, now)
-  if (refusal) return refusal
-
-  const counter = record.refresh_token_counter ?? 0
-  const distance = counter - token.counter
-  if (distance < 0) {
-    return validationFailed('Invalid Refresh Token: Not Issued By This Server')
-  }
-  if (distance === 0) return rotateForeign(deps, { token, key, stored }, client, now)
-  if (distance === 1 && deps.policy.toleratesReuse(record.refreshed_at ?? now, now)) {
-    return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
-  }
-  await revokeForReuse(deps, record, client, now)
-  return refreshTokenAlreadyUsed()
-}
-
-/** A session taken over from a peer has a key of its own, which may still lie there in clear. */
-async function rotateForeign(
-  deps: RefreshDeps,
-  { token, key, stored }: { token: RefreshToken; key: Buffer; stored: string },
-  client: Client,
-  now: Date,
-): Promise<Outcome> {
-  const rotated = await rotate(deps, token, key, client, now)
-  if (!rotated) return conflict()
-  if (!deps.keys.isSealed(stored)) {
-    const sealed = deps.keys.seal(token.sessionId, key)
-    await sealRefreshTokenKey(deps.db, token.sessionId, stored, sealed)
-  }
-  return rotated
+/** As the metric calls it. */
+function nameOf(outcome: Outcome): string {
+  if (!(outcome instanceof ApiError)) return outcome.outcome
+  return outcome.errorCode === 'refresh_token_already_used' ? 'reuse_detected' : 'refused'
 }

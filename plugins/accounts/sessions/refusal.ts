@@ -1,13 +1,18 @@
 /** Why a session may not be refreshed, whatever the token. */
-import type { Db } from '../../../db/database.ts'
 import { hasNewerSession } from '../../../db/newer-session.ts'
 import type { SessionRecord } from '../../../db/sessions.ts'
 import { type ApiError, refreshTokenNotFound, sessionExpired, userBanned } from '../../../errors.ts'
+import type { House } from '../../define-plugin.ts'
 
-import type { SessionPolicy } from '../../session-policy.ts'
+const reasons = {
+  not_after: '',
+  timebox: '',
+  inactivity: 'Inactivity',
+  low_aal: 'Low AAL: User Needs MFA Verification',
+} as const
 
 export async function findRefusal(
-  { db, policy }: { db: Db; policy: SessionPolicy },
+  { db, sessionPolicy: policy }: House<'db' | 'sessionPolicy'>,
   record: SessionRecord,
   now: Date,
 ): Promise<ApiError | undefined> {
@@ -16,7 +21,7 @@ export async function findRefusal(
     return userBanned(400, 'Invalid Refresh Token: User Banned')
   }
   const limit = policy.expiredBy(record, now)
-  if (limit) return sessionExpired(limit === 'inactivity' ? 'Inactivity' : '')
+  if (limit) return sessionExpired(reasons[limit])
   if (!policy.singlePerUser) return undefined
   const others = { tags: policy.tags, openedAfter: policy.openedAfter(now) }
   const isOld = await hasNewerSession(db, record.session_id, others, now)

@@ -1,14 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 
-import { validationFailed } from '../../../errors.ts'
 import { NewRecord, UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { isUuid } from '../../../schemas/fields.ts'
+import { readUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 
 const create: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { adminTrail, db, requireAdmin, userRecords } = fastify
+  const { audit, bearerAuth, db, users } = fastify
   const schema = {
     description: 'Sends no mail. Addresses are unconfirmed unless the request says otherwise.',
     tags: ['admin'],
@@ -16,21 +15,17 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
     response: { 200: User, ...ErrorResponses },
   }
 
-  fastify.post(
-    '/admin/users',
-    { onRequest: requireAdmin, schema: { ...schema, summary: 'Create a person' } },
-    (request) => insert(request, request.body),
+  fastify.post('/admin/users', { schema: { ...schema, summary: 'Create a person' } }, (request) =>
+    insert(request, request.body),
   )
 
   fastify.post(
     '/admin/users/:user_id',
     {
-      onRequest: requireAdmin,
       schema: { ...schema, summary: 'Create a person with this id', params: UserPath },
     },
     async (request) => {
-      const { user_id: id } = request.params
-      if (!isUuid(id)) throw validationFailed('user_id must be an UUID', 404)
+      const id = readUuid('user_id', request.params.user_id)
       return insert(request, { ...request.body, id })
     },
   )
@@ -38,13 +33,15 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
   async function insert(request: FastifyRequest, record: NewRecord) {
     const now = new Date()
     const audience = request.headers['x-jwt-aud']
-    const draft = await userRecords.draft(
+    const draft = await users.draftRecord(
       { ...(typeof audience === 'string' && { aud: audience }), ...record },
       now,
     )
     const user = await db.transaction().execute(async (trx) => {
-      const inserted = await userRecords.insert(trx, draft, now)
-      await adminTrail.record(trx, 'user_signedup', request, inserted, { now })
+      await bearerAuth.holdAdmin(trx, request, now)
+      const inserted = await users.createRecord(trx, draft, now)
+      const traits = { now, ...audit.personDifference(undefined, inserted) }
+      await audit.recordAdmin(trx, 'user_signedup', request, inserted, traits)
       return inserted
     })
     return toUser(user)

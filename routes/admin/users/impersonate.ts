@@ -2,10 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { findUser } from '../../../db/users.ts'
-import { featureDisabled, userBanned, userNotFound, validationFailed } from '../../../errors.ts'
+import { featureDisabled, userBanned, userNotFound } from '../../../errors.ts'
+import { type AccessTokenClaims, personIn } from '../../../schemas/access-token.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { isUuid } from '../../../schemas/fields.ts'
+import { readUuid } from '../../../schemas/fields.ts'
 import { Session } from '../../../schemas/session.ts'
 
 const Body = Type.Union([
@@ -16,12 +17,11 @@ const Body = Type.Union([
 ])
 
 const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { adminTrail, config, db, requireAdmin, sessions } = fastify
+  const { audit, bearerAuth, config, db, sessions } = fastify
 
   fastify.post(
     '/admin/users/:user_id/impersonate',
     {
-      onRequest: requireAdmin,
       schema: {
         summary: 'Open a short session in the place of a person',
         description:
@@ -35,28 +35,33 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const { user_id: id } = request.params
       if (!config.AUTH_ADMIN_IMPERSONATION_ENABLED) {
         throw featureDisabled('Impersonation is disabled (AUTH_ADMIN_IMPERSONATION_ENABLED)')
       }
-      if (!isUuid(id)) throw validationFailed('user_id must be an UUID', 404)
+      const id = readUuid('user_id', request.params.user_id)
       const { client, body } = request
-      const opening = {
+      const proof = {
         method: 'impersonation' as const,
         client,
         lifetimeSeconds: config.AUTH_ADMIN_IMPERSONATION_EXP,
-        impersonatedBy: request.admin?.sub || request.admin?.role || 'admin',
+        impersonatedBy: nameOf(request.admin),
       }
       return db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
         const user = await findUser(trx, id)
         if (!user || user.deleted_at) throw userNotFound()
         if (user.banned_until && user.banned_until > now) throw userBanned(403)
         const traits = { now, ...(body?.reason && { reason: body.reason }) }
-        await adminTrail.record(trx, 'user_impersonated', request, user, traits)
-        return sessions.issue(trx, user, opening, now)
+        await audit.recordAdmin(trx, 'user_impersonated', request, user, traits)
+        return sessions.open(trx, user, proof, now)
       })
     },
   )
+}
+
+/** A service without an account is named by its role, as in the audit trail. */
+function nameOf(admin: AccessTokenClaims | null): string {
+  return (admin && personIn(admin)) || admin?.role || 'admin'
 }
 
 export default impersonate

@@ -41,12 +41,11 @@ const List = Type.Object({
 })
 
 const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, requireAdmin, userSearch } = fastify
+  const { config, users } = fastify
 
   fastify.get(
     path,
     {
-      onRequest: requireAdmin,
       schema: {
         summary: 'List and search people',
         description:
@@ -67,26 +66,22 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
         search: await readSearch(query, aud),
       }
       if (query.limit || query.cursor) {
-        const { users, cursor } = await userSearch.after(listing, query.cursor, readLimit(query))
+        const found = await users.after(listing, query.cursor, readSize('limit', query.limit))
+        const { cursor } = found
         if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
-        return { users: users.map(toListed), aud, ...(cursor && { next_cursor: cursor }) }
+        return { users: found.users.map(toListed), aud, ...(cursor && { next_cursor: cursor }) }
       }
-      const found = await userSearch.page(listing, page)
+      const found = await users.page(listing, page)
       reply.headers(pageHeaders(path, query, page, found))
       return { users: found.users.map(toListed), aud }
     },
   )
 
-  async function readSearch(
-    { q, filter }: Static<typeof Query>,
-    aud: string,
-  ): Promise<Listing['search']> {
-    if (q?.trim()) return userSearch.search(q, aud)
-    return filter ? userSearch.filter(filter) : undefined
+  async function readSearch({ q, filter }: Static<typeof Query>, aud: string) {
+    if (q?.trim()) return users.search(q, aud)
+    return filter ? users.filter(filter) : undefined
   }
 }
-
-const readLimit = ({ limit }: Static<typeof Query>) => readSize('limit', limit)
 
 function readDirection(sort: string | undefined): Listing['direction'] {
   const [, direction] = /^created_at(?: (asc|desc))?$/i.exec(sort || 'created_at desc') ?? []

@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findUser } from '../../../db/users.ts'
-import { userNotFound, validationFailed } from '../../../errors.ts'
+import { userNotFound } from '../../../errors.ts'
 import { RecordChange, UserPath } from '../../../schemas/admin-user.ts'
 import { Empty } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { isUuid } from '../../../schemas/fields.ts'
+import { readUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 
 const Deletion = Type.Union([
@@ -19,18 +18,17 @@ const Deletion = Type.Union([
 ])
 
 const record: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { adminTrail, db, requireAdmin, userRecords } = fastify
+  const { audit, bearerAuth, db, users } = fastify
   const schema = { tags: ['admin'], params: UserPath }
   const personResponse = { 200: User, ...ErrorResponses }
 
   fastify.get(
     '/admin/users/:user_id',
     {
-      onRequest: requireAdmin,
       schema: { ...schema, summary: 'One person', response: personResponse },
     },
     async ({ params }) => {
-      const user = await findUser(db, readId(params.user_id))
+      const user = await bearerAuth.findPerson(readUuid('user_id', params.user_id))
       if (!user) throw userNotFound()
       return toUser(user)
     },
@@ -39,24 +37,26 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.put(
     '/admin/users/:user_id',
     {
-      onRequest: requireAdmin,
       schema: {
         ...schema,
         summary: 'Change a person',
-        description: 'Sends no mail. A new password ends every session of the person.',
+        description:
+          'Sends no mail. A new password or another role ends every session of the person.',
         body: RecordChange,
         response: personResponse,
       },
     },
     async (request) => {
       const now = new Date()
-      const id = readId(request.params.user_id)
-      const change = await userRecords.readChange(request.body, now)
+      const id = readUuid('user_id', request.params.user_id)
+      const change = await users.readChange(request.body, now)
       const user = await db.transaction().execute(async (trx) => {
-        const changed = await userRecords.change(trx, id, change, now)
+        await bearerAuth.holdAdmin(trx, request, now)
+        const { before, after } = await users.changeRecord(trx, id, change, now)
         const fields = Object.keys(request.body)
-        await adminTrail.record(trx, 'user_modified', request, changed, { now, fields })
-        return changed
+        const traits = { now, fields, ...audit.personDifference(before, after) }
+        await audit.recordAdmin(trx, 'user_modified', request, after, traits)
+        return after
       })
       return toUser(user)
     },
@@ -65,7 +65,6 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     '/admin/users/:user_id',
     {
-      onRequest: requireAdmin,
       schema: {
         ...schema,
         summary: 'Delete a person',
@@ -75,20 +74,17 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const id = readId(request.params.user_id)
+      const id = readUuid('user_id', request.params.user_id)
       const soft = request.body?.should_soft_delete ?? false
       await db.transaction().execute(async (trx) => {
-        const user = await userRecords.remove(trx, id, { soft }, now)
-        await adminTrail.record(trx, 'user_deleted', request, user, { now, soft })
+        await bearerAuth.holdAdmin(trx, request, now)
+        const user = await users.remove(trx, id, { soft }, now)
+        const traits = { now, soft, ...audit.personDeleted(user) }
+        await audit.recordAdmin(trx, 'user_deleted', request, user, traits)
       })
       return {}
     },
   )
-}
-
-function readId(id: string): string {
-  if (!isUuid(id)) throw validationFailed('user_id must be an UUID', 404)
-  return id
 }
 
 export default record

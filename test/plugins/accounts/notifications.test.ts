@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { UserRecord } from '../../../db/users.ts'
-import type { Notification } from '../../../plugins/accounts/letters/notifications.ts'
-import { call, idle, newAddress, password } from '../../support/mail-journeys.ts'
+import type { Notification } from '../../../plugins/accounts/emails/notifications.ts'
+import { idle } from '../../support/mail-journeys.ts'
+import { autoconfirm, newPerson } from '../../support/people.ts'
 import { build } from '../../support/server.ts'
 
 const notifications: [flag: string, notification: Notification, subject: string][] = [
@@ -39,6 +40,16 @@ const notifications: [flag: string, notification: Notification, subject: string]
     { kind: 'mfa_factor_unenrolled_notification', FactorType: 'totp' },
     'A verification method was removed from your account',
   ],
+  [
+    'SECURITY_KEY_REFUSED',
+    { kind: 'security_key_refused_notification' },
+    'A security key of your account was refused',
+  ],
+  [
+    'RECOVERY_CODE_USED',
+    { kind: 'recovery_code_used_notification', Remaining: '9' },
+    'A recovery code of your account was used',
+  ],
 ]
 
 suite('notifications', () => {
@@ -56,14 +67,14 @@ suite('notifications', () => {
 
 /** The subjects of what arrives when everything happens that can be told. */
 async function sentWith(t: Parameters<typeof build>[0], env: Record<string, string>) {
-  const server = await build(t, { env: { ...env, AUTH_MAILER_AUTOCONFIRM: 'true' } })
+  const server = await build(t, { env: { ...env, ...autoconfirm } })
   const { app, mail } = server
-  await call(app, '/signup', { email: newAddress(), password })
+  await newPerson(app)
   const row = await app.db.selectFrom('users').selectAll().executeTakeFirstOrThrow()
   const person: UserRecord = { ...row, identities: [], factors: [] }
   await app.db.transaction().execute(async (trx) => {
     for (const [, notification] of notifications) {
-      await app.letters.notify(trx, person, notification, new Date())
+      await app.emails.notify(trx, person, notification, new Date())
     }
   })
   await idle(server)

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { updateUser } from '../../../db/users.ts'
+import { updateUser } from '../../../db/user-rows.ts'
+import { autoconfirm, newPerson, signedIn } from '../../support/people.ts'
+import { refresh } from '../../support/requests.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
-import { autoconfirm, newPerson, refresh, signIn } from '../../support/signed-in.ts'
 
 const expired = 'Invalid Refresh Token: Session Expired'
 const idle = 'Invalid Refresh Token: Session Expired (Inactivity)'
@@ -62,7 +63,7 @@ suite('session policy', () => {
     const at = clock(t)
     const first = await newPerson(app)
     at(1)
-    const second = await signIn(app, first.email)
+    const second = await signedIn(app, first.email)
     at(2)
     assert.deepEqual(errorOf(await refresh(app, first.refresh_token)), [
       400,
@@ -80,7 +81,7 @@ suite('session policy', () => {
     const at = clock(t)
     const first = await newPerson(app)
     at(1)
-    await signIn(app, first.email)
+    await signedIn(app, first.email)
     await app.db
       .updateTable('sessions')
       .set({ not_after: new Date() })
@@ -96,9 +97,9 @@ suite('session policy', () => {
     const at = clock(t)
     const { email, ...unnamed } = await newPerson(app)
     at(1)
-    const phone = await signIn(app, email, { 'x-session-tag': 'phone' })
+    const phone = await signedIn(app, email, { 'x-session-tag': 'phone' })
     at(2)
-    const web = await signIn(app, email, { 'x-session-tag': 'no such kind' })
+    const web = await signedIn(app, email, { 'x-session-tag': 'no such kind' })
     at(3)
     const answers = await Promise.all(
       [unnamed, phone, web].map((s) => refresh(app, s.refresh_token)),

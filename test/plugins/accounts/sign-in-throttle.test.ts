@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
+import { autoconfirm, newPerson, password, signIn } from '../../support/people.ts'
 import type { App } from '../../support/server.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
-import { autoconfirm, newPerson, password } from '../../support/signed-in.ts'
 
 suite('failed sign-ins', () => {
   const serverFor = sharedServers()
@@ -70,8 +70,7 @@ suite('failed sign-ins', () => {
 })
 
 function attempt(app: App, email: string, guess = 'not the password') {
-  const url = '/token?grant_type=password'
-  return app.inject({ method: 'POST', url, payload: { email, password: guess } })
+  return signIn(app, { email, password: guess })
 }
 
 function stop(t: TestContext) {

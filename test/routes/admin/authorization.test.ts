@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test'
 
 import { SignJWT } from 'jose'
 
-import { adminCall } from '../../support/admin.ts'
+import { createdPerson, newAddress, password, signedIn } from '../../support/people.ts'
 import { type App, build } from '../../support/server.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -19,6 +19,7 @@ interface Asker {
 
 const hour = 3600
 const otherSecret = 'another secret that is long enough to be one'
+const iss = 'http://auth.example'
 
 suite('admin endpoints', () => {
   const closing: (() => Promise<void>)[] = []
@@ -32,7 +33,7 @@ suite('admin endpoints', () => {
     app = built.app
     secret = built.config.AUTH_JWT_SECRET
     endpoints = await findEndpoints(app)
-    personToken = await signInSomebody(app)
+    personToken = (await signedIn(app, (await somebody(app)).email)).access_token
   })
   after(async () => {
     for (const close of closing) await close()
@@ -107,14 +108,14 @@ suite('admin endpoints', () => {
     'an admin whose session has ended': {
       headers: async () => {
         const { id: sub } = await somebody(app)
-        const claims = { role: 'service_role', sub, session_id: crypto.randomUUID() }
+        const claims = { iss, role: 'service_role', sub, session_id: crypto.randomUUID() }
         return bearer(await token(claims))
       },
       answer: [403, 'session_not_found'],
     },
     'an admin who is gone': {
       headers: async () => {
-        const claims = { role: 'service_role', sub: id, session_id: crypto.randomUUID() }
+        const claims = { iss, role: 'service_role', sub: id, session_id: crypto.randomUUID() }
         return bearer(await token(claims))
       },
       answer: [403, 'user_not_found'],
@@ -183,15 +184,6 @@ async function findEndpoints(app: App): Promise<Endpoint[]> {
     )
 }
 
-let people = 0
 function somebody(app: App) {
-  const email = `somebody-${++people}@example.com`
-  return adminCall(app, 'POST', '/admin/users', { email, email_confirm: true, password: 'secret' })
-}
-
-async function signInSomebody(app: App): Promise<string> {
-  const { email } = await somebody(app)
-  const payload = { email, password: 'secret' }
-  const url = '/token?grant_type=password'
-  return (await app.inject({ method: 'POST', url, payload })).json().access_token
+  return createdPerson(app, { email: newAddress(), email_confirm: true, password })
 }

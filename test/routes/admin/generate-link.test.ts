@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import type { MailServer } from '../../support/mail-server.ts'
+import { createdPerson, newAddress, password, signIn, signUp } from '../../support/people.ts'
 import { type App, build } from '../../support/server.ts'
 
 interface GeneratedLink extends User {
@@ -16,7 +17,6 @@ interface GeneratedLink extends User {
   redirect_to: string
 }
 
-const password = 'correct horse battery'
 const target = 'http://app.example/welcome'
 
 suite('POST /admin/generate_link', () => {
@@ -120,7 +120,7 @@ suite('POST /admin/generate_link', () => {
   test('a password that somebody else set before the address was proven does not survive', async () => {
     const email = newAddress()
     const theirs = 'the password of somebody else'
-    await app.inject({ method: 'POST', url: '/signup', payload: { email, password: theirs } })
+    await signUp(app, { email, password: theirs })
     await mail.waitFor(email)
     for (const [type, body] of Object.entries({
       invite: {},
@@ -131,9 +131,7 @@ suite('POST /admin/generate_link', () => {
         app.db,
       )
       await open(await generate({ type, email, ...body }))
-      const payload = { email, password: theirs }
-      const url = '/token?grant_type=password'
-      const response = await app.inject({ method: 'POST', url, payload })
+      const response = await signIn(app, { email, password: theirs })
       assert.equal(response.json().error_code, 'invalid_credentials', type)
     }
   })
@@ -193,7 +191,7 @@ suite('POST /admin/generate_link', () => {
   test('email_change_current needs secure email changes', async (t) => {
     const env = { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' }
     const { app: lenient } = await build(t, { env })
-    await adminCall(lenient, 'POST', '/admin/users', { email: known })
+    await createdPerson(lenient, { email: known })
     const body = { type: 'email_change_current', email: known, new_email: 'new@b.co' }
     const response = await asAdmin(lenient, 'POST', '/admin/generate_link', body)
     assert.equal(response.json().error_code, 'validation_failed')
@@ -207,7 +205,7 @@ suite('POST /admin/generate_link', () => {
   })
 
   function create(email: string): Promise<User> {
-    return adminCall(app, 'POST', '/admin/users', { email, email_confirm: true })
+    return createdPerson(app, { email, email_confirm: true })
   }
 
   function generate(body: object): Promise<GeneratedLink> {
@@ -228,6 +226,3 @@ suite('POST /admin/generate_link', () => {
     return rows
   }
 })
-
-let addresses = 0
-const newAddress = () => `person-${++addresses}@example.com`

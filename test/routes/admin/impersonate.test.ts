@@ -6,6 +6,8 @@ import { decodeJwt } from 'jose'
 import type { Device } from '../../../schemas/device.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
+import { createdPerson, password, signedIn } from '../../support/people.ts'
+import { refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
 const enabled = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
@@ -24,7 +26,7 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     const session = await impersonate(app, id, { reason: 'ticket 7' })
 
     assert.equal(session.expires_in, 15 * 60)
-    for (const { access_token, user } of [session, await refresh(app, session)]) {
+    for (const { access_token, user } of [session, await refreshed(app, session)]) {
       const { act, sub, amr, exp = 0, iat = 0 } = decodeJwt(access_token)
       assert.deepEqual([sub, act], [id, { sub: 'service_role' }])
       assert.equal(Array.isArray(amr) && amr[0].method, 'impersonation')
@@ -36,7 +38,7 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
 
   test('an admin with a person behind it is named by that person', async (t) => {
     const { app, id } = await withPerson(t)
-    const admin = await adminCall(app, 'POST', '/admin/users', { email: 'admin@example.com' })
+    const admin = await createdPerson(app, { email: 'admin@example.com' })
     const token = await app.jwt.signApiToken(
       { role: 'service_role', sub: admin.id, seconds: 60 },
       new Date(),
@@ -107,25 +109,23 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     const { app, id } = await withPerson(t)
     const session = await impersonate(app, id)
     t.mock.timers.setTime(now + 10 * minute)
-    const refreshed = await refresh(app, session)
-    assert.equal(refreshed.expires_in, 5 * 60)
+    const later = await refreshed(app, session)
+    assert.equal(later.expires_in, 5 * 60)
     t.mock.timers.setTime(now + 16 * minute)
     const url = '/token?grant_type=refresh_token'
-    const payload = { refresh_token: refreshed.refresh_token }
+    const payload = { refresh_token: later.refresh_token }
     const late = await app.inject({ method: 'POST', url, payload })
     assert.equal(late.json().error_code, 'session_expired')
-    const user = await get(app, '/user', refreshed.access_token)
+    const user = await get(app, '/user', later.access_token)
     assert.equal(user.json().error_code, 'bad_jwt')
   })
 
   test('does not end the session of the person where there may be only one', async (t) => {
     const env = { ...enabled, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
     const { app, id } = await withPerson(t, env)
-    const payload = { email: 'ann@example.com', password: 'correct horse battery' }
-    const url = '/token?grant_type=password'
-    const own = (await app.inject({ method: 'POST', url, payload })).json<Session>()
+    const own = await signedIn(app, 'ann@example.com')
     await impersonate(app, id)
-    await refresh(app, own)
+    await refreshed(app, own)
   })
 
   test('nobody, the banned and the deleted are not impersonated', async (t) => {
@@ -147,11 +147,8 @@ interface Entry {
 
 async function withPerson(t: TestContext, env: Record<string, string> = enabled) {
   const { app } = await build(t, { env })
-  const { id } = await adminCall(app, 'POST', '/admin/users', {
-    email: 'ann@example.com',
-    email_confirm: true,
-    password: 'correct horse battery',
-  })
+  const record = { email: 'ann@example.com', email_confirm: true, password }
+  const { id } = await createdPerson(app, record)
   return { app, id }
 }
 
@@ -159,9 +156,8 @@ function impersonate(app: App, id: string, body: object = {}): Promise<Session> 
   return adminCall(app, 'POST', `/admin/users/${id}/impersonate`, body)
 }
 
-async function refresh(app: App, { refresh_token }: Session): Promise<Session> {
-  const url = '/token?grant_type=refresh_token'
-  const response = await app.inject({ method: 'POST', url, payload: { refresh_token } })
+async function refreshed(app: App, { refresh_token }: Session): Promise<Session> {
+  const response = await refresh(app, refresh_token)
   assert.equal(response.statusCode, 200, response.body)
   return response.json()
 }

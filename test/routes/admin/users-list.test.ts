@@ -4,7 +4,8 @@ import { after, before, suite, test } from 'node:test'
 import { sql } from 'kysely'
 
 import type { User } from '../../../schemas/user.ts'
-import { adminCall, asAdmin } from '../../support/admin.ts'
+import { asAdmin } from '../../support/admin.ts'
+import { adminToken, createdPerson } from '../../support/people.ts'
 import { type App, build } from '../../support/server.ts'
 
 interface List {
@@ -129,7 +130,7 @@ suite('GET /admin/users', () => {
   })
 
   test('another audience is another list', async () => {
-    await adminCall(app, 'POST', '/admin/users', { email: 'else@example.com', aud: 'others' })
+    await createdPerson(app, { email: 'else@example.com', aud: 'others' })
     const { authorization } = await headers()
     const others = await app.inject({
       url: '/admin/users',
@@ -216,7 +217,6 @@ suite('GET /admin/users', () => {
   }
 
   async function headers() {
-    const token = await app.jwt.signApiToken({ role: 'service_role', seconds: 60 }, new Date())
-    return { authorization: `Bearer ${token}` }
+    return { authorization: `Bearer ${await adminToken(app)}` }
   }
 })

@@ -3,13 +3,13 @@ import { after, before, suite, test } from 'node:test'
 
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
-import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import { adminCall, adminToken, asAdmin } from '../../support/admin.ts'
+import { adminCall, asAdmin } from '../../support/admin.ts'
+import { adminToken, createdPerson, password, signedIn, signIn } from '../../support/people.ts'
+import { getUser, refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
 const nobody = '11111111-1111-4111-8111-111111111111'
-const password = 'correct horse battery'
 const unverified = { email_verified: false, phone_verified: false }
 const nil = '00000000-0000-0000-0000-000000000000'
 const long = 'x'.repeat(256)
@@ -83,15 +83,15 @@ suite('/admin/users', () => {
     test(`a ${name} hash signs in with its password`, async () => {
       const email = `${name}@example.com`
       await create({ email, email_confirm: true, password_hash: await make() })
-      assert.equal((await signIn(email, password)).statusCode, 200)
-      assert.equal((await signIn(email, 'another password')).statusCode, 400)
+      assert.equal((await signIn(app, { email })).statusCode, 200)
+      assert.equal((await signIn(app, { email, password: 'another password' })).statusCode, 400)
     })
   }
 
   test('without a password nobody signs in', async () => {
     await create({ email: 'none@example.com', email_confirm: true })
-    assert.equal((await signIn('none@example.com', '')).statusCode, 400)
-    assert.equal((await signIn('none@example.com', password)).statusCode, 400)
+    assert.equal((await signIn(app, { email: 'none@example.com', password: '' })).statusCode, 400)
+    assert.equal((await signIn(app, { email: 'none@example.com' })).statusCode, 400)
   })
 
   const refusedRecords: [string, object, number, string][] = [
@@ -239,42 +239,46 @@ suite('/admin/users', () => {
     })
 
     test('a weak password is refused, a good one ends every session', async () => {
-      const { id, session } = await signedIn('sessions@example.com')
+      const { id, session } = await entered('sessions@example.com')
       const weak = await asAdmin(app, 'PUT', `/admin/users/${id}`, { password: 'abc' })
       assert.equal(weak.json().error_code, 'weak_password')
-      assert.equal((await refresh(session)).statusCode, 200)
+      assert.equal((await refresh(app, session.refresh_token)).statusCode, 200)
 
       await adminCall(app, 'PUT', `/admin/users/${id}`, { password: 'another good one' })
 
-      assert.equal((await getUser(session)).json().error_code, 'session_not_found')
-      assert.equal((await signIn('sessions@example.com', password)).statusCode, 400)
-      assert.equal((await signIn('sessions@example.com', 'another good one')).statusCode, 200)
+      assert.equal((await getUser(app, session)).json().error_code, 'session_not_found')
+      assert.equal((await signIn(app, { email: 'sessions@example.com' })).statusCode, 400)
+      assert.equal(
+        (await signIn(app, { email: 'sessions@example.com', password: 'another good one' }))
+          .statusCode,
+        200,
+      )
     })
 
     test('a ban ends refreshing and our own endpoints at once, and its end restores both', async () => {
-      const { id, session } = await signedIn('banned@example.com')
+      const { id, session } = await entered('banned@example.com')
       await adminCall(app, 'PUT', `/admin/users/${id}`, { ban_duration: '1h' })
 
-      assert.equal((await getUser(session)).json().error_code, 'user_banned')
-      assert.equal((await refresh(session)).json().error_code, 'user_banned')
-      const right = await signIn('banned@example.com', password)
+      assert.equal((await getUser(app, session)).json().error_code, 'user_banned')
+      assert.equal((await refresh(app, session.refresh_token)).json().error_code, 'user_banned')
+      const right = await signIn(app, { email: 'banned@example.com' })
       assert.equal(right.json().error_code, 'user_banned')
-      const wrong = await signIn('banned@example.com', 'not the password')
+      const wrong = await signIn(app, { email: 'banned@example.com', password: 'not the password' })
       assert.equal(wrong.json().error_code, 'invalid_credentials')
 
       await adminCall(app, 'PUT', `/admin/users/${id}`, { ban_duration: 'none' })
-      assert.equal((await getUser(session)).statusCode, 200)
+      assert.equal((await getUser(app, session)).statusCode, 200)
     })
   })
 
   suite('DELETE', () => {
     test('hard: nothing is left, and the address is free', async () => {
-      const { id, session } = await signedIn('hard@example.com')
+      const { id, session } = await entered('hard@example.com')
       const response = await asAdmin(app, 'DELETE', `/admin/users/${id}`)
       assert.equal(response.statusCode, 200)
       assert.deepEqual(response.json(), {})
       assert.equal((await asAdmin(app, 'GET', `/admin/users/${id}`)).statusCode, 404)
-      assert.equal((await getUser(session)).json().error_code, 'user_not_found')
+      assert.equal((await getUser(app, session)).json().error_code, 'user_not_found')
       await create({ email: 'hard@example.com' })
     })
 
@@ -287,7 +291,7 @@ suite('/admin/users', () => {
     })
 
     test('soft: the row stays and tells nothing', async () => {
-      const { id, session } = await signedIn('soft@example.com', { phone: '15550133' })
+      const { id, session } = await entered('soft@example.com', { phone: '15550133' })
       await adminCall(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true })
 
       const user = await adminCall(app, 'GET', `/admin/users/${id}`)
@@ -300,8 +304,8 @@ suite('/admin/users', () => {
         assert.deepEqual(identity.identity_data, {})
       }
       assert.ok(!JSON.stringify(user).includes('soft@example.com'))
-      assert.notEqual((await getUser(session)).statusCode, 200)
-      assert.notEqual((await refresh(session)).statusCode, 200)
+      assert.notEqual((await getUser(app, session)).statusCode, 200)
+      assert.notEqual((await refresh(app, session.refresh_token)).statusCode, 200)
 
       await adminCall(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true })
       assert.deepEqual(await adminCall(app, 'GET', `/admin/users/${id}`), user)
@@ -310,7 +314,7 @@ suite('/admin/users', () => {
   })
 
   function create(record: object): Promise<User> {
-    return adminCall(app, 'POST', '/admin/users', record)
+    return createdPerson(app, record)
   }
 
   async function count(): Promise<number> {
@@ -318,22 +322,8 @@ suite('/admin/users', () => {
     return Number(response.headers['x-total-count'])
   }
 
-  async function signedIn(email: string, more: object = {}) {
+  async function entered(email: string, more: object = {}) {
     const { id } = await create({ email, password, email_confirm: true, ...more })
-    return { id, session: (await signIn(email, password)).json<Session>() }
-  }
-
-  function signIn(email: string, password: string) {
-    const url = '/token?grant_type=password'
-    return app.inject({ method: 'POST', url, payload: { email, password } })
-  }
-
-  function refresh({ refresh_token }: Session) {
-    const url = '/token?grant_type=refresh_token'
-    return app.inject({ method: 'POST', url, payload: { refresh_token } })
-  }
-
-  function getUser({ access_token }: Session) {
-    return app.inject({ url: '/user', headers: { authorization: `Bearer ${access_token}` } })
+    return { id, session: await signedIn(app, email) }
   }
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
+import { mailKindNames } from '../../../mail/kinds.ts'
+import { endingOfSuite } from '../../support/ending.ts'
 import { build } from '../../support/server.ts'
 
 const noMailServer = { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }
@@ -9,13 +11,9 @@ const sms = { phone: '4915112345678', text: 'Your code is 123456', code: '123456
 suite('development inbox', () => {
   /** For tests that only look. */
   let app: App
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   before(async () => {
-    const ending = { after: (close: () => Promise<void>) => void closing.push(close) }
     app = (await build(ending, { dev: true, env: noMailServer })).app
-  })
-  after(async () => {
-    for (const close of closing) await close()
   })
 
   test('a sign-up leaves its mail, with link and code, on top', async (t) => {
@@ -110,8 +108,8 @@ suite('development inbox', () => {
   test('every kind of mail is on the template page', async () => {
     const { body } = await app.inject('/dev/mail-templates')
 
-    assert.equal(body.match(/<iframe /g)?.length, 13)
-    assert.equal(body.match(/srcdoc="&#60;!doctype html/g)?.length, 13)
+    assert.equal(body.match(/<iframe /g)?.length, mailKindNames.length)
+    assert.equal(body.match(/srcdoc="&#60;!doctype html/g)?.length, mailKindNames.length)
   })
 
   const requests = {

@@ -6,11 +6,11 @@ import { suite, type TestContext, test } from 'node:test'
 import type { JWTPayload } from 'jose'
 
 import type { Session } from '../../../schemas/session.ts'
+import { confirmedPerson, signedIn } from '../../support/people.ts'
 import { cases } from '../../support/providers/documented.ts'
 import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { foreign, signIdToken } from '../../support/providers/keys.ts'
 import { build } from '../../support/server.ts'
-import { signIn, signUp } from '../../support/signed-in.ts'
 
 const email = 'ann@ex.test'
 const claims = { aud: client.id, sub: 'ann-1', email, email_verified: true, name: 'Ann Lee' }
@@ -114,8 +114,8 @@ suite('an id_token', () => {
 
   test('is linked to the person whose token comes along', async (t) => {
     const { app, mail, exchange, idToken } = await start(t)
-    await signUp(app, mail, 'own@ex.test')
-    const session = await signIn(app, 'own@ex.test')
+    await confirmedPerson({ app, mail }, 'own@ex.test')
+    const session = await signedIn(app, 'own@ex.test')
     const body = { id_token: await idToken({}), link_identity: true }
     const headers = { authorization: `Bearer ${session.access_token}` }
     const linked = await exchange(body, headers)
@@ -133,8 +133,8 @@ suite('an id_token', () => {
 
   test('is not linked where linking is off', async (t) => {
     const { app, mail, exchange, idToken } = await start(t, 'named', 'false')
-    await signUp(app, mail, 'own@ex.test')
-    const { access_token } = await signIn(app, 'own@ex.test')
+    await confirmedPerson({ app, mail }, 'own@ex.test')
+    const { access_token } = await signedIn(app, 'own@ex.test')
     const body = { id_token: await idToken({}), link_identity: true }
     const response = await exchange(body, { authorization: `Bearer ${access_token}` })
     assert.equal(response.json().error_code, 'manual_linking_disabled')
@@ -152,7 +152,10 @@ async function start(t: TestContext, issuerIs: 'named' | 'listed' = 'named', lin
     AUTH_EXTERNAL_OIDC_ACME_SECRET: client.secret,
     AUTH_EXTERNAL_OIDC_ACME_REDIRECT_URI: client.redirectUri,
   }
-  const listed = { AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: issuer }
+  const listed = {
+    AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: issuer,
+    AUTH_EXTERNAL_ID_TOKEN_AUDIENCES: `${issuer}=app`,
+  }
   const env = {
     ...(issuerIs === 'named' ? named : listed),
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: linking,

@@ -4,22 +4,12 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import {
-  type Built,
-  call,
-  confirmedPerson,
-  idle,
-  landing,
-  newAddress,
-  nextMail,
-  open,
-  pkcePair,
-  signIn,
-  tokenOf,
-  verify,
-} from '../../support/mail-journeys.ts'
+import { idle, landing, nextMail, open, pkcePair, tokenOf } from '../../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../../support/mail-links.ts'
 import type { ReceivedMail } from '../../support/mail-server.ts'
+import { confirmedPerson, newAddress, signIn } from '../../support/people.ts'
+import { call, verify } from '../../support/requests.ts'
+import type { Built } from '../../support/server.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
 
 const query = `?redirect_to=${encodeURIComponent('http://app.example/profile')}`
@@ -98,8 +88,8 @@ suite('an address that both mailboxes agree to', () => {
       assert.equal(user.new_email, undefined)
       assert.equal(user.identities?.[0]?.email, change.wanted)
       assert.equal(user.identities?.[0]?.identity_data?.email_verified, true)
-      assert.equal((await signIn(app, change.wanted)).statusCode, 200)
-      assert.equal((await signIn(app, change.current)).statusCode, 400)
+      assert.equal((await signIn(app, { email: change.wanted })).statusCode, 200)
+      assert.equal((await signIn(app, { email: change.current })).statusCode, 400)
     })
 
     test(`by typed code, ${order}`, async () => {

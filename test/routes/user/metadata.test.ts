@@ -3,11 +3,11 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import { type Built, call, confirmedPerson, idle, signIn } from '../../support/mail-journeys.ts'
+import { idle } from '../../support/mail-journeys.ts'
+import { confirmedPerson, signIn } from '../../support/people.ts'
+import { call, changeUser } from '../../support/requests.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
-
-const put = ({ app }: Built, token: string, body: object) =>
-  call(app, '/user', body, { method: 'PUT', token })
+import { statementsOf } from '../../support/statements.ts'
 
 suite('metadata', () => {
   const servers = sharedServers()
@@ -15,8 +15,10 @@ suite('metadata', () => {
   test('is merged at the top level, null deletes a key, nested null stays', async () => {
     const server = await servers()
     const { access_token: token } = await confirmedPerson(server)
-    await put(server, token, { data: { a: 1, b: { c: 1, d: null }, gone: 'x' } })
-    const response = await put(server, token, { data: { b: { e: 2, f: null }, gone: null } })
+    await changeUser(server.app, token, { data: { a: 1, b: { c: 1, d: null }, gone: 'x' } })
+    const response = await changeUser(server.app, token, {
+      data: { b: { e: 2, f: null }, gone: null },
+    })
     const { user_metadata } = response.json<User>()
     assert.equal(user_metadata.a, 1)
     assert.deepEqual(user_metadata.b, { e: 2, f: null })
@@ -34,19 +36,20 @@ suite('metadata', () => {
       .set({ role: 'service_role' })
       .where('id', '=', user.id)
       .execute()
-    const { access_token: token } = (await signIn(server.app, user.email)).json<Session>()
-    const response = await put(server, token, { app_metadata: { plan: 'gold' } })
+    const { access_token: token } = (
+      await signIn(server.app, { email: user.email })
+    ).json<Session>()
+    const response = await changeUser(server.app, token, { app_metadata: { plan: 'gold' } })
     assert.equal(response.json<User>().app_metadata.plan, 'gold')
   })
 
   test('changes with two statements: who asks, and the change with its record', async () => {
     const server = await servers()
     const { access_token: token } = await confirmedPerson(server)
-    await put(server, token, { data: { warm: true } })
+    await changeUser(server.app, token, { data: { warm: true } })
     await idle(server)
-    let statements = 0
-    server.app.pool.on('acquire', () => void statements++)
-    await put(server, token, { data: { visits: 2 } })
-    assert.equal(statements, 2)
+    const change = () => changeUser(server.app, token, { data: { visits: 2 } })
+    const statements = await statementsOf(server.app, change)
+    assert.equal(statements.length, 2, statements.join('\n'))
   })
 })

@@ -4,27 +4,13 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import {
-  type Built,
-  call,
-  confirmedPerson,
-  idle,
-  landing,
-  mailAfter,
-  newAddress,
-  nextMail,
-  open,
-  password,
-  signIn,
-  verify,
-} from '../../support/mail-journeys.ts'
+import { idle, landing, mailAfter, nextMail, open } from '../../support/mail-journeys.ts'
 import { codeIn } from '../../support/mail-links.ts'
+import { confirmedPerson, newAddress, password, signIn } from '../../support/people.ts'
+import { call, changeUser, verify } from '../../support/requests.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
 
 const other = 'something else entirely'
-
-const put = ({ app }: Built, token: string, body: object) =>
-  call(app, '/user', body, { method: 'PUT', token })
 
 suite('a new password', () => {
   const servers = sharedServers()
@@ -32,11 +18,14 @@ suite('a new password', () => {
   test('works, the old one does not, and this session stays', async () => {
     const server = await servers()
     const { access_token: token, refresh_token, user } = await confirmedPerson(server)
-    const response = await put(server, token, { password: other })
+    const response = await changeUser(server.app, token, { password: other })
     assert.equal(response.statusCode, 200, response.body)
     assert.equal(response.json<User>().id, user.id)
-    assert.equal((await signIn(server.app, user.email, other)).statusCode, 200)
-    assert.equal((await signIn(server.app, user.email)).json().error_code, 'invalid_credentials')
+    assert.equal((await signIn(server.app, { email: user.email, password: other })).statusCode, 200)
+    assert.equal(
+      (await signIn(server.app, { email: user.email })).json().error_code,
+      'invalid_credentials',
+    )
     const refreshed = await call(server.app, '/token?grant_type=refresh_token', { refresh_token })
     assert.equal(refreshed.statusCode, 200)
   })
@@ -45,10 +34,10 @@ suite('a new password', () => {
     const server = await servers()
     const { app } = server
     const { access_token: token, user } = await confirmedPerson(server)
-    const elsewhere = (await signIn(app, user.email)).json<Session>()
+    const elsewhere = (await signIn(app, { email: user.email })).json<Session>()
     const { email } = user
     const link = await mailAfter(server, email, () => call(app, '/recover', { email }))
-    await put(server, token, { password: other })
+    await changeUser(server.app, token, { password: other })
 
     const seen = await call(app, '/user', undefined, { token: elsewhere.access_token })
     assert.equal(seen.statusCode, 403)
@@ -65,7 +54,7 @@ suite('a new password', () => {
     const server = await servers(env)
     const { access_token: token, user } = await confirmedPerson(server)
     const since = server.mail.messages.length
-    await put(server, token, { password: other })
+    await changeUser(server.app, token, { password: other })
     const told = await nextMail(server, user.email, since)
     assert.equal(told.mail.subject, 'Your password was changed')
     const { rows } = await server.app.pool.query(
@@ -81,7 +70,7 @@ suite('a new password', () => {
     const server = await servers()
     const { access_token: token } = await confirmedPerson(server)
     const since = server.mail.messages.length
-    await put(server, token, { password: other })
+    await changeUser(server.app, token, { password: other })
     await idle(server)
     assert.equal(server.mail.messages.length, since)
   })
@@ -100,12 +89,12 @@ suite('a new password', () => {
     test(`${JSON.stringify(body).slice(0, 60)}: ${status} ${code}, and nothing changed`, async () => {
       const server = await servers()
       const { access_token: token, user } = await confirmedPerson(server)
-      const response = await put(server, token, { data: { changed: true }, ...body })
+      const response = await changeUser(server.app, token, { data: { changed: true }, ...body })
       assert.equal(response.statusCode, status, response.body)
       assert.equal(response.json().error_code, code)
       const now = (await call(server.app, '/user', undefined, { token })).json<User>()
       assert.equal(now.user_metadata.changed, undefined)
-      assert.equal((await signIn(server.app, user.email)).statusCode, 200)
+      assert.equal((await signIn(server.app, { email: user.email })).statusCode, 200)
     })
   }
 
@@ -128,18 +117,18 @@ suite('a new password', () => {
     }
     await app.db.insertInto('mfa_factors').values(factor).execute()
     for (const body of [{ password: other }, { email: newAddress() }]) {
-      const response = await put(server, token, body)
+      const response = await changeUser(server.app, token, body)
       assert.deepEqual([response.statusCode, response.json().error_code], [401, 'insufficient_aal'])
     }
-    assert.equal((await put(server, token, { data: { a: 1 } })).statusCode, 200)
+    assert.equal((await changeUser(server.app, token, { data: { a: 1 } })).statusCode, 200)
 
     await app.db.deleteFrom('mfa_factors').where('user_id', '=', user.id).execute()
     await app.db.updateTable('users').set({ is_sso_user: true }).where('id', '=', user.id).execute()
     for (const body of [{ password: other }, { email: newAddress() }, { nonce: '123456' }]) {
-      const response = await put(server, token, body)
+      const response = await changeUser(server.app, token, body)
       assert.deepEqual([response.statusCode, response.json().error_code], [422, 'user_sso_managed'])
     }
-    assert.equal((await put(server, token, { data: { a: 2 } })).statusCode, 200)
+    assert.equal((await changeUser(server.app, token, { data: { a: 2 } })).statusCode, 200)
   })
 
   test('without a token there is nothing to change', async () => {
@@ -163,12 +152,12 @@ suite('a password that needs the current one', () => {
       { body: { current_password: other }, code: 'current_password_invalid' },
     ]
     for (const { body, code } of attempts) {
-      const response = await put(server, token, { password: other, ...body })
+      const response = await changeUser(server.app, token, { password: other, ...body })
       assert.deepEqual([response.statusCode, response.json().error_code], [400, code])
     }
     const body = { password: other, current_password: password }
-    assert.equal((await put(server, token, body)).statusCode, 200)
-    assert.equal((await signIn(server.app, user.email, other)).statusCode, 200)
+    assert.equal((await changeUser(server.app, token, body)).statusCode, 200)
+    assert.equal((await signIn(server.app, { email: user.email, password: other })).statusCode, 200)
   })
 
   test('cannot be guessed at with somebody else’s session', async () => {
@@ -177,11 +166,15 @@ suite('a password that needs the current one', () => {
     const statuses = []
     for (let guess = 0; guess < 11; guess++) {
       const body = { password: other, current_password: `guess ${guess}` }
-      statuses.push((await put(server, token, body)).statusCode)
+      statuses.push((await changeUser(server.app, token, body)).statusCode)
     }
     assert.deepEqual(new Set(statuses.slice(0, 10)), new Set([400]))
     assert.equal(statuses[10], 429)
-    assert.equal((await signIn(server.app, user.email)).statusCode, 200, 'signing in is not slowed')
+    assert.equal(
+      (await signIn(server.app, { email: user.email })).statusCode,
+      200,
+      'signing in is not slowed',
+    )
   })
 
   test('is set without by whoever came by mail, or has none yet', async () => {
@@ -191,13 +184,16 @@ suite('a password that needs the current one', () => {
     const token = codeIn(await mailAfter(server, email, ask))
     const recovered = await verify(server.app, { type: 'recovery', email, token })
     const { access_token } = recovered.json<Session>()
-    assert.equal((await put(server, access_token, { password: other })).statusCode, 200)
+    assert.equal((await changeUser(server.app, access_token, { password: other })).statusCode, 200)
 
     const fresh = newAddress()
     const code = codeIn(
       await mailAfter(server, fresh, () => call(server.app, '/otp', { email: fresh })),
     )
     const session = (await verify(server.app, { type: 'email', email: fresh, token: code })).json()
-    assert.equal((await put(server, session.access_token, { password: other })).statusCode, 200)
+    assert.equal(
+      (await changeUser(server.app, session.access_token, { password: other })).statusCode,
+      200,
+    )
   })
 })

@@ -3,24 +3,15 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
-import {
-  type Built,
-  call,
-  confirmedPerson,
-  mailAfter,
-  password,
-  signIn,
-  tokenOf,
-  verify,
-} from '../../support/mail-journeys.ts'
+import { mailAfter, tokenOf } from '../../support/mail-journeys.ts'
 import { codeIn } from '../../support/mail-links.ts'
+import { anonymousPerson, confirmedPerson, password, signIn } from '../../support/people.ts'
+import { call, changeUser, verify } from '../../support/requests.ts'
+import type { Built } from '../../support/server.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
 
 const other = 'something else entirely'
 const dayMs = 24 * 60 * 60 * 1000
-
-const put = ({ app }: Built, token: string, body: object) =>
-  call(app, '/user', body, { method: 'PUT', token })
 
 const askNonce = ({ app }: Built, token: string) =>
   call(app, '/reauthenticate', undefined, { token })
@@ -45,7 +36,7 @@ suite('a password that needs a code', () => {
   test('is set with the mailed one, which works once', async () => {
     const server = await servers(env)
     const { access_token: token, user } = await longSignedIn(server)
-    const needed = await put(server, token, { password: other })
+    const needed = await changeUser(server.app, token, { password: other })
     assert.deepEqual(
       [needed.statusCode, needed.json().error_code],
       [400, 'reauthentication_needed'],
@@ -53,10 +44,10 @@ suite('a password that needs a code', () => {
     const message = await mailAfter(server, user.email, () => askNonce(server, token))
     const nonce = codeIn(message)
     assert.equal(message.mail.subject, `${nonce} is your verification code`)
-    assert.equal((await put(server, token, { password: other, nonce })).statusCode, 200)
-    const again = await put(server, token, { password: `${other}!`, nonce })
+    assert.equal((await changeUser(server.app, token, { password: other, nonce })).statusCode, 200)
+    const again = await changeUser(server.app, token, { password: `${other}!`, nonce })
     assert.equal(again.json().error_code, 'reauthentication_not_valid')
-    assert.equal((await signIn(server.app, user.email, other)).statusCode, 200)
+    assert.equal((await signIn(server.app, { email: user.email, password: other })).statusCode, 200)
   })
 
   test('needs none in a session younger than a day, so that a recovery can end', async () => {
@@ -67,7 +58,7 @@ suite('a password that needs a code', () => {
     const message = await mailAfter(server, email, ask)
     const token_hash = tokenOf(message)
     const session = (await verify(server.app, { type: 'recovery', token_hash })).json<Session>()
-    const response = await put(server, session.access_token, { password: other })
+    const response = await changeUser(server.app, session.access_token, { password: other })
     assert.equal(response.statusCode, 200)
   })
 
@@ -78,7 +69,7 @@ suite('a password that needs a code', () => {
     const codeOf = async ({ access_token, user }: Session) =>
       codeIn(await mailAfter(server, user.email, () => askNonce(server, access_token)))
     const refused = async (nonce: string) => {
-      const response = await put(server, ann.access_token, { password: other, nonce })
+      const response = await changeUser(server.app, ann.access_token, { password: other, nonce })
       assert.deepEqual(
         [response.statusCode, response.json().error_code],
         [422, 'reauthentication_not_valid'],
@@ -100,7 +91,10 @@ suite('a password that needs a code', () => {
     const replaced = await codeOf(ann)
     const fresh = await codeOf(ann)
     if (replaced !== fresh) await refused(replaced)
-    const response = await put(server, ann.access_token, { password: other, nonce: fresh })
+    const response = await changeUser(server.app, ann.access_token, {
+      password: other,
+      nonce: fresh,
+    })
     assert.equal(response.statusCode, 200)
   })
 
@@ -108,9 +102,9 @@ suite('a password that needs a code', () => {
     const server = await servers(env)
     const { access_token: token, user } = await longSignedIn(server)
     const nonce = codeIn(await mailAfter(server, user.email, () => askNonce(server, token)))
-    const same = await put(server, token, { password, nonce })
+    const same = await changeUser(server.app, token, { password, nonce })
     assert.equal(same.json().error_code, 'same_password')
-    const again = await put(server, token, { password: other, nonce })
+    const again = await changeUser(server.app, token, { password: other, nonce })
     assert.equal(again.json().error_code, 'reauthentication_not_valid')
   })
 
@@ -127,7 +121,7 @@ suite('a password that needs a code', () => {
 
   test('people without a proven address cannot be asked', async () => {
     const server = await servers({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
-    const { access_token: token } = (await call(server.app, '/signup', {})).json<Session>()
+    const { access_token: token } = await anonymousPerson(server.app)
     const none = await askNonce(server, token)
     assert.deepEqual([none.statusCode, none.json().error_code], [400, 'validation_failed'])
     const person = await confirmedPerson(server)

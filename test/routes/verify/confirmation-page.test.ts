@@ -2,16 +2,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import {
-  type Built,
-  call,
-  landing,
-  mailAfter,
-  newAddress,
-  pathOf,
-  pkcePair,
-} from '../../support/mail-journeys.ts'
+import { landing, mailAfter, pathOf, pkcePair } from '../../support/mail-journeys.ts'
 import { linkIn } from '../../support/mail-links.ts'
+import { newAddress } from '../../support/people.ts'
+import { call } from '../../support/requests.ts'
+import type { Built } from '../../support/server.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
 
 const confirming = { AUTH_MAILER_LINK_CONFIRMATION: 'true' }

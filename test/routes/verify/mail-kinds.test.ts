@@ -4,23 +4,12 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import { adminToken } from '../../support/admin.ts'
-import {
-  type Built,
-  call,
-  confirmedPerson,
-  landing,
-  mailAfter,
-  newAddress,
-  open,
-  password,
-  pkcePair,
-  signIn,
-  tokenOf,
-  verify,
-} from '../../support/mail-journeys.ts'
+import { landing, mailAfter, open, pkcePair, tokenOf } from '../../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../../support/mail-links.ts'
 import type { ReceivedMail } from '../../support/mail-server.ts'
+import { adminToken, confirmedPerson, newAddress, password, signIn } from '../../support/people.ts'
+import { call, verify } from '../../support/requests.ts'
+import type { Built } from '../../support/server.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
 
 const target = 'http://app.example/welcome?from=mail'
@@ -213,14 +202,17 @@ suite('every kind of link', () => {
     assert.ok(invitation)
     const body = { type: 'invite', email, token: codeIn(invitation), password }
     assert.equal((await verify(app, body)).statusCode, 200)
-    assert.equal((await signIn(app, email)).statusCode, 200)
+    assert.equal((await signIn(app, { email })).statusCode, 200)
 
     const recovery = await mailAfter(await server(), email, () => call(app, '/recover', { email }))
     const other = 'another one altogether'
     const again = { type: 'recovery', email, token: codeIn(recovery), password: other }
     assert.equal((await verify(app, again)).statusCode, 200)
-    assert.equal((await signIn(app, email, other)).json().error_code, 'invalid_credentials')
-    assert.equal((await signIn(app, email)).statusCode, 200)
+    assert.equal(
+      (await signIn(app, { email, password: other })).json().error_code,
+      'invalid_credentials',
+    )
+    assert.equal((await signIn(app, { email })).statusCode, 200)
   })
 })
 

@@ -3,20 +3,12 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { adminCall } from '../../support/admin.ts'
-import {
-  type Built,
-  call,
-  confirmedPerson,
-  landing,
-  mailAfter,
-  newAddress,
-  open,
-  pathOf,
-  tokenOf,
-  verify,
-} from '../../support/mail-journeys.ts'
+import { landing, mailAfter, open, pathOf, tokenOf } from '../../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../../support/mail-links.ts'
 import type { ReceivedMail } from '../../support/mail-server.ts'
+import { confirmedPerson, newAddress } from '../../support/people.ts'
+import { call, verify } from '../../support/requests.ts'
+import type { Built } from '../../support/server.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
 
 const refused = { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' }

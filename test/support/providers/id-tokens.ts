@@ -62,7 +62,7 @@ export function attempt(
   { providers = enabled, issuer = fakeIssuer() }: World = {},
 ) {
   const upstream = upstreamOf(issuer.fetch)
-  const allowedIssuers = ['https://other.test']
+  const allowedIssuers = new Map([['https://other.test', ['app']]])
   return identityFromIdToken(request, { upstream, providers, allowedIssuers, now })
 }
 

@@ -1,3 +1,4 @@
+import { createHttpClient } from '../../../plugins/http-client.ts'
 import type { ProviderSettings } from '../../../providers/provider.ts'
 import { createUpstream } from '../../../providers/upstream.ts'
 import { client } from './fake-provider.ts'
@@ -13,8 +14,14 @@ export function settingsOf(changes: Partial<ProviderSettings>): ProviderSettings
   }
 }
 
-export function upstreamOf(fetch = globalThis.fetch, timeoutMs = 5000) {
-  return createUpstream({ fetch, timeoutMs, discoverySeconds: 3600 })
+/** The server's own: it bounds the size of an answer. */
+export const { fetch } = createHttpClient({
+  dev: true,
+  proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
+})
+
+export function upstreamOf(through: typeof globalThis.fetch = fetch, timeoutMs = 5000) {
+  return createUpstream({ fetch: through, timeoutMs, discoverySeconds: 3600 })
 }
 
 /** A fetch that finds the provider's public addresses on loopback, and none but those. */
@@ -25,7 +32,7 @@ export function publicAddresses(origin: string, bases: Readonly<Record<string, s
     if (base === undefined) throw new Error(`${url} is no address of this provider`)
     return origin + bases[base] + url.slice(base.length)
   }
-  const fetch: typeof globalThis.fetch = (url, init) =>
-    globalThis.fetch(localOf(url instanceof Request ? url.url : url.toString()), init)
-  return { fetch, localOf }
+  const localFetch: typeof globalThis.fetch = (url, init) =>
+    fetch(localOf(url instanceof Request ? url.url : url.toString()), init)
+  return { fetch: localFetch, localOf }
 }

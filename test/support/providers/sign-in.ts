@@ -7,7 +7,7 @@ import { createProvider } from '../../../providers/registry.ts'
 import { visit } from './browser.ts'
 import { cases } from './documented.ts'
 import { type Answer, startFakeProvider } from './fake-provider.ts'
-import { settingsOf, upstreamOf } from './settings.ts'
+import { fetch, settingsOf, upstreamOf } from './settings.ts'
 
 export function json(body: unknown): Answer {
   return { body: JSON.stringify(body) }

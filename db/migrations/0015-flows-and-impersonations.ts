@@ -1,0 +1,40 @@
+/**
+ * What a flow and a session hold beyond GoTrue's columns goes into tables of our own: GoTrue must not meet a column
+ * that it does not know.
+ */
+import { sql } from 'kysely'
+
+import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
+
+export async function up(db: MigrationDb): Promise<void> {
+  await flows(db)
+  await impersonations(db)
+}
+
+async function flows(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'postern_flows', {
+    flow_id: 'uuid primary key references flow_state (id) on delete cascade',
+    session_id: 'uuid references sessions (id) on delete cascade',
+    secrets: 'text',
+  })
+  await ensureIndexes(db, [
+    'create index if not exists postern_flows_session_id_idx on postern_flows (session_id)',
+    'create index if not exists postern_flow_state_linking_idx on flow_state (linking_target_id)',
+  ])
+  // Which session began a linking flow was never written down, so those are begun again.
+  await sql`insert into postern_flows (flow_id, secrets) select id, postern_secrets from flow_state
+    where postern_secrets is not null and linking_target_id is null`.execute(db)
+  await sql`alter table flow_state drop column postern_secrets`.execute(db)
+}
+
+async function impersonations(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'postern_impersonations', {
+    session_id: 'uuid primary key references sessions (id) on delete cascade',
+    impersonated_by: 'text not null',
+  })
+  await sql`insert into postern_impersonations (session_id, impersonated_by)
+    select id, postern_impersonated_by from sessions where postern_impersonated_by is not null`.execute(
+    db,
+  )
+  await sql`alter table sessions drop column postern_impersonated_by`.execute(db)
+}

@@ -1,0 +1,33 @@
+/** What the columns that GoTrue knows do not say about second factors and their challenges. */
+import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
+
+export async function up(db: MigrationDb): Promise<void> {
+  await factors(db)
+  await challenges(db)
+}
+
+/**
+ * `enrolled_in` is the session that alone may confirm the factor; it has no reference, because a session that ended
+ * must not leave the factor to all others. `last_step` is the last time step of which a code was accepted.
+ */
+async function factors(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'postern_factors', {
+    factor_id: 'uuid primary key references mfa_factors (id) on delete cascade',
+    enrolled_in: 'uuid',
+    last_step: 'bigint',
+  })
+}
+
+/** `ceremony` and `challenge` are those of a WebAuthn factor. */
+async function challenges(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'postern_factor_challenges', {
+    challenge_id: 'uuid primary key references mfa_challenges (id) on delete cascade',
+    session_id: 'uuid not null references sessions (id) on delete cascade',
+    ceremony: "text check (ceremony in ('create', 'request'))",
+    challenge: 'text',
+  })
+  await ensureIndexes(db, [
+    `create index if not exists postern_factor_challenges_session_idx
+      on postern_factor_challenges (session_id)`,
+  ])
+}

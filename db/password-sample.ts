@@ -1,0 +1,26 @@
+/** Which kinds of password hashes there are, looked up cheaply however many people there are. */
+import { sql } from 'kysely'
+
+import type { Db } from './database.ts'
+
+/** The stored hashes on about so many pages of the table, chosen at random; all of them when it has no more. */
+export async function samplePasswordHashes(db: Db, pages: number): Promise<string[]> {
+  const percent = Math.min(100, (100 * pages) / Math.max(1, await countUserPages(db)))
+  const rows = await db
+    .selectFrom('users')
+    .select('encrypted_password')
+    .modifyEnd(sql`tablesample system (${percent})`)
+    .execute()
+  return rows.flatMap(({ encrypted_password }) => encrypted_password || [])
+}
+
+async function countUserPages(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('users')
+    .select(
+      sql<number>`pg_relation_size(tableoid) / current_setting('block_size')::bigint`.as('pages'),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return Number(row?.pages ?? 0)
+}

@@ -1,0 +1,21 @@
+-- What the containers' Postgres runs once, when its data folder is new: the roles of the other containers, each with
+-- just the rights it needs. Later it does nothing; docs/operations.md says how to change a password.
+\getenv server_password POSTERN_PASSWORD
+\getenv rest_password AUTHENTICATOR_PASSWORD
+
+-- The server. It makes two schemas (auth, auth_jobs), owns and migrates them, and has no business anywhere else.
+create role postern login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'server_password';
+do $$ begin
+  execute format('grant create on database %I to postern', current_database());
+end $$;
+
+-- What the migrations would make if they were allowed to: an index for the search of people, and the roles that a
+-- REST interface switches to.
+create extension if not exists pg_trgm with schema public;
+create role anon nologin noinherit;
+create role authenticated nologin noinherit;
+create role service_role nologin noinherit bypassrls;
+
+-- The REST interface (docker compose --profile rest): nobody until a token says who.
+create role authenticator login noinherit password :'rest_password';
+grant anon, authenticated, service_role to authenticator;

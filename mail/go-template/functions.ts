@@ -1,0 +1,41 @@
+/** The functions of the template language that are supported. Values in, values out. */
+import { get, isTrue, lengthOf, print } from './values.ts'
+
+interface TemplateFunction {
+  /** Fewest and most arguments. */
+  takes: readonly [least: number, most: number]
+  call(...values: unknown[]): unknown
+}
+
+export const functions = {
+  eq: { takes: [2, 10], call: isEqual },
+  ne: { takes: [2, 2], call: (a, b) => !isEqual(a, b) },
+  lt: { takes: [2, 2], call: compare((difference) => difference < 0) },
+  le: { takes: [2, 2], call: compare((difference) => difference <= 0) },
+  gt: { takes: [2, 2], call: compare((difference) => difference > 0) },
+  ge: { takes: [2, 2], call: compare((difference) => difference >= 0) },
+  and: { takes: [1, 10], call: (...values) => values.find((v) => !isTrue(v)) ?? values.at(-1) },
+  or: { takes: [1, 10], call: (...values) => values.find(isTrue) ?? values.at(-1) },
+  not: { takes: [1, 1], call: (value) => !isTrue(value) },
+  len: { takes: [1, 1], call: lengthOf },
+  index: { takes: [2, 10], call: (of, ...keys) => keys.reduce(get, of) },
+  urlquery: { takes: [1, 1], call: (value) => encodeURIComponent(print(value).toWellFormed()) },
+  // Output is escaped anyway; a template that asks for it again must not get it twice.
+  html: { takes: [1, 1], call: (value) => value },
+} satisfies Record<string, TemplateFunction>
+
+export type FunctionName = keyof typeof functions
+
+/** Whether the first value equals one of the others; lists and objects equal nothing. */
+function isEqual(a: unknown, ...others: unknown[]): boolean {
+  if (typeof a === 'object' && a !== null) return false
+  return others.some((b) => (a ?? null) === (b ?? null))
+}
+
+function compare(test: (difference: number) => boolean) {
+  return (a: unknown, b: unknown): boolean => {
+    if (typeof a === 'number' && typeof b === 'number') return test(a - b)
+    if (typeof a === 'string' && typeof b === 'string') return test(a === b ? 0 : a < b ? -1 : 1)
+    return false
+  }
+}

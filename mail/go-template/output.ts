@@ -1,0 +1,35 @@
+import { TemplateError } from './template-error.ts'
+
+/** Characters of output, and milliseconds, that one rendering may take. */
+const maxLength = 2_000_000
+const maxTime = 250
+
+/** The text of one rendering. Its methods throw a TemplateError that names the line when the limits are passed. */
+export interface Output {
+  write(text: string, line: number): void
+  /** Called in every round of a loop, which may take long and write nothing. */
+  checkTime(line: number): void
+  text(): string
+}
+
+export function createOutput(): Output {
+  const parts: string[] = []
+  const deadline = performance.now() + maxTime
+  let length = 0
+
+  function tooMuch(line: number) {
+    return new TemplateError('the output grows too large or takes too long', line)
+  }
+
+  return {
+    write(text, line) {
+      length += text.length
+      if (length > maxLength) throw tooMuch(line)
+      parts.push(text)
+    },
+    checkTime(line) {
+      if (performance.now() > deadline) throw tooMuch(line)
+    },
+    text: () => parts.join(''),
+  }
+}

@@ -1,0 +1,26 @@
+/** The audit trail: who did what, stored, logged and counted. */
+import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
+import { difference, keyDifference, personDeleted, personDifference } from './difference.ts'
+import { adminActor, entry, record } from './entry.ts'
+import { recordAdmin, recordAdminOn } from './record-admin.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    audit: ReturnType<typeof createAudit>
+  }
+}
+
+function createAudit({ config, log, telemetry }: House<'config' | 'log' | 'telemetry'>) {
+  const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
+  const settings = { stored, log, metrics: telemetry.metrics }
+  return {
+    ...{ stored, adminActor, difference, personDifference, personDeleted, keyDifference },
+    ...bindSteps(settings, { entry, record, recordAdmin, recordAdminOn }),
+  }
+}
+
+export default definePlugin({
+  name: 'audit',
+  needs: ['config', 'log', 'telemetry'],
+  create: createAudit,
+})

@@ -1,0 +1,67 @@
+/** A signed-in person shows once more who they are, by a code sent to their address. */
+import type { Db, Trx } from '../../../db/database.ts'
+import type { UserRecord } from '../../../db/users.ts'
+import type { House } from '../../define-plugin.ts'
+import type { SentCode } from '../otp/sms-otp.ts'
+import type { Judgement } from '../otp/sms-otp-check.ts'
+
+const type = 'reauthentication_token' as const
+
+/** Mails the code; returns the message's id. Throws over_email_send_rate_limit. */
+export async function sendReauthentication(
+  { audit, emails, sendLimits }: House<'audit' | 'emails' | 'sendLimits'>,
+  trx: Trx,
+  user: UserRecord,
+  ip: string,
+  now: Date,
+): Promise<string> {
+  const address = user.email ?? ''
+  emails.checkRecipient(address)
+  const messageId = crypto.randomUUID()
+  await sendLimits.claimInterval(trx, 'email', 'reauthentication', address, now)
+  await audit.record(trx, 'user_reauthenticate_requested', user, { ip, now })
+  await emails.sendReauthentication(trx, user, messageId, now)
+  return messageId
+}
+
+/** A code that was texted counts from now on. */
+export async function acceptSentReauthentication(
+  { audit, otp }: House<'audit' | 'otp'>,
+  trx: Trx,
+  user: UserRecord,
+  sent: SentCode,
+  ip: string,
+  now: Date,
+): Promise<void> {
+  await otp.storeSms(trx, user.id, sent, now)
+  await audit.record(trx, 'user_reauthenticate_requested', user, { ip, now })
+}
+
+/** Who knows whether a code is right; asked outside of a transaction. */
+export async function judgeNonce(
+  { otp }: House<'otp'>,
+  db: Db,
+  user: UserRecord,
+  nonce: string,
+  now: Date,
+): Promise<Judgement> {
+  if (user.email || !user.phone) return { by: 'us' }
+  return otp.judgeSmsCode(db, { type, phone: user.phone, code: nonce }, now)
+}
+
+/** Spends the code. False for a wrong, late or used one: the guess is counted, so commit before refusing. */
+export async function acceptsNonce(
+  { otp }: House<'otp'>,
+  trx: Trx,
+  user: UserRecord,
+  nonce: string,
+  judgement: Judgement,
+  now: Date,
+): Promise<boolean> {
+  const { email, phone } = user
+  if (!email && !phone) return false
+  const token = email
+    ? await otp.takeCode(trx, [type], email, nonce, now)
+    : await otp.takeSmsCode(trx, { type, phone: phone ?? '', code: nonce }, judgement, now)
+  return token?.user_id === user.id
+}

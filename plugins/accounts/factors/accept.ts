@@ -1,0 +1,84 @@
+/** A factor was proven: what that changes, and what is done about a copied security key. */
+import type { Trx } from '../../../db/database.ts'
+import { spendChallenge } from '../../../db/factor-challenges.ts'
+import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
+import type { UserRecord } from '../../../db/users.ts'
+import { mfaIpAddressMismatch, userBanned, userFromTokenNotFound } from '../../../errors.ts'
+import type { Session } from '../../../schemas/session.ts'
+import type { Member } from '../../bearer-auth.ts'
+import type { House } from '../../define-plugin.ts'
+import { methods } from './factor-types.ts'
+import { oldestChallenge, type Proof } from './judge.ts'
+import type { KeyProof } from './webauthn.ts'
+
+type AcceptHouse = House<'audit' | 'config' | 'emails' | 'sessions' | 'users'>
+
+/**
+ * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted
+ * before; roll back then. Throws mfa_ip_address_mismatch when another request was first.
+ */
+export async function accept(
+  house: AcceptHouse,
+  trx: Trx,
+  member: Member,
+  proof: Proof,
+  { ip, now }: { ip: string; now: Date },
+): Promise<Session | undefined> {
+  const { factor, challenge } = proof
+  const user = await lockLive(house, trx, member.user.id, now)
+  if ('step' in proof && !(await takeStep(trx, factor.id, proof.step))) return undefined
+  if (!(await spendChallenge(trx, challenge.id, oldestChallenge(house, now), now))) {
+    throw mfaIpAddressMismatch()
+  }
+  const proven = 'key' in proof ? proof.key.factor : factor
+  if ('key' in proof) await putCredential(trx, proven.id, proof.key, now)
+  await verifyFactor(trx, proven, now)
+  const traits = {
+    factor_id: proven.id,
+    challenge_id: challenge.id,
+    factor_type: proven.factor_type,
+  }
+  await house.audit.record(trx, 'verification_attempted', user, { ip, now, traits })
+  if (factor.status === 'unverified') await notifyEnrolled(house, trx, user, proof, now)
+  const raised = { method: methods[proven.factor_type], factorId: proven.id }
+  return house.sessions.upgrade(trx, member.session, raised, now)
+}
+
+/** Throws user_not_found or user_banned. */
+async function lockLive(
+  { users }: House<'users'>,
+  trx: Trx,
+  id: string,
+  now: Date,
+): Promise<UserRecord> {
+  const user = await users.lock(trx, id)
+  if (!user || user.deleted_at) throw userFromTokenNotFound()
+  if (user.banned_until && user.banned_until > now) throw userBanned(403)
+  return user
+}
+
+async function notifyEnrolled(
+  { emails }: House<'emails'>,
+  trx: Trx,
+  user: UserRecord,
+  { factor }: Proof,
+  now: Date,
+): Promise<void> {
+  const kind = 'mfa_factor_enrolled_notification'
+  await emails.notify(trx, user, { kind, FactorType: factor.factor_type }, now)
+}
+
+/** A key whose counter went back exists twice: it is refused, written down and told to the person. */
+export async function reportClone(
+  { audit, emails, log }: House<'audit' | 'emails' | 'log'>,
+  trx: Trx,
+  { user }: Member,
+  { factor, credential, aaguid }: KeyProof,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  const traits = { factor_id: factor.id, factor_type: factor.factor_type, reason: 'cloned' }
+  log.warn({ factor_id: factor.id }, 'a security key was refused: its counter went back')
+  await putCredential(trx, factor.id, { credential, aaguid }, now)
+  await audit.record(trx, 'factor_refused', user, { ip, now, traits })
+  await emails.notify(trx, user, { kind: 'security_key_refused_notification' }, now)
+}

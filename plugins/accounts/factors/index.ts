@@ -1,0 +1,29 @@
+/** Second factors: adding one, proving it in a session, removing it. Nothing else counts a factor as verified. */
+import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
+import { accept, reportClone } from './accept.ts'
+import { challenge } from './challenge.ts'
+import { enrol } from './enrol.ts'
+import { requireEnroll } from './factor-types.ts'
+import { gate } from './guesses.ts'
+import { findAsked, judge } from './judge.ts'
+import { unenrol } from './unenrol.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    factors: ReturnType<typeof createFactors>
+  }
+}
+
+type Needs = (typeof needs)[number]
+
+const needs = [
+  ...(['audit', 'config', 'emails', 'encryption', 'log', 'otp', 'sendLimits'] as const),
+  ...(['sessionPolicy', 'sessions', 'sms', 'users'] as const),
+] as const
+
+const createFactors = (house: House<Needs>) => ({
+  ...bindSteps(house, { requireEnroll, enrol, challenge, unenrol }),
+  ...bindSteps(house, { findAsked, gate, judge, accept, reportClone }),
+})
+
+export default definePlugin({ name: 'factors', needs, create: createFactors })

@@ -1,0 +1,43 @@
+/** The mail that asks for the proof a provider did not give. */
+import type { Trx } from '../../../db/database.ts'
+import type { UserRecord } from '../../../db/users.ts'
+import type { House } from '../../define-plugin.ts'
+import type { LinkContext } from '../otp/email-links.ts'
+
+/** As if a mail were sent: throws what sending one does. */
+export async function rehearseConfirmationMail(
+  house: House<'emails' | 'sendLimits'>,
+  trx: Trx,
+  address: string,
+  now: Date,
+): Promise<void> {
+  await claim(house, trx, address, now)
+  await house.sendLimits.checkQuota(trx, 'email', now)
+}
+
+async function claim(
+  { emails, sendLimits }: House<'emails' | 'sendLimits'>,
+  trx: Trx,
+  address: string,
+  now: Date,
+): Promise<void> {
+  emails.checkRecipient(address)
+  await sendLimits.claimInterval(trx, 'email', 'confirmation', address, now)
+}
+
+/**
+ * The link ends in a session: whoever opens it need not be the client that waits. Throws over_email_send_rate_limit,
+ * email_address_not_authorized or email_provider_not_configured, each before anything is written.
+ */
+export async function sendConfirmationMail(
+  house: House<'emails' | 'sendLimits'>,
+  trx: Trx,
+  user: UserRecord,
+  links: LinkContext,
+  now: Date,
+): Promise<void> {
+  await claim(house, trx, user.email ?? '', now)
+  await house.sendLimits.chargeQuota(trx, 'email', now)
+  const context = { ...links, pkce: undefined }
+  await house.emails.sendUncountedLink(trx, 'confirmation', user, context, now)
+}

@@ -1,0 +1,21 @@
+/** Identities at providers: signing in by one, adding one to an account, taking one away. */
+import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
+import { completeSignIn, requireAddress } from './oauth-sign-in.ts'
+import { unlink } from './unlink.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    identities: ReturnType<typeof createIdentities>
+  }
+}
+
+type Needs = (typeof needs)[number]
+
+const needs = ['audit', 'config', 'emails', 'otp', 'sendLimits', 'users'] as const
+
+const createIdentities = (house: House<Needs>) => ({
+  ...bindSteps(house, { completeSignIn, unlink }),
+  requireAddress,
+})
+
+export default definePlugin({ name: 'identities', needs, create: createIdentities })

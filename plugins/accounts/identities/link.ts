@@ -1,0 +1,113 @@
+import { isTaken } from '../../../db/address-owners.ts'
+import type { Trx } from '../../../db/database.ts'
+import { findIdentity, lockIdentity, recomputeProviders } from '../../../db/identities.ts'
+import { holdSession } from '../../../db/sessions.ts'
+import { updateUser } from '../../../db/user-rows.ts'
+import type { UserRecord } from '../../../db/users.ts'
+import {
+  emailExists,
+  emailNotConfirmed,
+  identityAlreadyExists,
+  sessionNotFound,
+} from '../../../errors.ts'
+import type { House } from '../../define-plugin.ts'
+import type { LinkContext } from '../otp/email-links.ts'
+import { readAddresses } from './addresses.ts'
+import { rehearseConfirmationMail, sendConfirmationMail } from './confirmation-mail.ts'
+import { addIdentity, linkedElsewhere, traitsOf } from './identity-row.ts'
+import type { OauthPerson, SignInContext, SignInOutcome } from './oauth-sign-in.ts'
+import { checkState, lockPerson } from './person.ts'
+
+type LinkHouse = House<'audit' | 'config' | 'emails' | 'sendLimits' | 'users'>
+
+/** Who wants another way to sign in, and the session in which they said so; tokens of services have none. */
+interface Asker {
+  userId: string
+  sessionId?: string | null | undefined
+}
+
+/**
+ * Adds what a provider says to a person who is signed in. Throws identity_already_exists, email_exists, user_banned,
+ * user_not_found, session_not_found, over_email_send_rate_limit.
+ */
+export async function link(
+  house: LinkHouse,
+  trx: Trx,
+  { userId, sessionId }: Asker,
+  person: OauthPerson,
+  context: SignInContext,
+  now: Date,
+): Promise<SignInOutcome> {
+  const { provider, identity: told } = person
+  await lockIdentity(trx, provider, told.providerId)
+  const user = await lockPerson(house, trx, userId)
+  checkState(user, now)
+  // It was there when the provider was asked, which may have taken long.
+  if (sessionId && !(await holdSession(trx, userId, sessionId))) throw sessionNotFound()
+  await checkFree(trx, userId, person)
+  const identity = await addIdentity(trx, userId, person, now)
+  const isConfirmed = user.email ? true : await takeAddress(house, trx, user, person, context, now)
+  await recomputeProviders(trx, userId, now)
+  const traits = traitsOf(identity)
+  await house.audit.record(trx, 'identity_linked', user, { ip: context.ip, now, traits })
+  if (!isConfirmed) return { state: 'refused', error: needsConfirmation() }
+  const linked = await lockPerson(house, trx, userId)
+  const notification = { kind: 'identity_linked_notification', Provider: provider } as const
+  await house.emails.notify(trx, linked, notification, now)
+  return { state: 'accepted', user: linked, action: 'identity_linked' }
+}
+
+async function checkFree(trx: Trx, userId: string, { provider, identity }: OauthPerson) {
+  const existing = await findIdentity(trx, provider, identity.providerId)
+  if (!existing) return
+  const isOwn = existing.user_id === userId
+  throw identityAlreadyExists(isOwn ? 'Identity is already linked' : linkedElsewhere)
+}
+
+/** Somebody without an address gets the identity's; false when that has to be confirmed by mail. */
+async function takeAddress(
+  house: LinkHouse,
+  trx: Trx,
+  user: UserRecord,
+  { identity }: OauthPerson,
+  { links }: SignInContext,
+  now: Date,
+): Promise<boolean> {
+  const { AUTH_JWT_AUD: aud, AUTH_MAILER_AUTOCONFIRM: autoconfirm } = house.config
+  const { primary: email, verified } = readAddresses(identity)
+  if (!email) {
+    await updateUser(trx, user.id, { is_anonymous: false }, now)
+    return true
+  }
+  if (await isTaken(trx, email, aud, user.id)) throw emailExists(400)
+  if (!verified.includes(email) && !autoconfirm) {
+    await askForProof(house, trx, user, email, links, now)
+    return false
+  }
+  await house.users.proveEmail(trx, user.id, { columns: { email, email_confirmed_at: now } }, now)
+  return true
+}
+
+/** Beside a proven number the account would keep the address from its owner, whose sign-up it would seem to be. */
+async function askForProof(
+  house: LinkHouse,
+  trx: Trx,
+  user: UserRecord,
+  email: string,
+  links: LinkContext,
+  now: Date,
+): Promise<void> {
+  if (!user.phone_confirmed_at) {
+    await updateUser(trx, user.id, { email }, now)
+    return sendConfirmationMail(house, trx, { ...user, email }, links, now)
+  }
+  await rehearseConfirmationMail(house, trx, email, now)
+  const change = { newEmail: email, asksCurrent: false, reachesNew: true }
+  await house.emails.sendEmailChange(trx, user, change, { ...links, pkce: undefined }, now)
+}
+
+const needsConfirmation = () =>
+  emailNotConfirmed(
+    'The address of this identity is unverified. Open the link we mailed to it.',
+    422,
+  )

@@ -1,0 +1,99 @@
+/**
+ * What anybody may ask to be mailed to an address: a way back in, a sign-in link, a confirmation once more.
+ * The request only notes what was asked, the same for every address; who lives there is looked up afterwards by a
+ * worker, so that neither the answer nor its time tells who is known.
+ */
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { Trx } from '../../../db/database.ts'
+import { hasMailMessage } from '../../../db/mail-messages.ts'
+import { Metadata } from '../../../schemas/fields.ts'
+import type { House } from '../../define-plugin.ts'
+import type { SendPurpose } from '../send-limits/channels.ts'
+import { type AnswerHouse, answer, type EmailRequest } from './answers.ts'
+import { putOff } from './put-off.ts'
+import { isTooOld, openRequest, readSealed, sealRequest } from './sealed-request.ts'
+
+export const emailTask = 'answer_mail_request'
+
+const purposes: Record<EmailRequest['kind'], SendPurpose> = {
+  recovery: 'recovery',
+  magic_link: 'recovery',
+  confirmation: 'confirmation',
+  email_change: 'email_change_repeat',
+}
+
+const StoredEmailRequest = Type.Object({
+  v: Type.Literal(1),
+  kind: Type.Union([
+    Type.Literal('recovery'),
+    Type.Literal('magic_link'),
+    Type.Literal('confirmation'),
+    Type.Literal('email_change'),
+  ]),
+  address: Type.String(),
+  aud: Type.String(),
+  data: Metadata,
+  context: Type.Object({
+    redirectTo: Type.String(),
+    baseUrl: Type.String(),
+    pkce: Type.Optional(
+      Type.Object({
+        challenge: Type.String(),
+        method: Type.Union([Type.Literal('s256'), Type.Literal('plain')]),
+      }),
+    ),
+  }),
+  ip: Type.String(),
+})
+type StoredEmailRequest = Static<typeof StoredEmailRequest>
+
+/**
+ * Notes the request. Returns the id of the message that may come of it. Throws over_email_send_rate_limit,
+ * email_provider_not_configured or email_address_not_authorized.
+ */
+export async function askByEmail(
+  house: House<'emails' | 'encryption' | 'jobQueue' | 'sendLimits'>,
+  trx: Trx,
+  request: EmailRequest,
+  now: Date,
+): Promise<string> {
+  const { emails, jobQueue, sendLimits } = house
+  emails.checkRecipient(request.address)
+  const purpose = purposes[request.kind]
+  await sendLimits.claimInterval(trx, 'email', purpose, request.address, now)
+  const id = crypto.randomUUID()
+  const job = sealRequest(house, id, { v: 1, ...request }, now)
+  await jobQueue.enqueue(trx, emailTask, job)
+  // Only a look: what invented addresses are asked for is never sent, and must not use up what others may send.
+  await sendLimits.checkQuota(trx, 'email', now)
+  return id
+}
+
+/** The worker's part: looks the person up and answers. A newer form is thrown back and tried again later. */
+export async function answerByEmail(
+  house: AnswerHouse & House<'db' | 'encryption' | 'jobQueue' | 'log' | 'otp'>,
+  payload: unknown,
+): Promise<void> {
+  const { db, log, otp } = house
+  const job = readSealed(payload)
+  const now = new Date()
+  if (isTooOld(job, otp.linkSeconds, now)) {
+    log.warn({ messageId: job.id }, 'a request for a mail was dropped: it waited too long')
+    return
+  }
+  const request = withMessageId(openRequest(house, StoredEmailRequest, job), job.id)
+  const answered = db.transaction().execute(async (trx) => {
+    // A worker that died after its commit leaves the job to another one.
+    if (await hasMailMessage(trx, job.id)) return
+    await answer(house, trx, request, now)
+  })
+  await answered.catch((error) => putOff(house, error, { task: emailTask, job }, now))
+}
+
+function withMessageId(
+  { context, ...request }: StoredEmailRequest,
+  messageId: string,
+): EmailRequest {
+  return { ...request, context: { ...context, pkce: context.pkce, messageId } }
+}

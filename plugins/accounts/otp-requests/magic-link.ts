@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+
+import type { Metadata } from '../../../db/users.ts'
+import { emailProviderDisabled } from '../../../errors.ts'
+import { normalizeEmail } from '../../../schemas/fields.ts'
+import type { House } from '../../define-plugin.ts'
+import type { PkceFields } from '../flows/pkce.ts'
+import type { EmailRequest } from './answers.ts'
+
+export interface MagicLinkFields extends PkceFields {
+  email?: string
+  data?: Metadata
+}
+
+type Asking = Parameters<FastifyInstance['otp']['linkContext']>[0] & { clientIp: string }
+
+/**
+ * Reads a request for a sign-in link out of the body of /magiclink or /otp.
+ * Throws email_provider_disabled, validation_failed or metadata_too_large.
+ */
+export function readMagicLink(
+  { config, otp, users }: House<'config' | 'otp' | 'users'>,
+  asking: Asking,
+  body: MagicLinkFields,
+): EmailRequest {
+  const isOpen = config.AUTH_EXTERNAL_EMAIL_ENABLED && config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED
+  if (!isOpen) throw emailProviderDisabled('Email logins are disabled', 422)
+  const { email = '', data = {} } = body
+  users.checkMetadata({ user_metadata: data })
+  return {
+    kind: 'magic_link',
+    address: normalizeEmail(email, email === '' ? 422 : 400),
+    aud: config.AUTH_JWT_AUD,
+    data,
+    context: otp.linkContext(asking, body),
+    ip: asking.clientIp,
+  }
+}

@@ -1,0 +1,47 @@
+/** A request that waits in the queue, encrypted, because it holds an address. */
+import { type Static, Type } from '@sinclair/typebox'
+
+import { readStored, type StoredSchema } from '../../../schemas/stored.ts'
+import type { House } from '../../define-plugin.ts'
+
+const SealedRequest = Type.Object({
+  v: Type.Literal(1),
+  /** A UUID; the message that may come of it has the same. */
+  id: Type.String({ minLength: 1 }),
+  request: Type.String({ minLength: 1 }),
+  /** ISO 8601 */
+  asked_at: Type.String({ minLength: 1 }),
+})
+export type SealedRequest = Static<typeof SealedRequest>
+
+const what = 'A request in the queue'
+
+export function sealRequest(
+  { encryption }: House<'encryption'>,
+  id: string,
+  request: object,
+  now: Date,
+): SealedRequest {
+  const sealed = encryption.encrypt(id, JSON.stringify(request))
+  return { v: 1, id, request: sealed, asked_at: now.toISOString() }
+}
+
+/** Throws StoredFormError. */
+export function readSealed(payload: unknown): SealedRequest {
+  return readStored(SealedRequest, payload, what)
+}
+
+/** Throws StoredFormError, and DecryptionError when the key it was sealed with is not configured. */
+export function openRequest<Schema extends StoredSchema>(
+  { encryption }: House<'encryption'>,
+  schema: Schema,
+  { id, request }: SealedRequest,
+): Static<Schema> {
+  const parsed: unknown = JSON.parse(encryption.decrypt(id, request, what))
+  return readStored(schema, parsed, what)
+}
+
+/** What was asked longer ago than a code or link lives is not answered any more. */
+export function isTooOld({ asked_at }: SealedRequest, lifetimeSeconds: number, now: Date): boolean {
+  return now.getTime() - Date.parse(asked_at) > lifetimeSeconds * 1000
+}

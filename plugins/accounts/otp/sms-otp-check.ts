@@ -1,0 +1,109 @@
+/**
+ * Who says whether a texted code is right: the operator for numbers with a fixed code, the provider where it makes
+ * the codes itself, and else our own tokens.
+ */
+import { timingSafeEqual } from 'node:crypto'
+
+import type { FastifyInstance } from 'fastify'
+
+import type { Db, Trx } from '../../../db/database.ts'
+import type { TokenRow, TokenType } from '../../../db/one-time-tokens.ts'
+import { findNewestToken, takeFoundToken } from '../../../db/phone-tokens.ts'
+import { countTokenGuess } from '../../../db/token-guesses.ts'
+import { lockUser } from '../../../db/user-rows.ts'
+import { findUserByPhone } from '../../../db/users.ts'
+import type { House } from '../../define-plugin.ts'
+import { guessedAt, type TokenPolicy, takeCode } from './tokens.ts'
+
+/** A code as somebody typed it, and for which purpose. */
+export interface TypedCode {
+  type: TokenType
+  /** E.164 digits without the plus sign. */
+  phone: string
+  code: string
+}
+
+export type Judgement =
+  | { by: 'operator' }
+  /** The token the right code was sent for; undefined for a wrong one. */
+  | { by: 'provider'; token: TokenRow | undefined }
+  | { by: 'us' }
+
+/** Whose code it was, and what for. */
+export type SpentToken = Pick<TokenRow, 'user_id' | 'token_type' | 'relates_to'> & {
+  /** Null when nothing was sent: the operator fixed the code. */
+  token_hash: string | null
+}
+
+type Sms = Pick<FastifyInstance['sms'], 'testOtp' | 'verify'>
+type Check = NonNullable<Sms['verify']>
+
+/**
+ * Asks whoever knows. Outside of a transaction, for a provider may take its time. Throws unexpected_failure
+ * when that does not answer.
+ */
+export async function judgeSmsCode(
+  { sms, tokenKey }: { sms: Sms } & TokenPolicy,
+  db: Db,
+  typed: TypedCode,
+  now: Date,
+): Promise<Judgement> {
+  const fixed = sms.testOtp(typed.phone, now)
+  if (fixed !== undefined && equal(fixed, typed.code)) return { by: 'operator' }
+  if (!sms.verify) return { by: 'us' }
+  return { by: 'provider', token: await askProvider({ tokenKey }, db, sms.verify, typed, now) }
+}
+
+/** Spends the code. Undefined for a wrong, late or used one: the guess is counted, so commit before refusing. */
+export async function takeSmsCode(
+  house: House<'config'> & TokenPolicy,
+  trx: Trx,
+  { type, phone, code }: TypedCode,
+  judgement: Judgement,
+  now: Date,
+): Promise<SpentToken | undefined> {
+  if (judgement.by === 'us') return takeCode(house, trx, [type], phone, code, now)
+  if (judgement.by === 'operator') {
+    const user_id = await ownerOf(house, trx, type, phone)
+    if (!user_id) return undefined
+    await lockUser(trx, user_id)
+    const asked = await findNewestToken(trx, type, phone)
+    const token_hash = asked?.token_hash ?? null
+    return { user_id, token_type: type, relates_to: phone, token_hash }
+  }
+  if (!judgement.token) return undefined
+  await lockUser(trx, judgement.token.user_id)
+  return takeFoundToken(trx, judgement.token, now)
+}
+
+/** The provider's word counts for what we asked it to send, for as many guesses as our own codes allow. */
+async function askProvider(
+  policy: TokenPolicy,
+  db: Db,
+  check: Check,
+  { type, phone, code }: TypedCode,
+  now: Date,
+): Promise<TokenRow | undefined> {
+  const at = guessedAt(policy, phone)
+  const live = await db.transaction().execute((trx) => countTokenGuess(trx, [type], at, now))
+  const newest = await findNewestToken(db, type, phone)
+  // Asked for unknown numbers too, so that the time of the answer tells nothing.
+  const isRight = await check(phone, code)
+  return isRight ? live.find(({ id }) => id === newest?.id) : undefined
+}
+
+/** The person at a number with a fixed code, whether or not anything was sent there. */
+async function ownerOf(
+  { config }: House<'config'>,
+  trx: Trx,
+  type: TokenType,
+  phone: string,
+): Promise<string | undefined> {
+  if (type === 'phone_change_token') return (await findNewestToken(trx, type, phone))?.user_id
+  return (await findUserByPhone(trx, phone, config.AUTH_JWT_AUD))?.id
+}
+
+function equal(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,185 @@
+/**
+ * Codes by text message. Limits first, then the provider, then our tables: a slow provider holds no database
+ * connection, and where it refuses nothing has changed and the person may ask again at once.
+ */
+import type { FastifyInstance } from 'fastify'
+
+import type { Db, Trx } from '../../../db/database.ts'
+import type { TokenType } from '../../../db/one-time-tokens.ts'
+import { type UserChange, updateUser } from '../../../db/user-rows.ts'
+import { unexpectedFailure } from '../../../errors.ts'
+import type { House } from '../../define-plugin.ts'
+import type { Pace } from './pace.ts'
+import { createToken, newCode, type TokenPolicy } from './tokens.ts'
+
+export type SmsPurpose = 'confirmation' | 'phone_change' | 'reauthentication'
+export type Channel = ReturnType<FastifyInstance['sms']['channelOf']>
+
+/** A code that is wanted. */
+export interface SmsRequest {
+  purpose: SmsPurpose
+  /** What it waits for, where that is not its purpose. */
+  interval?: SmsPurpose | 'signup' | 'phone_change_repeat'
+  /** E.164 digits without the plus sign. */
+  phone: string
+  channel: Channel
+  /** Who asks, when that is not the number itself: they wait as long as it does. */
+  askedBy?: string
+}
+
+/** A code on its way. */
+export interface SentCode {
+  purpose: SmsPurpose
+  phone: string
+  code: string
+  /** A UUID of ours; the log ties it to the provider's. */
+  messageId: string
+}
+
+const tokenTypes: Record<SmsPurpose, TokenType> = {
+  confirmation: 'confirmation_token',
+  phone_change: 'phone_change_token',
+  reauthentication: 'reauthentication_token',
+}
+
+type SmsHouse = House<'config' | 'sendLimits' | 'sms'> & { pace: Pace }
+
+/** A provider that makes the codes lets them live this long, whatever we are told of ours. */
+const providersCodeSeconds = 600
+
+/** How long a texted code lives, in seconds. */
+export function smsSeconds({ config, sms }: House<'config' | 'sms'>): number {
+  const ownSeconds = config.AUTH_SMS_OTP_EXP
+  return sms.verify ? Math.max(ownSeconds, providersCodeSeconds) : ownSeconds
+}
+
+/**
+ * The wait, and whether anything is left of the quota. Throws over_sms_send_rate_limit, or unexpected_failure without a
+ * provider.
+ */
+export async function claimSms(
+  house: House<'sendLimits' | 'sms'>,
+  trx: Trx,
+  { purpose, interval = purpose, phone, askedBy }: SmsRequest,
+  now: Date,
+): Promise<void> {
+  const { sendLimits, sms } = house
+  const isFixed = hasFixedCode(house, phone, now)
+  if (!sms.enabled && !isFixed) throw unexpectedFailure('Unable to get SMS provider')
+  if (askedBy) await sendLimits.claimInterval(trx, 'sms', interval, askedBy, now)
+  await sendLimits.claimInterval(trx, 'sms', interval, phone, now)
+  if (!isFixed) await sendLimits.checkQuota(trx, 'sms', now)
+}
+
+/**
+ * Makes a code and hands it to the provider; the wait is claimed. Throws sms_send_failed, or over_sms_send_rate_limit
+ * when others have used the quota up meanwhile.
+ */
+export async function deliverSms(
+  house: SmsHouse,
+  db: Db,
+  request: SmsRequest,
+  messageId: string,
+  now: Date,
+): Promise<SentCode> {
+  const { config, pace, sendLimits, sms } = house
+  const { purpose, phone, channel } = request
+  const sent = { purpose, phone, code: newCode(config.AUTH_SMS_OTP_LENGTH), messageId }
+  if (hasFixedCode(house, phone, now)) return sent
+  try {
+    await pace.set(async () => {
+      await sendLimits.chargeQuota(db, 'sms', now)
+      await sms.send({ phone, code: sent.code, channel, messageId })
+    })
+  } catch (error) {
+    await releaseSms(house, db, request)
+    throw error
+  }
+  return sent
+}
+
+/** Claims and delivers. Throws over_sms_send_rate_limit, sms_send_failed or unexpected_failure. */
+export async function sendSms(
+  house: SmsHouse,
+  db: Db,
+  request: SmsRequest,
+  now: Date,
+): Promise<SentCode> {
+  await db.transaction().execute((trx) => claimSms(house, trx, request, now))
+  return deliverSms(house, db, request, crypto.randomUUID(), now)
+}
+
+/** Takes as long as `deliverSms` and counts as much, but sends nothing: the code is nobody's. Throws what that throws. */
+export async function withholdSms(
+  house: SmsHouse,
+  db: Db,
+  request: SmsRequest,
+  messageId: string,
+  now: Date,
+): Promise<SentCode> {
+  const { purpose, phone } = request
+  const sent = { purpose, phone, code: newCode(house.config.AUTH_SMS_OTP_LENGTH), messageId }
+  try {
+    await takeAsLong(house, db, { phone, isCounted: true }, now)
+  } catch (error) {
+    await releaseSms(house, db, request)
+    throw error
+  }
+  return sent
+}
+
+/** Waits and takes as long as `sendSms`, for a number that gets nothing. Throws what claiming and counting throws. */
+export async function rehearseSms(
+  house: SmsHouse,
+  db: Db,
+  { isCounted, ...request }: SmsRequest & { isCounted: boolean },
+  now: Date,
+): Promise<void> {
+  await db.transaction().execute((trx) => claimSms(house, trx, request, now))
+  await takeAsLong(house, db, { phone: request.phone, isCounted }, now)
+}
+
+async function takeAsLong(
+  house: SmsHouse,
+  db: Db,
+  { phone, isCounted }: { phone: string; isCounted: boolean },
+  now: Date,
+): Promise<void> {
+  if (hasFixedCode(house, phone, now)) return
+  const counted = isCounted ? house.sendLimits.chargeQuota(db, 'sms', now) : undefined
+  await Promise.all([counted, house.pace.keep()])
+}
+
+/** From now on the code counts, and the one before it no more. Returns the columns it changed. */
+export async function storeSms(
+  house: House<'config' | 'sms'> & TokenPolicy,
+  trx: Trx,
+  userId: string,
+  { purpose, phone, code }: SentCode,
+  now: Date,
+): Promise<UserChange> {
+  const change = {
+    [`${purpose}_sent_at`]: now,
+    ...(purpose === 'phone_change' && { phone_change: phone }),
+  }
+  // The person's row before the token's, as everywhere: see lockTokenOwners.
+  await updateUser(trx, userId, change, now)
+  const digits = house.config.AUTH_SMS_OTP_LENGTH
+  const lifetime = { ttlSeconds: smsSeconds(house), pkce: false }
+  const token = { userId, type: tokenTypes[purpose], address: phone, digits, code, ...lifetime }
+  await createToken(house, trx, token, now)
+  return change
+}
+
+async function releaseSms(
+  { sendLimits }: House<'sendLimits'>,
+  db: Db,
+  { purpose, interval = purpose, phone, askedBy }: SmsRequest,
+): Promise<void> {
+  await sendLimits.release(db, 'sms', interval, phone)
+  if (askedBy) await sendLimits.release(db, 'sms', interval, askedBy)
+}
+
+function hasFixedCode({ sms }: House<'sms'>, phone: string, now: Date): boolean {
+  return sms.testOtp(phone, now) !== undefined
+}

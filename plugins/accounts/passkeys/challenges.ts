@@ -1,0 +1,120 @@
+/**
+ * Challenges: what a passkey has to sign. Each is for one ceremony, and a registration for the session that asked as
+ * well; it is spent before anything is judged, so that there is one try.
+ */
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import type { Db } from '../../../db/database.ts'
+import {
+  type Asker,
+  insertPasskeyChallenge,
+  type TakenChallenge,
+  takeRegistrationChallenge,
+  takeSignInChallenge,
+} from '../../../db/webauthn-challenges.ts'
+import { findPasskeys } from '../../../db/webauthn-credentials.ts'
+import { webauthnChallengeExpired, webauthnChallengeNotFound } from '../../../errors.ts'
+import type { Member } from '../../bearer-auth.ts'
+import type { House } from '../../define-plugin.ts'
+import { checkMayAdd, checkRoom } from './register.ts'
+
+/** What a client is to do, and the challenge it answers with. */
+export interface Question {
+  challenge_id: string
+  /** For `navigator.credentials`. */
+  options: Record<string, unknown>
+  /** Seconds since the epoch. */
+  expires_at: number
+}
+
+type Options =
+  | Awaited<ReturnType<House<'webauthn'>['webauthn']['passkeyCreation']>>
+  | Awaited<ReturnType<House<'webauthn'>['webauthn']['passkeyRequest']>>
+
+/** Throws validation_failed, insufficient_aal, too_many_passkeys or unexpected_failure. */
+export async function askToRegister(
+  house: House<'config' | 'sessionPolicy' | 'webauthn'>,
+  db: Db,
+  member: Member,
+  now: Date,
+): Promise<Question> {
+  checkMayAdd(house, member, now)
+  const { user, session } = member
+  const known = await findPasskeys(db, user.id)
+  checkRoom(house, known.length)
+  const ids = known.map(({ credential_id }) => credential_id)
+  const options = await house.webauthn.passkeyCreation(user, ids)
+  const algorithms = options.pubKeyCredParams
+  const asker = { userId: user.id, sessionId: session.session_id }
+  const handle = house.webauthn.userHandle(user.id).toString('base64')
+  return ask(
+    house,
+    db,
+    { options, stored: { user_id: handle, credParams: algorithms }, asker },
+    now,
+  )
+}
+
+/** Throws unexpected_failure. */
+export async function askForSignIn(
+  house: House<'config' | 'webauthn'>,
+  db: Db,
+  now: Date,
+): Promise<Question> {
+  const options = await house.webauthn.passkeyRequest()
+  return ask(house, db, { options, stored: { user_id: null } }, now)
+}
+
+interface Asked {
+  options: Options
+  stored: object
+  asker?: Asker
+}
+
+async function ask(
+  { config }: House<'config'>,
+  db: Db,
+  { options, stored, asker }: Asked,
+  now: Date,
+): Promise<Question> {
+  const id = crypto.randomUUID()
+  const seconds = config.AUTH_WEBAUTHN_CHALLENGE_EXPIRY_DURATION
+  const expiresAt = new Date(now.getTime() + seconds * 1000)
+  const sessionData = {
+    challenge: options.challenge,
+    rpId: config.AUTH_WEBAUTHN_RP_ID,
+    ...stored,
+    expires: expiresAt,
+    userVerification: 'preferred',
+  }
+  await insertPasskeyChallenge(db, { id, sessionData, expiresAt, ...(asker && { asker }) }, now)
+  const expires_at = Math.floor(expiresAt.getTime() / 1000)
+  return { challenge_id: id, options: { ...options }, expires_at }
+}
+
+/** Returns what was to be signed. Throws webauthn_challenge_not_found or webauthn_challenge_expired. */
+export async function spendRegistration(
+  db: Db,
+  id: string,
+  { user, session }: Member,
+  now: Date,
+): Promise<string> {
+  const asker = { userId: user.id, sessionId: session.session_id }
+  return readTaken(await takeRegistrationChallenge(db, id, asker), now)
+}
+
+/** Like spendRegistration. */
+export async function spendSignIn(db: Db, id: string, now: Date): Promise<string> {
+  return readTaken(await takeSignInChallenge(db, id), now)
+}
+
+const SessionData = Type.Object({ challenge: Type.String({ minLength: 16 }) })
+
+function readTaken(taken: TakenChallenge | undefined, now: Date): string {
+  if (!taken) throw webauthnChallengeNotFound()
+  const { session_data: data, expires_at: expiresAt } = taken
+  if (expiresAt <= now) throw webauthnChallengeExpired()
+  if (!Value.Check(SessionData, data)) throw webauthnChallengeNotFound()
+  return data.challenge
+}

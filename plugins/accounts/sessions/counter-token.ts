@@ -1,0 +1,101 @@
+/**
+ * Exchanging a refresh token of the counter format, with rotation and reuse detection (RFC 9700 §4.14.2).
+ * The ordinary case is one statement; only when that changes no row do we look for the reason.
+ */
+
+import { findSessionById } from '../../../db/session-look-ups.ts'
+import { advanceSession, sealRefreshTokenKey } from '../../../db/session-refresh.ts'
+import {
+  conflict,
+  refreshTokenAlreadyUsed,
+  refreshTokenNotFound,
+  validationFailed,
+} from '../../../errors.ts'
+import type { Client } from '../../client-ip.ts'
+import type { Exchanged, ExchangeHouse, Outcome } from './refresh.ts'
+import { decodeRefreshToken, encodeRefreshToken, type RefreshToken } from './refresh-token.ts'
+import { findRefusal } from './refusal.ts'
+import { revokeForReuse } from './reuse.ts'
+import { findDerivedKey, isSealedKey, openKey, sealKey } from './session-key.ts'
+
+export async function exchangeCounterToken(
+  house: ExchangeHouse,
+  presented: string,
+  client: Client,
+  now: Date,
+): Promise<Outcome> {
+  const token = decodeRefreshToken(presented)
+  if (!token) return validationFailed('Refresh token is not valid')
+  const derived = findDerivedKey(house, token)
+  const rotated = derived && (await rotate(house, token, derived, client, now))
+  return rotated ?? explain(house, token, client, now)
+}
+
+async function rotate(
+  { db, sessionPolicy: policy, audit }: ExchangeHouse,
+  { sessionId, counter }: RefreshToken,
+  key: Buffer,
+  { userAgent, ip }: Client,
+  now: Date,
+): Promise<Exchanged | undefined> {
+  const advance = {
+    userAgent,
+    ip,
+    sessionId,
+    counter,
+    openedAfter: policy.openedAfter(now),
+    usedAfter: policy.usedAfter(now),
+    owedAfter: policy.owedAfter(now),
+    singlePerUser: policy.singlePerUser,
+    tags: policy.tags,
+    audited: audit.stored,
+  }
+  const record = await advanceSession(db, advance, now)
+  if (!record) return undefined
+  return { record, token: encodeRefreshToken(sessionId, counter + 1, key), outcome: 'rotated' }
+}
+
+/** Finds out why the token did not rotate: it was used before, the session ended, or its key is not ours. */
+async function explain(
+  house: ExchangeHouse,
+  token: RefreshToken,
+  client: Client,
+  now: Date,
+): Promise<Outcome> {
+  const { sessionId } = token
+  const record = await findSessionById(house.db, sessionId)
+  const stored = record?.refresh_token_hmac_key
+  if (!record || !stored) return refreshTokenNotFound()
+  const key = openKey(house, sessionId, stored)
+  if (!token.isSignedWith(key)) return validationFailed('Refresh token is not valid')
+  const refusal = await findRefusal(house, record, now)
+  if (refusal) return refusal
+
+  const counter = record.refresh_token_counter ?? 0
+  const distance = counter - token.counter
+  if (distance < 0) {
+    return validationFailed('Invalid Refresh Token: Not Issued By This Server')
+  }
+  if (distance === 0) return rotateForeign(house, { token, key, stored }, client, now)
+  if (distance === 1 && house.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)) {
+    return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
+  }
+  await revokeForReuse(house, record, client, now)
+  return refreshTokenAlreadyUsed()
+}
+
+/** A session taken over from GoTrue has a key of its own, which may still be stored in clear. */
+async function rotateForeign(
+  house: ExchangeHouse,
+  { token, key, stored }: { token: RefreshToken; key: Buffer; stored: string },
+  client: Client,
+  now: Date,
+): Promise<Outcome> {
+  const rotated = await rotate(house, token, key, client, now)
+  if (!rotated) return conflict()
+  if (!isSealedKey(house, stored)) {
+    const sealed = sealKey(house, token.sessionId, key)
+    await sealRefreshTokenKey(house.db, token.sessionId, stored, sealed)
+  }
+  return rotated
+}

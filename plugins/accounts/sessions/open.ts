@@ -1,0 +1,105 @@
+/** Opening a session for a person whose proof was just accepted. Nothing else inserts one. */
+import type { AuditEntry } from '../../../db/audit-log-entries.ts'
+import type { Db } from '../../../db/database.ts'
+import type { AmrClaim } from '../../../db/mfa.ts'
+import { insertSession, type NewSession } from '../../../db/session-open.ts'
+import type { Aal } from '../../../db/sessions.ts'
+import type { UserRecord } from '../../../db/users.ts'
+import type { Session } from '../../../schemas/session.ts'
+import type { Client } from '../../client-ip.ts'
+import type { House } from '../../define-plugin.ts'
+import { encodeRefreshToken } from './refresh-token.ts'
+import { deriveKey, sealKey } from './session-key.ts'
+import { findStaleness } from './stale-proof.ts'
+import { toSession } from './to-session.ts'
+
+/** How a person proved who they are; the `amr` of the session. */
+export type AuthenticationMethod =
+  | 'password'
+  | 'otp'
+  | 'anonymous'
+  | 'oauth'
+  | 'recovery'
+  | 'magiclink'
+  | 'email/signup'
+  | 'email_change'
+  | 'invite'
+  | 'passkey'
+  | 'impersonation'
+
+/** A password counts while the stored hash is the one that it was found to match. */
+type Accepted =
+  | { method: 'password'; passwordHash: string }
+  | { method: Exclude<AuthenticationMethod, 'password'>; passwordHash?: undefined }
+
+/** What was accepted, from which device, and for how long it counts. */
+export type SignInProof = Accepted & {
+  client: Client
+  /** Written in the same statement. */
+  audit?: AuditEntry | undefined
+  /** Seconds after which the session ends whatever happens. */
+  lifetimeSeconds?: number
+  /** The admin for whom the session is opened, in place of the person. */
+  impersonatedBy?: string
+  /** What the proof amounts to; aal1 when absent. */
+  aal?: Aal
+}
+
+type OpenHouse = House<'encryption' | 'jwt' | 'otp' | 'sessionPolicy' | 'telemetry'>
+
+/**
+ * Opens the session in one statement and returns it as the client is answered. Throws token_too_large, user_banned, or
+ * what the method refuses with, when the person has been banned, deleted or given another password since the proof was
+ * checked.
+ */
+export async function open(
+  house: OpenHouse,
+  db: Db,
+  person: UserRecord,
+  proof: SignInProof,
+  now: Date,
+): Promise<Session> {
+  const { method, impersonatedBy, passwordHash, audit } = proof
+  const id = crypto.randomUUID()
+  const key = deriveKey(house, id)
+  const sealed = { id, refresh_token_hmac_key: sealKey(house, id, key) }
+  const session = { ...newSession(house, person, proof, now), ...sealed }
+  const deviceHash = deviceOf(house, proof)
+  const amr: AmrClaim[] = [{ method, timestamp: Math.floor(now.getTime() / 1000) }]
+  const signedIn = { ...person, updated_at: now, ...(!impersonatedBy && { last_sign_in_at: now }) }
+  const described = {
+    ...{ session_id: id, session_created_at: now, aal: session.aal, amr },
+    not_after: session.not_after,
+    impersonated_by: impersonatedBy ?? null,
+  }
+  // Before the session is stored: a token that is refused leaves none behind.
+  const answer = await toSession(house, signedIn, described, encodeRefreshToken(id, 0, key), now)
+  const opening = { session, method, impersonatedBy, passwordHash, audit, deviceHash }
+  if (!(await insertSession(db, opening, now))) throw await findStaleness(db, person.id, proof, now)
+  house.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
+  return answer
+}
+
+/** The device that is known from now on; none for an admin who acts for the person, and for a guest without a password. */
+function deviceOf(
+  { otp }: House<'otp'>,
+  { method, client, impersonatedBy }: SignInProof,
+): string | null {
+  return impersonatedBy || method === 'anonymous' ? null : otp.deviceHash(client)
+}
+
+function newSession(
+  { sessionPolicy }: House<'sessionPolicy'>,
+  { id }: UserRecord,
+  { client, lifetimeSeconds, aal = 'aal1' }: SignInProof,
+  now: Date,
+): Omit<NewSession, 'id' | 'refresh_token_hmac_key'> {
+  return {
+    user_id: id,
+    aal,
+    tag: sessionPolicy.tagOf(client),
+    user_agent: client.userAgent,
+    ip: client.ip,
+    not_after: lifetimeSeconds ? new Date(now.getTime() + lifetimeSeconds * 1000) : null,
+  }
+}

@@ -1,0 +1,84 @@
+/** People's records as admins write them: created, changed and deleted without a mail to anybody. */
+import type { Trx } from '../../../db/database.ts'
+import { deleteUser } from '../../../db/user-rows.ts'
+import type { UserRecord } from '../../../db/users.ts'
+import { findTaken, softDeleteUser } from '../../../db/users-admin.ts'
+import { emailExists, phoneExists, userIdExists, userNotFound } from '../../../errors.ts'
+import type { House } from '../../define-plugin.ts'
+import { type Change, writeChange } from './admin-change.ts'
+import { create, type NewPerson } from './create.ts'
+import { lock } from './lock.ts'
+
+/** Stores a draft with an identity for each address. Throws email_exists, phone_exists or user_already_exists. */
+export async function createRecord(
+  house: House<'config'>,
+  trx: Trx,
+  draft: NewPerson,
+  now: Date,
+): Promise<UserRecord> {
+  await refuseTaken(trx, draft, null)
+  const user = await create(house, trx, draft, now)
+  if (user) return user
+  // Somebody took an address between the look and the insert, which waited for them to commit.
+  await refuseTaken(trx, draft, null)
+  throw userIdExists()
+}
+
+/**
+ * The person as they were and as they are now. Throws user_not_found, email_exists, phone_exists or metadata_too_large.
+ */
+export async function changeRecord(
+  house: House<'config' | 'sessions'>,
+  trx: Trx,
+  id: string,
+  change: Change,
+  now: Date,
+): Promise<{ before: UserRecord; after: UserRecord }> {
+  const before = await findLocked(trx, id)
+  await refuseTaken(trx, { email: change.email, phone: change.phone }, id)
+  try {
+    await writeChange(house, trx, before, change, now)
+  } catch (error) {
+    throw toTaken(error)
+  }
+  return { before, after: await findLocked(trx, id) }
+}
+
+/** Deletes the person or, softly, all that tells who they were. Throws user_not_found. */
+export async function remove(
+  { sessions }: House<'sessions'>,
+  trx: Trx,
+  id: string,
+  { soft }: { soft: boolean },
+  now: Date,
+): Promise<UserRecord> {
+  const user = await findLocked(trx, id)
+  await sessions.endAll(trx, id, {})
+  if (!soft) await deleteUser(trx, id)
+  else if (!user.deleted_at) await softDeleteUser(trx, id, now)
+  return user
+}
+
+/** Throws user_not_found; a softly deleted person is found. */
+async function findLocked(trx: Trx, id: string): Promise<UserRecord> {
+  const user = await lock(trx, id)
+  if (!user) throw userNotFound()
+  return user
+}
+
+type Wanted = Parameters<typeof findTaken>[1]
+
+async function refuseTaken(trx: Trx, { id, email, phone }: Wanted, except: string | null) {
+  if (!id && !email && !phone) return
+  const taken = await findTaken(trx, { id, email, phone }, except)
+  if (taken.email) throw emailExists()
+  if (taken.phone) throw phoneExists()
+  if (taken.id) throw userIdExists()
+}
+
+/** Two requests raced for one address: the unique index (SQLSTATE 23505) told the second. */
+function toTaken(error: unknown): unknown {
+  const isViolation = error instanceof Error && 'code' in error && error.code === '23505'
+  if (!isViolation || !('constraint' in error)) return error
+  return String(error.constraint).includes('phone') ? phoneExists() : emailExists()
+}

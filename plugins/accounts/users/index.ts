@@ -1,0 +1,61 @@
+/**
+ * The people: making an account, proving its addresses, changing and finding it. Nothing else inserts a person, counts an
+ * address as proven or clears what an account was given before its address was proven.
+ */
+import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
+import { readChange } from './admin-change.ts'
+import { draftRecord } from './admin-draft.ts'
+import { changeRecord, createRecord, remove } from './admin-records.ts'
+import { asNew } from './as-new.ts'
+import { create } from './create.ts'
+import { dropUnproven } from './drop-unproven.ts'
+import { invite, prepareInvitation } from './invite.ts'
+import { lock, lockLive } from './lock.ts'
+import { checkMetadata } from './metadata-size.ts'
+import { keepForProof, settleSignUps } from './pending-sign-up.ts'
+import { checkProfile, putProfile } from './profile.ts'
+import { proveEmail } from './prove-email.ts'
+import { provePhone } from './prove-phone.ts'
+import { register } from './register.ts'
+import { after, createSearch, filter, page } from './search.ts'
+import { findRepeated, signUpAtOnce } from './sign-up-at-once.ts'
+import { signUpByEmail } from './sign-up-by-email.ts'
+import { askPhoneSignUp, signUpByPhone } from './sign-up-by-phone.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    users: ReturnType<typeof createUsers>
+  }
+}
+
+type Needs = (typeof needs)[number]
+
+const needs = [
+  ...(['audit', 'config', 'db', 'emails', 'otp', 'passwords', 'sendLimits'] as const),
+  ...(['sessionPolicy', 'sessions'] as const),
+] as const
+
+function createUsers(house: House<Needs>) {
+  const { AUTH_MAILER_AUTOCONFIRM, AUTH_SMS_AUTOCONFIRM } = house.config
+  const signUps = {
+    signUpByEmail,
+    signUpByPhoneAtOnce: signUpAtOnce,
+    askPhoneSignUp,
+    signUpByPhone,
+  }
+  return {
+    ...{ provePhone, lock, lockLive, keepForProof },
+    ...bindSteps(house, { proveEmail, dropUnproven, settleSignUps }),
+    ...bindSteps(house, { create, register, asNew, findRepeated, ...signUps }),
+    ...bindSteps(house, { prepareInvitation, invite, checkProfile, putProfile }),
+    ...bindSteps(house, { draftRecord, createRecord, readChange, changeRecord, checkMetadata }),
+    ...bindSteps(house, { remove }),
+    ...bindSteps(house, { page, after }),
+    ...{ search: createSearch(house), filter },
+    /** Addresses are taken as proven. */
+    emailAutoconfirm: AUTH_MAILER_AUTOCONFIRM,
+    phoneAutoconfirm: AUTH_SMS_AUTOCONFIRM,
+  }
+}
+
+export default definePlugin({ name: 'users', needs, create: createUsers })

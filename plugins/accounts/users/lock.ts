@@ -1,0 +1,28 @@
+import type { Trx } from '../../../db/database.ts'
+import { lockUser } from '../../../db/user-rows.ts'
+import { findUser, type UserRecord } from '../../../db/users.ts'
+import { userBanned, userFromTokenNotFound } from '../../../errors.ts'
+
+/** The person as they are now and until the transaction ends; undefined when there is none. */
+export async function lock(trx: Trx, id: string): Promise<UserRecord | undefined> {
+  await lockUser(trx, id)
+  return findUser(trx, id)
+}
+
+/**
+ * The same of somebody who acts for themselves, who may have been deleted or banned since they were let in.
+ * Throws user_not_found or user_banned.
+ */
+export async function lockLive(trx: Trx, id: string, now: Date): Promise<UserRecord> {
+  const user = await lock(trx, id)
+  if (!user || user.deleted_at) throw userFromTokenNotFound()
+  if (user.banned_until && user.banned_until > now) throw userBanned(403)
+  return user
+}
+
+/** The person after a change to a row that this transaction has locked. */
+export async function reload(trx: Trx, id: string): Promise<UserRecord> {
+  const user = await findUser(trx, id)
+  if (!user) throw new Error('a user vanished inside a transaction that holds its lock')
+  return user
+}

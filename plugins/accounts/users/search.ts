@@ -1,0 +1,129 @@
+/** Looking through the people: what a search text means, how many match, and where the list goes on. */
+import {
+  type Cursor,
+  countListed,
+  endOfTime,
+  estimateListed,
+  exactCountLimit,
+  hasOwner,
+  hasTrigramIndex,
+  type ListedUser,
+  type Listing,
+  listAfter,
+  listPage,
+  type Search,
+} from '../../../db/user-search.ts'
+import type { UserRow } from '../../../db/users.ts'
+import { validationFailed } from '../../../errors.ts'
+import { isUuid } from '../../../schemas/fields.ts'
+import type { Page, Total } from '../../../schemas/pagination.ts'
+import type { House } from '../../define-plugin.ts'
+
+export interface PageOfUsers {
+  users: UserRow[]
+  total: Total
+  hasNext: boolean
+}
+
+export interface PageAfter {
+  users: UserRow[]
+  /** Where the next page begins; absent on the last one. */
+  cursor?: string
+}
+
+/** A page by number, as SDKs ask for it. */
+export async function page(
+  house: House<'db'>,
+  listing: Listing,
+  { number, size }: Page,
+): Promise<PageOfUsers> {
+  const rows = await listPage(house.db, listing, { offset: (number - 1) * size, size })
+  const total = await totalOf(house, listing, rows, { number, size })
+  return { users: rows.slice(0, size), total, hasNext: rows.length > size }
+}
+
+/** What comes after a cursor: as fast at the end of a long list as at its start. Throws validation_failed. */
+export async function after(
+  { db }: House<'db'>,
+  listing: Listing,
+  cursor: string | undefined,
+  size: number,
+): Promise<PageAfter> {
+  const rows = await listAfter(db, listing, { after: readCursor(cursor), size })
+  const users = rows.slice(0, size)
+  const last = users.at(-1)
+  const hasNext = last && rows.length > size
+  return { users, ...(hasNext && { cursor: toCursor(last.place, last.id) }) }
+}
+
+/** Makes `search`, which asks once whether there is an index for parts of a text. */
+export function createSearch({ config, db }: House<'config' | 'db'>) {
+  let isIndexed: boolean | undefined
+
+  /**
+   * The owner of the text, if it is a whole address or an id. Else the people whose email, phone number or name
+   * holds it, or without trigrams starts with it.
+   */
+  return async function search(text: string, aud: string): Promise<Search> {
+    const wanted = text.trim().normalize('NFKC').toLowerCase()
+    if (isUuid(wanted)) return { id: wanted }
+    const digits = /^\+?[\d ()-]+$/.test(wanted) ? wanted.replaceAll(/\D/g, '') : ''
+    const owner = {
+      email: wanted.includes('@') ? wanted : null,
+      phone: digits.length >= fewestDigits ? digits : null,
+    }
+    // A whole address shares most of its trigrams with everybody else, so the index is slowest where it is needed least.
+    if ((owner.email || owner.phone) && (await hasOwner(db, owner, aud))) return { owner }
+    isIndexed ??= await hasTrigramIndex(db, config.AUTH_DB_NAMESPACE)
+    return partSearch(wanted, digits, isIndexed)
+  }
+}
+
+/** GoTrue's filter: any part of the email or of the name. */
+export function filter(text: string): Search {
+  return { email: `%${escaped(text)}%`, name: `%${escaped(text.toLowerCase())}%` }
+}
+
+async function totalOf(
+  { db }: House<'db'>,
+  listing: Listing,
+  rows: ListedUser[],
+  { number, size }: Page,
+): Promise<Total> {
+  const [first] = rows
+  const seen = (number - 1) * size + rows.length
+  if (first && rows.length <= size) return { count: seen, exact: true }
+  if (!first && number === 1) return { count: 0, exact: true }
+  const counted = first ? first.counted : await countListed(db, listing)
+  if (counted !== null && counted <= exactCountLimit) return { count: counted, exact: true }
+  const estimate = first && !listing.search ? first.estimated : await estimateListed(db, listing)
+  return { count: Math.max(estimate, counted ?? 0, first ? seen : 0), exact: false }
+}
+
+/** One or two letters are in half of all addresses, so they count from the start. */
+const fewestLettersAnywhere = 3
+
+/** Shorter numbers are parts of one. */
+const fewestDigits = 7
+
+function partSearch(wanted: string, digits: string, isIndexed: boolean): Search {
+  const before = isIndexed && wanted.length >= fewestLettersAnywhere ? '%' : ''
+  const pattern = `${before}${escaped(wanted)}%`
+  return { email: pattern, name: pattern, ...(digits && { phone: `${before}${digits}%` }) }
+}
+
+const escaped = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`)
+
+function toCursor(createdAt: number, id: string): string {
+  return Buffer.from(`${createdAt} ${id}`).toString('base64url')
+}
+
+function readCursor(cursor: string | undefined): Cursor | undefined {
+  if (!cursor) return undefined
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, microseconds, id = ''] = /^(-?\d{1,16}) (\S{36})$/.exec(text) ?? []
+  const createdAt = Number(microseconds)
+  // False for what is not a number, too.
+  if (Math.abs(createdAt) <= endOfTime && isUuid(id)) return { createdAt, id }
+  throw validationFailed('Bad Pagination Parameters: cursor is not one that this list gave out')
+}

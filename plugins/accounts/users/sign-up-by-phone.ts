@@ -1,0 +1,68 @@
+/** Signing up by phone: a new number, one that nobody has proven yet, or one that is taken. */
+import type { Db, Trx } from '../../../db/database.ts'
+import { findUserByPhone } from '../../../db/users.ts'
+import type { House } from '../../define-plugin.ts'
+import type { Channel, SentCode, SmsRequest } from '../otp/sms-otp.ts'
+import { asNew } from './as-new.ts'
+import { decoyByPhone } from './decoy.ts'
+import { keepForProof } from './pending-sign-up.ts'
+import { isUnclaimed, register } from './register.ts'
+import type { SignUpAtOnce, SignUpOutcome } from './sign-up-at-once.ts'
+
+export interface PhoneSignUp extends SignUpAtOnce {
+  channel: Channel
+}
+
+type SignUpHouse = House<'audit' | 'config' | 'otp' | 'sessions'>
+
+/**
+ * Sends the code; to a taken number nothing, in the same time. Throws over_sms_send_rate_limit,
+ * sms_send_failed or unexpected_failure.
+ */
+export async function askPhoneSignUp(
+  { otp }: House<'otp'>,
+  db: Db,
+  { person, channel }: PhoneSignUp,
+  now: Date,
+): Promise<SentCode | undefined> {
+  const { contact, aud } = person
+  const phone = contact.address
+  const request: SmsRequest = { purpose: 'confirmation', interval: 'signup', phone, channel }
+  const owner = await findUserByPhone(db, contact.address, aud)
+  if (!owner || isUnclaimed(owner, contact)) return otp.sendSms(db, request, now)
+  // Counted like a message that is sent, so that what is left of the quota tells nothing.
+  await otp.rehearseSms(db, { ...request, isCounted: true }, now)
+  return undefined
+}
+
+/** Registers whoever the code was sent to; `sent` is what `askPhoneSignUp` returned. */
+export async function signUpByPhone(
+  house: SignUpHouse,
+  trx: Trx,
+  signUp: PhoneSignUp,
+  sent: SentCode | undefined,
+  now: Date,
+): Promise<SignUpOutcome> {
+  const { audit, otp } = house
+  const registered = sent && (await register(house, trx, signUp.person, now))
+  if (!registered) return taken(house, trx, signUp, now)
+  const { user } = registered
+  await otp.storeSms(trx, user.id, sent, now)
+  await keepForProof(trx, registered, now)
+  await audit.record(trx, 'user_confirmation_requested', user, { ip: signUp.ip, now })
+  return { state: 'to be confirmed', user: asNew(house, user, signUp.person.contact, now) }
+}
+
+async function taken(
+  house: SignUpHouse,
+  trx: Trx,
+  { person, ip }: PhoneSignUp,
+  now: Date,
+): Promise<SignUpOutcome> {
+  const { audit, config } = house
+  const owner = await findUserByPhone(trx, person.contact.address, person.aud)
+  if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip, now })
+  // Where email addresses are confirmed at once, a client can tell taken ones anyway.
+  if (config.AUTH_MAILER_AUTOCONFIRM) return { state: 'taken', reveal: true }
+  return { state: 'taken', reveal: false, decoy: await decoyByPhone(house, trx, person, now) }
+}

@@ -1,0 +1,34 @@
+/** What a sign-up says of a person, and what of it their identity says. */
+import type { NewIdentity } from '../../../db/identities.ts'
+import type { Metadata } from '../../../db/users.ts'
+
+/** An address to be registered, by which a person can be written to. */
+export interface Contact {
+  provider: 'email' | 'phone'
+  /** In its stored form. */
+  address: string
+}
+
+/** By these an identity says whose it is and what is proven of it: never in a person's own words. */
+const identityClaims = ['sub', 'email', 'phone', 'email_verified', 'phone_verified']
+
+/** The sign-up's own data may not speak over what we know of the address. */
+export function metadataOf(userId: string, contact: Contact, data: Metadata): Metadata {
+  return { ...data, ...claimsOf(userId, contact) }
+}
+
+export function identityOf(
+  userId: string,
+  contact: Contact,
+  data: Metadata,
+): Omit<NewIdentity, 'user_id'> {
+  const { provider } = contact
+  const own = Object.entries(data).filter(([key]) => !identityClaims.includes(key))
+  const identity_data = { ...Object.fromEntries(own), ...claimsOf(userId, contact) }
+  return { provider, provider_id: userId, identity_data }
+}
+
+function claimsOf(sub: string, { provider, address }: Contact): Metadata {
+  const email = provider === 'email' && { email: address }
+  return { sub, ...email, email_verified: false, phone_verified: false }
+}

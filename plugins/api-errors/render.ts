@@ -1,0 +1,43 @@
+/** Both versions of the error body. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+import type { ApiError, ApiErrorDetails } from '../../errors.ts'
+
+const apiVersion = '2024-01-01'
+
+/** Clients that send this version or a later one read `code` as the error code. */
+function wantsNamedCode(request: FastifyRequest): boolean {
+  const version = request.headers['x-supabase-api-version']
+  if (typeof version !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(version)) return false
+  return version >= apiVersion && !Number.isNaN(Date.parse(version))
+}
+
+/** Sends the error, with all that clients are to know of it. */
+export function render(error: ApiError, request: FastifyRequest, reply: FastifyReply) {
+  const { status, details } = error
+  reply.status(status).header('cache-control', 'no-store')
+  if (details.retryAfter !== undefined) reply.header('retry-after', details.retryAfter)
+  if (status === 429) addLimitHeaders(details, reply)
+  const isNamed = wantsNamedCode(request)
+  if (isNamed) reply.header('x-supabase-api-version', apiVersion)
+  return reply.type('application/json').send(JSON.stringify(bodyOf(error, request.id, isNamed)))
+}
+
+/** What @fastify/rate-limit says of its limits, for those of accounts and mail too. */
+function addLimitHeaders({ limit = 1, retryAfter = 1 }: ApiErrorDetails, reply: FastifyReply) {
+  reply.header('x-ratelimit-limit', limit)
+  reply.header('x-ratelimit-remaining', 0)
+  reply.header('x-ratelimit-reset', retryAfter)
+}
+
+function bodyOf({ status, errorCode, message, details }: ApiError, id: string, isNamed: boolean) {
+  const { reasons, oauth } = details
+  const extra = {
+    ...(reasons && { weak_password: { reasons } }),
+    ...(status >= 500 && { error_id: id }),
+    ...(oauth && { error: oauth.error, error_description: oauth.description }),
+  }
+  return isNamed
+    ? { code: errorCode, message, ...extra }
+    : { code: status, error_code: errorCode, msg: message, ...extra }
+}

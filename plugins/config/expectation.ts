@@ -1,0 +1,56 @@
+import type { TSchema } from '@sinclair/typebox'
+
+import { formatDuration } from '../../schemas/duration.ts'
+
+const expected: Record<string, string> = {
+  text: 'a text',
+  bool: 'true or false',
+  whole: 'a whole number',
+  number: 'a number',
+  duration: 'a duration such as 90s, 15m or 1h30m, or a number of seconds',
+  list: 'values separated by commas',
+  url: 'an address that starts with https:// or http://',
+  link: 'an address that starts with https:// or http://',
+  site: 'an address such as https://app.example.com',
+  'postgres-url': 'an address such as postgres://user:password@host:5432/database',
+  'redis-url': 'an address such as redis://host:6379',
+  'hook-uri': 'an https:// or pg-functions:// address',
+  prefix: 'a path such as /auth/v1, or / for none',
+  header: 'the name of a header, such as X-Real-IP',
+  address: 'an e-mail address',
+  'secret-bytes': 'at least 32 bytes long, such as the output of `openssl rand -base64 48`',
+  key: '32 bytes as base64url, which are 43 characters',
+  keys: 'keys of 32 bytes as base64url (43 characters each), separated by commas',
+  'key-map': 'id:key,id:key with keys of 32 bytes as base64url (43 characters each)',
+  'hook-secrets': 'v1,whsec_ and 24 to 64 bytes as base64, several separated by |',
+  pem: 'a key in PEM form',
+  rate: 'a number an hour such as 30, or a number in a time such as 5/10m',
+  'test-codes': 'phone:code,phone:code with numbers in E.164 form and codes of digits',
+  'character-sets': 'sets of characters separated by colons',
+  headers: 'JSON such as {"X-Kind": ["$messageType"]}',
+  jwks: 'a JSON array of JSON Web Keys',
+  networks: 'none, or addresses and networks such as 10.0.0.0/8, separated by commas',
+  moment: 'a moment such as 2030-01-01T00:00:00Z',
+}
+
+/** Says what a right value of this variable would be, as a noun phrase. */
+export function expectation(schema: TSchema): string {
+  const type: string = schema['x-type']
+  if (type === 'choice') return oneOf(schema.enum)
+  if (type === 'map') return `name${schema['x-sign'] ?? ':'}value, several separated by commas`
+  if (schema.pattern !== undefined) return `a text that matches ${schema.pattern}`
+  return [expected[type], bounds(schema)].filter(Boolean).join(', ')
+}
+
+function oneOf(words: string[]): string {
+  return words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`
+}
+
+function bounds({ minimum, exclusiveMinimum, maximum, minItems, 'x-type': type }: TSchema): string {
+  const show = (bound: number) => (type === 'duration' ? formatDuration(bound) : String(bound))
+  if (minItems !== undefined) return 'at least one'
+  if (exclusiveMinimum !== undefined) return `above ${show(exclusiveMinimum)}`
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`
+  if (minimum) return `at least ${show(minimum)}`
+  return minimum === 0 ? 'not below 0' : ''
+}

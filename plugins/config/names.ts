@@ -1,0 +1,46 @@
+/** Which names of the environment stand for which variable, the documented ones first. */
+import type { TSchema } from '@sinclair/typebox'
+
+import { variableEntries } from './config.ts'
+
+export type Environment = Record<string, string | undefined>
+
+export interface Found {
+  text: string
+  /** The name under which the value stood in the environment. */
+  name: string
+  /** The name belongs to another server, so the operator gets a notice. */
+  foreign: boolean
+}
+
+/** The names another server has for a variable: its prefix, and what it reads without one. */
+export function foreignNames(variable: string, schema: TSchema): string[] {
+  const names: string[] = [variable, ...(schema['x-aliases'] ?? [])]
+  const prefixed = names.filter((name) => name.startsWith('AUTH_'))
+  return [
+    ...(schema['x-peer-names'] ?? []),
+    ...prefixed.map((name) => name.replace('AUTH_', 'GOTRUE_')),
+  ]
+}
+
+/** The variable's text under the first of its names that has one; an empty text is none. */
+export function lookUp(env: Environment, variable: string, schema: TSchema): Found | undefined {
+  for (const name of [variable, ...(schema['x-aliases'] ?? [])]) {
+    const text = env[name]?.trim()
+    if (text) return { text, name, foreign: false }
+  }
+  for (const name of foreignNames(variable, schema)) {
+    const text = env[name]?.trim()
+    if (text) return { text, name, foreign: true }
+  }
+  return undefined
+}
+
+/** Every name that means something here. */
+export const knownNames: ReadonlySet<string> = new Set(
+  variableEntries.flatMap(([variable, schema]) => [
+    variable,
+    ...(schema['x-aliases'] ?? []),
+    ...foreignNames(variable, schema),
+  ]),
+)

@@ -1,0 +1,85 @@
+/** What an operator should know about a configuration that is otherwise right. */
+import { type Config, variableEntries } from './config.ts'
+import { genericOidcVariable } from './generic-oidc.ts'
+import { core } from './groups/core.ts'
+import { type Environment, knownNames } from './names.ts'
+import { nearestName } from './nearest-name.ts'
+import type { FoundNames } from './read-config.ts'
+
+type Warn = (message: string) => void
+
+export function giveNotices(env: Environment, config: Config, found: FoundNames, warn: Warn) {
+  noticeForeignNames(found, warn)
+  noticeWithoutEffect(config, found, warn)
+  noticeUnknown(env, warn)
+  noticeSettings(config, warn)
+}
+
+function noticeForeignNames(found: FoundNames, warn: Warn) {
+  const names = [...found].flatMap(([variable, { name, foreign }]) =>
+    foreign ? [`${name} as ${variable}`] : [],
+  )
+  if (names.length > 0)
+    warn(`Some variables are read under another server's names: ${list(names)}.`)
+}
+
+/** One sentence each for what is inherited and for what is still to come. */
+function noticeWithoutEffect(config: Config, found: FoundNames, warn: Warn) {
+  const inherited: string[] = []
+  const planned: string[] = []
+  for (const [variable, schema] of variableEntries) {
+    const name = found.get(variable)?.name
+    if (name === undefined) continue
+    const reason: unknown = schema['x-inert'] ?? schema['x-deprecated']
+    if (reason !== undefined) inherited.push(`${name} (${reason})`)
+    if (schema['x-planned'] && config[variable] === true) planned.push(name)
+  }
+  if (inherited.length > 0) {
+    warn(`Some variables are deprecated and may be removed: ${list(inherited)}.`)
+  }
+  if (planned.length > 0) warn(`Some variables have no effect yet: ${list(planned)}.`)
+}
+
+function noticeUnknown(env: Environment, warn: Warn) {
+  for (const name of Object.keys(env)) {
+    if (!/^(AUTH|GOTRUE)_/.test(name) || knownNames.has(name)) continue
+    if (genericOidcVariable(name) !== undefined) continue
+    const nearest = nearestName(name.replace(/^GOTRUE_/, 'AUTH_'), knownNames)
+    warn(`${name} is not a known variable${nearest ? `; did you mean ${nearest}?` : '.'}`)
+  }
+}
+
+function noticeSettings(config: Config, warn: Warn) {
+  const { dev } = config
+  const sendsSms = config.AUTH_SMS_PROVIDER !== undefined || config.AUTH_HOOK_SEND_SMS_ENABLED
+  if (!dev && config.AUTH_SMTP_HOST === undefined) {
+    warn('AUTH_SMTP_HOST is not set: whatever must send mail is refused.')
+  }
+  if (!dev && config.AUTH_EXTERNAL_PHONE_ENABLED && !sendsSms) {
+    warn('AUTH_SMS_PROVIDER is not set: whatever must send a text message is refused.')
+  }
+  if (
+    !dev &&
+    config.AUTH_RATE_LIMIT_HEADER === undefined &&
+    !config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
+  ) {
+    warn('AUTH_RATE_LIMIT_HEADER is not set: nothing is limited by client address.')
+  }
+  if (!dev && believesNobodyElse(config)) {
+    warn(
+      'AUTH_TRUSTED_PROXIES is not set: a header with a client address is believed from this machine only.',
+    )
+  }
+}
+
+/** A header with client addresses is configured, and nobody who may send it. */
+function believesNobodyElse(config: Config): boolean {
+  const isHeaderRead =
+    config.AUTH_RATE_LIMIT_HEADER !== undefined || config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
+  const preset: string[] = core.AUTH_TRUSTED_PROXIES.default
+  return isHeaderRead && config.AUTH_TRUSTED_PROXIES.join() === preset.join()
+}
+
+function list(entries: string[]): string {
+  return entries.join(', ')
+}

@@ -1,0 +1,89 @@
+/**
+ * From the text of a variable to its value: one function for each `x-type`.
+ * A parser returns `undefined` for a text that is none of its kind.
+ */
+import type { TSchema } from '@sinclair/typebox'
+
+import { parseDuration } from '../../schemas/duration.ts'
+import { absoluteUrl, httpUrl, urlOf } from './parse-url.ts'
+import {
+  parseCharacterSets,
+  parseHeaders,
+  parseJwks,
+  parseKeyMap,
+  parseMap,
+  parseMoment,
+  parseNetworks,
+  parseRate,
+  parseTestCodes,
+} from './parse-values.ts'
+
+export type Parser = (text: string, schema: TSchema) => unknown
+
+const booleans = new Map([
+  ...['true', '1', 't', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'f', 'no', 'off'].map((word) => [word, false] as const),
+])
+
+const key = /^[A-Za-z0-9_-]{43}=?$/
+const header = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const address = /^[^\s@<>,]+@[^\s@<>,]+$/
+const hookSecret = /^v1,whsec_[A-Za-z0-9+/_-]{32,86}={0,2}$/
+
+const only = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined)
+const every = (pattern: RegExp, sign: string) => (text: string) => {
+  const entries = split(text, sign)
+  return entries.every((entry) => pattern.test(entry)) ? entries : undefined
+}
+
+export const parsers: Record<string, Parser> = {
+  text: (text) => text,
+  bool: (text) => booleans.get(text.toLowerCase()),
+  whole: (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : undefined),
+  number: (text) => (/^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : undefined),
+  duration,
+  list: (text) => split(text, ','),
+  choice: (text, schema) => choice(schema['x-synonyms']?.[text.toLowerCase()] ?? text, schema.enum),
+  url: (text) => httpUrl(text)?.replace(/\/+$/, ''),
+  link: httpUrl,
+  site: absoluteUrl,
+  'postgres-url': (text) => urlOf(text, ['postgres:', 'postgresql:']),
+  'redis-url': (text) => urlOf(text, ['redis:', 'rediss:']),
+  'hook-uri': (text) => urlOf(text, ['https:', 'http:', 'pg-functions:']),
+  prefix: (text) => (/^(\/[\w.~-]+)*\/?$/.test(text) ? text.replace(/\/$/, '') : undefined),
+  header: only(header),
+  address: only(address),
+  'secret-bytes': (text) => (Buffer.byteLength(text) >= 32 ? text : undefined),
+  key: only(key),
+  keys: every(key, ','),
+  'hook-secrets': every(hookSecret, '|'),
+  pem: (text) => text.replaceAll('\\n', '\n'),
+  rate: parseRate,
+  map: (text, schema) => parseMap(text, schema['x-sign'] ?? ':'),
+  'key-map': (text) => parseKeyMap(text, key),
+  'test-codes': parseTestCodes,
+  'character-sets': parseCharacterSets,
+  headers: parseHeaders,
+  jwks: parseJwks,
+  moment: parseMoment,
+  networks: parseNetworks,
+}
+
+function duration(text: string): number | undefined {
+  try {
+    return parseDuration(text)
+  } catch {
+    return undefined
+  }
+}
+
+function choice(text: string, words: string[]): string | undefined {
+  return words.find((word) => word.toLowerCase() === text.toLowerCase())
+}
+
+function split(text: string, sign: string): string[] {
+  return text
+    .split(sign)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}

@@ -1,0 +1,28 @@
+import type { Config, VariableName } from '../config.ts'
+import type { smsProviderNames } from '../groups/sms.ts'
+import type { Mistake } from '../mistake.ts'
+import { missing } from './missing.ts'
+
+const needed: Record<(typeof smsProviderNames)[number], readonly VariableName[]> = {
+  twilio: [
+    'AUTH_SMS_TWILIO_ACCOUNT_SID',
+    'AUTH_SMS_TWILIO_AUTH_TOKEN',
+    'AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID',
+  ],
+  twilio_verify: [
+    'AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID',
+    'AUTH_SMS_TWILIO_VERIFY_AUTH_TOKEN',
+    'AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID',
+  ],
+  messagebird: ['AUTH_SMS_MESSAGEBIRD_ACCESS_KEY', 'AUTH_SMS_MESSAGEBIRD_ORIGINATOR'],
+  textlocal: ['AUTH_SMS_TEXTLOCAL_API_KEY', 'AUTH_SMS_TEXTLOCAL_SENDER'],
+  vonage: ['AUTH_SMS_VONAGE_API_KEY', 'AUTH_SMS_VONAGE_API_SECRET', 'AUTH_SMS_VONAGE_FROM'],
+}
+
+export function smsRule(config: Config): Mistake[] {
+  const provider = config.AUTH_SMS_PROVIDER
+  if (!config.AUTH_EXTERNAL_PHONE_ENABLED || provider === undefined) return []
+  const [variable, name] = ['AUTH_SMS_PROVIDER', 'sending text messages']
+  const feature = { name, askedBy: [variable], offBy: variable }
+  return missing(config, needed[provider], `${variable} is ${provider}`, feature)
+}

@@ -1,0 +1,77 @@
+/**
+ * The outbox: mail that is to be sent, kept in Postgres. It is put there in the transaction of the change that causes
+ * it; any replica sends it, at most once (docs/mail.md says what that means when something crashes).
+ */
+import { randomUUID } from 'node:crypto'
+
+import type { Trx } from '../../db/database.ts'
+import { mailInsertion } from '../../db/mail-messages.ts'
+import type { MailKind } from '../../mail/kinds.ts'
+import type { MailRenderer } from '../../mail/render.ts'
+import type { MailVariables } from '../../mail/variables.ts'
+import type { House } from '../define-plugin.ts'
+import type { Deliver } from './deliver.ts'
+import { addBacklogGauges } from './outbox/backlog-gauges.ts'
+import { scheduleCleanup } from './outbox/clean-up.ts'
+import { createCompose } from './outbox/compose.ts'
+import { createMailJobs, sendTask } from './outbox/job.ts'
+import { sealPayload } from './outbox/payload.ts'
+import { createSender } from './outbox/send.ts'
+
+export interface MailRequest<Kind extends MailKind> {
+  kind: Kind
+  to: string
+  variables: MailVariables[Kind]
+  /** When its link or code ends; a mail that would come later is dropped. */
+  expiresAt?: Date | undefined
+  /** A UUID, when the client has been told one. */
+  messageId?: string | undefined
+}
+
+export interface Sending {
+  renderer: MailRenderer
+  deliver: Deliver
+  retryDelay: RetryDelay
+}
+
+/** Milliseconds to wait after so many attempts. */
+export type RetryDelay = (attempts: number) => number
+
+export type Outbox = ReturnType<typeof createOutbox>
+
+type OutboxHouse = House<'config' | 'db' | 'encryption' | 'jobQueue' | 'log' | 'telemetry'>
+
+export function createOutbox(house: OutboxHouse) {
+  const { config, db, encryption, jobQueue, log, telemetry } = house
+  const jobs = createMailJobs(jobQueue.schema)
+  const insertMail = mailInsertion(jobs)
+  scheduleCleanup(house, jobs)
+  addBacklogGauges(house)
+
+  return {
+    /** The mail exists when `trx` commits, and never when it does not. Returns the message's id. */
+    async put<Kind extends MailKind>(
+      trx: Trx,
+      { kind, to, variables, expiresAt, messageId: id = randomUUID() }: MailRequest<Kind>,
+      now: Date,
+    ): Promise<string> {
+      const payload = sealPayload(encryption, id, { to, variables })
+      await insertMail(trx, { id, kind, payload, expires_at: expiresAt ?? null, now })
+      return id
+    },
+
+    /** From the start of the job queue on, this process sends what waits. */
+    send({ renderer, deliver, retryDelay }: Sending): void {
+      const fromAddress = config.AUTH_SMTP_ADMIN_EMAIL ?? 'postern@localhost'
+      const compose = createCompose({ encryption, renderer, fromAddress, log })
+      const onAttempt = (outcome: string) => telemetry.metrics.count('postern.mails', { outcome })
+      const send = createSender({ db, compose, deliver, jobs, log, retryDelay, onAttempt })
+      jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal))
+    },
+  }
+}
+
+function idIn(payload: unknown): string {
+  if (typeof payload === 'object' && payload !== null && 'id' in payload) return String(payload.id)
+  throw new TypeError(`a job of ${sendTask} names no message`)
+}

@@ -1,0 +1,54 @@
+/** From a row of the outbox to a mail that can be sent. */
+import type { FastifyBaseLogger } from 'fastify'
+
+import type { WaitingMailMessage } from '../../../db/mail-messages.ts'
+import { type MailKind, mailKinds } from '../../../mail/kinds.ts'
+import type { MailRenderer } from '../../../mail/render.ts'
+import { messageIdOf } from '../../../mail/transport.ts'
+import { StoredFormError } from '../../../schemas/stored.ts'
+import type { Encryption } from '../../encryption.ts'
+import type { Delivery } from '../deliver.ts'
+import { openPayload } from './payload.ts'
+import { unknownForm, unknownKind, unreadable, unrendered } from './reasons.ts'
+
+export interface ComposeDeps {
+  encryption: Encryption
+  renderer: MailRenderer
+  /** Its domain ends the Message-ID. */
+  fromAddress: string
+  log: Pick<FastifyBaseLogger, 'error'>
+}
+
+export type Compose = (message: WaitingMailMessage) => Promise<Delivery | { reason: string }>
+
+/** What is made cannot fail later for want of a key or a template; otherwise the reason says why. */
+export function createCompose({ encryption, renderer, fromAddress, log }: ComposeDeps): Compose {
+  return async ({ id, kind, payload, created_at }) => {
+    // Another version of the server may have queued it.
+    if (!isMailKind(kind)) return { reason: unknownKind }
+    try {
+      const { to, variables } = openPayload(encryption, kind, id, payload)
+      const rendered = await renderer.render(kind, variables)
+      const messageId = messageIdOf(id, fromAddress)
+      return { kind, messageId, to, date: created_at, ...rendered, ...proofIn(variables) }
+    } catch (error) {
+      log.error({ err: error, messageId: id, kind }, 'a mail could not be composed')
+      return { reason: reasonOf(error) }
+    }
+  }
+}
+
+function isMailKind(kind: string): kind is MailKind {
+  return Object.hasOwn(mailKinds, kind)
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof StoredFormError) return unknownForm
+  return error instanceof Error && error.name === 'DecryptionError' ? unreadable : unrendered
+}
+
+/** The link and the code, for the inbox of the development server. */
+function proofIn(variables: object): Pick<Delivery, 'links' | 'code'> {
+  const { ConfirmationURL, Token }: { ConfirmationURL?: string; Token?: string } = variables
+  return { links: ConfirmationURL ? [ConfirmationURL] : [], code: Token ?? null }
+}

@@ -1,0 +1,41 @@
+/** What a message in the outbox holds, in the one form in which it may lie in the database: encrypted for its row. */
+import { type Static, Type } from '@sinclair/typebox'
+
+import { type MailKind, mailKinds } from '../../../mail/kinds.ts'
+import type { MailVariables } from '../../../mail/variables.ts'
+import { readStored } from '../../../schemas/stored.ts'
+import type { Encryption } from '../../encryption.ts'
+
+export interface MailPayload<Kind extends MailKind = MailKind> {
+  to: string
+  variables: MailVariables[Kind]
+}
+
+const what = 'A queued mail'
+const address = { v: Type.Literal(1), to: Type.String() }
+const Addressed = Type.Object(address)
+
+export function sealPayload(encryption: Encryption, id: string, payload: MailPayload): string {
+  const stored: Static<typeof Addressed> & MailPayload = { v: 1, ...payload }
+  return encryption.encrypt(id, JSON.stringify(stored))
+}
+
+/** Throws DecryptionError when the key it was sealed with is not configured, and StoredFormError. */
+export function openPayload(
+  encryption: Encryption,
+  kind: MailKind,
+  id: string,
+  sealed: string,
+): MailPayload {
+  const schema = Type.Object({ ...address, variables: mailKinds[kind].variables })
+  return readStored(schema, parsed(encryption, id, sealed), what)
+}
+
+/** To whom a message of any kind goes. Throws what openPayload throws. */
+export function recipientIn(encryption: Encryption, id: string, sealed: string): string {
+  return readStored(Addressed, parsed(encryption, id, sealed), what).to
+}
+
+function parsed(encryption: Encryption, id: string, sealed: string): unknown {
+  return JSON.parse(encryption.decrypt(id, sealed, what))
+}

@@ -1,0 +1,17 @@
+/** Why a message is dead, as operators read it in a list and as `npm run mail -- retry` tells them apart. */
+
+/** Begins the reason of everything that may have reached its recipient. */
+export const uncertain = 'may have been delivered'
+
+export const crashed = `${uncertain}: the server stopped while it was being sent`
+export const expired = 'expired: it was not sent while its link or code was good'
+export const gaveUp = 'gave up after three days'
+export const unknownKind = 'its kind is not known to this version of the server'
+export const unknownForm = 'its content has a form that this version of the server does not know'
+export const unrendered = 'it could not be rendered; see the log'
+export const unreadable = 'its content cannot be decrypted; see AUTH_ENCRYPTION_OLD_KEYS'
+
+/** Mail servers like to repeat the recipient, and reasons are stored and logged in clear. */
+export function withoutAddresses(text: string): string {
+  return text.replace(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '(address)')
+}

@@ -1,0 +1,67 @@
+import type { FastifyBaseLogger } from 'fastify'
+
+import type { Db } from '../../../db/database.ts'
+import {
+  type Attempt,
+  markMailDead,
+  markMailSent,
+  requeueMailMessage,
+  type WaitingMailMessage,
+} from '../../../db/mail-messages.ts'
+import type { MailJobs } from './job.ts'
+import type { Outcome } from './outcome.ts'
+import { gaveUp, uncertain } from './reasons.ts'
+
+export interface RecordDeps {
+  db: Db
+  jobs: MailJobs
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+  /** Milliseconds to wait after so many attempts. */
+  retryDelay: (attempts: number) => number
+  onAttempt?: (outcome: Outcome['result']) => void
+}
+
+/** Mail without a link or code, which nothing makes stale, is tried for three days. */
+const longestWaitMs = 3 * 24 * 3600_000
+
+/** Writes down what became of an attempt. May be called again after it threw. */
+export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDeps) {
+  async function wait(message: WaitingMailMessage, attempt: Attempt, reason: string, now: Date) {
+    if (!message.expires_at && now.getTime() - message.created_at.getTime() > longestWaitMs) {
+      return markDead(message, attempt, `${gaveUp}: ${reason}`, now)
+    }
+    const runAt = new Date(now.getTime() + retryDelay(attempt.attempts))
+    await requeueMailMessage(db, attempt, reason, (id) => jobs(id, { runAt }), now)
+    const { id, kind } = message
+    log.warn({ messageId: id, kind, reason, nextAttempt: runAt }, 'a mail could not be sent yet')
+  }
+
+  async function markDead(
+    message: WaitingMailMessage,
+    attempt: Attempt,
+    reason: string,
+    now: Date,
+  ) {
+    await markMailDead(db, attempt, { reason, keepPayload: true }, now)
+    log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail is a dead letter')
+  }
+
+  return async (message: WaitingMailMessage, attempt: Attempt, outcome: Outcome): Promise<void> => {
+    const now = new Date()
+    onAttempt?.(outcome.result)
+    switch (outcome.result) {
+      case 'sent': {
+        await markMailSent(db, attempt, now)
+        const { id, kind } = message
+        log.info({ messageId: id, kind, response: outcome.response }, 'a mail was accepted')
+        return
+      }
+      case 'temporary':
+        return wait(message, attempt, outcome.reason, now)
+      case 'permanent':
+        return markDead(message, attempt, outcome.reason, now)
+      case 'ambiguous':
+        return markDead(message, attempt, `${uncertain}: ${outcome.reason}`, now)
+    }
+  }
+}

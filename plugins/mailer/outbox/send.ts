@@ -1,0 +1,44 @@
+/**
+ * The worker's side of the outbox. A message goes out at most once, whatever crashes: the claim is committed
+ * before the mail server hears of it, and what may have been accepted is never sent again by itself.
+ */
+import {
+  claimMailMessage,
+  findWaitingMail,
+  markMailDead,
+  type WaitingMailMessage,
+} from '../../../db/mail-messages.ts'
+import type { Deliver } from '../deliver.ts'
+import type { Compose } from './compose.ts'
+import { outcomeOf } from './outcome.ts'
+import { expired } from './reasons.ts'
+import { createRecord, type RecordDeps } from './record.ts'
+import { retryWrite } from './retry-write.ts'
+
+export interface SenderDeps extends RecordDeps {
+  compose: Compose
+  deliver: Deliver
+}
+
+export function createSender(deps: SenderDeps) {
+  const { db, compose, deliver, log } = deps
+  const record = createRecord(deps)
+
+  async function drop(message: WaitingMailMessage, reason: string, keepPayload: boolean) {
+    log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail was dropped')
+    await markMailDead(db, message, { reason, keepPayload }, new Date())
+  }
+
+  /** Sends a message that waits, and does nothing for any other. Throws when the database cannot be reached. */
+  return async function send(id: string, signal: AbortSignal): Promise<void> {
+    const message = await findWaitingMail(db, id)
+    if (!message) return
+    if (message.expires_at && message.expires_at <= new Date()) return drop(message, expired, false)
+    const composed = await compose(message)
+    if ('reason' in composed) return drop(message, composed.reason, true)
+    const claim = await claimMailMessage(db, message, new Date())
+    if (!claim) return
+    const outcome = await outcomeOf(deliver, composed)
+    await retryWrite(() => record(message, claim, outcome), signal)
+  }
+}

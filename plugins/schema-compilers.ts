@@ -1,0 +1,51 @@
+/**
+ * Requests are checked by Ajv, without coercion, and answers written by fast-json-stringify. Both are compiled once for a
+ * schema, not once for every route that has it: the error body alone is the answer of them all.
+ */
+import AjvCompiler from '@fastify/ajv-compiler'
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
+import type { FastifySchemaCompiler } from 'fastify'
+
+import { defineExtension } from './define-plugin.ts'
+
+const compileValidator: FastifySchemaCompiler<unknown> = AjvCompiler()(
+  {},
+  { customOptions: { coerceTypes: false, removeAdditional: false } },
+)
+const compileSerializer = SerializerSelector()()
+
+type AnswerRoute = Omit<Parameters<typeof compileSerializer>[0], 'httpStatus' | 'schema'> & {
+  schema: unknown
+  httpStatus?: string
+}
+
+export const validatorCompiler = oncePerSchema(compileValidator)
+export const serializerCompiler = oncePerSchema(
+  ({ httpStatus = 'default', ...route }: AnswerRoute) =>
+    compileSerializer({ ...route, httpStatus }),
+)
+
+/** Schemas are constants of their modules, so what is compiled serves every server of the process. */
+function oncePerSchema<Route extends { schema: unknown }, Compiled>(
+  compile: (route: Route) => Compiled,
+): (route: Route) => Compiled {
+  const compiled = new WeakMap<object, Compiled>()
+  return (route) => {
+    const { schema } = route
+    if (typeof schema !== 'object' || schema === null) return compile(route)
+    const known = compiled.get(schema)
+    if (known !== undefined) return known
+    const made = compile(route)
+    compiled.set(schema, made)
+    return made
+  }
+}
+
+export default defineExtension({
+  name: 'schema-compilers',
+  needs: ['setValidatorCompiler', 'setSerializerCompiler'],
+  install(house) {
+    house.setValidatorCompiler(validatorCompiler)
+    house.setSerializerCompiler(serializerCompiler)
+  },
+})

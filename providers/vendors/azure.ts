@@ -1,0 +1,90 @@
+import { baseUrl } from '../base-url.ts'
+import { verifyCallbackIdToken } from '../callback-id-token.ts'
+import { genericProfile, otherClaims } from '../generic-claims.ts'
+import { email } from '../identity.ts'
+import { text, truth } from '../json.ts'
+import { oauth2Provider } from '../oauth2.ts'
+import type { Claims, Profile, ProviderSettings, Vendor } from '../provider.ts'
+
+const host = 'https://login.microsoftonline.com'
+const everyone = [`${host}/common`, `${host}/organizations`, `${host}/consumers`]
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const v2 = new RegExp(`^${host.replaceAll('.', '\\.')}/${uuid}/v2\\.0$`)
+const others = [
+  new RegExp(`^https://sts\\.windows\\.net/${uuid}/$`),
+  new RegExp(`^https://[a-z0-9-]+\\.ciamlogin\\.com/${uuid}/v2\\.0$`),
+]
+/** The tenant of personal accounts, whose addresses Microsoft itself has proven. */
+const personal = `${host}/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0`
+const technical = [
+  ...['aud', 'iss', 'iat', 'nbf', 'exp', 'c_hash', 'at_hash', 'aio', 'nonce', 'rh', 'uti'],
+  ...['jti', 'ver', 'sub', 'name', 'preferred_username'],
+]
+
+export const azure: Vendor = {
+  name: 'Microsoft',
+  docs: {
+    title: 'Microsoft Entra ID (Azure)',
+    register: 'https://entra.microsoft.com/ (App registrations)',
+    steps: [
+      'Register an application; add the redirect URI on the platform "Web".',
+      'Under "Certificates & secrets" make a client secret and copy its value, not its id.',
+      'Under "Token configuration" add the optional claims `email` and `xms_edov` for ID tokens.',
+    ],
+    scopes: 'openid email profile',
+    url: '`https://login.microsoftonline.com/<tenant id>` for one tenant, `https://<name>.ciamlogin.com/<tenant id>` for External ID; default: `https://login.microsoftonline.com/common`, every tenant',
+    notes: [
+      'With one tenant configured, tokens of every other tenant are refused. Use the tenant id, not a domain name.',
+      'Any administrator of any tenant can give a user any e-mail address. So with `common` or `organizations` an address counts as verified only when `xms_edov` says so or the account is a personal one; with one tenant a missing `xms_edov` counts as verified.',
+    ],
+  },
+
+  create(settings, upstream) {
+    const base = baseUrl(settings, `${host}/common`)
+    const accepts = (issuer: string) => acceptsIssuer(issuer, settings)
+    return oauth2Provider(settings, upstream, {
+      endpoints: () => ({
+        authorize: `${base}/oauth2/v2.0/authorize`,
+        token: `${base}/oauth2/v2.0/token`,
+      }),
+      scopes: ['openid', 'email', 'profile'],
+      pkce: true,
+      nonce: true,
+      async profile(grant) {
+        const check = { accepts, clientIds: settings.clientIds }
+        return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check), settings)
+      },
+    })
+  },
+
+  idToken: { accepts: acceptsIssuer, nonce: true, profile: profileOf },
+}
+
+function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
+  const base = baseUrl(settings, `${host}/common`)
+  if (!everyone.includes(base)) return [base, `${base}/v2.0`].includes(issuer)
+  if (base === `${host}/consumers`) return issuer === personal
+  return [v2, ...others].some((pattern) => pattern.test(issuer))
+}
+
+function profileOf(claims: Claims, settings: ProviderSettings): Profile {
+  const issuer = text(claims.iss)
+  const oneTenant = !everyone.includes(baseUrl(settings, `${host}/common`))
+  if (!v2.test(issuer)) return genericProfile(claims, isVerified(claims, oneTenant))
+  const sub = text(claims.sub)
+  const { name, preferred_username } = claims
+  return {
+    sub,
+    claims: {
+      ...{ iss: issuer, sub, provider_id: sub, full_name: name, preferred_username },
+      ...otherClaims(claims, technical),
+    },
+    emails: email(text(claims.email), isVerified(claims, oneTenant || issuer === personal)),
+  }
+}
+
+/** `xms_edov`: the owner of the address's domain has been verified. It is sent in many forms. */
+function isVerified({ xms_edov, email_verified }: Claims, trusted: boolean): boolean {
+  if (xms_edov !== undefined) return truth(xms_edov) || xms_edov === '1'
+  return trusted && (email_verified === undefined || truth(email_verified))
+}

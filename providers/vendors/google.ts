@@ -1,0 +1,75 @@
+import { baseUrl } from '../base-url.ts'
+import { verifyCallbackIdToken } from '../callback-id-token.ts'
+import { email, person } from '../identity.ts'
+import { discoveredEndpoints } from '../issuers.ts'
+import { record, text, truth } from '../json.ts'
+import { oauth2Provider } from '../oauth2.ts'
+import type { Claims, Profile, ProviderSettings, Vendor } from '../provider.ts'
+
+const standard = 'https://accounts.google.com'
+
+export const google: Vendor = {
+  name: 'Google',
+  docs: {
+    title: 'Google',
+    register: 'https://console.cloud.google.com/auth/clients',
+    steps: [
+      'Configure the consent screen with the scopes openid, email and profile.',
+      'Create an OAuth client of type "Web application" and add the redirect URI.',
+    ],
+    scopes: 'openid email profile',
+    url: 'the issuer, for tests',
+    notes: [
+      'For native apps and One Tap put their client ids behind the first one, separated by commas: every entry is an accepted audience.',
+      'Pass `access_type=offline` and `prompt=consent` for a provider_refresh_token; `hd` limits the choice to a Workspace domain (check `custom_claims.hd` as well).',
+    ],
+  },
+
+  create(settings, upstream) {
+    const accepts = (issuer: string) => acceptsIssuer(issuer, settings)
+    const discoverAt = baseUrl(settings, standard)
+    const api = baseUrl(settings, 'https://www.googleapis.com')
+    return oauth2Provider(settings, upstream, {
+      endpoints: discoveredEndpoints(upstream.issuers, discoverAt, accepts),
+      scopes: ['openid', 'email', 'profile'],
+      pkce: true,
+      nonce: true,
+      async profile(grant) {
+        if (grant.tokens.idToken !== '') {
+          const check = { accepts, discoverAt, clientIds: settings.clientIds }
+          return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check))
+        }
+        const iss = `${api}/userinfo/v2/me`
+        return profileOf({ ...record(await grant.get(iss)), iss })
+      },
+    })
+  },
+
+  idToken: {
+    accepts: acceptsIssuer,
+    discoverAt: (settings) => baseUrl(settings, standard),
+    nonce: true,
+    profile: profileOf,
+  },
+}
+
+function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
+  const expected = baseUrl(settings, standard)
+  return issuer === expected || (!settings.url && issuer === 'accounts.google.com')
+}
+
+/** The id_token and the older userinfo reply, which names two things differently. */
+function profileOf(claims: Claims): Profile {
+  const sub = text(claims.sub) || text(claims.id)
+  const verified = truth(claims.email_verified) || truth(claims.verified_email)
+  const hd = text(claims.hd)
+  return {
+    sub,
+    claims: {
+      ...person(sub, text(claims.name), text(claims.picture)),
+      iss: claims.iss,
+      ...(hd !== '' && { custom_claims: { hd } }),
+    },
+    emails: email(text(claims.email), verified),
+  }
+}

@@ -1,0 +1,54 @@
+import { genericProfile, otherClaims } from '../generic-claims.ts'
+import { email, person } from '../identity.ts'
+import { record, text, truth } from '../json.ts'
+import { oauth2Provider } from '../oauth2.ts'
+import { ProviderError, type ProviderSettings, type Vendor } from '../provider.ts'
+
+export const keycloak: Vendor = {
+  name: 'Keycloak',
+  docs: {
+    title: 'Keycloak',
+    register: 'the admin console of your Keycloak (realm, Clients)',
+    steps: [
+      'Create an OpenID Connect client with client authentication and the standard flow on.',
+      'Enter the redirect URI under "Valid redirect URIs"; the secret is on the tab "Credentials".',
+    ],
+    scopes: 'openid profile email',
+    url: 'required: the realm, `https://keycloak.example.com/realms/<realm>`',
+    notes: ['Addresses count as verified when Keycloak says "Email verified" of the user.'],
+  },
+
+  create(settings, upstream) {
+    return oauth2Provider(settings, upstream, {
+      endpoints() {
+        const issuer = realm(settings)
+        const protocol = `${issuer}/protocol/openid-connect`
+        return { authorize: `${protocol}/auth`, token: `${protocol}/token`, issuer }
+      },
+      scopes: ['openid', 'profile', 'email'],
+      pkce: true,
+      async profile({ get }) {
+        const iss = realm(settings)
+        const user = record(await get(`${iss}/protocol/openid-connect/userinfo`))
+        const sub = text(user.sub)
+        const custom = otherClaims(user, ['name', 'sub', 'email', 'email_verified'])
+        return {
+          sub,
+          claims: { ...person(sub, text(user.name)), ...custom, iss },
+          emails: email(text(user.email), truth(user.email_verified)),
+        }
+      },
+    })
+  },
+
+  idToken: {
+    accepts: (issuer, { url }) => url !== undefined && issuer === url.replace(/\/$/, ''),
+    nonce: true,
+    profile: (claims) => genericProfile(claims),
+  },
+}
+
+function realm({ url }: ProviderSettings): string {
+  if (url) return url.replace(/\/$/, '')
+  throw new ProviderError('configuration', 'the realm URL is missing')
+}

@@ -1,0 +1,52 @@
+import { baseUrl } from '../base-url.ts'
+import { verifyCallbackIdToken } from '../callback-id-token.ts'
+import { email, fullName } from '../identity.ts'
+import { discoveredEndpoints } from '../issuers.ts'
+import { text, truth } from '../json.ts'
+import { oauth2Provider } from '../oauth2.ts'
+import type { Claims, Profile, Vendor } from '../provider.ts'
+
+const standard = 'https://www.linkedin.com/oauth'
+const api = 'https://api.linkedin.com/oauth/v2'
+
+export const linkedinOidc: Vendor = {
+  name: 'LinkedIn',
+  docs: {
+    title: 'LinkedIn',
+    register: 'https://www.linkedin.com/developers/apps',
+    steps: [
+      'Create an app and add the product "Sign In with LinkedIn using OpenID Connect".',
+      'On the tab "Auth" add the redirect URI.',
+    ],
+    scopes: 'openid email profile',
+    url: 'the issuer, for tests',
+    notes: [],
+  },
+
+  create(settings, upstream) {
+    const issuer = baseUrl(settings, standard)
+    const accepts = (claimed: string) => claimed === issuer
+    const { clientIds } = settings
+    return oauth2Provider(settings, upstream, {
+      endpoints: settings.url
+        ? discoveredEndpoints(upstream.issuers, issuer, accepts)
+        : () => ({ authorize: `${api}/authorization`, token: `${api}/accessToken` }),
+      scopes: ['openid', 'email', 'profile'],
+      async profile(grant) {
+        const check = { accepts, clientIds }
+        return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check))
+      },
+    })
+  },
+}
+
+function profileOf(claims: Claims): Profile {
+  const sub = text(claims.sub)
+  const { iss, given_name, family_name, locale, picture } = claims
+  const name = fullName(text(given_name), text(family_name)) || text(claims.name)
+  return {
+    sub,
+    claims: { iss, sub, provider_id: sub, name, given_name, family_name, locale, picture },
+    emails: email(text(claims.email), truth(claims.email_verified)),
+  }
+}

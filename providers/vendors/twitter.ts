@@ -1,0 +1,128 @@
+/** OAuth 1.0a (RFC 5849), which no other provider here uses. */
+import { baseUrl } from '../base-url.ts'
+import { sameText } from '../constant-time.ts'
+import { NoReply, parseJson, type Send } from '../http.ts'
+import { email, person, toIdentity } from '../identity.ts'
+import { at, text } from '../json.ts'
+import { oauth1Header } from '../oauth1.ts'
+import type { Callback, Profile, ProviderSettings, Vendor } from '../provider.ts'
+import { ProviderError, type ProviderFault } from '../provider.ts'
+import { describe } from '../token-reply.ts'
+
+interface Token {
+  token: string
+  secret: string
+}
+
+export const twitter: Vendor = {
+  name: 'X (Twitter)',
+  docs: {
+    title: 'Twitter (OAuth 1.0a)',
+    register: 'https://developer.x.com/en/portal/projects-and-apps',
+    steps: [
+      'In "User authentication settings" choose "Web App", add the redirect URI, and turn "Request email from users" on.',
+      'Client id and secret are the API key and the API key secret of "Consumer Keys".',
+    ],
+    scopes: 'none',
+    url: 'replaces api.twitter.com',
+    notes: ['Scopes and further parameters are ignored.', 'Prefer x (OAuth 2) for new projects.'],
+  },
+
+  create(settings, { send }) {
+    const api = baseUrl(settings, 'https://api.twitter.com')
+    return {
+      async authorizationUrl({ state, now }) {
+        const oauth_callback = withState(settings.redirectUri, state)
+        const address = `${api}/oauth/request_token`
+        const request = { settings, send, now, fault: 'request_token' as const }
+        const none = { token: '', secret: '' }
+        const { token, secret } = await fetchToken(request, address, none, { oauth_callback })
+        const url = new URL(
+          `${api}/oauth/authenticate?${new URLSearchParams({ oauth_token: token })}`,
+        )
+        return { url, secrets: { requestToken: token, requestTokenSecret: secret } }
+      },
+
+      async identity(callback) {
+        const request = { settings, send, now: callback.now, fault: 'code_exchange' as const }
+        const { token, oauth_verifier } = callbackOf(callback)
+        const address = `${api}/oauth/access_token`
+        const access = await fetchToken(request, address, token, { oauth_verifier })
+        const iss = `${api}/1.1/account/verify_credentials.json?include_email=true&include_entities=false&skip_status=true`
+        const body = await signedGet({ ...request, fault: 'profile' }, iss, access)
+        const tokens = { accessToken: access.token, refreshToken: '', idToken: '' }
+        const profile = profileOf(parseJson(body), iss)
+        return toIdentity(profile, { ...tokens, tokenType: '', reply: undefined })
+      },
+    }
+  },
+}
+
+interface Request {
+  settings: ProviderSettings
+  send: Send
+  now: Date
+  fault: ProviderFault
+}
+
+async function fetchToken(
+  request: Request,
+  url: string,
+  signing: Token,
+  params: Record<string, string>,
+): Promise<Token> {
+  const form = new URLSearchParams(await signedGet(request, url, signing, params))
+  const [token, secret] = [form.get('oauth_token'), form.get('oauth_token_secret')]
+  if (token && secret !== null) return { token, secret }
+  throw new ProviderError(request.fault, 'the reply has no token')
+}
+
+async function signedGet(
+  { settings, send, now, fault }: Request,
+  url: string,
+  { token, secret: tokenSecret }: Token,
+  params: Record<string, string> = {},
+): Promise<string> {
+  const consumer = { consumerKey: settings.clientIds[0], consumerSecret: settings.secret }
+  const { consumerKey, consumerSecret } = consumer
+  if (!consumerKey || !consumerSecret) throw new ProviderError('configuration', 'no key or secret')
+  const signed = { url, consumerKey, consumerSecret, token, tokenSecret, params, now }
+  try {
+    const reply = await send(url, { headers: { authorization: oauth1Header(signed) } })
+    if (reply.ok) return reply.body
+    throw new ProviderError(fault, `${reply.address}: ${describe(reply, '')}`)
+  } catch (error) {
+    if (error instanceof NoReply) throw new ProviderError(fault, error.message)
+    throw error
+  }
+}
+
+function callbackOf({ params, secrets }: Callback) {
+  const { denied, oauth_token: token, oauth_verifier } = params
+  if (denied) throw new ProviderError('code_exchange', 'the person declined')
+  if (!token || !oauth_verifier) throw new ProviderError('callback', 'no token or verifier')
+  // Another flow's token would sign the person in as whoever granted that one (login CSRF).
+  if (!sameText(token, secrets.requestToken ?? '')) {
+    throw new ProviderError('callback', 'the callback is of another flow')
+  }
+  return { token: { token, secret: secrets.requestTokenSecret ?? '' }, oauth_verifier }
+}
+
+function withState(redirectUri: string, state: string): string {
+  const url = URL.parse(redirectUri)
+  if (!url) throw new ProviderError('configuration', 'the redirect URI is no URL')
+  url.searchParams.set('state', state)
+  return url.href
+}
+
+function profileOf(user: unknown, iss: string): Profile {
+  const id = text(at(user, 'id_str'))
+  const login = text(at(user, 'screen_name'))
+  const picture = text(at(user, 'profile_image_url_https'))
+  const names = { preferred_username: login, user_name: login }
+  return {
+    sub: id,
+    claims: { ...person(id, text(at(user, 'name')), picture), ...names, iss },
+    emails: email(text(at(user, 'email')), true),
+  }
+}

@@ -1,0 +1,53 @@
+/** For tokens with an admin role. The token is read before anything else of a request, its body included. */
+import type { FastifyPluginAsync } from 'fastify'
+
+import audit from './audit.ts'
+import generateLink from './generate-link/index.ts'
+import invite from './invite.ts'
+import keys from './keys.ts'
+import oauth from './oauth.ts'
+import create from './users/create.ts'
+import factor from './users/factor.ts'
+import factors from './users/factors.ts'
+import impersonate from './users/impersonate.ts'
+import list from './users/list.ts'
+import passkeys from './users/passkeys.ts'
+import record from './users/record.ts'
+import recoveryCodes from './users/recovery-codes.ts'
+import sessions from './users/sessions.ts'
+
+const admins: FastifyPluginAsync = async (fastify) => {
+  const { bearerAuth, openapi } = fastify
+  fastify.addHook('onRequest', bearerAuth.requireAdmin)
+  fastify.addHook('onRoute', openapi.needsBearer)
+
+  await fastify.register(sessions)
+  await fastify.register(keys)
+  await fastify.register(list)
+  await fastify.register(create)
+  await fastify.register(record)
+  await fastify.register(factors)
+  await fastify.register(factor)
+  await fastify.register(passkeys)
+  await fastify.register(recoveryCodes)
+  await fastify.register(impersonate)
+  await fastify.register(generateLink)
+  await fastify.register(audit)
+  await fastify.register(oauth)
+}
+
+/** Two more roles may invite, and do nothing else. */
+const inviters: FastifyPluginAsync = async (fastify) => {
+  const { bearerAuth, openapi } = fastify
+  fastify.addHook('onRequest', bearerAuth.requireInviter)
+  fastify.addHook('onRoute', openapi.needsBearer)
+
+  await fastify.register(invite)
+}
+
+const admin: FastifyPluginAsync = async (fastify) => {
+  await fastify.register(inviters)
+  await fastify.register(admins)
+}
+
+export default admin

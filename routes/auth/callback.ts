@@ -1,0 +1,111 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+import { badOauthCallback, badOauthState, providerRefused } from '../../errors.ts'
+import type { OauthFlow } from '../../plugins/accounts/flows/oauth-state.ts'
+import { NoBody } from '../../schemas/empty.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { firstValues, ManyQuery } from '../../schemas/query.ts'
+
+type Params = Record<string, string>
+
+const described = {
+  tags: ['external'],
+  querystring: ManyQuery,
+  response: { 302: NoBody, 303: NoBody, ...ErrorResponses },
+}
+
+const callback: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, config, db, apiErrors, flows, identities } = fastify
+  const { oauthProviders, otp, redirects, sessions } = fastify
+
+  fastify.get(
+    '/callback',
+    { schema: { summary: 'Where providers send the browser back to', ...described } },
+    (request, reply) => comeBack(request, reply, firstValues(request.query)),
+  )
+
+  fastify.post(
+    '/callback',
+    {
+      schema: {
+        summary: 'The same for providers that post a form (Apple)',
+        body: ManyQuery,
+        ...described,
+      },
+    },
+    (request, reply) =>
+      comeBack(request, reply, { ...firstValues(request.query), ...firstValues(request.body) }),
+  )
+
+  /** Without a state that is ours, nobody knows where the browser wanted to go. */
+  async function comeBack(request: FastifyRequest, reply: FastifyReply, params: Params) {
+    const now = new Date()
+    reply.header('referrer-policy', 'no-referrer')
+    let flow: OauthFlow
+    try {
+      flow = await flows.findOauth(params.state ?? '', now)
+      // Nothing is spent: whoever has the address could otherwise keep the right browser out.
+      if (!flows.isRightBrowser(request, flow)) {
+        throw badOauthState('The sign-in was begun in another browser')
+      }
+    } catch (thrown) {
+      const error = apiErrors.report(request, thrown)
+      return reply.redirect(redirects.withOauthError(config.AUTH_SITE_URL, error, false), 303)
+    }
+    if (flow.browserHash) reply.header('set-cookie', flows.clearedCookie(flow))
+    try {
+      return reply.redirect(await finish(request, flow, params, now), 302)
+    } catch (thrown) {
+      const error = apiErrors.report(request, thrown)
+      return reply.redirect(redirects.withOauthError(flow.target, error, true), 302)
+    }
+  }
+
+  /** Ends the sign-in. The address to send the browser to. */
+  async function finish(request: FastifyRequest, flow: OauthFlow, params: Params, now: Date) {
+    checkAnswer(params)
+    const { provider, emailOptional, secrets, target } = flow
+    oauthProviders.checkSupported(provider)
+    await flows.claimOauth(flow)
+    const identity = await oauthProviders.identify(provider, { params, secrets, now })
+    const person = { provider, identity, emailOptional }
+    identities.requireAddress(person)
+    const { clientIp: ip, client } = request
+    const { baseUrl } = otp.linkContext(request, {})
+    const context = { ip, links: { redirectTo: target, baseUrl, pkce: undefined } }
+
+    const outcome = await db.transaction().execute(async (trx) => {
+      const found = await identities.completeSignIn(trx, person, flow, context, now)
+      if (found.state === 'refused') return found
+      const { user, action } = found
+      if (flow.pkce) {
+        // The exchange of the code is the sign-in; what comes before it is recorded here.
+        const isRecorded = action === 'login' || action === 'identity_linked'
+        if (!isRecorded) await audit.record(trx, action, user, { ip, now, traits: { provider } })
+        const code = await flows.issueOauthCode(trx, flow, user.id, identity, now)
+        return { state: 'accepted' as const, location: redirects.withCode(target, code) }
+      }
+      const isLinked = action === 'identity_linked'
+      const entry = isLinked ? undefined : audit.entry(action, user, ip, { provider })
+      const session = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
+      const tokens = {
+        provider_token: identity.providerToken,
+        provider_refresh_token: identity.providerRefreshToken,
+      }
+      const location = redirects.withSession(target, session, { provider, ...tokens })
+      return { state: 'accepted' as const, location }
+    })
+    if (outcome.state === 'refused') throw outcome.error
+    return outcome.location
+  }
+}
+
+/** The provider's own words may be anything, so they go to the log and no further. */
+function checkAnswer({ error, denied, code, oauth_token }: Params) {
+  if (denied) throw providerRefused('access_denied')
+  if (error) throw providerRefused(/^[a-z_]{1,64}$/.test(error) ? error : 'server_error')
+  if (!code && !oauth_token) throw badOauthCallback('The callback has no authorization code')
+}
+
+export default callback

@@ -1,0 +1,35 @@
+import { phoneProviderDisabled } from '../../../errors.ts'
+import type { House } from '../../../plugins/define-plugin.ts'
+import { normalizePhone } from '../../../schemas/fields.ts'
+
+interface Asked {
+  phone?: string
+  channel?: string
+  data?: Record<string, unknown>
+}
+
+/**
+ * Texts a code to sign in with. Throws phone_provider_disabled, validation_failed or metadata_too_large, and what
+ * `otpRequests.sendSignInCode` throws.
+ */
+export async function sendSignInSms(
+  { config, db, otpRequests, sms, users }: House<'config' | 'db' | 'otpRequests' | 'sms' | 'users'>,
+  { phone = '', channel, data = {} }: Asked,
+  ip: string,
+  now: Date,
+): Promise<void> {
+  if (!config.AUTH_EXTERNAL_PHONE_ENABLED) {
+    throw phoneProviderDisabled('Unsupported phone provider', 400)
+  }
+  users.checkMetadata({ user_metadata: data })
+  const asked = {
+    phone: normalizePhone(phone),
+    channel: sms.channelOf(channel),
+    aud: config.AUTH_JWT_AUD,
+    data,
+    ip,
+  }
+  const sent = await otpRequests.sendSignInCode(db, asked, now)
+  if (!sent) return
+  await db.transaction().execute((trx) => otpRequests.acceptSignInCode(trx, asked, sent, now))
+}

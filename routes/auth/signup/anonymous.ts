@@ -1,0 +1,29 @@
+import type { FastifyRequest } from 'fastify'
+
+import { anonymousProviderDisabled, signupDisabled } from '../../../errors.ts'
+import type { House } from '../../../plugins/define-plugin.ts'
+import type { SignUpBody } from '../../../schemas/sign-up.ts'
+
+type Needs = House<'config' | 'db' | 'sessions' | 'users'>
+
+/** A person without an address. Throws anonymous_provider_disabled or signup_disabled. */
+export async function signUpAnonymously(
+  { config, db, sessions, users }: Needs,
+  { body, client }: FastifyRequest<{ Body: SignUpBody }>,
+  now: Date,
+) {
+  if (!config.AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED) throw anonymousProviderDisabled()
+  if (config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
+  const person = {
+    aud: config.AUTH_JWT_AUD,
+    passwordHash: null,
+    userMetadata: body.data ?? {},
+    appMetadata: {},
+    isAnonymous: true,
+  }
+  return db.transaction().execute(async (trx) => {
+    const user = await users.create(trx, person, now)
+    if (!user) throw new Error('a random id was taken')
+    return sessions.open(trx, user, { method: 'anonymous', client }, now)
+  })
+}

@@ -1,0 +1,30 @@
+import type { FastifyRequest } from 'fastify'
+
+import { emailProviderDisabled } from '../../../errors.ts'
+import type { House } from '../../../plugins/define-plugin.ts'
+import { normalizeEmail } from '../../../schemas/fields.ts'
+import type { SignUpBody } from '../../../schemas/sign-up.ts'
+
+type Needs = House<'config' | 'db' | 'otp' | 'passwords' | 'users'>
+
+/** Throws email_provider_disabled or validation_failed, and what `users.signUpByEmail` throws. */
+export async function signUpByEmail(
+  { config, db, otp, passwords, users }: Needs,
+  request: FastifyRequest<{ Body: SignUpBody }>,
+  password: string,
+  now: Date,
+) {
+  const { body, client, clientIp: ip } = request
+  const context = otp.linkContext(request, body)
+  if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
+    throw emailProviderDisabled('Email signups are disabled', 400)
+  }
+  const contact = { provider: 'email' as const, address: normalizeEmail(body.email ?? '') }
+  // Before anybody looks who is known, so that a taken address costs as much as a new one.
+  const passwordHash = await passwords.hash(password)
+  const { data = {} } = body
+  const person = { contact, aud: config.AUTH_JWT_AUD, passwordHash, data, byAdmin: false }
+  const repeated = await users.findRepeated(db, person, { password, client }, now)
+  const signUp = { person, repeated, context, ip }
+  return db.transaction().execute((trx) => users.signUpByEmail(trx, signUp, now))
+}

@@ -1,0 +1,20 @@
+/** What clients may ask for that this server does not offer: refused by the code they know, not as an unknown path. */
+import type { FastifyPluginAsync } from 'fastify'
+
+import { type ApiError, featureDisabled, samlProviderDisabled } from '../../errors.ts'
+
+const refusals: readonly [path: string, refuse: () => ApiError][] = [
+  ['/sso', samlProviderDisabled],
+  ['/sso/*', samlProviderDisabled],
+  ['/oauth/*', () => featureDisabled('The OAuth server is disabled')],
+]
+
+const switchedOff: FastifyPluginAsync = async (fastify) => {
+  for (const [path, refuse] of refusals) {
+    fastify.all(path, { schema: { hide: true } }, async () => {
+      throw refuse()
+    })
+  }
+}
+
+export default switchedOff

@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { linkExpired, otpExpired, validationFailed } from '../../../errors.ts'
+import type { Proof } from '../../../plugins/accounts/credentials/verification.ts'
+import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
+import type { VerifyBody } from '../../../schemas/verify.ts'
+
+/** A proof as it was typed. */
+type Offer = Exclude<Proof, { phone: string }> | { type: string; phone: string; code: string }
+
+/** A typed code, or a link's token that an app hands over itself, for a session. */
+export function codeVerification(fastify: FastifyInstance) {
+  const { audit, config, credentials, db, otp, passwords, sessions } = fastify
+
+  /** Which proof the body offers. Throws validation_failed for none or more than one. */
+  function readProof(body: VerifyBody): Offer {
+    const { type, token, token_hash, email, phone, redirect_to } = body
+    if (!type) throw validationFailed('Verify requires a verification type')
+    if (!token === !token_hash) {
+      throw validationFailed('Verify requires either a token or a token hash')
+    }
+    if (token_hash) {
+      if (email || phone || redirect_to) {
+        throw validationFailed('Only the token_hash and type should be provided')
+      }
+      if (!credentials.isType(type)) throw validationFailed('Unsupported verification type')
+      return { type, linkToken: token_hash }
+    }
+    if (!email === !phone) {
+      throw validationFailed('Verify requires either an email or a phone number')
+    }
+    const code = (token ?? '').trim()
+    if (email) return { type, email: normalizeEmail(email, 422), code }
+    return { type, phone: normalizePhone(phone ?? ''), code }
+  }
+
+  /** With the word of whoever knows the code that was texted; undefined for a type that no text message proves. */
+  async function judged(offer: Offer, now: Date): Promise<Proof | undefined> {
+    if (!('phone' in offer)) return offer
+    const type = credentials.phoneTokenOf(offer.type)
+    if (!type) return undefined
+    return { ...offer, judgement: await otp.judgeSmsCode(db, { ...offer, type }, now) }
+  }
+
+  /** Spends the proof; what a refusal had to write is committed when this returns. */
+  async function spend(
+    offer: Offer,
+    password: string | undefined,
+    request: FastifyRequest,
+    now: Date,
+  ) {
+    const proof = await judged(offer, now)
+    if (!proof) return { state: 'refused' as const }
+    const hash = password && (await passwords.hash(password))
+    const { client, clientIp } = request
+    return db.transaction().execute(async (trx) => {
+      const verified = await credentials.spend(trx, proof, now)
+      if (verified.state !== 'done') return verified
+      const { user, type, action } = verified
+      if (hash) await credentials.setFirstPassword(trx, user, hash, now)
+      const provider = 'phone' in proof ? 'phone' : 'email'
+      const entry = audit.entry(action, user, clientIp, { provider })
+      const session = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
+      return { state: 'session' as const, session, type }
+    })
+  }
+
+  /** A code is guessed at by its address; the token of a link is too long for that. */
+  function guessIn(offer: Offer, { client }: FastifyRequest) {
+    const aud = config.AUTH_JWT_AUD
+    const kind = 'code' as const
+    if ('email' in offer) {
+      return { kind, account: offer.email, device: { email: offer.email, aud, client } }
+    }
+    if (!('phone' in offer)) return undefined
+    return { kind, account: offer.phone, device: { phone: offer.phone, aud, client } }
+  }
+
+  return async (body: VerifyBody, request: FastifyRequest, now: Date) => {
+    const offer = readProof(body)
+    const { password } = body
+    if (password) await passwords.checkStrength(password)
+    const guess = guessIn(offer, request)
+    const attempt = guess && (await otp.gate(db, guess, now))
+
+    const act = () => spend(offer, password, request, now)
+    const outcome = attempt ? await attempt.check(db, act, isAccepted) : await act()
+    if (outcome.state === 'refused') throw attempt ? otpExpired() : linkExpired()
+    if (outcome.state === 'half') return { msg: credentials.halfDoneMessage, code: '200' as const }
+    const isPhone = outcome.type === 'sms' || outcome.type === 'phone_change'
+    return isPhone ? outcome.session : { ...outcome.session, type: outcome.type }
+  }
+}
+
+function isAccepted({ state }: { state: string }): boolean {
+  return state !== 'refused'
+}

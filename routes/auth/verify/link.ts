@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { linkExpired, validationFailed } from '../../../errors.ts'
+
+/** A link of a mail, and where it leads in the end. */
+export interface Link {
+  token: string
+  type: string
+  target: string
+}
+
+interface LinkFields {
+  token?: string
+  token_hash?: string
+  type?: string
+  redirect_to?: string
+}
+
+/** Opening a link: the person is signed in and sent to the site, which also learns of every refusal. */
+export function linkOpening(fastify: FastifyInstance) {
+  const { audit, credentials, db, apiErrors, flows, otp, redirects, sessions } = fastify
+
+  async function spend(request: FastifyRequest, link: Link, now: Date): Promise<string> {
+    const { token, type, target } = link
+    const usesPkce = otp.isPkce(token)
+    const { client, clientIp } = request
+    return db.transaction().execute(async (trx) => {
+      const verified = await credentials.spend(trx, { type, linkToken: token }, now)
+      if (verified.state === 'refused') throw linkExpired()
+      if (verified.state === 'half') {
+        return redirects.withMessage(target, credentials.halfDoneMessage, usesPkce)
+      }
+      const { user, action } = verified
+      const traits = { provider: 'email' }
+      if (usesPkce) {
+        await audit.record(trx, action, user, { ip: clientIp, now, traits })
+        const method = otp.flowMethodOf(verified.type)
+        return redirects.withCode(target, await flows.issueCode(trx, user.id, method, now))
+      }
+      const entry = audit.entry(action, user, clientIp, traits)
+      const session = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
+      return redirects.withSession(target, session, { type: verified.type })
+    })
+  }
+
+  function refusal(request: FastifyRequest, { token, target }: Link, thrown: unknown): string {
+    const error = apiErrors.report(request, thrown)
+    return redirects.withError(target, error, otp.isPkce(token))
+  }
+
+  return {
+    /** Throws validation_failed for what is no link at all. */
+    read(request: FastifyRequest, fields: LinkFields): Link {
+      const token = fields.token || fields.token_hash
+      if (!token) throw validationFailed('Verify requires a token or a token hash')
+      if (!fields.type) throw validationFailed('Verify requires a verification type')
+      const target = redirects.resolve(request, fields.redirect_to)
+      return { token, type: fields.type, target }
+    },
+
+    /** Spends the link. The address to send the browser to. */
+    open: (request: FastifyRequest, link: Link, now: Date): Promise<string> =>
+      spend(request, link, now).catch((thrown) => refusal(request, link, thrown)),
+
+    /** Undefined for a link that can still be opened, else where to say that it cannot. */
+    async deadEnd(request: FastifyRequest, link: Link, now: Date): Promise<string | undefined> {
+      const isLive = await credentials.isLive(db, link.token, link.type, now)
+      return isLive ? undefined : refusal(request, link, linkExpired())
+    },
+  }
+}

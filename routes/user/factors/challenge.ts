@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { FactorPath } from '../../../schemas/factor.ts'
+import { Channel, readUuid } from '../../../schemas/fields.ts'
+
+const Body = Type.Union([Type.Object({ channel: Channel }), Type.Null()])
+
+const Challenge = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    type: Type.String(),
+    expires_at: Type.Integer({ description: 'Seconds since the epoch' }),
+    webauthn: Type.Optional(
+      Type.Object({
+        type: Type.String({ description: 'create or request' }),
+        credential_options: Type.Object({
+          publicKey: Type.Record(Type.String(), Type.Unknown(), {
+            description: 'For navigator.credentials.create() or get()',
+          }),
+        }),
+      }),
+    ),
+  },
+  { title: 'FactorChallenge' },
+)
+
+const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db, factors, rateLimits } = fastify
+
+  fastify.post(
+    '/factors/:factor_id/challenge',
+    {
+      config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
+      schema: {
+        summary: 'Ask for a proof of a second factor',
+        description: 'Sends the code of a phone factor.',
+        tags: ['mfa'],
+        params: FactorPath,
+        body: Body,
+        response: { 200: Challenge, ...ErrorResponses },
+      },
+    },
+    (request) => {
+      const member = bearerAuth.memberOf(request)
+      const factorId = readUuid('factor_id', request.params.factor_id)
+      const channel = request.body?.channel
+      const asked = { factorId, channel, ip: request.clientIp }
+      return factors.challenge(db, member, asked, new Date())
+    },
+  )
+}
+
+export default challenge

@@ -1,0 +1,76 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+
+import { badJson, mfaVerificationFailed } from '../../../errors.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { FactorPath } from '../../../schemas/factor.ts'
+import { isUuid, readUuid } from '../../../schemas/fields.ts'
+import { Session } from '../../../schemas/session.ts'
+import { AuthenticationCredential, RegistrationCredential } from '../../../schemas/webauthn.ts'
+
+const Body = Type.Object({
+  challenge_id: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String({ description: 'Of a totp or phone factor' })),
+  webauthn: Type.Optional(
+    Type.Object({
+      credential_response: Type.Optional(
+        Type.Union([RegistrationCredential, AuthenticationCredential]),
+      ),
+    }),
+  ),
+})
+
+const verify: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db, factors, rateLimits } = fastify
+
+  fastify.post(
+    '/factors/:factor_id/verify',
+    {
+      config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
+      schema: {
+        summary: 'Prove a second factor',
+        description:
+          'The session goes on at aal2, with new tokens; the refresh token from before must not be used again. ' +
+          'Other sessions of the person that are below aal2 end.',
+        tags: ['mfa'],
+        params: FactorPath,
+        body: Body,
+        response: { 200: Session, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const now = new Date()
+      const member = bearerAuth.memberOf(request)
+      const at = { ip: request.clientIp, now }
+      const answer = {
+        factorId: readUuid('factor_id', request.params.factor_id),
+        ...readAnswer(request.body),
+        ip: request.clientIp,
+      }
+      const asked = await factors.findAsked(db, member, answer, now)
+      const attempt = await factors.gate(db, member.user.id, now)
+
+      const prove = async () => {
+        const proof = await factors.judge(db, asked, answer, now)
+        if (proof && 'key' in proof && proof.key.isCloned) {
+          const { key } = proof
+          await db.transaction().execute((trx) => factors.reportClone(trx, member, key, at))
+          throw mfaVerificationFailed('The security key was refused: there may be a copy of it')
+        }
+        if (!proof) return undefined
+        return db.transaction().execute((trx) => factors.accept(trx, member, proof, at))
+      }
+      const session = await attempt.check(db, prove, (outcome) => outcome !== undefined)
+      if (!session) throw mfaVerificationFailed('The code is wrong, too old or was used before')
+      return session
+    },
+  )
+}
+
+/** Which of create and request it is, the stored challenge says; what the client says is not read. */
+function readAnswer({ challenge_id, code, webauthn }: Static<typeof Body>) {
+  if (!challenge_id || !isUuid(challenge_id)) throw badJson('challenge_id must be an UUID')
+  return { challengeId: challenge_id, code, credential: webauthn?.credential_response }
+}
+
+export default verify

@@ -1,0 +1,75 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { validationFailed } from '../../../errors.ts'
+import { NoBody } from '../../../schemas/empty.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import { Passkey, PasskeyPath, toPasskey } from '../../../schemas/passkey.ts'
+
+const longestName = 120
+
+const Change = Type.Object({
+  friendly_name: Type.Optional(Type.String({ description: `At most ${longestName} bytes` })),
+})
+
+const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db, passkeys } = fastify
+  const path = '/passkeys/:passkey_id'
+
+  fastify.patch(
+    path,
+    {
+      onRequest: passkeys.requireEnabled,
+      config: { themselves: true },
+      schema: {
+        summary: 'Rename a passkey',
+        tags: ['user'],
+        params: PasskeyPath,
+        body: Change,
+        response: { 200: Passkey, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const member = bearerAuth.memberOf(request)
+      const id = readUuid('passkey_id', request.params.passkey_id)
+      const { friendly_name: name = '' } = request.body
+      if (name === '' || Buffer.byteLength(name) > longestName) {
+        throw validationFailed(`friendly_name must have 1 to ${longestName} bytes`)
+      }
+      const at = { ip: request.clientIp, now: new Date() }
+      const renamed = await db.transaction().execute(async (trx) => {
+        const held = await bearerAuth.holdMember(trx, member, at.now)
+        return passkeys.rename(trx, held, { id, name }, at)
+      })
+      return toPasskey(renamed)
+    },
+  )
+
+  fastify.delete(
+    path,
+    {
+      onRequest: passkeys.requireEnabled,
+      config: { themselves: true },
+      schema: {
+        summary: 'Delete a passkey',
+        description: 'A person with a second factor needs a session at aal2.',
+        tags: ['user'],
+        params: PasskeyPath,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const member = bearerAuth.memberOf(request)
+      const id = readUuid('passkey_id', request.params.passkey_id)
+      const at = { ip: request.clientIp, now: new Date() }
+      await db.transaction().execute(async (trx) => {
+        const held = await bearerAuth.holdMember(trx, member, at.now)
+        await passkeys.remove(trx, held, id, at)
+      })
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export default passkey

@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { deleteSession } from '../../db/sessions.ts'
+import { noSuchSession } from '../../errors.ts'
+import { Devices, toDevice } from '../../schemas/device.ts'
+import { NoBody } from '../../schemas/empty.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+
+const SessionPath = Type.Object({ id: Type.String({ format: 'uuid' }) })
+
+const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, sessions } = fastify
+
+  fastify.get(
+    '/sessions',
+    {
+      config: { themselves: false },
+      schema: {
+        summary: 'Where the person is signed in, last used first',
+        tags: ['user'],
+        response: { 200: Devices, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const { user, session: current } = bearerAuth.bearerOf(request)
+      const live = await sessions.list(db, user.id, new Date())
+      return { sessions: live.map((session) => toDevice(session, current?.session_id)) }
+    },
+  )
+
+  fastify.delete(
+    '/sessions/:id',
+    {
+      config: { themselves: false },
+      schema: {
+        summary: 'Sign one device out; its own session too, if it asks for that',
+        tags: ['user'],
+        params: SessionPath,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { user } = bearerAuth.bearerOf(request)
+      const { params, clientIp } = request
+      const now = new Date()
+      await db.transaction().execute(async (trx) => {
+        const isDeleted = await deleteSession(trx, user.id, params.id)
+        if (!isDeleted) throw noSuchSession()
+        const traits = { session_id: params.id }
+        await audit.record(trx, 'logout', user, { ip: clientIp, now, traits })
+      })
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export default userSessions

@@ -1,0 +1,52 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { UserRecord } from '../../../db/users.ts'
+import { phoneProviderDisabled } from '../../../errors.ts'
+import type { Changes } from '../../../plugins/accounts/users/profile.ts'
+import type { House } from '../../../plugins/define-plugin.ts'
+import {
+  Channel,
+  Metadata,
+  normalizeEmail,
+  normalizePhone,
+  Phone,
+  PkceFields,
+} from '../../../schemas/fields.ts'
+
+export const ChangeBody = Type.Object({
+  email: Type.Optional(Type.String()),
+  phone: Phone,
+  channel: Channel,
+  password: Type.Optional(Type.String()),
+  current_password: Type.Optional(Type.String()),
+  nonce: Type.Optional(Type.String({ description: 'The code of GET /reauthenticate' })),
+  data: Type.Optional(Metadata),
+  app_metadata: Type.Optional(Metadata),
+  ...PkceFields,
+})
+
+/**
+ * Normal forms and strength; an address the person has already is not asked for.
+ * Throws validation_failed, phone_provider_disabled or weak_password.
+ */
+export async function readChanges(
+  { config, passwords }: House<'config' | 'passwords'>,
+  user: UserRecord,
+  body: Static<typeof ChangeBody>,
+): Promise<Changes> {
+  const { password, nonce, data, app_metadata } = body
+  const email = body.email ? normalizeEmail(body.email) : undefined
+  const phone = body.phone ? normalizePhone(body.phone) : undefined
+  if (phone && !config.AUTH_EXTERNAL_PHONE_ENABLED) {
+    throw phoneProviderDisabled('Phone logins are disabled', 400)
+  }
+  if (password !== undefined) await passwords.checkStrength(password)
+  return {
+    email: email === user.email ? undefined : email,
+    phone: phone === user.phone ? undefined : phone,
+    password,
+    nonce,
+    data,
+    app_metadata,
+  }
+}

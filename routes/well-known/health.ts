@@ -1,0 +1,32 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { version } from '../../version.ts'
+
+const Health = Type.Object({
+  version: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+})
+
+const health: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.get(
+    '/health',
+    {
+      schema: {
+        summary: 'Tell that the process answers; touches nothing else',
+        tags: ['operations'],
+        response: {
+          200: Health,
+        },
+      },
+    },
+    async () => ({
+      version,
+      name: 'Postern',
+      description: 'Postern is a user registration and authentication API',
+    }),
+  )
+}
+
+export default health

@@ -1,0 +1,47 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { Readiness as Found } from '../../plugins/readiness.ts'
+import { oneOf } from '../../schemas/choices.ts'
+
+const Check = oneOf(['ok', 'failed'])
+
+const Readiness = Type.Object({
+  status: oneOf(['ready', 'not ready', 'stopping']),
+  checks: Type.Object({ database: Check, migrations: Check, queue: Check }),
+})
+
+const ready: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { readiness } = fastify
+  fastify.get(
+    '/ready',
+    {
+      schema: {
+        summary: 'Tell whether requests should be sent here; for load balancers',
+        tags: ['operations'],
+        response: { 200: Readiness, 503: Readiness },
+      },
+    },
+    async (_request, reply) => {
+      const found = await readiness.check()
+      return reply.status(found.ready ? 200 : 503).send(toBody(found))
+    },
+  )
+}
+
+function toBody({ ready, stopping, checks }: Found): Static<typeof Readiness> {
+  return {
+    status: stopping ? 'stopping' : ready ? 'ready' : 'not ready',
+    checks: {
+      database: nameOf(checks.database),
+      migrations: nameOf(checks.migrations),
+      queue: nameOf(checks.queue),
+    },
+  }
+}
+
+function nameOf(passed: boolean): Static<typeof Check> {
+  return passed ? 'ok' : 'failed'
+}
+
+export default ready

@@ -1,0 +1,53 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+/** What a sign-in form needs to know before anybody is signed in. */
+const Settings = Type.Object(
+  {
+    external: Type.Record(Type.String(), Type.Boolean(), {
+      description: 'Ways to sign in, by name, and whether they are switched on',
+    }),
+    disable_signup: Type.Boolean(),
+    autoconfirm: Type.Boolean(),
+    mailer_autoconfirm: Type.Boolean(),
+    phone_autoconfirm: Type.Boolean(),
+    sms_provider: Type.String(),
+    mfa_enabled: Type.Boolean(),
+    saml_enabled: Type.Boolean(),
+    passkeys_enabled: Type.Boolean(),
+  },
+  { title: 'Settings' },
+)
+
+const settings: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { config, oauthProviders } = fastify
+
+  fastify.get(
+    '/settings',
+    {
+      schema: {
+        summary: 'The public settings of this server',
+        tags: ['operations'],
+        response: { 200: Settings },
+      },
+    },
+    async () => ({
+      external: {
+        ...oauthProviders.switches,
+        email: config.AUTH_EXTERNAL_EMAIL_ENABLED,
+        phone: config.AUTH_EXTERNAL_PHONE_ENABLED,
+        anonymous_users: config.AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED,
+      },
+      disable_signup: config.AUTH_DISABLE_SIGNUP,
+      autoconfirm: config.AUTH_MAILER_AUTOCONFIRM,
+      mailer_autoconfirm: config.AUTH_MAILER_AUTOCONFIRM,
+      phone_autoconfirm: config.AUTH_SMS_AUTOCONFIRM,
+      sms_provider: config.AUTH_SMS_PROVIDER ?? '',
+      mfa_enabled: false,
+      saml_enabled: false,
+      passkeys_enabled: config.AUTH_PASSKEY_ENABLED,
+    }),
+  )
+}
+
+export default settings

@@ -1,0 +1,64 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { validationFailed } from '../errors.ts'
+import { isUuid, Timestamp } from './fields.ts'
+import { toTimestamp } from './identity.ts'
+
+export const Passkey = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    friendly_name: Type.Optional(Type.String()),
+    created_at: Timestamp,
+    last_used_at: Type.Optional(Timestamp),
+  },
+  { title: 'Passkey' },
+)
+export type Passkey = Static<typeof Passkey>
+
+export const Passkeys = Type.Array(Passkey)
+
+/** Its id is read by the route, because a wrong one is 404. */
+export const PasskeyPath = Type.Object({ passkey_id: Type.String() })
+
+interface PasskeySource {
+  id: string
+  friendly_name: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+export function toPasskey(row: PasskeySource): Passkey {
+  return {
+    id: row.id,
+    ...(row.friendly_name && { friendly_name: row.friendly_name }),
+    created_at: toTimestamp(row.created_at),
+    ...(row.last_used_at && { last_used_at: toTimestamp(row.last_used_at) }),
+  }
+}
+
+export const Question = Type.Object(
+  {
+    challenge_id: Type.String({ format: 'uuid' }),
+    options: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'publicKey of navigator.credentials.create() or get(), as JSON',
+    }),
+    expires_at: Type.Integer({ description: 'Seconds since the epoch' }),
+  },
+  { title: 'PasskeyChallenge' },
+)
+
+export const AnswerBody = Type.Object({
+  challenge_id: Type.Optional(Type.String()),
+  credential: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'toJSON() of the credential (WebAuthn Level 3 §5.1)',
+    }),
+  ),
+})
+
+/** Throws validation_failed unless both are there. */
+export function readAnswer({ challenge_id, credential }: Static<typeof AnswerBody>) {
+  if (!challenge_id || !isUuid(challenge_id)) throw validationFailed('challenge_id must be an UUID')
+  if (!credential) throw validationFailed('credential is required')
+  return { challengeId: challenge_id, credential }
+}

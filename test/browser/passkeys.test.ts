@@ -1,0 +1,192 @@
+/** Passkeys as people use them: in Chromium with virtual authenticators, through the SDK, on a page of localhost. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import type { CDPSession, Page } from 'playwright-core'
+import { passkeysOn } from '../support/passkeys.ts'
+import { newAddress, password } from '../support/people.ts'
+import { build } from '../support/server.ts'
+import { executablePath, openBrowser } from './chromium.ts'
+import { startSdkSite } from './sdk-site.ts'
+
+const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
+
+/** What the SDK answered, as far as a test looks at it. */
+interface Result {
+  data: { user?: { id: string }; id?: string; friendly_name?: string } | null
+  error: { code?: string; name?: string; message: string } | null
+}
+
+suite('passkeys in a browser', { skip }, () => {
+  test('registerPasskey and signInWithPasskey, by a device that verifies its person', async (t) => {
+    const { page, device, claims } = await open(t, { AUTH_PASSKEY_AAL2: 'true' })
+    await device()
+    const userId = await signUp(page)
+    const added = await run(page, 'client.registerPasskey()')
+    assert.equal(added.error, null)
+    assert.equal(added.data?.friendly_name, 'Passkey')
+    await run(page, 'client.signOut()')
+    const signedIn = await run(page, 'client.signInWithPasskey()')
+    assert.equal(signedIn.error, null)
+    assert.equal(signedIn.data?.user?.id, userId)
+    assert.equal((await claims()).aal, 'aal2')
+  })
+
+  test('a device that does not verify its person adds one, and signs in at aal1', async (t) => {
+    const { page, device, cdp, claims } = await open(t, { AUTH_PASSKEY_AAL2: 'true' })
+    const authenticatorId = await device({ hasUserVerification: false, isUserVerified: false })
+    const userId = await signUp(page)
+    assert.equal((await run(page, 'client.registerPasskey()')).error, null)
+    const { credentialId } = await onlyKey(cdp, authenticatorId)
+    const id = Buffer.from(credentialId, 'base64').toString('base64url')
+    await page.evaluate(`window.lastPasskey = '${id}'`)
+    // Chromium uses such a device where the site names the passkey and does not ask for verification.
+    const signedIn = await run(page, signInByName)
+    assert.equal(signedIn.error, null)
+    assert.equal(signedIn.data?.user?.id, userId)
+    assert.equal((await claims()).aal, 'aal1')
+  })
+
+  test('a device that cannot keep passkeys makes none', async (t) => {
+    const { page, device } = await open(t)
+    await device({ hasResidentKey: false })
+    await signUp(page)
+    const added = await run(page, 'client.registerPasskey()')
+    assert.ok(added.error)
+    assert.deepEqual((await run(page, 'client.passkey.list()')).data, [])
+  })
+
+  test('of two devices, each adds one and signs in; the first one cannot add a second', async (t) => {
+    const { page, device, cdp } = await open(t)
+    const first = await device()
+    const userId = await signUp(page)
+    assert.equal((await run(page, 'client.registerPasskey()')).error, null)
+    const again = await run(page, 'client.registerPasskey()')
+    assert.ok(again.error, 'the device excludes itself')
+
+    await cdp.send('WebAuthn.setUserVerified', { authenticatorId: first, isUserVerified: false })
+    await presence(cdp, first, false)
+    const second = await device({ transport: 'usb' })
+    assert.equal((await run(page, 'client.registerPasskey()')).error, null)
+    assert.equal((await run(page, 'client.signInWithPasskey()')).data?.user?.id, userId)
+    await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: second })
+    await cdp.send('WebAuthn.setUserVerified', { authenticatorId: first, isUserVerified: true })
+    await presence(cdp, first, true)
+    assert.equal((await run(page, 'client.signInWithPasskey()')).data?.user?.id, userId)
+  })
+
+  test('a passkey that was deleted here, and is still in the device, signs nobody in', async (t) => {
+    const { page, device } = await open(t)
+    await device()
+    await signUp(page)
+    const { data } = await run(page, 'client.registerPasskey()')
+    await run(page, `client.passkey.delete({ passkeyId: '${data?.id}' })`)
+    const refused = await run(page, 'client.signInWithPasskey()')
+    assert.equal(refused.error?.code, 'webauthn_verification_failed')
+  })
+
+  test('a copy of a device is refused once the other has been used', async (t) => {
+    const { page, device, cdp } = await open(t)
+    const authenticatorId = await device()
+    await signUp(page)
+    await run(page, 'client.registerPasskey()')
+    const credential = await onlyKey(cdp, authenticatorId)
+    assert.equal((await run(page, 'client.signInWithPasskey()')).error, null)
+    assert.equal((await run(page, 'client.signInWithPasskey()')).error, null)
+    await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId })
+    const copy = await device()
+    await cdp.send('WebAuthn.addCredential', { authenticatorId: copy, credential })
+    const refused = await run(page, 'client.signInWithPasskey()')
+    assert.equal(refused.error?.code, 'webauthn_verification_failed')
+  })
+
+  test('an origin that is not listed is refused, whatever the browser thinks of it', async (t) => {
+    const { page, device } = await open(t, { AUTH_WEBAUTHN_RP_ORIGINS: 'https://localhost' })
+    await device()
+    await signUp(page)
+    const added = await run(page, 'client.registerPasskey()')
+    assert.equal(added.error?.code, 'webauthn_verification_failed')
+  })
+})
+
+interface Device {
+  transport?: 'internal' | 'usb'
+  hasResidentKey?: boolean
+  hasUserVerification?: boolean
+  isUserVerified?: boolean
+}
+
+async function open(t: TestContext, env: Record<string, string> = {}) {
+  const site = await startSdkSite(t)
+  const localhost = { AUTH_WEBAUTHN_RP_ID: 'localhost', AUTH_WEBAUTHN_RP_ORIGINS: site.url }
+  const { app } = await build(t, { env: { ...passkeysOn, ...localhost, ...env } })
+  site.state.auth = await app.listen({ host: '127.0.0.1', port: 0 })
+  const browser = await openBrowser(t, {})
+  const page = await browser.newPage()
+  page.setDefaultTimeout(20_000)
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  await page.goto(site.url)
+  await page.waitForFunction(`document.title === 'ready'`)
+
+  async function device(traits: Device = {}): Promise<string> {
+    const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        ...{ transport: 'internal', hasResidentKey: true, automaticPresenceSimulation: true },
+        ...{ hasUserVerification: true, isUserVerified: true },
+        ...traits,
+      },
+    })
+    return authenticatorId
+  }
+
+  /** Of the access token of the session that the SDK keeps. */
+  async function claims(): Promise<Record<string, unknown>> {
+    const expression = 'client.getSession().then(({ data }) => data.session.access_token)'
+    const token = String(await page.evaluate(expression))
+    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  }
+
+  return { page, cdp, device, claims }
+}
+
+/** Whether somebody touches the device when it is asked. */
+const presence = (cdp: CDPSession, authenticatorId: string, enabled: boolean) =>
+  cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled })
+
+/** The one key pair of a device. */
+async function onlyKey(cdp: CDPSession, authenticatorId: string) {
+  const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId })
+  const [credential, ...more] = credentials
+  assert.deepEqual(more, [])
+  return credential ?? assert.fail('the device has no key')
+}
+
+/** As an app does that keeps the id of the last passkey in this browser: the methods of two steps, and the browser between. */
+const signInByName = `(async () => {
+  const { data } = await client.passkey.startAuthentication()
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON({
+    ...data.options, userVerification: 'discouraged',
+    allowCredentials: [{ type: 'public-key', id: window.lastPasskey }],
+  })
+  const credential = await navigator.credentials.get({ publicKey })
+  return client.passkey.verifyAuthentication({
+    challengeId: data.challenge_id, credential: credential.toJSON(),
+  })
+})()`
+
+async function signUp(page: Page): Promise<string> {
+  const credentials = JSON.stringify({ email: newAddress(), password })
+  const { data, error } = await run(page, `client.signUp(${credentials})`)
+  assert.equal(error, null)
+  return data?.user?.id ?? ''
+}
+
+/** Runs a call of the SDK in the page. A string, because this program knows no DOM. */
+async function run(page: Page, expression: string): Promise<Result> {
+  const told = `${expression}.then(({ data, error }) => JSON.stringify({
+    data, error: error && { code: error.code, name: error.name, message: error.message },
+  }))`
+  return JSON.parse(String(await page.evaluate(told)))
+}

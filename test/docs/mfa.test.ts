@@ -1,0 +1,59 @@
+/** Runs the policies of docs/mfa.md as they stand there, with the claims of real sessions. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { suite, type TestContext, test } from 'node:test'
+
+import pg from 'pg'
+
+import { addTotp, claimsOf, everyFactor, guarded, prove } from '../support/factors.ts'
+import { newPerson, signedIn } from '../support/people.ts'
+import { build } from '../support/server.ts'
+
+const document = new URL('../../docs/mfa.md', import.meta.url)
+
+suite('docs/mfa.md', () => {
+  test('a table for sessions with a second factor', async (t) => {
+    const { app, rowsOf } = await setUp(t)
+    const before = await newPerson(app)
+    assert.equal(await rowsOf('payments', before), 0)
+    const session = await prove(app, before, await addTotp(app, before))
+    assert.equal(await rowsOf('payments', session), 1)
+  })
+
+  test('a table that asks only those who have a factor', async (t) => {
+    const { app, rowsOf } = await setUp(t)
+    assert.equal(await rowsOf('letters', await newPerson(app)), 1)
+    const { email, session } = await guarded(app)
+    assert.equal(await rowsOf('letters', session), 1)
+    assert.equal(await rowsOf('letters', await signedIn(app, email)), 0)
+  })
+})
+
+async function setUp(t: TestContext) {
+  const { app, database } = await build(t, { env: everyFactor })
+  const client = new pg.Client({ connectionString: database.url })
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+  for (const table of ['payments', 'letters']) {
+    await client.query(`create table public.${table} as select 1 as amount`)
+    await client.query(`alter table public.${table} enable row level security`)
+    await client.query(`grant select on public.${table} to authenticated`)
+    await client.query(`create policy everybody on public.${table} to authenticated using (true)`)
+  }
+  const text = await readFile(document, 'utf8')
+  for (const [, sql = ''] of text.matchAll(/```sql\n([\s\S]*?)```/g)) await client.query(sql)
+
+  /** As a database REST layer does it: the role and the claims of the token, for one transaction. */
+  async function rowsOf(table: string, session: Parameters<typeof claimsOf>[0]): Promise<number> {
+    await client.query('begin')
+    const claims = JSON.stringify(claimsOf(session))
+    await client.query("select set_config('request.jwt.claims', $1, true)", [claims])
+    await client.query('set local role authenticated')
+    const { rows } = await client.query(`select amount from ${client.escapeIdentifier(table)}`)
+    await client.query('commit')
+    return rows.length
+  }
+
+  return { app, rowsOf }
+}

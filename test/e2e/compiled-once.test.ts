@@ -1,0 +1,69 @@
+/** Building and compiling a statement costs more than running it: what clients ask most compiles none. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { DefaultQueryCompiler } from 'kysely'
+
+import { asAdmin } from '../support/admin.ts'
+import { passkeysOn, tryPasskey, withPasskey } from '../support/passkeys.ts'
+import { autoconfirm, newPerson } from '../support/people.ts'
+import { getUser, refresh } from '../support/requests.ts'
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+
+type Person = Awaited<ReturnType<typeof newPerson>>
+type Ask = (app: App, person: Person) => Promise<{ statusCode: number; body: string }>
+
+/** Each time with other values. */
+const requests: Record<string, Ask> = {
+  refresh: (app, { refresh_token }) => refresh(app, refresh_token),
+  'GET /user': getUser,
+  'PUT /user': (app, { access_token }) =>
+    app.inject({
+      method: 'PUT',
+      url: '/user',
+      headers: { authorization: `Bearer ${access_token}` },
+      payload: { data: { seen: crypto.randomUUID(), gone: null } },
+    }),
+  'GET /admin/users/{id}': (app, { user }) => asAdmin(app, 'GET', `/admin/users/${user.id}`),
+}
+
+suite('compiled once', () => {
+  const serverFor = sharedServers()
+  for (const [name, ask] of Object.entries(requests)) {
+    test(name, async (t) => {
+      const { app } = await serverFor(autoconfirm)
+      const people = [await newPerson(app), await newPerson(app)]
+      const compiledBy = watchCompiler(t)
+      const compiled: string[][] = []
+      for (const person of people) compiled.push(await compiledBy(() => ask(app, person)))
+      assert.deepEqual(compiled[1], [])
+    })
+  }
+})
+
+suite('compiled once: passkeys', () => {
+  const serverFor = sharedServers()
+  test('signing in', async (t) => {
+    const { app } = await serverFor(passkeysOn)
+    const { device } = await withPasskey(app)
+    const compiledBy = watchCompiler(t)
+    await compiledBy(() => tryPasskey(app, device))
+    assert.deepEqual(await compiledBy(() => tryPasskey(app, device)), [])
+  })
+})
+
+/** What goes on beside requests: following the signing keys, sending mail. */
+const beside = /postern_signing_keys|^(select|update)\b.*postern_mail_messages/
+
+/** Runs a request that must succeed, and tells which statements were compiled for it. */
+function watchCompiler(t: TestContext) {
+  const compile = t.mock.method(DefaultQueryCompiler.prototype, 'compileQuery').mock
+  return async (ask: () => ReturnType<Ask>): Promise<string[]> => {
+    compile.resetCalls()
+    const { statusCode, body } = await ask()
+    assert.equal(statusCode, 200, body)
+    const texts = compile.calls.map(({ result }) => result?.sql ?? '')
+    return texts.filter((text) => !beside.test(text))
+  }
+}

@@ -1,0 +1,49 @@
+/** The rules of sessions and refresh tokens, as small as they can be written down. */
+
+export interface Rules {
+  rotation: boolean
+  untilUsed: boolean
+  reuseInterval: number
+  timebox: number
+  inactivity: number
+}
+
+/** A token by its age: 0 is the one given out last, 1 the one before. */
+export type Answer =
+  | { token: 'new' | 'current' }
+  | { error: 'refresh_token_not_found' | 'refresh_token_already_used' | 'session_expired' }
+
+export class SessionModel {
+  counter = 0
+  isAlive = true
+  readonly #openedAt: number
+  #usedAt: number
+  readonly #rules: Rules
+
+  constructor(rules: Rules, now: number) {
+    this.#rules = rules
+    this.#openedAt = now
+    this.#usedAt = now
+  }
+
+  get rotates(): boolean {
+    return this.#rules.rotation
+  }
+
+  /** Seconds. */
+  refresh(age: number, now: number): Answer {
+    const { rotation, untilUsed, reuseInterval, timebox, inactivity } = this.#rules
+    if (!this.isAlive) return { error: 'refresh_token_not_found' }
+    const isExpired = now - this.#openedAt >= timebox || now - this.#usedAt >= inactivity
+    if (isExpired) return { error: 'session_expired' }
+    if (age === 0) {
+      this.counter += 1
+      this.#usedAt = now
+      return { token: 'new' }
+    }
+    const isTolerated = untilUsed || now - this.#usedAt <= reuseInterval
+    if (rotation && age === 1 && isTolerated) return { token: 'current' }
+    if (rotation) this.isAlive = false
+    return { error: 'refresh_token_already_used' }
+  }
+}

@@ -1,0 +1,77 @@
+/** Somebody who was an admin, with what they still hold from then. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { adminCall, asAdmin } from '../support/admin.ts'
+import { holdPerson } from '../support/held-person.ts'
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { call, outcomeOf, refresh } from '../support/requests.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+
+suite('a demoted admin', () => {
+  const serverFor = sharedServers()
+
+  async function admin() {
+    const { app } = await serverFor(autoconfirm)
+    const { email, user } = await newPerson(app)
+    const url = `/admin/users/${user.id}`
+    await adminCall(app, 'PUT', url, { role: 'service_role' })
+    const session = await signedIn(app, email)
+    const ask = (method: 'GET' | 'PUT', path: string, payload?: object) =>
+      call(app, path, payload, { method, token: session.access_token })
+    assert.equal((await ask('GET', '/admin/users')).statusCode, 200)
+    return { app, url, user, session, ask }
+  }
+
+  test('is none with the token from before, and does not come back', async () => {
+    const { app, url, session, ask } = await admin()
+    await adminCall(app, 'PUT', url, { role: 'authenticated' })
+
+    const promotion = { role: 'service_role' }
+    assert.deepEqual(outcomeOf(await ask('PUT', url, promotion)), [403, 'session_not_found'])
+    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'session_not_found'])
+    const refreshed = await refresh(app, session.refresh_token)
+    assert.deepEqual(outcomeOf(refreshed), [400, 'refresh_token_not_found'])
+    assert.equal((await adminCall(app, 'GET', url)).role, 'authenticated')
+  })
+
+  test('is none either when the role was changed in the database alone', async () => {
+    const { app, url, user, ask } = await admin()
+    const demotion = { role: 'authenticated' }
+    await app.db.updateTable('users').set(demotion).where('id', '=', user.id).execute()
+
+    assert.deepEqual(outcomeOf(await ask('PUT', url, { role: 'service_role' })), [403, 'not_admin'])
+    assert.deepEqual(outcomeOf(await ask('GET', '/admin/audit')), [403, 'not_admin'])
+    const own = await ask('PUT', '/user', { app_metadata: { plan: 'gold' } })
+    assert.deepEqual(outcomeOf(own), [403, 'not_admin'])
+  })
+
+  test('does not write what was let in just before', async () => {
+    const { app, url, user, ask } = await admin()
+    const held = await holdPerson(app, user.id)
+    const demotion = await held.queue(1, () => asAdmin(app, 'PUT', url, { role: 'authenticated' }))
+    const promotion = await held.queue(2, () => ask('PUT', url, { role: 'service_role' }))
+    await held.release()
+    assert.equal((await demotion.answer).statusCode, 200)
+    assert.deepEqual(outcomeOf(await promotion.answer), [403, 'session_not_found'])
+    assert.equal((await adminCall(app, 'GET', url)).role, 'authenticated')
+  })
+
+  test('another role for somebody ends where they are signed in, the same one does not', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user, refresh_token } = await newPerson(app)
+    const url = `/admin/users/${user.id}`
+    await adminCall(app, 'PUT', url, { role: 'authenticated' })
+    const going = await refresh(app, refresh_token)
+    assert.equal(going.statusCode, 200)
+    await adminCall(app, 'PUT', url, { role: 'editor' })
+    const ended = await refresh(app, going.json().refresh_token)
+    assert.deepEqual(outcomeOf(ended), [400, 'refresh_token_not_found'])
+  })
+
+  test('an admin may step down', async () => {
+    const { app, url, ask } = await admin()
+    assert.equal((await ask('PUT', url, { role: 'authenticated' })).statusCode, 200)
+    assert.equal((await adminCall(app, 'GET', url)).role, 'authenticated')
+  })
+})

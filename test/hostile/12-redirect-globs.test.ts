@@ -1,0 +1,217 @@
+/**
+ * What AUTH_URI_ALLOW_LIST lets through has, as browsers read it, the host that the pattern names.
+ * `https://*.example.com/**` used to admit `https://localhost:4444?.example.com/`.
+ */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { isAllowedRedirect } from '../../plugins/redirects/allowed.ts'
+import { compileGlob } from '../../plugins/redirects/glob.ts'
+import { inAscii, withFragment, withQuery } from '../../plugins/redirects/target.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+
+const site = 'http://site.test'
+const deep = 'https://*.example.com/**'
+
+/** Each would land at another host, port or path than the pattern names, or be read in two ways. */
+const tricks: [pattern: string, target: string][] = [
+  [deep, 'https://localhost:4444?.example.com/'],
+  [deep, 'https://localhost?.example.com/'],
+  [deep, 'https://localhost#.example.com/'],
+  [deep, 'https://localhost:4444#.example.com/'],
+  [deep, 'https://localhost:.example.com/'],
+  [deep, 'https://localhost:4444.example.com/'],
+  [deep, 'https://user@localhost?.example.com/'],
+  [deep, 'https://localhost@.example.com/'],
+  [deep, 'https://a:b@c.example.com/'],
+  [deep, 'https://@c.example.com/'],
+  [deep, 'https://c.example.com@localhost/'],
+  [deep, 'https://c.example.com:443@localhost/'],
+  [deep, 'https://localhost\\.example.com/'],
+  [deep, 'https:\\\\c.example.com/'],
+  [deep, 'https:/c.example.com/'],
+  [deep, 'https:c.example.com/'],
+  [deep, 'https:///c.example.com/'],
+  [deep, '//c.example.com/'],
+  [deep, 'https://localhost%2f.example.com/'],
+  [deep, 'https://localhost%5c.example.com/'],
+  [deep, 'https://localhost%3f.example.com/'],
+  [deep, 'https://localhost%23.example.com/'],
+  [deep, 'https://localhost%40.example.com/'],
+  [deep, 'https://localhost%00.example.com/'],
+  [deep, 'https://c%2eexample.com/'],
+  [deep, 'https://c.example%2ecom/'],
+  [deep, 'https://c.example%E3%80%82com/'],
+  [deep, 'https://c。example.com/'],
+  [deep, 'https://c.example．com/'],
+  [deep, 'https://c｡example.com/'],
+  [deep, 'https://c.еxample.com/'],
+  [deep, 'https://c.exámple.com/'],
+  [deep, 'https://ｃ.example.com/'],
+  [deep, 'https://c.example.com℀.evil.test/'],
+  [deep, 'https://localhost／.example.com/'],
+  [deep, 'https://localhost？.example.com/'],
+  [deep, 'https://localhost＃.example.com/'],
+  [deep, 'https://lo\u00adcalhost.example.com/'],
+  [deep, 'https://c\u200b.example.com/'],
+  [deep, 'https://local\thost?.example.com/'],
+  [deep, 'ht\ntps://c.example.com/'],
+  [deep, '\u0001https://c.example.com/'],
+  [deep, 'https://c.example.com./'],
+  [deep, 'https://.example.com/'],
+  [deep, 'https://a.b.example.com/'],
+  [deep, 'https://c.example.com:8443/'],
+  [deep, 'https://c.example.com:0443x/'],
+  [deep, 'https://c.example.com.evil.test/'],
+  [deep, 'https://evil.test/c.example.com/'],
+  [deep, 'https://[::1]?.example.com/'],
+  [deep, 'https://[::1].example.com/'],
+  [deep, 'https://[fe80::1%25eth0]/'],
+  [deep, 'https://127.1?.example.com/'],
+  [deep, 'http://c.example.com/'],
+  ['https://app-?.example.com/**', 'https://app-#.example.com/'],
+  ['https://app[!x]example.com/**', 'https://app/example.com/'],
+  ['https://app[!x]example.com/**', 'https://app?example.com/'],
+  ['https://app[!x]example.com/**', 'https://app:example.com/'],
+  ['https://app[!x]example.com/**', 'https://app.example.com/'],
+  ['https://example.com**', 'https://example.com.evil.test/'],
+  ['https://example.com**', 'https://example.community/'],
+  ['https://**.example.com/**', 'https://localhost/?.example.com/'],
+  ['https://**.example.com/**', 'https://localhost?.example.com/'],
+  ['https://**.example.com/**', 'https://evil.test/.example.com/'],
+  ['https://**.example.com/**', 'https://evil.test:80/.example.com/'],
+  ['**.example.com/**', 'https://evil.test/.example.com/'],
+  ['https:**.example.com/**', 'https://evil.test/.example.com/'],
+  ['*://app.example.com/**', 'https://evil.test?://app.example.com/'],
+  ['http://localhost:*', 'http://localhost:3000/x'],
+  ['http://localhost:*', 'http://localhost:30?x'],
+  ['https://example.com:*/**', 'https://example.com:80@evil.test/'],
+  ['https://example.com/app/**', 'https://example.com/app/../admin'],
+  ['https://example.com/app/**', 'https://example.com/app/%2e%2e/admin'],
+  ['https://example.com/app/**', 'https://example.com/app/.%2E/admin'],
+  ['https://example.com/app/**', 'https://example.com/app/..'],
+  ['https://example.com/app/**', 'https://example.com/app\\..\\admin'],
+  ['myapp://callback', 'myapp://evil#://callback'],
+  ['myapp://*.app/**', 'myapp://evil?.app/'],
+  ['myapp://*.app/**', 'myapp://evil:1#.app/'],
+  ['myapp://callback**', 'myapp://callback.evil.test/x'],
+  ['myapp://callback**', 'myapp://callback@evil.test/x'],
+]
+
+/** What operators write patterns for; these have to pass. */
+const meant: [pattern: string, target: string][] = [
+  [deep, 'https://c.example.com/'],
+  [deep, 'https://c.example.com/a/b?x=https://d.test/#y'],
+  [deep, 'https://C.Example.com/'],
+  [deep, 'https://c.example.com:443/'],
+  ['https://App.Example.com/**', 'https://app.example.com/x'],
+  ['https://app-?.example.com/**', 'https://app-7.example.com/'],
+  ['https://app[!x]example.com/**', 'https://app-example.com/'],
+  ['https://**.example.com/**', 'https://a.b.example.com/'],
+  ['https://example.com**', 'https://example.com/a?b'],
+  ['https://example.com**', 'https://example.com'],
+  ['https://example.com:8443/**', 'https://example.com:8443/'],
+  ['https://example.com:443/**', 'https://example.com/'],
+  ['https://example.com:*/**', 'https://example.com:8443/x'],
+  ['http://localhost:*', 'http://localhost:3000'],
+  ['http://localhost:**', 'http://localhost:3000/x?y'],
+  ['http*://example.com/', 'https://example.com/'],
+  ['https://example.com\\?x=*', 'https://example.com?x=1'],
+  ['https://**', 'https://printer.lan:8080/x'],
+  ['**', 'https://elsewhere.test/'],
+  ['myapp://callback', 'myapp://callback'],
+  ['myapp://callback**', 'myapp://callback/x?y=1'],
+  ['myapp://**', 'myapp://Sign-In/x'],
+  ['com.example.app:/**', 'com.example.app://login?x=1'],
+  ['myapp:///callback', 'myapp:///callback'],
+]
+
+suite('redirect_to against a pattern, over HTTP', () => {
+  const server = sharedServers()
+
+  async function landing(pattern: string, target: string): Promise<string> {
+    const env = { AUTH_SITE_URL: site, AUTH_URI_ALLOW_LIST: pattern }
+    const { app } = await server(env)
+    const query = new URLSearchParams({ type: 'signup', token: 'x', redirect_to: target })
+    const { headers } = await app.inject(`/verify?${query}`)
+    return String(headers.location).split('#', 1)[0] ?? ''
+  }
+
+  test('there are enough of them', () => assert.ok(tricks.length >= 60))
+
+  for (const [pattern, target] of tricks) {
+    test(`${pattern} refuses ${JSON.stringify(target)}`, async () => {
+      assert.equal(await landing(pattern, target), site)
+    })
+  }
+
+  for (const [pattern, target] of meant) {
+    test(`${pattern} admits ${target}`, async () => {
+      assert.equal(await landing(pattern, target), target.split('#', 1)[0])
+    })
+  }
+})
+
+interface HostRule {
+  pattern: string
+  /** Whether this host, as the URL standard's parser gives it, is one the pattern names. */
+  holds: (host: string) => boolean
+}
+
+const hostRules: HostRule[] = [
+  { pattern: deep, holds: (host) => /^[^.]+\.example\.com$/.test(host) },
+  { pattern: 'https://*.example.com', holds: (host) => /^[^.]+\.example\.com$/.test(host) },
+  { pattern: 'https://**.example.com/**', holds: (host) => host.endsWith('.example.com') },
+  { pattern: 'https://example.com/**', holds: (host) => host === 'example.com' },
+  { pattern: 'https://example.com**', holds: (host) => /^example\.com(:\d+)?$/.test(host) },
+  { pattern: 'https://example.com:*/**', holds: (host) => /^example\.com(:\d+)?$/.test(host) },
+  { pattern: 'https://?.example.com/*', holds: (host) => /^[^.]\.example\.com$/.test(host) },
+  { pattern: 'https://[!q].example.com/*', holds: (host) => /^[^.q]\.example\.com$/.test(host) },
+]
+
+const pieces = [
+  ...['https://', 'http://', 'https:', '//', 'example.com', '.example.com', 'c', 'evil.test'],
+  ...['localhost', '127.0.0.1', '[::1]', ':443', ':8443', '.', '..', ':', '/', '?', '#', '@', '\\'],
+  ...['%2e', '%2f', '%40', '%5c', '%00', '\t', '。', '℀', 'é', 'xn--', '\u00ad', '\u200d', 'ß'],
+  ...['K', '０', '/..', '/%2e%2e', '&', '=', ';', '*'],
+]
+const piece = fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'grapheme', maxLength: 3 }))
+const nearMiss = fc
+  .tuple(
+    fc.constantFrom('https://c.example.com/x', 'https://example.com/x', 'https://c.example.com'),
+    fc.array(fc.tuple(fc.nat(24), piece), { maxLength: 3 }),
+  )
+  .map(([start, inserts]) =>
+    inserts.reduce<string>(
+      (text, [at, insert]) => text.slice(0, at) + insert + text.slice(at),
+      start,
+    ),
+  )
+const free = fc.array(piece).map((rest) => `https://${rest.join('')}`)
+const target = fc.oneof(nearMiss, free)
+
+suite('redirect_to against a pattern, compared with the parser of the URL standard', () => {
+  for (const { pattern, holds } of hostRules) {
+    test(`${pattern} never leads to another host`, () => {
+      const rules = {
+        siteUrl: site,
+        globs: [compileGlob(pattern)],
+        allowLoopback: false,
+      }
+      let admitted = 0
+      fc.assert(
+        fc.property(target, (asked) => {
+          if (!isAllowedRedirect(asked, rules)) return
+          admitted += 1
+          const sent = inAscii(asked)
+          for (const href of [asked, sent, withFragment(sent, { a: 1 }), withQuery(sent, { a: 1 })])
+            assert.ok(holds(new URL(href).host), `${JSON.stringify(asked)} leads to ${href}`)
+        }),
+        { numRuns: 20_000 },
+      )
+      assert.ok(admitted > 10, `only ${admitted} of the addresses were admitted at all`)
+    })
+  }
+})

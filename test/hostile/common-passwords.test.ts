@@ -1,0 +1,176 @@
+/** Guessing begins with the passwords that most people choose: none of the 100,000 commonest can be chosen here. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import {
+  commonPasswords,
+  createCommonPasswords,
+  readCommonPasswords,
+} from '../../plugins/passwords/common-passwords.ts'
+import { adminCall, asAdmin } from '../support/admin.ts'
+import { codeIn } from '../support/mail-links.ts'
+import { autoconfirm } from '../support/people.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+
+const root = join(import.meta.dirname, '../..')
+const common = ['password', 'Password1', 'QWERTY123', 'iloveyou', '123456', 'trustno1', 'hunter2']
+const uncommon = ['correct horse', 'correct horse battery', 'correct horse battery staple', 'x7_Lq']
+const address = () => `${crypto.randomUUID()}@example.com`
+const weak = {
+  weak_password: { reasons: ['pwned'] },
+  error_code: 'weak_password',
+}
+
+suite('the commonest passwords', () => {
+  const server = sharedServers()
+
+  for (const password of common) {
+    test(`a sign-up with ${password} is refused`, async () => {
+      const { app } = await server(autoconfirm)
+      const payload = { email: address(), password }
+      const response = await app.inject({ method: 'POST', url: '/signup', payload })
+      assert.equal(response.statusCode, 422, response.body)
+      const { weak_password, error_code, msg } = response.json()
+      assert.deepEqual({ weak_password, error_code }, weak)
+      assert.match(msg, /known to be weak and easy to guess/)
+    })
+  }
+
+  test('wherever a password is chosen', async () => {
+    const { app, mail } = await server({})
+    const email = address()
+    const [password, chosen] = ['correct horse', 'letmein']
+    const user = await adminCall(app, 'POST', '/admin/users', {
+      email,
+      password,
+      email_confirm: true,
+    })
+    const url = '/token?grant_type=password'
+    const signedIn = await app.inject({ method: 'POST', url, payload: { email, password } })
+    const authorization = `Bearer ${signedIn.json().access_token}`
+    await app.inject({ method: 'POST', url: '/otp', payload: { email: address() } })
+    const other = address()
+    await app.inject({ method: 'POST', url: '/otp', payload: { email: other } })
+    const code = { type: 'email', email: other, token: codeIn(await mail.waitFor(other)) }
+    const link = { type: 'signup', email: address(), password: chosen }
+    const answers = {
+      own: await app.inject({
+        method: 'PUT',
+        url: '/user',
+        headers: { authorization },
+        payload: { password: chosen },
+      }),
+      "an admin's": await asAdmin(app, 'PUT', `/admin/users/${user.id}`, { password: chosen }),
+      'with a code': await app.inject({
+        method: 'POST',
+        url: '/verify',
+        payload: { ...code, password: chosen },
+      }),
+      'in a link': await asAdmin(app, 'POST', '/admin/generate_link', link),
+    }
+    for (const [what, answer] of Object.entries(answers)) {
+      const { weak_password, error_code } = answer.json()
+      assert.deepEqual({ weak_password, error_code }, weak, `${what}: ${answer.body}`)
+    }
+  })
+
+  test('one that somebody has already signs in, and is remarked on', async () => {
+    const { app } = await server({})
+    const person = { email: address(), password: 'letmein', email_confirm: true }
+    await adminCall(app, 'POST', '/admin/users', person)
+    const url = '/token?grant_type=password'
+    const response = await app.inject({ method: 'POST', url, payload: person })
+    assert.equal(response.statusCode, 200, response.body)
+    assert.deepEqual(response.json().weak_password.reasons, ['pwned'])
+  })
+
+  test('AUTH_PASSWORD_COMMON_LIST=false lets them pass', async () => {
+    const { app } = await server({ ...autoconfirm, AUTH_PASSWORD_COMMON_LIST: 'false' })
+    const payload = { email: address(), password: 'iloveyou' }
+    const response = await app.inject({ method: 'POST', url: '/signup', payload })
+    assert.equal(response.statusCode, 200, response.body)
+  })
+})
+
+suite('the list', () => {
+  const { has } = createCommonPasswords(readCommonPasswords)
+
+  test('holds 100,000, in any case', () => {
+    assert.equal(commonPasswords.count, 100_000)
+    for (const password of common) {
+      for (const form of [password, password.toLowerCase(), password.toUpperCase()]) {
+        assert.ok(has(form), form)
+      }
+    }
+  })
+
+  test('holds nothing of 15 characters or more, however common', () => {
+    for (const password of ['123456789012345', 'passwordpassword', 'qwertyuiopasdfghjkl']) {
+      assert.ok(!has(password), password)
+    }
+  })
+
+  test('holds nothing else', () => {
+    for (const password of uncommon) assert.ok(!has(password), password)
+    for (let round = 0; round < 50_000; round++) {
+      const password = randomBytes(9).toString('base64url')
+      assert.ok(!has(password), password)
+    }
+  })
+
+  test('takes anything', () => {
+    const odd = [
+      '',
+      ' ',
+      '\0',
+      '\ud800',
+      'ü'.repeat(14),
+      '密码密码密码',
+      '😀😀😀',
+      'a'.repeat(1_000_000),
+    ]
+    for (const password of odd) assert.equal(has(password), false)
+  })
+
+  test('is not read before it is asked', () => {
+    let reads = 0
+    const list = createCommonPasswords(() => {
+      reads += 1
+      return Buffer.alloc(0)
+    })
+    assert.equal(list.has('longer than fourteen'), false)
+    assert.equal(reads, 0)
+    for (let round = 0; round < 3; round++) list.has('letmein')
+    assert.equal(reads, 1)
+  })
+
+  test('is asked without leaving anything behind', () => {
+    const passwords = [...common, ...uncommon]
+    const ask = (rounds: number) => {
+      for (let round = 0; round < rounds; round++) {
+        for (let at = 0; at < passwords.length; at++) has(passwords[at] ?? '')
+      }
+    }
+    // 55,000 look-ups a round; a single small object each would be 880,000 bytes. It is the compiled code that makes
+    // nothing, and nobody knows when it is compiled: one round of many has to show it.
+    const grown = Array.from({ length: 20 }, () => {
+      const before = process.memoryUsage().heapUsed
+      ask(5_000)
+      return Math.abs(process.memoryUsage().heapUsed - before)
+    })
+    assert.ok(Math.min(...grown) < 300_000, `${Math.min(...grown)} bytes`)
+  })
+
+  test('holds none of the passwords in our own pages', () => {
+    const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })]
+    for (const page of pages) {
+      const text = readFileSync(join(root, page), 'utf8')
+      for (const [, password = ''] of text.matchAll(/"password": ?"([^"]+)"/g)) {
+        assert.ok(!has(password), `${page}: ${password}`)
+      }
+    }
+  })
+})

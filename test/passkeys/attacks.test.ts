@@ -1,0 +1,322 @@
+/** Attacks on passkeys: each is refused, most of them alike, and a challenge is good for one try. */
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../schemas/session.ts'
+import type { Authenticator, Deceit } from '../support/authenticator.ts'
+import { idle, mailAfter, open } from '../support/mail-journeys.ts'
+import {
+  addPasskey,
+  answerOf,
+  askForSignIn,
+  askToRegister,
+  finishRegistration,
+  finishSignIn,
+  newDevice,
+  origin,
+  passkeysOf,
+  passkeysOn,
+  signInBy,
+  tryPasskey,
+  withPasskey,
+} from '../support/passkeys.ts'
+import { newAddress, newPerson, signedIn, signIn, signUp } from '../support/people.ts'
+import { call, outcomeOf } from '../support/requests.ts'
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+
+const refused = [400, 'webauthn_verification_failed']
+const notFound = [400, 'webauthn_challenge_not_found']
+const expired = [400, 'webauthn_challenge_expired']
+const invalid = [400, 'validation_failed']
+
+const handleOf = (id: string) => Buffer.from(id).toString('base64url')
+
+suite('attacks on signing in', () => {
+  const serverFor = sharedServers()
+
+  const deceits: Record<string, (other: Authenticator) => Deceit> = {
+    'from another site': () => ({ origin: 'https://app.example.evil.test' }),
+    'from a site below, that is not listed': () => ({ origin: 'https://evil.app.example' }),
+    'from the site without TLS': () => ({ origin: 'http://app.example' }),
+    'from another port': () => ({ origin: `${origin}:8443` }),
+    'for another domain': () => ({ rpId: 'evil.test' }),
+    'of another challenge': () => ({ challenge: Buffer.alloc(32).toString('base64url') }),
+    'of a ceremony that makes a key': () => ({ type: 'webauthn.create' }),
+    'signed by another key': ({ privateKey }) => ({ privateKey }),
+    'of a key of another kind': () => ({
+      privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+    }),
+    'with the id of another passkey': ({ id }) => ({ id }),
+    'with the id of none': () => ({ id: 'AAAA' }),
+    'for another person': () => ({ userHandle: handleOf(crypto.randomUUID()) }),
+    'for nobody': () => ({ userHandle: undefined }),
+    'without anybody present': () => ({ flags: 0x1c }),
+    'of a key that is kept in one device now': () => ({ flags: 0x05 }),
+  }
+  for (const [what, deceitOf] of Object.entries(deceits)) {
+    test(`an answer ${what}`, async () => {
+      const { app } = await serverFor(passkeysOn)
+      const { person, device } = await withPasskey(app)
+      const other = await withPasskey(app)
+      const { challenge_id, options } = await askForSignIn(app)
+      const credential = device.get(options, deceitOf(other.device))
+      assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), refused)
+      const honest = { challenge_id, credential: device.get(options) }
+      assert.deepEqual(outcomeOf(await finishSignIn(app, honest)), notFound)
+      assert.equal((await passkeysOf(app, person))[0]?.last_used_at, undefined)
+      assert.equal((await signInBy(app, device)).user.id, person.user.id)
+    })
+  }
+
+  test('every refusal is the same, known passkey or not', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const { device } = await withPasskey(app)
+    const answers = []
+    for (const deceit of [{ id: 'AAAA' }, { origin: 'https://evil.test' }, { flags: 0 }]) {
+      const { challenge_id, options } = await askForSignIn(app)
+      const credential = device.get(options, deceit)
+      answers.push(await finishSignIn(app, { challenge_id, credential }))
+    }
+    assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
+  })
+
+  test('an answer that was accepted, again', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const { device } = await withPasskey(app)
+    const { challenge_id, options } = await askForSignIn(app)
+    const body = { challenge_id, credential: device.get(options) }
+    assert.equal((await finishSignIn(app, body)).statusCode, 200)
+    assert.deepEqual(outcomeOf(await finishSignIn(app, body)), notFound)
+    const fresh = await askForSignIn(app)
+    const replayed = { ...body, challenge_id: fresh.challenge_id }
+    assert.deepEqual(outcomeOf(await finishSignIn(app, replayed)), refused)
+  })
+
+  test('of twenty at once with one challenge, one is accepted', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const { device } = await withPasskey(app)
+    const { challenge_id, options } = await askForSignIn(app)
+    const body = { challenge_id, credential: device.get(options) }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => finishSignIn(app, body)))
+    const codes = answers.map(outcomeOf).map(([, code]) => code)
+    assert.equal(codes.filter((code) => code === '').length, 1)
+    assert.equal(codes.filter((code) => code === 'webauthn_challenge_not_found').length, 19)
+  })
+
+  test('a challenge that has expired', async (t) => {
+    const { app } = await serverFor(passkeysOn)
+    const { device } = await withPasskey(app)
+    const started = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now: started })
+    const { challenge_id, options } = await askForSignIn(app)
+    t.mock.timers.setTime(started + 300_000)
+    const body = { challenge_id, credential: device.get(options) }
+    assert.deepEqual(outcomeOf(await finishSignIn(app, body)), expired)
+    assert.deepEqual(outcomeOf(await finishSignIn(app, body)), notFound)
+  })
+
+  test('a new key pair offered where a signature was asked for', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const { person } = await withPasskey(app)
+    const { challenge_id, options } = await askForSignIn(app)
+    const user = { id: handleOf(person.user.id) }
+    const credential = newDevice().create({ ...options, user })
+    assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), refused)
+    const again = await askForSignIn(app)
+    const made = newDevice().create({ ...again.options, user })
+    const body = { challenge_id: again.challenge_id, credential: made }
+    assert.deepEqual(outcomeOf(await finishRegistration(app, person, body)), notFound)
+    assert.equal((await passkeysOf(app, person)).length, 1)
+  })
+
+  const forms: [what: string, body: object, refusal: (string | number)[]][] = [
+    ['nothing', {}, invalid],
+    ['no credential', { challenge_id: crypto.randomUUID() }, invalid],
+    ['an id of no form', { challenge_id: 'mine', credential: {} }, invalid],
+    ['a text', { challenge_id: crypto.randomUUID(), credential: 'x' }, [400, 'bad_json']],
+    ['an unknown challenge', { challenge_id: crypto.randomUUID(), credential: {} }, notFound],
+  ]
+  for (const [what, body, refusal] of forms) {
+    test(`${what}: ${refusal[1]}, to sign in and to register`, async () => {
+      const { app } = await serverFor(passkeysOn)
+      const person = await newPerson(app)
+      assert.deepEqual(outcomeOf(await finishSignIn(app, body)), refusal)
+      assert.deepEqual(outcomeOf(await finishRegistration(app, person, body)), refusal)
+    })
+  }
+
+  const fragments: [what: string, change: (credential: Answer) => unknown][] = [
+    ['{}', () => ({})],
+    ['no response', ({ response: _, ...rest }) => rest],
+    ['an empty signature', (c) => ({ ...c, response: { ...c.response, signature: '' } })],
+    [
+      'a signature of another alphabet',
+      (c) => ({ ...c, response: { ...c.response, signature: '%%' } }),
+    ],
+    [
+      'authenticator data too short',
+      (c) => ({ ...c, response: { ...c.response, authenticatorData: 'AAAA' } }),
+    ],
+    [
+      'client data that is no JSON',
+      (c) => ({ ...c, response: { ...c.response, clientDataJSON: 'AAAA' } }),
+    ],
+    ['a list for a text', (c) => ({ ...c, response: { ...c.response, clientDataJSON: ['x'] } })],
+    ['another rawId', (c) => ({ ...c, rawId: 'AAAA' })],
+    ['another type', (c) => ({ ...c, type: 'password' })],
+  ]
+  for (const [what, change] of fragments) {
+    test(`a credential with ${what} is refused like any other`, async () => {
+      const { app } = await serverFor(passkeysOn)
+      const { device } = await withPasskey(app)
+      const { challenge_id, options } = await askForSignIn(app)
+      const credential = change(device.get(options))
+      assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), refused)
+    })
+  }
+})
+
+suite('a copied passkey', () => {
+  const serverFor = sharedServers()
+  const telling = {
+    ...passkeysOn,
+    AUTH_MAILER_NOTIFICATIONS_SECURITY_KEY_REFUSED_ENABLED: 'true',
+  }
+
+  for (const counter of [1, 2]) {
+    test(`whose counter says ${counter} after 2 is refused, written down and told`, async () => {
+      const server = await serverFor(telling)
+      const { app, mail } = server
+      const { person, device, passkey } = await withPasskey(app, { counts: true })
+      await signInBy(app, device)
+      await signInBy(app, device)
+      const { challenge_id, options } = await askForSignIn(app)
+      const body = { challenge_id, credential: device.get(options, { counter }) }
+      assert.deepEqual(outcomeOf(await finishSignIn(app, body)), refused)
+
+      const told = await mail.waitFor(person.email)
+      assert.equal(told.mail.subject, 'A security key of your account was refused')
+      const rows = await app.db.selectFrom('audit_log_entries').select('payload').execute()
+      const entry = rows
+        .map(({ payload }) => payload)
+        .findLast((p) => p.action === 'passkey_refused')
+      assert.deepEqual(entry?.traits, { passkey_id: passkey.id, reason: 'cloned' })
+      assert.equal((await tryPasskey(app, device)).statusCode, 200)
+    })
+  }
+
+  test('of many answers with one count, one is accepted', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const { device } = await withPasskey(app, { counts: true })
+    const asked = await Promise.all(Array.from({ length: 10 }, () => askForSignIn(app)))
+    const answers = await Promise.all(
+      asked.map(({ challenge_id, options }) =>
+        finishSignIn(app, { challenge_id, credential: device.get(options, { counter: 5 }) }),
+      ),
+    )
+    assert.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 1)
+  })
+
+  test('a key that begins to count goes on; one that stops has been copied', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const { device } = await withPasskey(app)
+    const withCount = async (counter: number) => {
+      const { challenge_id, options } = await askForSignIn(app)
+      return finishSignIn(app, { challenge_id, credential: device.get(options, { counter }) })
+    }
+    assert.equal((await withCount(0)).statusCode, 200)
+    assert.equal((await withCount(0)).statusCode, 200)
+    assert.equal((await withCount(4_294_967_295)).statusCode, 200)
+    assert.deepEqual(outcomeOf(await withCount(0)), refused)
+  })
+})
+
+suite('attacks on adding', () => {
+  const serverFor = sharedServers()
+
+  const deceits: Record<string, Deceit> = {
+    'from another site': { origin: 'https://evil.test' },
+    'for another domain': { rpId: 'evil.test' },
+    'of another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
+    'of a ceremony that signs': { type: 'webauthn.get' },
+    'with another id': { id: 'AAAA' },
+    'without anybody present': { flags: 0x5c },
+    'without a key': { flags: 0x1d },
+  }
+  for (const [what, deceit] of Object.entries(deceits)) {
+    test(`a key ${what} is refused, and the challenge is spent`, async () => {
+      const { app } = await serverFor(passkeysOn)
+      const person = await newPerson(app)
+      const { challenge_id, options } = await askToRegister(app, person)
+      const device = newDevice()
+      const credential = device.create(options, deceit)
+      const answer = await finishRegistration(app, person, { challenge_id, credential })
+      assert.deepEqual(outcomeOf(answer), refused)
+      const honest = { challenge_id, credential: device.create(options) }
+      assert.deepEqual(outcomeOf(await finishRegistration(app, person, honest)), notFound)
+      assert.deepEqual(await passkeysOf(app, person), [])
+    })
+  }
+
+  const strangers: Record<string, (app: App, mine: Asked) => Promise<Session>> = {
+    'of another person': async (app) => newPerson(app),
+    'of another session': async (app, { email }) => signedIn(app, email),
+  }
+  for (const [what, strangerOf] of Object.entries(strangers)) {
+    test(`a challenge ${what} is not found, and stays good for whoever asked`, async () => {
+      const { app } = await serverFor(passkeysOn)
+      const mine = await newPerson(app)
+      const { challenge_id, options } = await askToRegister(app, mine)
+      const body = { challenge_id, credential: newDevice().create(options) }
+      const stranger = await strangerOf(app, mine)
+      assert.deepEqual(outcomeOf(await finishRegistration(app, stranger, body)), notFound)
+      assert.equal((await finishRegistration(app, mine, body)).statusCode, 200)
+      assert.deepEqual(outcomeOf(await finishRegistration(app, mine, body)), notFound)
+    })
+  }
+
+  test('a challenge of a registration signs nobody in, and stays good', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const { person, device } = await withPasskey(app)
+    const { challenge_id, options } = await askToRegister(app, person)
+    const credential = device.get(options)
+    assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), notFound)
+    const body = { challenge_id, credential: newDevice().create(options) }
+    assert.equal((await finishRegistration(app, person, body)).statusCode, 200)
+  })
+
+  test('a challenge dies with its session', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const mine = await newPerson(app)
+    const { challenge_id, options } = await askToRegister(app, mine)
+    const token = mine.access_token
+    await call(app, '/logout?scope=local', {}, { token })
+    const body = { challenge_id, credential: newDevice().create(options) }
+    const answer = await finishRegistration(app, mine, body)
+    assert.deepEqual(outcomeOf(answer), [403, 'session_not_found'])
+    const other = await signedIn(app, mine.email)
+    assert.deepEqual(outcomeOf(await finishRegistration(app, other, body)), notFound)
+  })
+
+  test('a passkey from before an address was proven does not survive the proof', async () => {
+    const unproven = {
+      AUTH_MAILER_AUTOCONFIRM: 'false',
+      AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true',
+    }
+    const server = await serverFor({ ...passkeysOn, ...unproven })
+    const { app } = server
+    const email = newAddress()
+    await signUp(app, { email })
+    const { device } = await addPasskey(app, answerOf<Session>(await signIn(app, { email })))
+    assert.equal((await tryPasskey(app, device)).statusCode, 200)
+    await idle(server)
+    const message = await mailAfter(server, email, () => call(app, '/otp', { email }))
+    assert.equal((await open(app, message)).statusCode, 303)
+    assert.deepEqual(outcomeOf(await tryPasskey(app, device)), refused)
+  })
+})
+
+type Answer = ReturnType<Authenticator['get']>
+type Asked = Awaited<ReturnType<typeof newPerson>>

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+
+import { judgeSmsCode } from '../../../../plugins/accounts/otp/sms-otp-check.ts'
+import { newNumber, signUp } from '../../../support/people.ts'
+import { buildWithSms } from '../../../support/phone-journeys.ts'
+
+const type = 'confirmation_token'
+
+test('a sign-up while the provider is asked voids its answer: the password is another one by then', async (t) => {
+  const server = await buildWithSms(t)
+  const { app } = server
+  const { db, otp } = app
+  const phone = newNumber()
+  const spend = async (meanwhile: () => Promise<unknown>) => {
+    const [typed, now] = [{ type, phone, code: '482910' } as const, new Date()]
+    const sms = { testOtp: () => undefined, verify: () => meanwhile().then(() => true) }
+    const judgement = await judgeSmsCode({ sms, tokenKey: randomBytes(32) }, db, typed, now)
+    return db.transaction().execute((trx) => otp.takeSmsCode(trx, typed, judgement, now))
+  }
+
+  await signUp(app, { phone })
+  const another = () => Promise.resolve(signUp(app, { phone, password: 'of somebody else' }))
+  assert.equal(await spend(another), undefined)
+  assert.equal((await spend(async () => {}))?.relates_to, phone)
+})

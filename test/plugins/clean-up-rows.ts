@@ -1,0 +1,162 @@
+/** One row of each kind that the clean-up knows, as old as a test wants it. */
+import type { Db } from '../../db/database.ts'
+import { nilUuid } from '../../db/users.ts'
+
+export const minute = 60_000
+const hour = 60 * minute
+export const day = 24 * hour
+export const now = new Date()
+export const ago = (ms: number) => new Date(now.getTime() - ms)
+
+type Insert = (db: Db, userId: string, at: Date) => Promise<unknown>
+
+const id = () => crypto.randomUUID()
+
+/** Sessions of these tests live 48 h, and 12 h unused; everything is kept a day after its end. */
+export const oldRows = {
+  ended_sessions: [(db, user_id, at) => session(db, { user_id, not_after: at }), day],
+  unused_sessions: [(db, user_id, created_at) => session(db, { user_id, created_at }), 36 * hour],
+  idle_sessions: [(db, user_id, refreshed_at) => session(db, { user_id, refreshed_at }), 36 * hour],
+  boxed_sessions: [
+    (db, user_id, created_at) => {
+      const refreshed_at = new Date(created_at.getTime() + 47 * hour)
+      return session(db, { user_id, created_at, refreshed_at })
+    },
+    72 * hour,
+  ],
+  refresh_tokens: [
+    async (db, user_id, updated_at) => {
+      const session_id = await session(db, { user_id })
+      const row = { user_id, session_id, revoked: true, created_at: ago(30 * day), updated_at }
+      await db
+        .insertInto('refresh_tokens')
+        .values({ ...row, token: id() })
+        .execute()
+      await db
+        .insertInto('refresh_tokens')
+        .values({ ...row, token: id(), revoked: false })
+        .execute()
+    },
+    day,
+  ],
+  one_time_tokens: [
+    (db, _userId, expires_at) => oneTimeToken(db, { expires_at, created_at: ago(10 * day) }),
+    day,
+  ],
+  passkey_challenges: [
+    (db, user_id, expires_at) => {
+      const row = { id: id(), user_id, challenge_type: 'registration' as const, session_data: '{}' }
+      return db
+        .insertInto('webauthn_challenges')
+        .values({ ...row, created_at: ago(10 * day), expires_at })
+        .execute()
+    },
+    day,
+  ],
+  flow_states: [
+    (db, user_id, created_at) => {
+      const row = { id: id(), user_id, provider_type: 'email', authentication_method: 'otp' }
+      return db
+        .insertInto('flow_state')
+        .values({ ...row, created_at })
+        .execute()
+    },
+    2 * day + 5 * minute,
+  ],
+  factor_challenges: [
+    async (db, user_id, created_at) => {
+      const factor_id = await factor(db, { user_id, created_at: now, status: 'verified' })
+      const row = { id: id(), factor_id, ip_address: '192.0.2.7', otp_code: '' }
+      await db
+        .insertInto('mfa_challenges')
+        .values({ ...row, created_at })
+        .execute()
+    },
+    day + 5 * minute,
+  ],
+  abandoned_factors: [
+    async (db, user_id, created_at) => {
+      await factor(db, { user_id, created_at, status: 'verified' })
+      await factor(db, { user_id, created_at, status: 'unverified' })
+    },
+    day + 5 * minute,
+  ],
+  pending_sign_ups: [
+    async (db, _userId, created_at) => {
+      const user_id = await anonymousUser(db, ago(hour))
+      const row = { user_id, token_hash: id(), user_metadata: '{}', created_at }
+      await db.insertInto('postern_pending_sign_ups').values(row).execute()
+    },
+    2 * day + 5 * minute,
+  ],
+  throttles: [
+    (db, _userId, updated_at) =>
+      db.insertInto('postern_throttles').values({ key: id(), failures: 1, updated_at }).execute(),
+    day + hour,
+  ],
+  known_devices: [
+    (db, user_id, last_used_at) =>
+      db
+        .insertInto('postern_known_devices')
+        .values({ user_id, device_hash: id(), last_used_at })
+        .execute(),
+    180 * day,
+  ],
+  send_intervals: [
+    (db, _userId, sent_at) =>
+      db.insertInto('postern_send_intervals').values({ key: id(), sent_at }).execute(),
+    day + hour,
+  ],
+  anonymous_users: [(db, _userId, created_at) => anonymousUser(db, created_at), 30 * day],
+  audit_entries: [
+    (db, _userId, created_at) => {
+      const row = { id: id(), instance_id: nilUuid, payload: '{}', ip_address: '' }
+      return db
+        .insertInto('audit_log_entries')
+        .values({ ...row, created_at })
+        .execute()
+    },
+    100 * hour,
+  ],
+} satisfies Record<string, [Insert, keptFor: number]>
+
+interface FactorState {
+  user_id: string
+  created_at: Date
+  status: 'verified' | 'unverified'
+}
+
+async function factor(db: Db, state: FactorState): Promise<string> {
+  const row = { id: id(), factor_type: 'totp', updated_at: now, ...state } as const
+  await db.insertInto('mfa_factors').values(row).execute()
+  return row.id
+}
+
+interface SessionTimes {
+  user_id: string
+  created_at?: Date
+  refreshed_at?: Date
+  not_after?: Date
+}
+
+async function session(db: Db, times: SessionTimes): Promise<string> {
+  const row = { id: id(), created_at: ago(hour), ...times }
+  await db.insertInto('sessions').values(row).execute()
+  return row.id
+}
+
+async function anonymousUser(db: Db, created_at: Date): Promise<string> {
+  const row = { id: id(), is_anonymous: true, created_at }
+  await db.insertInto('users').values(row).execute()
+  return row.id
+}
+
+/** Of a person of its own, who may have only one of a kind. */
+async function oneTimeToken(db: Db, times: { created_at: Date; expires_at: Date }) {
+  const user_id = await anonymousUser(db, ago(hour))
+  const row = { id: id(), user_id, token_type: 'recovery_token' as const, ...times }
+  await db
+    .insertInto('one_time_tokens')
+    .values({ ...row, token_hash: id(), relates_to: id(), updated_at: times.created_at })
+    .execute()
+}

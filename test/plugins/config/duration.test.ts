@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { formatDuration, parseDuration } from '../../../schemas/duration.ts'
+
+const right: [string, number][] = [
+  ['0', 0],
+  ['-0', 0],
+  ['90', 90],
+  ['1.5', 1.5],
+  ['.5', 0.5],
+  ['-2', -2],
+  ['+3', 3],
+  ['15m', 900],
+  ['1h30m', 5400],
+  ['1.5h', 5400],
+  ['-1.5h', -5400],
+  ['+10s', 10],
+  ['.5s', 0.5],
+  ['1.s', 1],
+  ['500ms', 0.5],
+  ['100us', 1e-4],
+  ['100µs', 1e-4],
+  ['100μs', 1e-4],
+  ['5ns', 5e-9],
+  ['1m1m', 120],
+  ['30s1h', 3630],
+  ['87600h', 315_360_000],
+]
+
+const wrong = [
+  '',
+  ' ',
+  's',
+  '-',
+  '.',
+  '.s',
+  '1d',
+  '1H',
+  '1 h',
+  ' 1h',
+  '1h ',
+  '1h30',
+  '30 m',
+  '1h-30m',
+  '--1h',
+  '1e3',
+  '1e3s',
+  '0x10',
+  'Infinity',
+  'NaN',
+  'none',
+  '1,5h',
+  '１h',
+  '9999999h',
+  '9999999999999999999',
+]
+
+suite('durations', () => {
+  for (const [text, seconds] of right) {
+    test(`"${text}" is ${seconds} seconds`, () => {
+      assert.ok(Math.abs(parseDuration(text) - seconds) < 1e-12)
+      assert.ok(!Object.is(parseDuration(text), -0))
+    })
+  }
+
+  for (const text of wrong) {
+    test(`"${text}" is refused`, () => {
+      assert.throws(() => parseDuration(text), RangeError)
+    })
+  }
+
+  test('a long text is refused quickly', () => {
+    const before = performance.now()
+    assert.throws(() => parseDuration(`${'1'.repeat(200_000)}x`), RangeError)
+    assert.throws(() => parseDuration(`${'1h'.repeat(100_000)}x`), RangeError)
+    assert.ok(performance.now() - before < 1000)
+  })
+
+  test('what is written is read back', () => {
+    const seconds = fc.integer({ min: -10_000_000_000, max: 10_000_000_000 })
+    fc.assert(
+      fc.property(seconds, (thousandths) => {
+        const value = thousandths / 1000
+        assert.ok(Math.abs(parseDuration(formatDuration(value)) - value) < 1e-6)
+      }),
+    )
+  })
+
+  test('seconds are written as people write them', () => {
+    const table: [number, string][] = [
+      [0, '0s'],
+      [60, '1m'],
+      [90, '1m30s'],
+      [86_400, '24h'],
+      [0.25, '0.25s'],
+      [-3600, '-1h'],
+    ]
+    for (const [seconds, text] of table) assert.equal(formatDuration(seconds), text)
+  })
+})

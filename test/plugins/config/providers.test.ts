@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import {
+  genericOidcProviders,
+  providerSettings,
+} from '../../../plugins/config/provider-settings.ts'
+import { providerNames } from '../../../providers/registry.ts'
+import { read } from './environment.ts'
+
+suite('settings of external providers', () => {
+  test('all eighteen of the specification are known', () => {
+    const specified =
+      'apple azure bitbucket discord facebook figma github gitlab google keycloak linkedin notion snapchat spotify slack twitch twitter workos'
+    for (const name of specified.split(' ')) assert.ok(providerNames.some((n) => n === name))
+  })
+
+  test('each provider has its own', () => {
+    for (const name of providerNames) {
+      const prefix = `AUTH_EXTERNAL_${name.toUpperCase()}`
+      const { config } = read({
+        [`${prefix}_ENABLED`]: 'true',
+        [`${prefix}_CLIENT_ID`]: `${name}, second`,
+        [`${prefix}_SECRET`]: 'secret',
+        [`${prefix}_REDIRECT_URI`]: 'https://auth.example.test/callback',
+        [`${prefix}_URL`]: 'https://self-hosted.test/',
+        [`${prefix}_API_URL`]: 'https://api.test',
+        [`${prefix}_EMAIL_OPTIONAL`]: 'true',
+        [`${prefix}_SKIP_NONCE_CHECK`]: 'true',
+      })
+      assert.deepEqual(providerSettings(config, name), {
+        name,
+        enabled: true,
+        clientIds: [name, 'second'],
+        secret: 'secret',
+        redirectUri: 'https://auth.example.test/callback',
+        url: 'https://self-hosted.test',
+        apiUrl: 'https://api.test',
+        emailOptional: true,
+        skipNonceCheck: true,
+        idTokenOnly: false,
+      })
+      const enabled = providerNames.filter((n) => providerSettings(config, n).enabled)
+      assert.deepEqual(enabled, [name])
+    }
+  })
+
+  test('named OpenID providers are found by their issuer', () => {
+    const { config, notices } = read(
+      {
+        AUTH_EXTERNAL_OIDC_ACME_ISSUER: 'https://id.acme.test/realm/',
+        AUTH_EXTERNAL_OIDC_ACME_CLIENT_ID: 'id',
+        AUTH_EXTERNAL_OIDC_ACME_SECRET: 'secret',
+        AUTH_EXTERNAL_OIDC_ACME_REDIRECT_URI: 'https://auth.example.test/callback',
+        AUTH_EXTERNAL_OIDC_MY_OWN_ISSUER: 'https://id.own.test',
+        AUTH_EXTERNAL_OIDC_MY_OWN_ENABLED: 'false',
+        AUTH_EXTERNAL_OIDC_PROVIDER_CACHE_TTL: '2h',
+      },
+      true,
+    )
+    const [acme, own, ...others] = genericOidcProviders(config)
+    assert.deepEqual(acme, {
+      name: 'acme',
+      enabled: true,
+      issuer: 'https://id.acme.test/realm/',
+      scopes: ['openid', 'email', 'profile'],
+      clientIds: ['id'],
+      secret: 'secret',
+      redirectUri: 'https://auth.example.test/callback',
+      url: 'https://id.acme.test/realm/',
+      apiUrl: undefined,
+      emailOptional: false,
+      skipNonceCheck: false,
+      idTokenOnly: false,
+    })
+    assert.deepEqual([own?.name, own?.enabled, others], ['my_own', false, []])
+    assert.equal(config.AUTH_EXTERNAL_OIDC_PROVIDER_CACHE_TTL, 7200)
+    assert.deepEqual(notices, [])
+  })
+})

@@ -1,0 +1,136 @@
+/** (delete, anything): of whoever is deleted nothing is left that lets anybody in. */
+import { sql } from 'kysely'
+
+import type { Session } from '../../schemas/session.ts'
+import { newAddress, signIn } from '../support/people.ts'
+import { factsThatHold, type Pair, racesOf } from '../support/races/pairs.ts'
+import { newPassword, type People } from '../support/races/people.ts'
+import { type Pairs, suiteOfRaces } from '../support/races/suite.ts'
+import { call, changeUser, refresh, verify } from '../support/requests.ts'
+
+interface Stage extends Session {
+  id: string
+  email: string
+  /** Of a recovery link that was made before. */
+  token_hash: string
+  soft: boolean
+}
+
+type Act = (people: People) => Pair<Stage>['second']
+
+const acts: Record<string, Act> = {
+  'a sign-in':
+    ({ app }) =>
+    ({ email }) =>
+      signIn(app, { email }),
+  'a refresh':
+    ({ app }) =>
+    ({ refresh_token }) =>
+      refresh(app, refresh_token),
+  'a proof by mail':
+    ({ app }) =>
+    ({ token_hash }) =>
+      verify(app, { type: 'recovery', token_hash }),
+  'a change of the password': putUser(() => ({ password: newPassword })),
+  'a change of the address': putUser(() => ({ email: newAddress() })),
+  'a change of metadata': putUser(() => ({ data: { color: 'blue' } })),
+  'a sign-out':
+    ({ app }) =>
+    ({ access_token }) =>
+      call(app, '/logout', undefined, { method: 'POST', token: access_token }),
+  'a reauthentication':
+    ({ app }) =>
+    ({ access_token }) =>
+      call(app, '/reauthenticate', undefined, { token: access_token }),
+  'a recovery': post('/recover', () => ({})),
+  'a magic link': post('/magiclink', () => ({})),
+  'a sign-in code': post('/otp', () => ({ create_user: false })),
+  'a sign-up with the address': post('/signup', () => ({ password: newPassword })),
+  'a link made by an admin': byAdmin('POST', ({ email }) => [
+    '/admin/generate_link',
+    { type: 'recovery', email },
+  ]),
+  'a change by an admin': byAdmin('PUT', ({ id }) => [
+    `/admin/users/${id}`,
+    { password: newPassword, email: newAddress(), email_confirm: true },
+  ]),
+  'an impersonation': byAdmin('POST', ({ id }) => [`/admin/users/${id}/impersonate`, {}]),
+  'another deletion': byAdmin('DELETE', ({ id }) => [`/admin/users/${id}`, {}]),
+}
+
+function putUser(body: () => object): Act {
+  return ({ app }) =>
+    ({ access_token }) =>
+      changeUser(app, access_token, body())
+}
+
+function post(url: string, more: () => object): Act {
+  return ({ app }) =>
+    ({ email }) =>
+      call(app, url, { email, ...more() })
+}
+
+function byAdmin(
+  method: 'POST' | 'PUT' | 'DELETE',
+  request: (stage: Stage) => [url: string, body: object],
+): Act {
+  return ({ asAdmin }) =>
+    (stage) =>
+      asAdmin(method, ...request(stage))
+}
+
+/** An admin who names a softly deleted person by id may give them an address and a password again. */
+const neverSoft = new Set(['a change by an admin'])
+
+function deletion(people: People, name: string, act: Act): Pair<Stage> {
+  const { app, asAdmin, createSignedIn, opens } = people
+  return {
+    invariant:
+      'Of whoever is deleted no session, identity, token or flow is left that lets anybody in, whatever they or others did meanwhile.',
+    async prepare(seed) {
+      const person = await createSignedIn()
+      const body = { type: 'recovery', email: person.email }
+      const link = await asAdmin('POST', '/admin/generate_link', body)
+      const { hashed_token } = link.json<{ hashed_token: string }>()
+      return { ...person, token_hash: hashed_token, soft: seed % 4 > 1 && !neverSoft.has(name) }
+    },
+    first: ({ id, soft }) => {
+      return asAdmin('DELETE', `/admin/users/${id}`, { should_soft_delete: soft })
+    },
+    second: act(people),
+    async violations({ id, email, refresh_token, soft }, { first, second }) {
+      const left = await leftOf(id, email)
+      const isDeleted = first.statusCode === 200 || first.statusCode === 404
+      return factsThatHold({
+        [`the deletion was answered ${first.statusCode}`]: !isDeleted,
+        [`left behind: ${left}${soft ? ', softly deleted' : ''}`]: left !== '',
+        'the tokens of the other answer open something': await opens(second),
+        'the old tokens are accepted': (await refresh(app, refresh_token)).statusCode === 200,
+      })
+    },
+  }
+
+  /** What would let somebody in. A softly deleted row stays, without password and address. */
+  async function leftOf(id: string, email: string): Promise<string> {
+    const { rows } = await sql<{ what: string }>`
+      select 'a session' as what from auth.sessions where user_id = ${id}
+      union select 'a token' from auth.one_time_tokens where user_id = ${id}
+      union select 'a flow' from auth.flow_state where user_id = ${id}
+      union select 'an identity' from auth.identities
+        where user_id = ${id} and (identity_data ->> 'email' is not null)
+      union select 'a person' from auth.users where id = ${id} and deleted_at is null
+      union select 'an address' from auth.users where id = ${id} and email = ${email}
+      union select 'a password' from auth.users where id = ${id} and encrypted_password <> ''
+      `.execute(app.db)
+    return rows.map(({ what }) => what).join(', ')
+  }
+}
+
+const pairs: Pairs = Object.fromEntries(
+  Object.entries(acts).map(([name, act]) => [
+    `a deletion and ${name}`,
+    (people: People) => racesOf(deletion(people, name, act), 10),
+  ]),
+)
+
+suiteOfRaces('races with a deletion', { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }, pairs)

@@ -1,0 +1,157 @@
+/** (link, unlink): the ways to sign in are what the answers say, and never none. */
+import { suite, type TestContext, test } from 'node:test'
+
+import type { Session } from '../../schemas/session.ts'
+import {
+  type ExternalServer,
+  externalServer,
+  proven,
+  describe as tell,
+} from '../support/external.ts'
+import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
+import { newAddress, password } from '../support/people.ts'
+import {
+  type Answer,
+  cameAfter,
+  factsThatHold,
+  type Pair,
+  racesOf,
+} from '../support/races/pairs.ts'
+import { type People, peopleOf } from '../support/races/people.ts'
+import { openRacetrack } from '../support/races/race.ts'
+import { bearer, call } from '../support/requests.ts'
+
+interface Stage {
+  session: Session
+  /** Of the identities that are there before. */
+  email: string
+  github: string
+  /** What GitLab sends the browser back with, to link what it says. */
+  callback: Record<string, string>
+}
+
+interface Table {
+  server: ExternalServer
+  people: People
+}
+
+const invariant =
+  'The identities are those that the answers left, the account names their providers, and at least one is there.'
+
+/** Somebody with a password and GitHub, who is just coming back from GitLab. */
+async function prepare({ server, people }: Table): Promise<Stage> {
+  const { email: address, ...session } = await people.createSignedIn()
+  await link(server, session, 'github', proven(newAddress(), nextId()))
+  const user = await userOf(server, session)
+  tell(server.fakes, 'gitlab', proven(newAddress(), nextId()))
+  const start = { path: '/user/identities/authorize', headers: bearer(session) }
+  const callback = await server.goTo('gitlab', start)
+  const [email, github] = [identityId(user, 'email'), identityId(user, 'github')]
+  return { session, email, github, callback }
+}
+
+const comeBack = ({ server }: Table, { callback }: Stage): Promise<Answer> =>
+  server.app.inject(`/callback?${new URLSearchParams(callback)}`)
+
+const isLinked = ({ headers }: Answer) => String(headers.location).includes('access_token=')
+
+/** What is wrong with the account, which ought to have these. */
+async function wrongWith({ server }: Table, { session }: Stage, wanted: string[]) {
+  const { rows } = await storedOf(server, session.user.id)
+  const providers = rows.map(({ provider }) => provider).sort()
+  const { app_metadata } = await userOf(server, session)
+  const named = Array.isArray(app_metadata?.providers) ? app_metadata.providers.toSorted() : []
+  return factsThatHold({
+    'there is no way in': providers.length === 0,
+    [`there are ${providers.join()} instead of ${wanted.join()}`]:
+      providers.join() !== wanted.join(),
+    [`the account names ${named.join()}`]: named.join() !== providers.join(),
+  })
+}
+
+async function storedOf({ app }: ExternalServer, userId: string) {
+  const rows = await app.db
+    .selectFrom('identities')
+    .select('provider')
+    .where('user_id', '=', userId)
+    .execute()
+  return { rows }
+}
+
+function linkAndUnlink(table: Table): Pair<Stage> {
+  return {
+    invariant,
+    prepare: () => prepare(table),
+    first: (stage) => comeBack(table, stage),
+    second: ({ session, github }) => unlink(table.server, session, github),
+    violations(stage, { first, second }) {
+      const github = second.statusCode === 200 ? [] : ['github']
+      const gitlab = isLinked(first) ? ['gitlab'] : []
+      return wrongWith(table, stage, ['email', ...github, ...gitlab])
+    },
+  }
+}
+
+function unlinkAndUnlink(table: Table): Pair<Stage> {
+  return {
+    invariant: 'Of two ways to sign in, one can be taken away, and not both.',
+    prepare: () => prepare(table),
+    first: ({ session, email }) => unlink(table.server, session, email),
+    second: ({ session, github }) => unlink(table.server, session, github),
+    violations(stage, { first, second }) {
+      const left = [
+        ...(first.statusCode === 200 ? [] : ['email']),
+        ...(second.statusCode === 200 ? [] : ['github']),
+      ]
+      return wrongWith(table, stage, left)
+    },
+  }
+}
+
+/** Row 7 of what a hostile reader broke: a flow that a stolen session began. */
+function linkAndEnd(table: Table, end: Pair<Stage>['second']): Pair<Stage> {
+  return {
+    invariant:
+      'A linking flow ends with the session that began it: what comes back after that links nothing.',
+    prepare: () => prepare(table),
+    first: (stage) => comeBack(table, stage),
+    second: end,
+    violations: (_stage, course) =>
+      factsThatHold({
+        'an identity was linked after the end':
+          isLinked(course.first) && cameAfter(course, 'first'),
+      }),
+  }
+}
+
+const pairs: Record<string, (table: Table) => Pair<Stage>> = {
+  'linking one and unlinking another': linkAndUnlink,
+  'unlinking one and unlinking the other': unlinkAndUnlink,
+  'linking and a sign-out everywhere': (table) =>
+    linkAndEnd(table, ({ session: { access_token: token } }) =>
+      call(table.server.app, '/logout', undefined, { method: 'POST', token }),
+    ),
+  'linking and a change of the password by an admin': (table) =>
+    linkAndEnd(table, ({ session }) =>
+      table.people.asAdmin('PUT', `/admin/users/${session.user.id}`, {
+        password: `${password} changed`,
+      }),
+    ),
+}
+
+suite('races for an identity', () => {
+  for (const [name, pair] of Object.entries(pairs)) {
+    test(name, async (t) => {
+      const table = await tableOf(t)
+      const { app, database } = table.server
+      const track = await openRacetrack(app.pool, database.url)
+      t.after(track.close)
+      await racesOf(pair(table), 16)(track)
+    })
+  }
+})
+
+async function tableOf(t: TestContext): Promise<Table> {
+  const server = await externalServer(t)
+  return { server, people: await peopleOf(server) }
+}

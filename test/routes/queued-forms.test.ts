@@ -1,0 +1,122 @@
+/** Requests in the queue that another release put there, before an upgrade or a downgrade. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { nextMail } from '../support/mail-journeys.ts'
+import { confirmedPerson, newNumber, signUp } from '../support/people.ts'
+import { buildWithSms } from '../support/phone-journeys.ts'
+import { call } from '../support/requests.ts'
+import { type App, build } from '../support/server.ts'
+
+const jobs = 'auth_jobs._private_jobs'
+const queued = `${jobs} where payload ->> 'request' is not null`
+
+interface Queued {
+  id: string
+  payload: { v?: number; id: string; request: string; asked_at: string }
+  attempts: number
+  max_attempts: number
+  last_error: string | null
+  waits: boolean
+}
+
+suite('a request for a mail from another release', () => {
+  test('of before versions: is answered', async (t) => {
+    const { server, user, since } = await asked(t)
+    const { app } = server
+    const [job] = await jobsOf(app)
+    assert.ok(job)
+    const { v: _, ...envelope } = job.payload
+    const request = JSON.parse(app.encryption.decrypt(envelope.id, envelope.request, 'a request'))
+    delete request.v
+    const sealed = app.encryption.encrypt(envelope.id, JSON.stringify(request))
+    await replace(app, { ...envelope, request: sealed })
+    const second = await nextProcess(t, server)
+    assert.ok(await nextMail(second, user.email, since))
+  })
+
+  test('of a newer one: is tried again, and answered by a server that knows it', async (t) => {
+    const { server, user, since } = await asked(t)
+    const { app } = server
+    await app.pool.query(`update ${jobs} set payload = (payload::jsonb || '{"v": 2}')::json`)
+    const second = await nextProcess(t, server)
+    const job = await jobWith(second.app, ({ last_error }) => last_error !== null)
+    assert.ok(job.attempts < job.max_attempts)
+    assert.match(job.last_error ?? '', /does not know/)
+    assert.equal(server.mail.messages.length, since)
+    await readable(second.app)
+    assert.ok(await nextMail(second, user.email, since))
+  })
+})
+
+suite('a request for a text message from another release', () => {
+  test('of a newer one: waits, and is sent once by a server that knows it', async (t) => {
+    const server = await buildWithSms(t)
+    const { app, sms } = server
+    const phone = newNumber()
+    await signUp(server.app, { phone })
+    await sms.code(phone)
+    await app.jobQueue.stop()
+    await call(server.app, '/resend', { type: 'sms', phone })
+    const since = sms.messages.length
+    const [asked] = await jobsOf(app)
+    await app.pool.query(`update ${jobs} set payload = (payload::jsonb || '{"v": 2}')::json`)
+    const { app: second } = await build(t, { env: { ...sms.env, ...databaseOf(server) } })
+    const job = await jobWith(second, ({ id }) => id !== asked?.id)
+    assert.ok(job.waits)
+    assert.equal(job.max_attempts, 1)
+    assert.equal(sms.messages.length, since)
+    await readable(second)
+    assert.match(await sms.code(phone, since), /^\d{6}$/)
+    assert.equal(sms.messages.length, since + 1)
+  })
+})
+
+type Ending = Parameters<typeof build>[0]
+type Server = Awaited<ReturnType<typeof build>>
+
+/** Somebody whose request to recover waits in the queue of a server that does no jobs any more. */
+async function asked(t: Ending) {
+  const server = await build(t)
+  const { user } = await confirmedPerson(server)
+  await server.app.jobQueue.stop()
+  await call(server.app, '/recover', { email: user.email })
+  return { server, user, since: server.mail.messages.length }
+}
+
+const databaseOf = ({ config }: Pick<Server, 'config'>) => ({ DATABASE_URL: config.DATABASE_URL })
+
+/** Another process on the same database and mail server. */
+async function nextProcess(t: Ending, server: Server) {
+  const env = { ...databaseOf(server), AUTH_SMTP_PORT: String(server.mail.port) }
+  const { app } = await build(t, { env })
+  return { app, mail: server.mail }
+}
+
+async function jobsOf({ pool }: App): Promise<Queued[]> {
+  const { rows } = await pool.query<Queued>(
+    `select id, payload, attempts, max_attempts, last_error, run_at > now() as waits from ${queued}`,
+  )
+  return rows
+}
+
+async function jobWith(app: App, isWanted: (job: Queued) => boolean): Promise<Queued> {
+  for (;;) {
+    const job = (await jobsOf(app)).find(isWanted)
+    if (job) return job
+    await sleep(15)
+  }
+}
+
+async function replace({ pool }: App, payload: object): Promise<void> {
+  await pool.query(`update ${jobs} set payload = $1::json`, [JSON.stringify(payload)])
+}
+
+/** As if this server knew the form of the newer release; the job is due at once. */
+async function readable({ pool }: App): Promise<void> {
+  await pool.query(
+    `update ${jobs} set payload = (payload::jsonb || '{"v": 1}')::json, run_at = now()
+      where payload ->> 'request' is not null`,
+  )
+}

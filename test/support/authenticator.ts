@@ -1,0 +1,162 @@
+/** A device that keeps passkeys, in software: makes key pairs and signs (WebAuthn Level 3 §6), or not quite as it should. */
+import {
+  createHash,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
+
+import { isoCBOR } from '@simplewebauthn/server/helpers'
+
+export interface Traits {
+  rpId: string
+  origin: string
+  /** Knows its person by fingerprint or PIN. */
+  verifies?: boolean
+  /** Counts its signatures. */
+  counts?: boolean
+  /** Copies its keys to other devices of the person. */
+  syncs?: boolean
+  /** Of its maker, as a UUID. */
+  aaguid?: string
+  algorithm?: Algorithm
+}
+
+/** What differs from an honest answer. */
+export interface Deceit {
+  origin?: string
+  rpId?: string
+  challenge?: string
+  type?: string
+  counter?: number
+  /** In the place of the credential's own. */
+  id?: string
+  userHandle?: string | undefined
+  /** Instead of those that the traits make. */
+  flags?: number
+  privateKey?: KeyObject
+}
+
+export type Algorithm = 'ES256' | 'EdDSA' | 'RS256'
+
+interface Creation {
+  challenge: string
+  user: { id: string }
+}
+
+interface Request {
+  challenge: string
+}
+
+const flag = { present: 0x01, verified: 0x04, eligible: 0x08, backedUp: 0x10, attested: 0x40 }
+
+const transports: ('internal' | 'hybrid')[] = ['internal', 'hybrid']
+
+export type Authenticator = ReturnType<typeof newAuthenticator>
+
+/** With one key pair, that it makes when it is asked to. */
+export function newAuthenticator(traits: Traits) {
+  const { publicKey, privateKey } = keyPair(traits.algorithm ?? 'ES256')
+  const rawId = randomBytes(32)
+  const id = rawId.toString('base64url')
+  let [counter, userHandle] = [0, '']
+
+  return {
+    id,
+    privateKey,
+
+    /** Its key as it is stored. */
+    publicKey: coseKey(publicKey.export({ format: 'jwk' })),
+
+    /** The answer to `navigator.credentials.create()`. */
+    create({ challenge, user }: Creation, deceit: Deceit = {}) {
+      userHandle = user.id
+      const data = Buffer.concat([
+        header(traits, deceit, flag.attested, deceit.counter ?? counter),
+        Buffer.from((traits.aaguid ?? '').replaceAll('-', '').padEnd(32, '0'), 'hex'),
+        Buffer.from([0, rawId.length]),
+        rawId,
+        coseKey(publicKey.export({ format: 'jwk' })),
+      ])
+      const attestation = new Map<string, string | Uint8Array | Map<string, string>>([
+        ['fmt', 'none'],
+        ['attStmt', new Map<string, string>()],
+        ['authData', new Uint8Array(data)],
+      ])
+      return credential(deceit.id ?? id, {
+        clientDataJSON: clientData('webauthn.create', traits, challenge, deceit).toString(
+          'base64url',
+        ),
+        attestationObject: Buffer.from(isoCBOR.encode(attestation)).toString('base64url'),
+        transports,
+      })
+    },
+
+    /** The answer to `navigator.credentials.get()`. */
+    get({ challenge }: Request, deceit: Deceit = {}) {
+      if (traits.counts) counter += 1
+      const data = header(traits, deceit, 0, deceit.counter ?? counter)
+      const json = clientData('webauthn.get', traits, challenge, deceit)
+      const signed = Buffer.concat([data, createHash('sha256').update(json).digest()])
+      const hash = traits.algorithm === 'EdDSA' ? undefined : 'sha256'
+      return credential(deceit.id ?? id, {
+        clientDataJSON: json.toString('base64url'),
+        authenticatorData: data.toString('base64url'),
+        signature: sign(hash, signed, deceit.privateKey ?? privateKey).toString('base64url'),
+        userHandle: 'userHandle' in deceit ? deceit.userHandle : userHandle,
+      })
+    },
+  }
+}
+
+function credential<Response extends object>(id: string, response: Response) {
+  const type = 'public-key'
+  return { id, rawId: id, type, response, clientExtensionResults: {} } as const
+}
+
+function clientData(type: string, traits: Traits, challenge: string, deceit: Deceit): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      type: deceit.type ?? type,
+      challenge: deceit.challenge ?? challenge,
+      origin: deceit.origin ?? traits.origin,
+      crossOrigin: false,
+    }),
+  )
+}
+
+/** The beginning of the authenticator data (§6.1). */
+function header(traits: Traits, deceit: Deceit, flags: number, counter: number): Buffer {
+  const { verifies, syncs } = traits
+  const own =
+    flags |
+    flag.present |
+    (verifies ? flag.verified : 0) |
+    (syncs ? flag.eligible | flag.backedUp : 0)
+  const count = Buffer.alloc(4)
+  count.writeUInt32BE(counter)
+  const hash = createHash('sha256')
+    .update(deceit.rpId ?? traits.rpId)
+    .digest()
+  return Buffer.concat([hash, Buffer.from([deceit.flags ?? own]), count])
+}
+
+function keyPair(algorithm: Algorithm) {
+  if (algorithm === 'EdDSA') return generateKeyPairSync('ed25519')
+  if (algorithm === 'RS256') return generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' })
+}
+
+/** RFC 9053 §7, RFC 8230 §4. */
+function coseKey(key: JsonWebKey): Buffer {
+  const bytes = (text = '') => new Uint8Array(Buffer.from(text, 'base64url'))
+  const forms: Record<string, Record<number, number | Uint8Array>> = {
+    EC: { 1: 2, 3: -7, [-1]: 1, [-2]: bytes(key.x), [-3]: bytes(key.y) },
+    OKP: { 1: 1, 3: -8, [-1]: 6, [-2]: bytes(key.x) },
+    RSA: { 1: 3, 3: -257, [-1]: bytes(key.n), [-2]: bytes(key.e) },
+  }
+  const parts = Object.entries(forms[key.kty ?? ''] ?? {})
+  return Buffer.from(isoCBOR.encode(new Map(parts.map(([name, value]) => [Number(name), value]))))
+}

@@ -1,0 +1,37 @@
+/** Requests about one person that are made to wait for each other, in the order in which they come. */
+import { setTimeout as delay } from 'node:timers/promises'
+
+import type { App } from './server.ts'
+
+/** Holds the person's row until `release`; requests that want it wait in line. */
+export async function holdPerson({ pool }: Pick<App, 'pool'>, id: string) {
+  const client = await pool.connect()
+  await client.query('begin')
+  await client.query('select from auth.users where id = $1 for update', [id])
+
+  return {
+    /** Sends a request and returns it, on its way, once it waits as the `place`th in the line. */
+    async queue<Answer>(
+      place: number,
+      send: () => PromiseLike<Answer>,
+    ): Promise<{ answer: Promise<Answer> }> {
+      const answer = Promise.resolve(send())
+      while ((await countWaiting()) < place) await delay(5)
+      return { answer }
+    },
+
+    async release(): Promise<void> {
+      await client.query('commit')
+      client.release()
+    },
+  }
+
+  async function countWaiting(): Promise<number> {
+    // Not by the client that holds it: a transaction sees one state of this view until it ends.
+    const { rows } = await pool.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rows[0]?.count ?? 0
+  }
+}

@@ -1,0 +1,108 @@
+/** What people do with passkeys, over HTTP, with devices in software. */
+import assert from 'node:assert/strict'
+
+import type { Passkey } from '../../schemas/passkey.ts'
+import type { Session } from '../../schemas/session.ts'
+import { type Authenticator, newAuthenticator, type Traits } from './authenticator.ts'
+import { autoconfirm, newPerson } from './people.ts'
+import { call } from './requests.ts'
+import type { App } from './server.ts'
+
+export const rpId = 'app.example'
+export const origin = 'https://app.example'
+
+/** Passkeys switched on, and people confirmed at once. */
+export const passkeysOn = {
+  ...autoconfirm,
+  AUTH_PASSKEY_ENABLED: 'true',
+  AUTH_WEBAUTHN_RP_ID: rpId,
+  AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'The app',
+  AUTH_WEBAUTHN_RP_ORIGINS: `${origin},https://shop.app.example`,
+}
+
+export type Token = Pick<Session, 'access_token'>
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface Question {
+  challenge_id: string
+  options: { challenge: string; user: { id: string; name: string; displayName: string } } & Record<
+    string,
+    unknown
+  >
+  expires_at: number
+}
+
+/** A device of somebody who unlocks it by fingerprint. */
+export const newDevice = (traits: Partial<Traits> = {}): Authenticator =>
+  newAuthenticator({ rpId, origin, verifies: true, syncs: true, ...traits })
+
+export const send = (app: App, method: Method, url: string, token: Token, payload?: object) =>
+  app.inject({
+    method,
+    url,
+    headers: { authorization: `Bearer ${token.access_token}` },
+    ...(payload && { payload }),
+  })
+
+/** The challenge of a registration that must be allowed. */
+export async function askToRegister(app: App, token: Token): Promise<Question> {
+  return answerOf(await send(app, 'POST', '/passkeys/registration/options', token, {}))
+}
+
+export const finishRegistration = (app: App, token: Token, payload: object) =>
+  send(app, 'POST', '/passkeys/registration/verify', token, payload)
+
+/** The challenge of a sign-in. */
+export async function askForSignIn(app: App): Promise<Question> {
+  return answerOf(await call(app, '/passkeys/authentication/options', {}))
+}
+
+export const finishSignIn = (app: App, payload: object) =>
+  call(app, '/passkeys/authentication/verify', payload)
+
+/** Adds a passkey that must be taken. */
+export async function addPasskey(app: App, token: Token, device = newDevice()) {
+  const { challenge_id, options } = await askToRegister(app, token)
+  const credential = device.create(options)
+  const response = await finishRegistration(app, token, { challenge_id, credential })
+  const passkey: Passkey = answerOf(response)
+  return { device, passkey }
+}
+
+/** Signs in with a passkey, whatever comes of it. */
+export async function tryPasskey(app: App, device: Authenticator) {
+  const { challenge_id, options } = await askForSignIn(app)
+  return finishSignIn(app, { challenge_id, credential: device.get(options) })
+}
+
+/** Signs in with a passkey that must be right. */
+export async function signInBy(app: App, device: Authenticator): Promise<Session> {
+  return answerOf(await tryPasskey(app, device))
+}
+
+/** Somebody with a passkey. */
+export async function withPasskey(app: App, traits: Partial<Traits> = {}) {
+  const person = await newPerson(app)
+  const { device, passkey } = await addPasskey(app, person, newDevice(traits))
+  return { person, device, passkey }
+}
+
+export async function passkeysOf(app: App, token: Token): Promise<Passkey[]> {
+  return answerOf(await send(app, 'GET', '/passkeys', token))
+}
+
+/** The claims of an access token. */
+export function claimsOf({ access_token }: Token): Record<string, unknown> & { amr: Amr[] } {
+  const [, body = ''] = access_token.split('.')
+  return JSON.parse(Buffer.from(body, 'base64url').toString())
+}
+
+interface Amr {
+  method: string
+  timestamp: number
+}
+
+export function answerOf<Answer>(response: Awaited<ReturnType<typeof call>>): Answer {
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json()
+}

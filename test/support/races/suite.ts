@@ -1,0 +1,29 @@
+/** A suite of pairs that race on one server. */
+import { before, suite, test } from 'node:test'
+
+import { endingOfSuite } from '../ending.ts'
+import { build } from '../server.ts'
+import type { Races } from './pairs.ts'
+import { type People, peopleOf } from './people.ts'
+import { openRacetrack, type Racetrack } from './race.ts'
+
+export type Pairs = Record<string, (people: People) => Races>
+
+/** One test for each pair, on a server with these settings. */
+export function suiteOfRaces(title: string, env: Record<string, string>, pairs: Pairs): void {
+  suite(title, () => {
+    const ending = endingOfSuite()
+    let people: People
+    let track: Racetrack
+    before(async () => {
+      const server = await build(ending, { env })
+      track = await openRacetrack(server.app.pool, server.database.url)
+      ending.after(track.close)
+      people = await peopleOf(server)
+    })
+
+    for (const [name, races] of Object.entries(pairs)) {
+      test(name, () => races(people)(track))
+    }
+  })
+}
