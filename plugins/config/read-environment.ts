@@ -31,9 +31,13 @@ export function readEnvironment({ entries, texts, dev, incomplete }: Source): Co
   const reader = Fastify()
   const schema = schemaOf(entries, incomplete)
   let fault: Error | undefined
-  fastifyEnv(reader, { schema, data: { ...texts, dev }, env: false, ajv: reading }, (error) => {
-    fault = error
-  })
+  fastifyEnv(
+    reader,
+    { schema, data: { ...texts, dev }, env: false, ajv: validator ?? reading },
+    (error) => {
+      fault = error
+    },
+  )
   if (fault) return faultsOf(fault)
   const unset = Object.fromEntries(entries.map(([name]) => [name, undefined]))
   return { ...unset, ...reader.config }
@@ -80,15 +84,19 @@ function schemaOf(entries: Entries, incomplete: boolean): object {
 type CustomOptions = Extract<FastifyEnvOptions['ajv'], { customOptions: unknown }>['customOptions']
 type Ajv = ReturnType<CustomOptions>
 
-let made: Ajv | undefined
+let validator: Ajv | undefined
 
+/** One validator for all readings of a process, with the keyword that turns a text into its value. */
 const reading = {
-  /** One validator for all readings of a process, with the keyword that turns a text into its value. */
   customOptions: (instance: Ajv): Ajv => {
-    if (made) return made
-    Object.assign(instance.opts, { coerceTypes: false, validateSchema: false })
-    made = instance.addKeyword({ keyword: 'reads', modifying: true, compile: parse })
-    return made
+    Object.assign(instance.opts, {
+      coerceTypes: false,
+      validateSchema: false,
+      // It is run once or twice: what makes it run faster takes longer than it runs.
+      code: { ...instance.opts.code, optimize: 0 },
+    })
+    validator = instance.addKeyword({ keyword: 'reads', modifying: true, compile: parse })
+    return validator
   },
 }
 

@@ -17,7 +17,11 @@ interface Window {
 
 /** Beyond `maxKeys` the window hit least lately is forgotten: memory stays bounded whoever asks. */
 export function createLocalCounter(maxKeys: number): Count {
-  const windows = new LRUCache<string, Window>({ max: maxKeys })
+  const windows = new LRUCache<string, Window>({
+    // A size, not a number: space for so many would be taken at once.
+    maxSize: maxKeys,
+    sizeCalculation: () => 1,
+  })
 
   function open(key: string, endsAt: number): Window {
     const window = { hits: 0, endsAt }
