@@ -6,7 +6,7 @@
 import pg from 'pg'
 
 import { type Cost, costOf, type Side } from './cost.ts'
-import { listenerOf, postmaster } from './listener.ts'
+import { postmaster } from './listener.ts'
 import { startOwnServer } from './own-server.ts'
 import { mintServiceRole } from './service-role.ts'
 import { quantile } from './statistics.ts'
@@ -47,8 +47,8 @@ try {
   console.log(`${people} people in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const target = createTarget({ name: 'own', url: own.url, connections: 1, serviceRole })
-  const serverPid = listenerOf(own.url)
-  const side = { target, serverPid, postgresPid: postmaster(own.databaseUrl) }
+  const serverPids = own.sides[0]?.serverPids ?? []
+  const side = { target, serverPids, postgresPid: postmaster(own.databaseUrl) }
   console.log('| Request | p50 ms | p99 ms | server CPU | Postgres CPU |')
   console.log('| --- | --- | --- | --- | --- |')
   for (const [question, path] of Object.entries(questions)) await measure(side, question, path)

@@ -1,13 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { usageOf } from './process-tree.ts'
+import type { LoopProbe } from './own/loop-probe.ts'
+import { type Usage, usageOf } from './process-tree.ts'
+import type { Scenario } from './scenario.ts'
 import type { Target } from './target.ts'
 
-/** A server under measurement and the processes whose cost is read; undefined where they are out of sight. */
+/** A server under measurement and the processes whose cost is read; none where they are out of sight. */
 export interface Side {
   target: Target
-  serverPid: number | undefined
+  serverPids: readonly number[]
   postgresPid: number | undefined
+  /** Absent for servers that this program did not start. */
+  loop?: LoopProbe | undefined
+  /** What is asked of it in place of every scenario. */
+  scenario?: Scenario
 }
 
 /** Processor time so far, in milliseconds; NaN when out of sight. */
@@ -16,16 +22,21 @@ export interface Cost {
   postgres: number
 }
 
-export function costOf({ serverPid, postgresPid }: Side): Cost {
+export function costOf({ serverPids, postgresPid }: Side): Cost {
   return {
-    server: usageOf(serverPid)?.cpuMs ?? Number.NaN,
+    server: sumOf(serverPids, 'cpuMs'),
     postgres: usageOf(postgresPid)?.cpuMs ?? Number.NaN,
   }
 }
 
 /** MiB the server holds now; NaN when out of sight. */
-export function memoryOf({ serverPid }: Side): number {
-  return usageOf(serverPid)?.residentMib ?? Number.NaN
+export function memoryOf({ serverPids }: Side): number {
+  return sumOf(serverPids, 'residentMib')
+}
+
+function sumOf(pids: readonly number[], what: keyof Usage): number {
+  if (pids.length === 0) return Number.NaN
+  return pids.reduce((sum, pid) => sum + (usageOf(pid)?.[what] ?? Number.NaN), 0)
 }
 
 const stepMs = 250

@@ -22,6 +22,8 @@ export interface Figures {
   /** Milliseconds of processor time per good answer, with what it left to do afterwards (mail). */
   serverCpu: number | undefined
   postgresCpu: number | undefined
+  /** Milliseconds that 99 of 100 turns of the server's event loop were late by at most. */
+  loopDelay: number | undefined
   /** The same of this program. */
   generatorCpu: number
   /** The most memory seen at the end of a round, in MiB. */
@@ -47,6 +49,7 @@ interface MeasuredRound extends Round {
   cost: Cost
   generator: number
   memory: number
+  loopDelay: number
 }
 
 /**
@@ -74,7 +77,7 @@ export async function measure(scenario: Scenario, sides: Side[], schedule: Sched
 
 /** Also sends the first request, to learn in time that a server refuses this kind. */
 async function prepare(scenario: Scenario, side: Side, schedule: Schedule): Promise<Run> {
-  const load = await scenario.prepare(side.target, schedule)
+  const load = await (side.scenario ?? scenario).prepare(side.target, schedule)
   const answer = await side.target.send(load.request(0, 0))
   if (answer.status > 299) throw new Refused(describeAnswer(answer))
   load.answered?.(answer.body, 0)
@@ -85,18 +88,21 @@ async function warmUp(run: Run, { connections, seconds }: Schedule): Promise<voi
   const limit = Math.floor(left(run) / 5)
   await advance(run, { connections, seconds: Math.min(seconds / 5, 1), limit })
   await settle(run.side)
+  run.side.loop?.forget()
 }
 
 async function addRound(run: Run, { connections, seconds, rounds }: Schedule): Promise<void> {
   const limit = Math.floor(left(run) / (rounds - run.rounds.length))
   const before = costOf(run.side)
   const own = process.cpuUsage()
+  run.side.loop?.begin()
   const round = await advance(run, { connections, seconds: seconds / rounds, limit })
+  const loopDelay = (await run.side.loop?.end()) ?? Number.NaN
   const { user, system } = process.cpuUsage(own)
   const memory = memoryOf(run.side)
   const after = await settle(run.side)
   const cost = { server: after.server - before.server, postgres: after.postgres - before.postgres }
-  run.rounds.push({ ...round, cost, generator: (user + system) / 1000, memory })
+  run.rounds.push({ ...round, cost, generator: (user + system) / 1000, memory, loopDelay })
 }
 
 async function advance(run: Run, options: Omit<RoundOptions, 'first'>): Promise<Round> {
@@ -124,6 +130,7 @@ function figuresOf({ side, rounds }: Run): Figures {
     p99: quantile(latencies, 0.99),
     serverCpu: seen(sum((round) => round.cost.server) / requests),
     postgresCpu: seen(sum((round) => round.cost.postgres) / requests),
+    loopDelay: seen(rounds.at(-1)?.loopDelay ?? Number.NaN),
     generatorCpu: sum((round) => round.generator) / requests,
     residentMib: seen(Math.max(...rounds.map((round) => round.memory))),
     errors: addUp(rounds.map((round) => round.errors)),

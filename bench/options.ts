@@ -9,7 +9,11 @@ Without --url, starts a Postgres and this server by itself and measures that.
 
   --url URL             the server to measure
   --against URL         a second server, measured by turns with the first
-  --telemetry           without --url: this server with traces and metrics on is the second
+  --telemetry           without --url: also this server with traces and metrics on
+  --beside FOLDER       without --url: also the server of another checkout of this repository
+  --replicas N          without --url: also N of this server behind HAProxy and PgBouncer
+  --set NAME=VALUE      without --url: one more variable for the servers; may be repeated
+  --no-floor            do without the floor, the least that a request could cost
   --seconds N           measured time per scenario and side (5)
   --rounds N            number of turns that time is split into (3)
   --connections N       requests under way at a time (16)
@@ -32,13 +36,17 @@ export type Options = ReturnType<typeof readOptions>
 
 /** Parses the command line; throws a TypeError with one sentence for what it cannot take. */
 export function readOptions(args: string[]) {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: known })
+  const { values, positionals } = parseArgs({ ...syntax, args, options: known })
   const names = [...positionals, ...(values.scenario ?? []).flatMap((list) => list.split(','))]
   return {
     help: values.help ?? false,
     url: values.url,
     against: values.against,
     telemetry: values.telemetry ?? false,
+    beside: values.beside,
+    replicas: optional('replicas', values.replicas),
+    env: readSettings(values.set ?? []),
+    floor: values.floor,
     serviceRole: values['service-role'],
     jwtSecret: values['jwt-secret'],
     databaseUrl: values['database-url'],
@@ -61,6 +69,10 @@ const known = {
   url: { type: 'string' },
   against: { type: 'string' },
   telemetry: { type: 'boolean' },
+  beside: { type: 'string' },
+  replicas: { type: 'string' },
+  set: { type: 'string', multiple: true },
+  floor: { type: 'boolean', default: true },
   seconds: { type: 'string', default: '5' },
   rounds: { type: 'string', default: '3' },
   connections: { type: 'string', default: '16' },
@@ -77,6 +89,8 @@ const known = {
   json: { type: 'string' },
   help: { type: 'boolean' },
 } as const
+
+const syntax = { allowPositionals: true, allowNegative: true } as const
 
 /** The named scenarios in the catalogue's order; all of them when nothing is named. */
 function choose(names: string[]) {
@@ -96,6 +110,18 @@ function chooseQuestions(lists: string[]): Question[] {
     throw new TypeError(`There is no question ${unknown}; there are ${known.join(', ')}`)
   }
   return names.length === 0 ? questions : questions.filter(({ name }) => names.includes(name))
+}
+
+function readSettings(settings: string[]): Record<string, string> {
+  return Object.fromEntries(
+    settings.map((setting) => {
+      const [, name, value] = /^(\w+)=(.*)$/s.exec(setting) ?? []
+      if (name === undefined || value === undefined) {
+        throw new TypeError(`--set takes NAME=VALUE, not ${setting}`)
+      }
+      return [name, value]
+    }),
+  )
 }
 
 function positive(name: string, text: string): number {

@@ -1,28 +1,44 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { chmod, mkdtemp, open, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { join, resolve } from 'node:path'
+
+import pg from 'pg'
 
 import { startPostgres } from '../cli/dev/postgres.ts'
-import manifest from '../package.json' with { type: 'json' }
+import { freePort, type RunningServer, startServer, startSink } from './own/child.ts'
+import type { LoopProbe } from './own/loop-probe.ts'
+import { settings, smsSettings, telemetrySettings } from './own/settings.ts'
 import { Refused } from './scenario.ts'
 
+/** A server of the run, and where what it costs is read. */
+export interface OwnSide {
+  name: string
+  url: string
+  databaseUrl: string
+  serverPids: number[]
+  loop: LoopProbe | undefined
+}
+
 export interface OwnServer {
+  /** Of the first side. */
   url: string
   databaseUrl: string
   jwtSecret: string
-  /** The same server on the same database once more, with traces and metrics on. */
-  telemetryUrl: string | undefined
+  /** This server first; then those that were asked for. */
+  sides: OwnSide[]
   stop(): Promise<void>
 }
 
 export interface OwnServerOptions {
-  /** Start the one with telemetry as well. */
+  /** The same server on the same database once more, with traces and metrics on. */
   telemetry?: boolean
+  /** The server of another checkout of this repository, with its dependencies, on a database of its own. */
+  beside?: string | undefined
+  /** So many of this server behind HAProxy, with PgBouncer in front of the same database. */
+  replicas?: number | undefined
+  /** More variables for every server. */
+  env?: Record<string, string>
 }
 
 const root = join(import.meta.dirname, '..')
@@ -45,11 +61,9 @@ export async function startOwnServer(options: OwnServerOptions = {}): Promise<Ow
   }
 }
 
-type Own = Omit<OwnServer, 'stop' | 'telemetryUrl'>
-
 async function startAll(
   started: AsyncDisposableStack,
-  { telemetry = false }: OwnServerOptions,
+  { telemetry = false, beside, replicas, env = {} }: OwnServerOptions,
 ): Promise<Omit<OwnServer, 'stop'>> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'))
   started.defer(() => rm(folder, { recursive: true, force: true }))
@@ -57,137 +71,72 @@ async function startAll(
   await chmod(folder, 0o711)
   const postgres = await startPostgres({ dir: join(folder, 'postgres'), log: console })
   started.defer(postgres.stop)
-  const port = await freePort()
-  const own = {
-    url: `http://127.0.0.1:${port}`,
-    databaseUrl: postgres.url,
-    jwtSecret: randomBytes(32).toString('base64url'),
+  const databaseUrl = postgres.url
+  const jwtSecret = randomBytes(32).toString('base64url')
+  const smtpPort = await startSink(started, 'mail-sink.ts')
+  const shared = { ...smsSettings(await startSink(started, 'sms-sink.ts')), ...env }
+
+  async function serve(name: string, more: Record<string, string> = {}, from = root) {
+    const database = more.DATABASE_URL ?? databaseUrl
+    const port = await freePort()
+    const all = {
+      ...settings({ databaseUrl: database, jwtSecret }, port, smtpPort),
+      ...{ ...shared, ...more },
+      PORT: String(port),
+    }
+    const program = {
+      program: [join(from, 'cli.ts'), 'serve'],
+      nodeOptions: await nodeOptions(from),
+      logFile: join(folder, `${name}.log`),
+      healthPath: '/health',
+    }
+    return startServer(started, program, all)
   }
-  const env = {
-    ...settings(own, port, await startSink(started, 'mail-sink.ts')),
-    ...smsSettings(await startSink(started, 'sms-sink.ts')),
+
+  const first = await serve('server')
+  const sides = [sideOf('server', first, databaseUrl)]
+  if (beside) {
+    const other = await addDatabase(databaseUrl, 'beside')
+    const server = await serve('beside', { DATABASE_URL: other }, resolve(beside))
+    sides.push(sideOf('beside', server, other))
   }
-  await startServer(started, join(folder, 'server.log'), own.url, env)
-  if (!telemetry) return { ...own, telemetryUrl: undefined }
-
-  const telemetryPort = await freePort()
-  const telemetryUrl = `http://127.0.0.1:${telemetryPort}`
-  const more = await telemetrySettings(await startSink(started, 'collector-sink.ts'))
-  const allOn = { ...env, ...more, PORT: String(telemetryPort) }
-  await startServer(started, join(folder, 'telemetry.log'), telemetryUrl, allOn)
-  return { ...own, telemetryUrl }
-}
-
-async function telemetrySettings(collectorPort: number) {
-  return {
-    AUTH_TRACING_ENABLED: 'true',
-    AUTH_METRICS_ENABLED: 'true',
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
-    OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
-    OTEL_EXPORTER_PROMETHEUS_PORT: String(await freePort()),
+  if (telemetry) {
+    const more = await telemetrySettings(await startSink(started, 'collector-sink.ts'))
+    sides.push(sideOf('telemetry', await serve('telemetry', more), databaseUrl))
   }
-}
-
-function settings(own: Own, port: number, smtpPort: number) {
-  return {
-    AUTH_DB_DRIVER: 'postgres',
-    DATABASE_URL: own.databaseUrl,
-    AUTH_DB_MAX_POOL_SIZE: '20',
-    AUTH_API_HOST: '127.0.0.1',
-    PORT: String(port),
-    AUTH_API_EXTERNAL_URL: own.url,
-    AUTH_SITE_URL: 'http://127.0.0.1:3000',
-    AUTH_JWT_SECRET: own.jwtSecret,
-    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
-    AUTH_RATE_LIMIT_EMAIL_SENT: '1000000000',
-    AUTH_SMTP_MAX_FREQUENCY: '0',
-    AUTH_SMTP_HOST: '127.0.0.1',
-    AUTH_SMTP_PORT: String(smtpPort),
-    AUTH_SMTP_ADMIN_EMAIL: 'bench@example.com',
-    AUTH_PASSKEY_ENABLED: 'true',
-    AUTH_WEBAUTHN_RP_ID: 'localhost',
-    AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'Bench',
-    AUTH_WEBAUTHN_RP_ORIGINS: 'http://localhost:3000',
+  if (replicas) {
+    const { startReplicas } = await import('./own/replicas.ts')
+    const group = await startReplicas(started, { databaseUrl, count: replicas, serve })
+    sides.push({ name: `${replicas} replicas`, ...group, databaseUrl, loop: undefined })
   }
+  return { url: first.url, databaseUrl, jwtSecret, sides }
 }
 
-function smsSettings(port: number) {
-  return {
-    AUTH_EXTERNAL_PHONE_ENABLED: 'true',
-    AUTH_SMS_PROVIDER: 'twilio',
-    AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
-    AUTH_SMS_TWILIO_AUTH_TOKEN: 'bench',
-    AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: 'MG1',
-    AUTH_SMS_TWILIO_URL: `http://127.0.0.1:${port}`,
-    AUTH_SMS_MAX_FREQUENCY: '0',
-    AUTH_RATE_LIMIT_SMS_SENT: '1000000000',
-  }
+function sideOf(name: string, { url, pid, loop }: RunningServer, databaseUrl: string): OwnSide {
+  return { name, url, databaseUrl, serverPids: [pid], loop }
 }
 
-/** Starts a program that takes what the server sends; resolves to its port. */
-async function startSink(started: AsyncDisposableStack, program: string): Promise<number> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, program)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  endWithUs(started, child)
-  const [line] = await once(child.stdout, 'data')
-  return Number(line)
-}
-
-/** The log goes to a file, since writing it is part of a request's cost. */
-async function startServer(
-  started: AsyncDisposableStack,
-  logFile: string,
-  url: string,
-  env: Record<string, string>,
-): Promise<void> {
-  const log = await open(logFile, 'w')
-  const child = spawn(process.execPath, [...nodeOptions(), join(root, 'cli.ts'), 'serve'], {
-    // Away from an .env that would change what is measured.
-    cwd: dirname(logFile),
-    env,
-    stdio: ['ignore', log.fd, log.fd],
-  })
-  endWithUs(started, child)
-  await log.close()
-  for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
-    if (await isHealthy(url)) return
-    await sleep(100)
-  }
-  throw new Refused(`The server did not come up:\n${await readFile(logFile, 'utf8')}`)
-}
-
-/** Those of `npm start`. */
-function nodeOptions(): string[] {
-  return manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'))
-}
-
-async function isHealthy(url: string): Promise<boolean> {
+/** Those of `npm start` there. Throws Refused for a folder without a package. */
+async function nodeOptions(folder: string): Promise<string[]> {
   try {
-    return (await fetch(`${url}/health`)).ok
-  } catch {
-    return false
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    const words: string[] = manifest.scripts.start.split(' ')
+    return words.filter((word) => word.startsWith('--'))
+  } catch (error) {
+    throw new Refused(`${folder} is no checkout of this repository: ${error}`)
   }
 }
 
-/** Also when a fault ends this process before its time. */
-function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
-  const kill = () => child.kill()
-  process.once('exit', kill)
-  started.defer(async () => {
-    process.off('exit', kill)
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exit = once(child, 'exit')
-    kill()
-    await exit
-  })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('No port is free')
-  return address.port
+/** One more database beside the first one. Returns its address. */
+async function addDatabase(databaseUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(`create database ${name} template template0`)
+  } finally {
+    await client.end()
+  }
+  const url = new URL(databaseUrl)
+  url.pathname = `/${name}`
+  return url.href
 }

@@ -10,6 +10,8 @@ const header = [
   'p99 ms',
   'server CPU ms',
   'Postgres CPU ms',
+  'floors',
+  'loop p99 ms',
   'memory MiB',
   'errors',
 ]
@@ -19,24 +21,45 @@ export function tableHead(): string {
   return [row(header), row(header.map((_, i) => (i < 2 ? '---' : '---:')))].join('\n')
 }
 
-/** The rows of one scenario: one a side, and with two sides their quotient, first by second. */
-export function tableRows(scenario: string, results: Result[]): string {
-  const rows = results.map((result) =>
-    'skipped' in result
-      ? row([scenario, result.side, `skipped: ${result.skipped}`, ...header.slice(3).map(() => '')])
-      : row([scenario, result.side, ...figureCells(result)]),
+/**
+ * The rows of one scenario: one a side, and the quotient of the first by each other one. With a floor, each row says how
+ * many times the floor's processor time its requests take.
+ */
+export function tableRows(scenario: string, results: Result[], floor?: Result): string {
+  const least = floor && isMeasured(floor) ? cpuOf(floor) : undefined
+  const rows = [...results, ...(floor ? [floor] : [])].map((result) =>
+    isMeasured(result)
+      ? row([scenario, result.side, ...figureCells(result, least)])
+      : row([
+          scenario,
+          result.side,
+          `skipped: ${result.skipped}`,
+          ...header.slice(3).map(() => ''),
+        ]),
   )
-  const [first, second] = results
-  if (first && second && !('skipped' in first) && !('skipped' in second)) {
-    rows.push(row([scenario, '**ratio**', ...ratioCells(first, second)]))
+  const [first, ...others] = results
+  if (first && isMeasured(first)) {
+    for (const other of others.filter(isMeasured)) {
+      const name = others.length > 1 ? `**by ${other.side}**` : '**ratio**'
+      rows.push(row([scenario, name, ...ratioCells(first, other)]))
+    }
   }
   return rows.join('\n')
+}
+
+function isMeasured(result: Result): result is Figures {
+  return !('skipped' in result)
+}
+
+/** Server and Postgres together; undefined where one of them is out of sight. */
+function cpuOf({ serverCpu, postgresCpu }: Figures): number | undefined {
+  return serverCpu === undefined || postgresCpu === undefined ? undefined : serverCpu + postgresCpu
 }
 
 /** What a reader must know beside the table: failures by kind, and a generator at its limit. */
 export function remarks(scenario: string, results: Result[]): string[] {
   return results.flatMap((result) => {
-    if ('skipped' in result) return []
+    if (!isMeasured(result)) return []
     const failures = Object.entries(result.errors).map(([kind, n]) => `${n} x ${kind}`)
     const name = `${scenario}, ${result.side}`
     const load = (result.perSecond * result.generatorCpu) / 1000
@@ -80,23 +103,26 @@ export function findingRow(server: string, finding: Finding): string {
   ])
 }
 
-function measured(figures: Figures): (number | undefined)[] {
-  const { perSecond, p50, p95, p99, serverCpu, postgresCpu, residentMib } = figures
-  return [perSecond, p50, p95, p99, serverCpu, postgresCpu, residentMib]
+function measured(figures: Figures, least?: number): (number | undefined)[] {
+  const { perSecond, p50, p95, p99, serverCpu, postgresCpu, loopDelay, residentMib } = figures
+  const floors = quotient(cpuOf(figures), least)
+  return [perSecond, p50, p95, p99, serverCpu, postgresCpu, floors, loopDelay, residentMib]
 }
 
-function figureCells(figures: Figures): string[] {
+function figureCells(figures: Figures, least: number | undefined): string[] {
   const errors = Object.values(figures.errors).reduce((sum, n) => sum + n, 0)
-  return [...measured(figures).map(show), String(errors)]
+  return [...measured(figures, least).map(show), String(errors)]
 }
 
 function ratioCells(first: Figures, second: Figures): string[] {
-  const divisors = measured(second)
-  const quotients = measured(first).map((value, i) => {
-    const divisor = divisors[i]
-    return value === undefined || !divisor ? undefined : value / divisor
-  })
+  const least = cpuOf(second)
+  const divisors = measured(second, least)
+  const quotients = measured(first, least).map((value, i) => quotient(value, divisors[i]))
   return [...quotients.map((value) => (value === undefined ? '-' : value.toFixed(2))), '']
+}
+
+function quotient(value: number | undefined, divisor: number | undefined): number | undefined {
+  return value === undefined || !divisor ? undefined : value / divisor
 }
 
 /** Three significant digits, or none behind the point from 100 up. */

@@ -4,14 +4,12 @@ import type { Side } from './cost.ts'
 import { type Contact, type Kind, makePeople } from './enumeration/crowd.ts'
 import type { Question } from './enumeration/questions.ts'
 import { type Crowd, enumerate, type Finding } from './enumeration.ts'
-import { listenerOf, postmaster } from './listener.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, readOptions, usage } from './options.ts'
-import type { OwnServer } from './own-server.ts'
 import { findingRow, findingsHead, remarks, tableHead, tableRows } from './report.ts'
 import { Refused } from './scenario.ts'
-import { mintServiceRole } from './service-role.ts'
-import { createTarget, type Target } from './target.ts'
+import { floorName, startSides } from './sides.ts'
+import type { Target } from './target.ts'
 
 const options = readCommandLine()
 if (options?.help) console.log(usage)
@@ -38,43 +36,14 @@ async function runOrExplain(options: Options): Promise<void> {
 }
 
 async function run(options: Options): Promise<void> {
-  const own = options.url ? undefined : await startOwn(options)
-  const sides = await sidesOf(options, own)
-  try {
-    for (const side of sides) await reach(side)
-    console.log(`${describe(options, sides)}\n`)
-    const results = await runScenarios(options, sides)
-    const findings = options.enumeration ? await runEnumeration(options, sides) : []
-    if (options.json) await writeJson(options, results, findings)
-  } finally {
-    for (const { target } of sides) await target.close()
-    await own?.stop()
-  }
-}
-
-/** Loaded on demand: a run against servers that exist needs no embedded Postgres. */
-async function startOwn({ telemetry }: Options): Promise<OwnServer> {
-  const { startOwnServer } = await import('./own-server.ts')
-  return startOwnServer({ telemetry })
-}
-
-async function sidesOf(options: Options, own: OwnServer | undefined): Promise<Side[]> {
-  const jwtSecret = options.jwtSecret ?? own?.jwtSecret
-  const serviceRole = options.serviceRole ?? (jwtSecret && (await mintServiceRole(jwtSecret)))
-  const databaseUrl = options.databaseUrl ?? own?.databaseUrl
-  const postgresPid = options.postgresPid ?? postmaster(databaseUrl)
-  const sideOf = (name: string, url: string, serverPid: number | undefined): Side => {
-    const { connections } = options
-    const target = createTarget({ name, url, connections, serviceRole, databaseUrl })
-    return { target, serverPid: serverPid ?? listenerOf(url), postgresPid }
-  }
-  const first = options.url ?? own?.url
-  const second = options.against ?? own?.telemetryUrl
-  const [name, other] = own?.telemetryUrl ? ['without', 'telemetry'] : ['first', 'second']
-  return [
-    ...(first ? [sideOf(second ? name : 'server', first, options.serverPid)] : []),
-    ...(second ? [sideOf(other, second, options.againstPid)] : []),
-  ]
+  await using started = new AsyncDisposableStack()
+  const sides = await startSides(started, options)
+  for (const { target } of sides) started.defer(() => target.close())
+  for (const side of sides) await reach(side)
+  console.log(`${describe(options, sides)}\n`)
+  const results = await runScenarios(options, sides)
+  const findings = options.enumeration ? await runEnumeration(options, sides) : []
+  if (options.json) await writeJson(options, results, findings)
 }
 
 /** Any answer will do; throws one sentence when there is none. */
@@ -87,11 +56,14 @@ async function reach({ target }: Side): Promise<void> {
 }
 
 function describe({ connections, seconds, rounds }: Options, sides: Side[]): string {
-  const pid = (value: number | undefined) => value ?? 'not found: its cost is not shown'
+  const pids = (found: readonly number[]) =>
+    found.length > 0
+      ? `pid ${found.join(', ')}`
+      : 'its process is not found, so its cost is not shown'
   return [
     `${connections} connections, ${seconds} s a scenario and side in ${rounds} rounds`,
-    ...sides.map(({ target, serverPid }) => `${target.name}: ${target.url}, pid ${pid(serverPid)}`),
-    `Postgres: pid ${pid(sides[0]?.postgresPid)}`,
+    ...sides.map(({ target, serverPids }) => `${target.name}: ${target.url}, ${pids(serverPids)}`),
+    `Postgres: ${pids(sides[0]?.postgresPid === undefined ? [] : [sides[0].postgresPid])}`,
   ].join('\n')
 }
 
@@ -101,17 +73,23 @@ async function runScenarios(options: Options, sides: Side[]): Promise<Record<str
   for (const scenario of options.scenarios) {
     const found = await measure(scenario, sides, options)
     results[scenario.name] = found
-    console.log(tableRows(scenario.name, found))
+    const [floor, rest] = [found.find(isFloor), found.filter((result) => !isFloor(result))]
+    console.log(tableRows(scenario.name, rest, floor))
   }
   const notes = Object.entries(results).flatMap(([name, found]) => remarks(name, found))
   if (notes.length > 0) console.log(`\n${notes.join('\n')}`)
   return results
 }
 
+function isFloor({ side }: Result): boolean {
+  return side === floorName
+}
+
 async function runEnumeration({ pairs, questions }: Options, sides: Side[]) {
   const findings: { side: string; finding: Finding }[] = []
   console.log(`\n${pairs} people of each kind, and as many strangers\n\n${findingsHead()}`)
-  for (const { target } of sides) {
+  for (const { target, scenario } of sides) {
+    if (scenario) continue
     const crowd = await makeCrowd(target, questions, pairs)
     for (const question of questions) {
       for (const finding of await enumerateOrExplain(target, question, crowd)) {

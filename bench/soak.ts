@@ -6,7 +6,6 @@ import { parseArgs } from 'node:util'
 
 import { catalogue } from './catalogue.ts'
 import { memoryOf } from './cost.ts'
-import { listenerOf } from './listener.ts'
 import { runRound } from './load.ts'
 import { startOwnServer } from './own-server.ts'
 import type { Load } from './scenario.ts'
@@ -36,7 +35,8 @@ async function soak(): Promise<void> {
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const { url, databaseUrl } = own
   const target = createTarget({ name: 'soak', url, connections, serviceRole, databaseUrl })
-  const side = { target, serverPid: listenerOf(url), postgresPid: undefined }
+  const { serverPids } = own.sides[0] ?? { serverPids: [] }
+  const side = { target, serverPids, postgresPid: undefined }
   const memory: number[] = []
   let answers = 0
   const loads = await prepareAll(target)

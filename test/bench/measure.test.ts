@@ -94,7 +94,7 @@ suite('measure', () => {
   })
 })
 
-const unseen = { serverPid: undefined, postgresPid: undefined }
+const unseen = { serverPids: [], postgresPid: undefined }
 
 function scenarioNamed(name: string): Scenario {
   const scenario = catalogue.find((candidate) => candidate.name === name)

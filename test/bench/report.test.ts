@@ -15,6 +15,7 @@ const figures: Figures = {
   p99: 8,
   serverCpu: 0.2,
   postgresCpu: undefined,
+  loopDelay: 3,
   generatorCpu: 0.1,
   residentMib: 100,
   errors: {},
@@ -24,10 +25,33 @@ suite('the report', () => {
   test('shows both sides and their quotient, first by second', () => {
     const second = { ...figures, side: 'second', perSecond: 1000, serverCpu: 0.4 }
     assert.deepEqual(tableRows('get-user', [figures, second]).split('\n'), [
-      '| get-user | first | 3,000 | 2.00 | 4.00 | 8.00 | 0.200 | - | 100 | 0 |',
-      '| get-user | second | 1,000 | 2.00 | 4.00 | 8.00 | 0.400 | - | 100 | 0 |',
-      '| get-user | **ratio** | 3.00 | 1.00 | 1.00 | 1.00 | 0.50 | - | 1.00 |  |',
+      '| get-user | first | 3,000 | 2.00 | 4.00 | 8.00 | 0.200 | - | - | 3.00 | 100 | 0 |',
+      '| get-user | second | 1,000 | 2.00 | 4.00 | 8.00 | 0.400 | - | - | 3.00 | 100 | 0 |',
+      '| get-user | **ratio** | 3.00 | 1.00 | 1.00 | 1.00 | 0.50 | - | - | 1.00 | 1.00 |  |',
     ])
+  })
+
+  test('tells the cost of each side in floors, and divides the first by each other one', () => {
+    const cost = (side: string, serverCpu: number) => ({
+      ...figures,
+      side,
+      serverCpu,
+      postgresCpu: 0.1,
+    })
+    const sides = [cost('server', 0.3), cost('beside', 0.7), cost('telemetry', 0.5)]
+    const rows = tableRows('get-user', sides, cost('floor', 0.1)).split('\n')
+    const cells = rows.map((line) => line.split(' | '))
+    assert.deepEqual(
+      cells.map((line) => [line[1], line[8]]),
+      [
+        ['server', '2.00'],
+        ['beside', '4.00'],
+        ['telemetry', '3.00'],
+        ['floor', '1.00'],
+        ['**by beside**', '0.50'],
+        ['**by telemetry**', '0.67'],
+      ],
+    )
   })
 
   test('says why a scenario is missing, and makes no quotient of it', () => {
@@ -70,6 +94,7 @@ suite('the command line', () => {
     'an unknown question': [['enumeration', '--question', 'login'], /no question login/],
     'an unknown option': [['--second', '5'], /--second/],
     'a time of nothing': [['--seconds', '0'], /--seconds must be a number above 0/],
+    'a variable without a value': [['--set', 'PORT'], /--set takes NAME=VALUE/],
     'a word for a number': [['--connections', 'many'], /--connections must be/],
   }
   for (const [mistake, [args, message]] of Object.entries(mistakes)) {

@@ -1,0 +1,100 @@
+/** The programs that a run starts and ends: servers, and what takes the mail and messages they send. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+
+import { Refused } from '../scenario.ts'
+import { type LoopProbe, probeOf } from './loop-probe.ts'
+
+export interface RunningServer {
+  url: string
+  pid: number
+  loop: LoopProbe
+}
+
+export interface ServerProgram {
+  /** The file and its arguments. */
+  program: readonly string[]
+  nodeOptions: readonly string[]
+  /** Its output; a file, since writing the log is part of a request's cost. */
+  logFile: string
+  /** GET of this path succeeds when it is up. */
+  healthPath: string
+}
+
+const bench = join(import.meta.dirname, '..')
+const loopReporter = pathToFileURL(join(import.meta.dirname, 'loop-reporter.ts')).href
+
+/** Starts a program that takes what the server sends; resolves to its port. */
+export async function startSink(
+  started: AsyncDisposableStack,
+  program: string,
+  ...args: string[]
+): Promise<number> {
+  const child = spawn(process.execPath, [join(bench, program), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  endWithUs(started, child)
+  const [line] = await once(child.stdout, 'data')
+  return Number(line)
+}
+
+/** Starts a server and waits until it answers. Throws with its log when it does not come up. */
+export async function startServer(
+  started: AsyncDisposableStack,
+  { program, nodeOptions, logFile, healthPath }: ServerProgram,
+  env: Record<string, string> & { PORT: string },
+): Promise<RunningServer> {
+  const log = await open(logFile, 'w')
+  const args = [...nodeOptions, '--import', loopReporter, ...program]
+  const child = spawn(process.execPath, args, {
+    // Away from an .env that would change what is measured.
+    cwd: dirname(logFile),
+    env,
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+  })
+  endWithUs(started, child)
+  await log.close()
+  const url = `http://127.0.0.1:${env.PORT}`
+  for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
+    if (child.pid !== undefined && (await answers(`${url}${healthPath}`))) {
+      return { url, pid: child.pid, loop: probeOf(child) }
+    }
+    await sleep(100)
+  }
+  throw new Refused(`The server did not come up:\n${await readFile(logFile, 'utf8')}`)
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok
+  } catch {
+    return false
+  }
+}
+
+/** Also when a fault ends this process before its time. */
+export function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
+  const kill = () => child.kill()
+  process.once('exit', kill)
+  started.defer(async () => {
+    process.off('exit', kill)
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    kill()
+    await exit
+  })
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('No port is free')
+  return address.port
+}

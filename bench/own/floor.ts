@@ -1,0 +1,22 @@
+/** The floor of a run: floor-server.ts in front of the database that is measured. */
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { freePort, type RunningServer, startServer } from './child.ts'
+
+export async function startFloor(
+  started: AsyncDisposableStack,
+  databaseUrl: string,
+): Promise<RunningServer> {
+  const port = await freePort()
+  const logFile = join(tmpdir(), `postern-floor-${port}.log`)
+  started.defer(() => rm(logFile, { force: true }))
+  const program = {
+    program: [join(import.meta.dirname, '../floor-server.ts')],
+    nodeOptions: [],
+    logFile,
+    healthPath: '/people/',
+  }
+  return startServer(started, program, { DATABASE_URL: databaseUrl, PORT: String(port) })
+}

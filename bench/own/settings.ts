@@ -1,0 +1,54 @@
+/** What the servers of a run are told: as production runs, without limits by address and pauses between mails. */
+import { freePort } from './child.ts'
+
+export interface Own {
+  databaseUrl: string
+  jwtSecret: string
+}
+
+export function settings({ databaseUrl, jwtSecret }: Own, port: number, smtpPort: number) {
+  return {
+    AUTH_DB_DRIVER: 'postgres',
+    DATABASE_URL: databaseUrl,
+    AUTH_DB_MAX_POOL_SIZE: '20',
+    AUTH_API_HOST: '127.0.0.1',
+    PORT: String(port),
+    AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}`,
+    AUTH_SITE_URL: 'http://127.0.0.1:3000',
+    AUTH_JWT_SECRET: jwtSecret,
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_RATE_LIMIT_EMAIL_SENT: '1000000000',
+    AUTH_SMTP_MAX_FREQUENCY: '0',
+    AUTH_SMTP_HOST: '127.0.0.1',
+    AUTH_SMTP_PORT: String(smtpPort),
+    AUTH_SMTP_ADMIN_EMAIL: 'bench@example.com',
+    AUTH_PASSKEY_ENABLED: 'true',
+    AUTH_WEBAUTHN_RP_ID: 'localhost',
+    AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'Bench',
+    AUTH_WEBAUTHN_RP_ORIGINS: 'http://localhost:3000',
+  }
+}
+
+export function smsSettings(port: number) {
+  return {
+    AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+    AUTH_SMS_PROVIDER: 'twilio',
+    AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
+    AUTH_SMS_TWILIO_AUTH_TOKEN: 'bench',
+    AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: 'MG1',
+    AUTH_SMS_TWILIO_URL: `http://127.0.0.1:${port}`,
+    AUTH_SMS_MAX_FREQUENCY: '0',
+    AUTH_RATE_LIMIT_SMS_SENT: '1000000000',
+  }
+}
+
+/** Traces and metrics, sent to a collector on this port and shown to Prometheus. */
+export async function telemetrySettings(collectorPort: number) {
+  return {
+    AUTH_TRACING_ENABLED: 'true',
+    AUTH_METRICS_ENABLED: 'true',
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
+    OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
+    OTEL_EXPORTER_PROMETHEUS_PORT: String(await freePort()),
+  }
+}
