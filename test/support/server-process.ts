@@ -79,7 +79,7 @@ export function ask(url: string, agent?: Agent): Promise<Answer> {
   })
 }
 
-async function isReady(url: string): Promise<boolean> {
+export async function isReady(url: string): Promise<boolean> {
   try {
     return (await ask(`${url}/ready`)).status === 200
   } catch {
