@@ -1,5 +1,6 @@
 /** Key pairs that devices keep for people (WebAuthn Level 3): what a browser is asked to do, and whether it did that. */
 import {
+  type GenerateRegistrationOptionsOpts,
   generateAuthenticationOptions,
   generateRegistrationOptions,
   type PublicKeyCredentialCreationOptionsJSON,
@@ -34,37 +35,55 @@ const algorithms = [-7, -35, -36, -257, -258, -259, -37, -38, -39, -8]
 /** Milliseconds for which a browser waits for the person. */
 const timeout = 300_000
 
-/** Without a relying party every function throws unexpected_failure. */
+/** A key pair that a person has, as a browser is told of it. */
+export interface ListedKey {
+  /** base64url. */
+  id: string
+  transports?: string[]
+}
+
+/** Without a relying party every function but `userHandle` throws unexpected_failure. */
 export function createWebauthn(relyingParty: RelyingParty | undefined) {
   function site(): RelyingParty {
     if (relyingParty) return relyingParty
     throw unexpectedFailure(
-      'Passkeys cannot be used: the operator has to set AUTH_WEBAUTHN_RP_ID, AUTH_WEBAUTHN_RP_DISPLAY_NAME and AUTH_WEBAUTHN_RP_ORIGINS.',
+      'Passkeys and security keys cannot be used: the operator has to set AUTH_WEBAUTHN_RP_ID, AUTH_WEBAUTHN_RP_DISPLAY_NAME and AUTH_WEBAUTHN_RP_ORIGINS.',
     )
   }
 
+  function creation(
+    { id, email, phone }: UserRecord,
+    known: readonly ListedKey[],
+    rest: Pick<GenerateRegistrationOptionsOpts, 'userDisplayName' | 'authenticatorSelection'>,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { id: rpID, name: rpName } = site()
+    const userName = email || phone || id
+    return generateRegistrationOptions({
+      ...{ rpName, rpID, userName, timeout },
+      userID: new Uint8Array(userHandle(id)),
+      excludeCredentials: [...known],
+      attestationType: 'none',
+      supportedAlgorithmIDs: algorithms,
+      ...rest,
+      userDisplayName: rest.userDisplayName || userName,
+    })
+  }
+
   return {
-    /** How authenticators know the person: the letters of their id. */
-    userHandle: (userId: string): Buffer => Buffer.from(userId, 'ascii'),
+    userHandle,
 
     /** For `navigator.credentials.create()`: a passkey, unless the device has one of `known` already. */
-    async passkeyCreation(
-      { id, email, phone, raw_user_meta_data: metadata }: UserRecord,
-      known: readonly Buffer[],
-    ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-      const { id: rpID, name: rpName } = site()
-      const userName = email || phone || id
-      const displayName = metadata?.name
-      return generateRegistrationOptions({
-        ...{ rpName, rpID, userName, timeout },
-        userID: new Uint8Array(Buffer.from(id, 'ascii')),
-        userDisplayName: typeof displayName === 'string' && displayName ? displayName : userName,
-        excludeCredentials: known.map((key) => ({ id: key.toString('base64url') })),
+    passkeyCreation(user: UserRecord, known: readonly ListedKey[]) {
+      const name = user.raw_user_meta_data?.name
+      return creation(user, known, {
+        userDisplayName: typeof name === 'string' ? name : '',
         authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
-        attestationType: 'none',
-        supportedAlgorithmIDs: algorithms,
       })
     },
+
+    /** For `navigator.credentials.create()`: a key pair that need not be found without the person's name. */
+    keyCreation: (user: UserRecord, known: readonly ListedKey[]) =>
+      creation(user, known, { authenticatorSelection: {} }),
 
     /** For `navigator.credentials.get()`: any passkey for this site. */
     async passkeyRequest(): Promise<PublicKeyCredentialRequestOptionsJSON> {
@@ -72,6 +91,15 @@ export function createWebauthn(relyingParty: RelyingParty | undefined) {
         rpID: site().id,
         timeout,
         userVerification: 'preferred',
+      })
+    },
+
+    /** For `navigator.credentials.get()`: one of these keys. */
+    async keyRequest(keys: readonly ListedKey[]): Promise<PublicKeyCredentialRequestOptionsJSON> {
+      return generateAuthenticationOptions({
+        rpID: site().id,
+        timeout,
+        allowCredentials: [...keys],
       })
     },
 
@@ -83,6 +111,11 @@ export function createWebauthn(relyingParty: RelyingParty | undefined) {
     verifyAnswer: (answer: unknown, challenge: string, key: KnownKey): Promise<AnswerFacts> =>
       verifyAnswer(site(), { answer, challenge, key }),
   }
+}
+
+/** How authenticators know the person: the letters of their id. */
+function userHandle(userId: string): Buffer {
+  return Buffer.from(userId, 'ascii')
 }
 
 export default definePlugin({

@@ -57,7 +57,7 @@ async function refreshTokens(db: MigrationDb): Promise<void> {
   ])
 }
 
-/** The constraint has the name that a peer's upsert refers to. */
+/** The constraint has the name that GoTrue's upsert refers to. */
 async function amrClaims(db: MigrationDb): Promise<void> {
   await ensureTable(
     db,

@@ -47,7 +47,7 @@ export async function ensureIndexes(db: MigrationDb, statements: string[]): Prom
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-/** Gives columns the default '' when they have none: a peer cannot read NULL there. */
+/** Gives columns the default '' when they have none: GoTrue cannot read NULL there. */
 export async function ensureEmptyDefaults(db: MigrationDb, table: string, columns: string[]) {
   const { rows } = await sql<{ name: string }>`
     select attname as name from pg_attribute
@@ -60,7 +60,7 @@ export async function ensureEmptyDefaults(db: MigrationDb, table: string, column
   }
 }
 
-/** Lets columns be null that a peer once required and no longer does. */
+/** Lets columns be null that GoTrue once required and no longer does. */
 export async function ensureNullable(db: MigrationDb, table: string, columns: string[]) {
   const { rows } = await sql<{ name: string }>`
     select attname as name from pg_attribute

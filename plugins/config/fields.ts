@@ -24,7 +24,7 @@ export interface Metadata {
   /** Other documented names of the same variable. */
   'x-aliases'?: string[]
   /** Names of another server that are understood, with a notice. */
-  'x-peer-names'?: string[]
+  'x-gotrue-names'?: string[]
   /** The default in words, where the value alone would not explain itself. */
   'x-default-text'?: string
   /** Other words for the words of a choice, in lower case. */

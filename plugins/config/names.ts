@@ -18,7 +18,7 @@ export function foreignNames(variable: string, schema: TSchema): string[] {
   const names: string[] = [variable, ...(schema['x-aliases'] ?? [])]
   const prefixed = names.filter((name) => name.startsWith('AUTH_'))
   return [
-    ...(schema['x-peer-names'] ?? []),
+    ...(schema['x-gotrue-names'] ?? []),
     ...prefixed.map((name) => name.replace('AUTH_', 'GOTRUE_')),
   ]
 }

@@ -18,6 +18,7 @@ export interface CreatedKey {
   transports: string[]
   backupEligible: boolean
   backedUp: boolean
+  userVerified: boolean
 }
 
 /** What is known of a key pair that answers. */
@@ -88,6 +89,7 @@ export async function verifyCreation(
     transports: response.transports ?? [],
     backupEligible: info.credentialDeviceType === 'multiDevice',
     backedUp: info.credentialBackedUp,
+    userVerified: info.userVerified,
   }
 }
 

@@ -46,7 +46,7 @@ suite('taking over the tables of a GoTrue', () => {
     assert.deepEqual(missing, [])
   })
 
-  test('changes no column that was there, but for what today’s peer has itself', () => {
+  test('changes no column that was there, but for what today’s GoTrue has itself', () => {
     const changed = [...earlier.columns]
       .filter(([name, old]) => later.columns.get(name) !== old)
       .map(([name, old]) => `${name}: ${old.trim()} -> ${later.columns.get(name)?.trim()}`)
@@ -118,7 +118,7 @@ async function snapshot(url: string): Promise<Snapshot> {
   }
 }
 
-/** Where a peer cannot read null, a default was missing. */
+/** Where GoTrue cannot read null, a default was missing. */
 function emptyByDefault(type: string, names: string[]): string[] {
   const base = type.replace(/\(.*/, '')
   return names.map((name) => `${name}: ${type} f -> ${type} f ''::${base}`)

@@ -35,7 +35,7 @@ suite('the schema on an empty database', () => {
     assert.deepEqual(unindexed, [])
   })
 
-  test('writes the empty string where a peer cannot read null', async () => {
+  test('writes the empty string where GoTrue cannot read null', async () => {
     const [row] = await query(
       url,
       `insert into auth.users (id) values (gen_random_uuid())

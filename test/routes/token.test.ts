@@ -56,7 +56,7 @@ suite('refresh tokens of the older format', () => {
     })
   }
 
-  test('spent at the peer: its child comes back for a while, then it is reuse', async (t) => {
+  test('spent at GoTrue: its child comes back for a while, then it is reuse', async (t) => {
     const { app } = await serverFor(autoconfirm)
     const { user } = await newPerson(app)
     const now = Math.ceil(Date.now() / 1000) * 1000

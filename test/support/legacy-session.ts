@@ -1,4 +1,4 @@
-/** A session as an older peer left it in the database: refresh tokens are rows, or counters under a random key. */
+/** A session as an older GoTrue left it in the database: refresh tokens are rows, or counters under a random key. */
 import { randomBytes } from 'node:crypto'
 
 import { encodeRefreshToken } from '../../plugins/accounts/sessions/refresh-token.ts'
@@ -19,7 +19,7 @@ export async function legacySession(app: App, userId: string, now = new Date()) 
     .values({ id, user_id: userId, aal: 'aal1', refresh_token_counter: null, ...times })
     .execute()
 
-  /** The token is 12 characters of base32, as the peer makes them. */
+  /** The token is 12 characters of base32, as GoTrue makes them. */
   async function add({ revoked = false, parent = '', updatedAt = now }: Row = {}): Promise<string> {
     const letters = 'abcdefghijklmnopqrstuvwxyz234567'
     const token = Array.from(randomBytes(12), (byte) => letters[byte % 32]).join('')

@@ -10,7 +10,9 @@ import { requireVerify } from './factor-types.ts'
 import { sendCode } from './phone.ts'
 import { ceremonyFor } from './webauthn-options.ts'
 
-type ChallengeHouse = House<'audit' | 'config' | 'encryption' | 'otp' | 'sendLimits' | 'sms'>
+type ChallengeHouse = House<
+  'audit' | 'config' | 'encryption' | 'otp' | 'sendLimits' | 'sms' | 'webauthn'
+>
 
 /**
  * A factor of the person. Throws mfa_factor_not_found; also for one that another session added and has not yet

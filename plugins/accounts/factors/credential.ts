@@ -36,7 +36,3 @@ export function credentialOf(factor: FactorRecord): StoredCredential | undefined
 export function credentialId({ id }: StoredCredential): string {
   return Buffer.from(id, 'base64').toString('base64url')
 }
-
-export function toBase64(base64url: string): string {
-  return Buffer.from(base64url, 'base64url').toString('base64')
-}

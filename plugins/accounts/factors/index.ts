@@ -18,7 +18,7 @@ type Needs = (typeof needs)[number]
 
 const needs = [
   ...(['audit', 'config', 'emails', 'encryption', 'log', 'otp', 'sendLimits'] as const),
-  ...(['sessionPolicy', 'sessions', 'sms', 'users'] as const),
+  ...(['sessionPolicy', 'sessions', 'sms', 'users', 'webauthn'] as const),
 ] as const
 
 const createFactors = (house: House<Needs>) => ({

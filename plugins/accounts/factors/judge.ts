@@ -81,7 +81,7 @@ function checkForm({ factor_type }: FactorRecord, { code, credential }: Answer):
  * Throws mfa_verification_failed or validation_failed for a security key, unexpected_failure for a provider.
  */
 export async function judge(
-  house: House<'config' | 'encryption' | 'sms'>,
+  house: House<'config' | 'encryption' | 'sms' | 'webauthn'>,
   db: Db,
   asked: Asked,
   { code = '', credential }: Pick<Answer, 'code' | 'credential'>,

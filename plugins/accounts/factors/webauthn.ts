@@ -1,18 +1,10 @@
 /** Whether a security key answered its challenge (WebAuthn Level 3 §7.1 and §7.2). */
-import {
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
-
 import type { ChallengeRecord } from '../../../db/factor-challenges.ts'
 import type { FactorRecord } from '../../../db/factors.ts'
 import { mfaVerificationFailed, validationFailed } from '../../../errors.ts'
 import type { AuthenticationCredential, RegistrationCredential } from '../../../schemas/webauthn.ts'
 import type { House } from '../../define-plugin.ts'
-import { credentialId, credentialOf, type StoredCredential, toBase64 } from './credential.ts'
-import { relyingParty } from './relying-party.ts'
-import { algorithms, userHandle } from './webauthn-options.ts'
+import { credentialId, credentialOf, type StoredCredential } from './credential.ts'
 
 export type CredentialAnswer = AuthenticationCredential | RegistrationCredential
 
@@ -29,7 +21,7 @@ export interface KeyProof {
  * WebAuthn factors of the person. Throws mfa_verification_failed or validation_failed.
  */
 export async function judgeKey(
-  house: House<'config'>,
+  house: House<'webauthn'>,
   factor: FactorRecord,
   challenge: ChallengeRecord,
   answer: CredentialAnswer,
@@ -40,20 +32,14 @@ export async function judgeKey(
   if (!isAsked || expectedChallenge === '') {
     throw validationFailed('The credential does not answer what was asked for')
   }
-  const asked = { site: relyingParty(house), expectedChallenge }
   try {
     return isRegistration(answer)
-      ? await judgeNew(factor, asked, answer)
-      : await judgeKnown(verified, asked, answer)
+      ? await judgeNew(house, factor, expectedChallenge, answer)
+      : await judgeKnown(house, verified, expectedChallenge, answer)
   } catch {
     // The library's own words quote challenges, which are not for the log.
     throw mfaVerificationFailed('The security key could not be verified')
   }
-}
-
-interface Asked {
-  site: ReturnType<typeof relyingParty>
-  expectedChallenge: string
 }
 
 function isRegistration(answer: CredentialAnswer): answer is RegistrationCredential {
@@ -61,80 +47,58 @@ function isRegistration(answer: CredentialAnswer): answer is RegistrationCredent
 }
 
 async function judgeNew(
+  { webauthn }: House<'webauthn'>,
   factor: FactorRecord,
-  { site, expectedChallenge }: Asked,
-  { id, rawId, type, response }: RegistrationCredential,
+  challenge: string,
+  answer: RegistrationCredential,
 ): Promise<KeyProof> {
-  const given: RegistrationResponseJSON = { id, rawId, type, response, clientExtensionResults: {} }
-  const { registrationInfo: info } = await verifyRegistrationResponse({
-    response: given,
-    expectedChallenge,
-    expectedOrigin: site.origins,
-    expectedRPID: site.id,
-    requireUserVerification: false,
-    supportedAlgorithmIDs: algorithms,
-  })
-  if (!info || info.credential.id !== id) throw new Error('the attestation does not hold')
+  const made = await webauthn.verifyCreation(answer, challenge)
   const credential: StoredCredential = {
-    id: toBase64(id),
-    publicKey: Buffer.from(info.credential.publicKey).toString('base64'),
-    attestationType: info.fmt,
-    transport: response.transports ?? null,
+    id: made.id.toString('base64'),
+    publicKey: made.publicKey.toString('base64'),
+    attestationType: made.attestation,
+    transport: answer.response.transports ?? null,
     flags: {
       userPresent: true,
-      userVerified: info.userVerified,
-      backupEligible: info.credentialDeviceType === 'multiDevice',
-      backupState: info.credentialBackedUp,
+      userVerified: made.userVerified,
+      backupEligible: made.backupEligible,
+      backupState: made.backedUp,
     },
     authenticator: {
-      AAGUID: Buffer.from(info.aaguid.replaceAll('-', ''), 'hex').toString('base64'),
-      signCount: info.credential.counter,
+      AAGUID: Buffer.from(made.aaguid.replaceAll('-', ''), 'hex').toString('base64'),
+      signCount: made.counter,
       cloneWarning: false,
       attachment: '',
     },
   }
-  return { factor, credential, aaguid: info.aaguid, isCloned: false }
+  return { factor, credential, aaguid: made.aaguid, isCloned: false }
 }
 
 async function judgeKnown(
+  { webauthn }: House<'webauthn'>,
   verified: readonly FactorRecord[],
-  { site, expectedChallenge }: Asked,
-  { id, rawId, type, response }: AuthenticationCredential,
+  challenge: string,
+  answer: AuthenticationCredential,
 ): Promise<KeyProof> {
-  const { factor, stored } = findAnswering(verified, id)
-  checkUserHandle(factor, response.userHandle)
-  const { clientDataJSON, authenticatorData, signature } = response
-  const given = { clientDataJSON, authenticatorData, signature }
-  const { verified: isRight, authenticationInfo: info } = await verifyAuthenticationResponse({
-    response: { id, rawId, type, response: given, clientExtensionResults: {} },
-    expectedChallenge,
-    expectedOrigin: site.origins,
-    expectedRPID: site.id,
-    requireUserVerification: false,
-    // The counter is compared below: the library would not tell a copy from other faults.
-    credential: {
-      id,
-      publicKey: new Uint8Array(Buffer.from(stored.publicKey, 'base64')),
-      counter: 0,
-    },
-  })
-  const isEligible = info.credentialDeviceType === 'multiDevice'
-  if (!isRight || isEligible !== stored.flags.backupEligible) {
-    throw new Error('the signature or the kind of the key is another one')
+  const { factor, stored } = findAnswering(verified, answer.id)
+  const handle = answer.response.userHandle
+  if (handle && !Buffer.from(handle, 'base64url').equals(webauthn.userHandle(factor.user_id))) {
+    throw new Error('the key was made for another person')
   }
+  const said = await webauthn.verifyAnswer(answer, challenge, {
+    id: Buffer.from(stored.id, 'base64'),
+    publicKey: Buffer.from(stored.publicKey, 'base64'),
+    backupEligible: stored.flags.backupEligible,
+  })
   const { signCount } = stored.authenticator
   // A counter that stays at zero is none (§6.1.1).
-  const isCloned = (signCount > 0 || info.newCounter > 0) && info.newCounter <= signCount
+  const isCloned = (signCount > 0 || said.counter > 0) && said.counter <= signCount
   const credential: StoredCredential = {
     ...stored,
-    flags: {
-      ...stored.flags,
-      userVerified: info.userVerified,
-      backupState: info.credentialBackedUp,
-    },
+    flags: { ...stored.flags, userVerified: said.userVerified, backupState: said.backedUp },
     authenticator: {
       ...stored.authenticator,
-      signCount: Math.max(signCount, info.newCounter),
+      signCount: Math.max(signCount, said.counter),
       cloneWarning: isCloned,
     },
   }
@@ -147,10 +111,4 @@ function findAnswering(verified: readonly FactorRecord[], id: string) {
     if (stored && credentialId(stored) === id) return { factor, stored }
   }
   throw new Error('the key belongs to no factor of the person')
-}
-
-function checkUserHandle({ user_id }: FactorRecord, given: string | null | undefined): void {
-  if (given && !Buffer.from(given, 'base64url').equals(userHandle(user_id))) {
-    throw new Error('the key was made for another person')
-  }
 }

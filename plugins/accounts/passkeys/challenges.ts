@@ -43,8 +43,8 @@ export async function askToRegister(
   const { user, session } = member
   const known = await findPasskeys(db, user.id)
   checkRoom(house, known.length)
-  const ids = known.map(({ credential_id }) => credential_id)
-  const options = await house.webauthn.passkeyCreation(user, ids)
+  const keys = known.map(({ credential_id }) => ({ id: credential_id.toString('base64url') }))
+  const options = await house.webauthn.passkeyCreation(user, keys)
   const algorithms = options.pubKeyCredParams
   const asker = { userId: user.id, sessionId: session.session_id }
   const handle = house.webauthn.userHandle(user.id).toString('base64')

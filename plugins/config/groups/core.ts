@@ -15,7 +15,7 @@ export const core = group('Addresses and network', {
   ),
   AUTH_API_EXTERNAL_URL: url(
     'Address under which this server is reached from outside. Links in mail and the `iss` claim are made from it.',
-    { 'x-peer-names': ['API_EXTERNAL_URL'], 'x-example': 'https://auth.example.com' },
+    { 'x-gotrue-names': ['API_EXTERNAL_URL'], 'x-example': 'https://auth.example.com' },
   ),
   AUTH_API_HOST: Optional(
     text('Host name or address to listen on.', { 'x-default-text': 'every address' }),
@@ -48,7 +48,7 @@ export const core = group('Addresses and network', {
   ),
   AUTH_REQUEST_ID_HEADER: Optional(
     text('Request header that carries a request id given by a proxy.', {
-      'x-peer-names': ['REQUEST_ID_HEADER'],
+      'x-gotrue-names': ['REQUEST_ID_HEADER'],
       'x-type': 'header',
     }),
   ),
@@ -64,7 +64,7 @@ export const core = group('Addresses and network', {
     'Takes the client address from the first entry of the `Proxy-Forwarded-For` header, when a proxy of AUTH_TRUSTED_PROXIES sends it. Only for proxies that set that header themselves.',
     false,
     {
-      'x-peer-names': [
+      'x-gotrue-names': [
         'AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED',
         'GOTRUE_SECURITY_SB_FORWARDED_FOR_ENABLED',
         'SECURITY_SB_FORWARDED_FOR_ENABLED',

@@ -11,13 +11,13 @@ export const database = group('Database', {
   DATABASE_URL: secret('Connection string of the Postgres database.', {
     'x-type': 'postgres-url',
     'x-aliases': ['AUTH_DB_DATABASE_URL'],
-    'x-peer-names': ['GOTRUE_DB_DATABASE_URL'],
+    'x-gotrue-names': ['GOTRUE_DB_DATABASE_URL'],
     'x-example': 'postgres://postern:password@localhost:5432/postern',
   }),
   AUTH_DB_NAMESPACE: text('Postgres schema that holds all tables.', {
     default: 'auth',
     pattern: '^[a-z_][a-z0-9_]{0,62}$',
-    'x-peer-names': ['DB_NAMESPACE'],
+    'x-gotrue-names': ['DB_NAMESPACE'],
   }),
   AUTH_DB_MAX_POOL_SIZE: whole(
     'Most connections one process opens. 0 stands for "unlimited", which is a pool of 100.',

@@ -94,7 +94,7 @@ export const plannedLimits = group(
       `Registrations of OAuth clients ${perFiveMinutes}.`,
       {
         default: 10,
-        'x-peer-names': [
+        'x-gotrue-names': [
           'AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',
           'GOTRUE_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',
         ],

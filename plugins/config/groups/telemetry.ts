@@ -11,7 +11,7 @@ export const telemetry = group('Logs, traces, metrics', {
     {
       default: 'info',
       'x-synonyms': { warning: 'warn' },
-      'x-peer-names': ['GOTRUE_LOG_LEVEL', 'AUTH_LOG_LEVEL'],
+      'x-gotrue-names': ['GOTRUE_LOG_LEVEL', 'AUTH_LOG_LEVEL'],
     },
   ),
   AUTH_LOG_FILE: Optional(
