@@ -16,6 +16,7 @@ import sendLimits from './plugins/accounts/send-limits/index.ts'
 import sessions from './plugins/accounts/sessions/index.ts'
 import users from './plugins/accounts/users/index.ts'
 import apiErrors from './plugins/api-errors.ts'
+import audience from './plugins/audience.ts'
 import bearerAuth from './plugins/bearer-auth.ts'
 import bodyParser from './plugins/body-parser.ts'
 import captcha from './plugins/captcha.ts'
@@ -60,7 +61,7 @@ export interface AppOptions {
 const platform = [
   // What every request and every answer passes.
   ...[telemetry, schemaCompilers, apiErrors, bodyParser],
-  ...[httpHeaders, clientIp, rateLimits, openapi],
+  ...[httpHeaders, clientIp, audience, rateLimits, openapi],
   // The database, the way out to other servers, and work in the background.
   ...[pool, db, encryption, httpClient, jobQueue, readiness, cleanUp],
   // Who is asking.

@@ -79,11 +79,11 @@ export async function putToken(db: Db, token: NewToken, now: Date): Promise<void
   await putRow(db, { ...token, now })
 }
 
-/** Spends the token with this hash; undefined when there is none that is live. */
+/** Spends the token with this hash, and of this address if one is given; undefined when there is none that is live. */
 export function takeToken(
   trx: Trx,
   types: readonly TokenType[],
-  tokenHash: string,
+  { tokenHash, address }: { tokenHash: string; address?: string | undefined },
   now: Date,
 ): Promise<TokenRow | undefined> {
   return trx
@@ -92,6 +92,7 @@ export function takeToken(
     .where('token_type', 'in', types)
     .where('expires_at', '>', now)
     .where('failed_attempts', '<', maxFailedAttempts)
+    .$if(address !== undefined, (query) => query.where('relates_to', '=', address ?? ''))
     .returning(tokenColumns)
     .executeTakeFirst()
 }

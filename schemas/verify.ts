@@ -8,12 +8,16 @@ export const VerifyBody = Type.Object({
         'signup, invite, recovery, magiclink, email (either of sign-up and magic link), email_change, sms or phone_change',
     }),
   ),
-  token: Type.Optional(Type.String({ description: 'The code, as typed' })),
+  token: Type.Optional(
+    Type.String({
+      description: 'The code, as typed; or the token of the link, then no address is needed',
+    }),
+  ),
   token_hash: Type.Optional(Type.String({ description: 'The token of the link' })),
   email: Type.Optional(Type.String()),
   phone: Type.Optional(Type.String()),
   password: Type.Optional(Type.String({ description: 'Set when the user has none yet' })),
-  redirect_to: Type.Optional(Type.String()),
+  redirect_to: Type.Optional(Type.String({ description: 'For links; without effect on a code' })),
   open_link: Type.Optional(
     Type.String({ description: 'Sent by the page between a link and its effect' }),
   ),

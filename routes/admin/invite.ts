@@ -12,7 +12,7 @@ const Body = Type.Object({
 })
 
 const invite: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, otp, users } = fastify
+  const { audit, bearerAuth, db, otp, users } = fastify
 
   fastify.post(
     '/invite',
@@ -32,7 +32,7 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
       users.checkMetadata({ user_metadata: data })
       const address = normalizeEmail(email ?? '')
       const contact = { provider: 'email' as const, address }
-      const person = { contact, aud: config.AUTH_JWT_AUD, passwordHash: null, data, byAdmin: true }
+      const person = { contact, aud: request.audience, passwordHash: null, data, byAdmin: true }
       const context = otp.linkContext(request, {})
 
       return db.transaction().execute(async (trx) => {

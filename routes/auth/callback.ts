@@ -71,9 +71,9 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
     const identity = await oauthProviders.identify(provider, { params, secrets, now })
     const person = { provider, identity, emailOptional }
     identities.requireAddress(person)
-    const { clientIp: ip, client } = request
+    const { audience: aud, clientIp: ip, client } = request
     const { baseUrl } = otp.linkContext(request, {})
-    const context = { ip, links: { redirectTo: target, baseUrl, pkce: undefined } }
+    const context = { ip, aud, links: { redirectTo: target, baseUrl, pkce: undefined } }
 
     const outcome = await db.transaction().execute(async (trx) => {
       const found = await identities.completeSignIn(trx, person, flow, context, now)

@@ -37,7 +37,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       const asked = {
         kind: 'recovery' as const,
         address: normalizeEmail(request.body.email ?? ''),
-        aud: config.AUTH_JWT_AUD,
+        aud: request.audience,
         data: {},
         context: otp.linkContext(request, request.body),
         ip: request.clientIp,

@@ -46,7 +46,7 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
       const { body } = request
       const kind = readKind(body)
       const context = otp.linkContext(request, body)
-      const who = { aud: config.AUTH_JWT_AUD, ip: request.clientIp }
+      const who = { aud: request.audience, ip: request.clientIp }
       const message_id = await db.transaction().execute((trx) => {
         if (!kind) return otpRequests.repeatSms(trx, { ...readText(body), ...who }, now)
         const address = readAddress(body)

@@ -22,7 +22,8 @@ suite('POST /invite', () => {
     assert.ok(user.invited_at)
     assert.equal(user.invited_at, user.confirmation_sent_at)
     assert.equal(user.email_confirmed_at, undefined)
-    assert.equal(user.user_metadata.team, 'blue')
+    assert.deepEqual(user.user_metadata, { team: 'blue' })
+    assert.equal(user.identities?.[0]?.identity_data?.team, undefined)
     assert.equal((await nextMail(server, email)).mail.subject, "You've been invited")
   })
 

@@ -18,6 +18,8 @@ export interface PasswordSignIn {
   provider: 'email' | 'phone'
   /** In its stored form. */
   address: string
+  /** The person's, or it is not them. */
+  aud: string
   password: string
   client: Client
   ip: string
@@ -29,7 +31,7 @@ type PasswordHouse = House<'audit' | 'config' | 'otp' | 'passwords' | 'sessions'
 const lookUpsAtOnce = 4
 
 export function createPasswordSignIn(house: PasswordHouse) {
-  const { config, otp, passwords } = house
+  const { otp, passwords } = house
   const lookUp = pLimit(lookUpsAtOnce)
 
   /**
@@ -37,9 +39,8 @@ export function createPasswordSignIn(house: PasswordHouse) {
    * user_banned, email_not_confirmed or phone_not_confirmed.
    */
   return async (db: Db, signIn: PasswordSignIn, now: Date): Promise<Session> => {
-    const { provider, address, password, client } = signIn
+    const { provider, address, aud, password, client } = signIn
     passwords.checkLength(password)
-    const aud = config.AUTH_JWT_AUD
     const owner = provider === 'email' ? { email: address, aud } : { phone: address, aud }
     const guess = { account: address, device: { ...owner, client } }
     const { attempt, user } = await lookUp(() => otp.gateSignIn(db, guess, now))

@@ -46,7 +46,8 @@ export async function judgeNonce(
   now: Date,
 ): Promise<Judgement> {
   if (user.email || !user.phone) return { by: 'us' }
-  return otp.judgeSmsCode(db, { type, phone: user.phone, code: nonce }, now)
+  const { phone, aud } = user
+  return otp.judgeSmsCode(db, { type, phone, aud: aud ?? '', code: nonce }, now)
 }
 
 /** Spends the code. False for a wrong, late or used one: the guess is counted, so commit before refusing. */
@@ -60,8 +61,9 @@ export async function acceptsNonce(
 ): Promise<boolean> {
   const { email, phone } = user
   if (!email && !phone) return false
+  const typed = { type, phone: phone ?? '', aud: user.aud ?? '', code: nonce }
   const token = email
     ? await otp.takeCode(trx, [type], email, nonce, now)
-    : await otp.takeSmsCode(trx, { type, phone: phone ?? '', code: nonce }, judgement, now)
+    : await otp.takeSmsCode(trx, typed, judgement, now)
   return token?.user_id === user.id
 }

@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../../db/database.ts'
 import type { TokenType } from '../../../db/one-time-tokens.ts'
 import { updateUser } from '../../../db/user-rows.ts'
 import { findUser, type UserRecord } from '../../../db/users.ts'
-import { userBanned } from '../../../errors.ts'
+import { otpExpired, userBanned } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Judgement, SpentToken } from '../otp/sms-otp-check.ts'
 import { agreeToEmail } from './email-change.ts'
@@ -24,11 +24,14 @@ const phoneTypes = new Map<string, TokenType>([
   ['phone_change', 'phone_change_token'],
 ])
 
-/** What a person shows: a code with the address it went to, or the token of a link. */
+/**
+ * What a person shows: a code with the address it went to and the audience they are of, or the token of a link, which
+ * says both by itself but may come with them.
+ */
 export type Proof = { type: string } & (
-  | { linkToken: string }
-  | { email: string; code: string }
-  | { phone: string; code: string; judgement: Judgement }
+  | { linkToken: string; email?: string; aud?: string }
+  | { email: string; aud: string; code: string }
+  | { phone: string; aud: string; code: string; judgement: Judgement }
 )
 
 type VerificationHouse = House<'config' | 'emails' | 'otp' | 'users'>
@@ -43,7 +46,8 @@ export const isType = (type: string): boolean => emailTypes.has(type) || phoneTy
 
 /**
  * Spends what the proof names and carries out what it was for. A refused guess has been counted, so the
- * transaction has to end well. Throws user_banned to whoever has the right proof, and email_exists.
+ * transaction has to end well. Throws user_banned to whoever has the right proof, email_exists, and otp_expired for
+ * somebody of another audience.
  */
 export async function spend(
   house: VerificationHouse,
@@ -54,6 +58,8 @@ export async function spend(
   const token = await take(house, trx, proof, now)
   const user = token && (await findUser(trx, token.user_id))
   if (!user || user.deleted_at || !isSentTo(user, token)) return { state: 'refused' }
+  // Thrown, so that the proof stays good for the request that names the right audience.
+  if (proof.aud !== undefined && user.aud !== proof.aud) throw otpExpired()
   if (user.banned_until && user.banned_until > now) throw userBanned(403)
   return apply(house, trx, { token, user, type: proof.type }, now)
 }
@@ -93,7 +99,7 @@ async function take(
     return type && otp.takeSmsCode(trx, { ...proof, type }, proof.judgement, now)
   }
   const types = emailTypes.get(proof.type) ?? []
-  if ('linkToken' in proof) return otp.takeLink(trx, types, proof.linkToken, now)
+  if ('linkToken' in proof) return otp.takeLink(trx, types, proof, now)
   return otp.takeCode(trx, types, proof.email, proof.code, now)
 }
 

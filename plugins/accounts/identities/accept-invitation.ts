@@ -43,7 +43,7 @@ async function takeInvitation(
   told: Identity,
   now: Date,
 ): Promise<UserRecord> {
-  const invitation = await otp.takeLink(trx, ['confirmation_token'], token, now)
+  const invitation = await otp.takeLink(trx, ['confirmation_token'], { linkToken: token }, now)
   const user = invitation && (await users.lock(trx, invitation.user_id))
   if (!user) throw inviteNotFound()
   if (user.email && readAddresses(told).told.includes(user.email)) return user

@@ -81,7 +81,7 @@ async function addressOf(
   if (!email || email === user.email || !verified.includes(email)) return user.email
   if (user.email && verified.includes(user.email)) return user.email
   if (user.is_sso_user) return email
-  const owners = await findAddressOwners(trx, [email], config.AUTH_JWT_AUD)
+  const owners = await findAddressOwners(trx, [email], user.aud ?? config.AUTH_JWT_AUD)
   return owners.length > 0 ? user.email : email
 }
 

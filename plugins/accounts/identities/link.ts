@@ -73,13 +73,13 @@ async function takeAddress(
   { links }: SignInContext,
   now: Date,
 ): Promise<boolean> {
-  const { AUTH_JWT_AUD: aud, AUTH_MAILER_AUTOCONFIRM: autoconfirm } = house.config
+  const { AUTH_JWT_AUD, AUTH_MAILER_AUTOCONFIRM: autoconfirm } = house.config
   const { primary: email, verified } = readAddresses(identity)
   if (!email) {
     await updateUser(trx, user.id, { is_anonymous: false }, now)
     return true
   }
-  if (await isTaken(trx, email, aud, user.id)) throw emailExists(400)
+  if (await isTaken(trx, email, user.aud ?? AUTH_JWT_AUD, user.id)) throw emailExists(400)
   if (!verified.includes(email) && !autoconfirm) {
     await askForProof(house, trx, user, email, links, now)
     return false

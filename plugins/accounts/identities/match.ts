@@ -39,7 +39,8 @@ export async function findOrCreate(
   now: Date,
 ): Promise<MatchedAccount | 'owned' | undefined> {
   const { provider, identity } = person
-  const question = { provider, providerId: identity.providerId, addresses }
+  const { aud } = context
+  const question = { provider, providerId: identity.providerId, addresses, aud }
   const decision = await decide(house, trx, question)
   switch (decision.state) {
     case 'exists':
@@ -47,7 +48,7 @@ export async function findOrCreate(
     case 'link':
       return addTo(house, trx, decision.userId, person, context, now)
     case 'create':
-      return create(house, trx, person, addresses, now)
+      return create(house, trx, person, { addresses, aud }, now)
     case 'owned':
       return 'owned'
     case 'several':
@@ -95,7 +96,7 @@ async function create(
   house: House<'config' | 'users'>,
   trx: Trx,
   person: OauthPerson,
-  { primary }: Addresses,
+  { addresses: { primary }, aud }: { addresses: Addresses; aud: string },
   now: Date,
 ): Promise<MatchedAccount | undefined> {
   const { provider, identity, emailOptional } = person
@@ -103,7 +104,7 @@ async function create(
   if (config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
   if (primary === null && !emailOptional) throw providerEmailNeedsVerification()
   const newPerson = {
-    aud: config.AUTH_JWT_AUD,
+    aud,
     email: primary,
     passwordHash: null,
     appMetadata: { provider, providers: [provider] },

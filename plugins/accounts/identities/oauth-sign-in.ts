@@ -27,6 +27,8 @@ export interface OauthPerson {
 
 export interface SignInContext {
   ip: string
+  /** Whose accounts are looked at, and what a new one belongs to. */
+  aud: string
   /** For the mail that asks for the proof the provider did not give. */
   links: LinkContext
 }

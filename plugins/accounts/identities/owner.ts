@@ -18,6 +18,7 @@ interface Question {
   provider: string
   providerId: string
   addresses: Addresses
+  aud: string
 }
 
 /** Accounts are matched within one linking domain; people with passwords are in this one. */
@@ -28,7 +29,7 @@ export async function decide(
   db: Db,
   question: Question,
 ): Promise<Decision> {
-  const { provider, providerId, addresses } = question
+  const { provider, providerId, addresses, aud } = question
   const identity = await findIdentity(db, provider, providerId)
   if (identity) return { state: 'exists', identity }
   const [owner, ...others] = await ownersOf(house, db, question)
@@ -36,7 +37,7 @@ export async function decide(
   if (owner) return { state: 'link', userId: owner }
   const { primary, verified } = addresses
   if (primary === null || verified.includes(primary)) return { state: 'create' }
-  const taken = await isTaken(db, primary, house.config.AUTH_JWT_AUD, null)
+  const taken = await isTaken(db, primary, aud, null)
   return { state: taken ? 'owned' : 'create' }
 }
 
@@ -52,10 +53,9 @@ export function hasOwnDomain(house: House<'config'>, provider: string): boolean 
 async function ownersOf(
   house: House<'config'>,
   db: Db,
-  { provider, addresses: { verified } }: Question,
+  { provider, addresses: { verified }, aud }: Question,
 ): Promise<string[]> {
   if (verified.length === 0) return []
-  const aud = house.config.AUTH_JWT_AUD
   const domain = domainOf(house, provider)
   const identities = await findIdentityOwners(db, verified, aud)
   const linked = identities.filter((row) => domainOf(house, row.provider) === domain)

@@ -80,7 +80,8 @@ async function firstFree(
     if (candidate.email === null || user.is_sso_user) return candidate
     // Beside a proven number, an address that nobody has proven would be kept from its owner.
     if (!candidate.verified && user.phone_confirmed_at) continue
-    if (!(await isTaken(trx, candidate.email, config.AUTH_JWT_AUD, user.id))) return candidate
+    const aud = user.aud ?? config.AUTH_JWT_AUD
+    if (!(await isTaken(trx, candidate.email, aud, user.id))) return candidate
   }
   return undefined
 }

@@ -28,6 +28,9 @@ export interface GeneratedLink {
   action: AuditAction
 }
 
+/** Types that make the person when there is none. */
+const mayCreate: ReadonlySet<AdminLinkType> = new Set(['signup', 'invite', 'magiclink'])
+
 type LinkHouse = House<'config' | 'credentials' | 'otp' | 'users'>
 
 /** Throws user_not_found, email_exists or validation_failed. */
@@ -57,6 +60,7 @@ async function prepare(
   now: Date,
 ): Promise<[AdminLinkType, Registration]> {
   const { type } = request
+  if (mayCreate.has(type)) await house.users.addAdminData(trx, toRegistrant(request), now)
   if (type === 'signup') return [type, await signUp(house, trx, request, now)]
   if (type === 'invite') {
     return [type, await house.users.prepareInvitation(trx, toRegistrant(request), now)]

@@ -12,7 +12,10 @@ export interface MagicLinkFields extends PkceFields {
   data?: Metadata
 }
 
-type Asking = Parameters<FastifyInstance['otp']['linkContext']>[0] & { clientIp: string }
+type Asking = Parameters<FastifyInstance['otp']['linkContext']>[0] & {
+  audience: string
+  clientIp: string
+}
 
 /**
  * Reads a request for a sign-in link out of the body of /magiclink or /otp.
@@ -30,7 +33,7 @@ export function readMagicLink(
   return {
     kind: 'magic_link',
     address: normalizeEmail(email, email === '' ? 422 : 400),
-    aud: config.AUTH_JWT_AUD,
+    aud: asking.audience,
     data,
     context: otp.linkContext(asking, body),
     ip: asking.clientIp,

@@ -12,7 +12,6 @@ import { findNewestToken, takeFoundToken } from '../../../db/phone-tokens.ts'
 import { countTokenGuess } from '../../../db/token-guesses.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import { findUserByPhone } from '../../../db/users.ts'
-import type { House } from '../../define-plugin.ts'
 import { guessedAt, type TokenPolicy, takeCode } from './tokens.ts'
 
 /** A code as somebody typed it, and for which purpose. */
@@ -20,6 +19,8 @@ export interface TypedCode {
   type: TokenType
   /** E.164 digits without the plus sign. */
   phone: string
+  /** The audience of the person. */
+  aud: string
   code: string
 }
 
@@ -56,15 +57,15 @@ export async function judgeSmsCode(
 
 /** Spends the code. Undefined for a wrong, late or used one: the guess is counted, so commit before refusing. */
 export async function takeSmsCode(
-  house: House<'config'> & TokenPolicy,
+  policy: TokenPolicy,
   trx: Trx,
-  { type, phone, code }: TypedCode,
+  { type, phone, aud, code }: TypedCode,
   judgement: Judgement,
   now: Date,
 ): Promise<SpentToken | undefined> {
-  if (judgement.by === 'us') return takeCode(house, trx, [type], phone, code, now)
+  if (judgement.by === 'us') return takeCode(policy, trx, [type], phone, code, now)
   if (judgement.by === 'operator') {
-    const user_id = await ownerOf(house, trx, type, phone)
+    const user_id = await ownerOf(trx, type, phone, aud)
     if (!user_id) return undefined
     await lockUser(trx, user_id)
     const asked = await findNewestToken(trx, type, phone)
@@ -94,13 +95,13 @@ async function askProvider(
 
 /** The person at a number with a fixed code, whether or not anything was sent there. */
 async function ownerOf(
-  { config }: House<'config'>,
   trx: Trx,
   type: TokenType,
   phone: string,
+  aud: string,
 ): Promise<string | undefined> {
   if (type === 'phone_change_token') return (await findNewestToken(trx, type, phone))?.user_id
-  return (await findUserByPhone(trx, phone, config.AUTH_JWT_AUD))?.id
+  return (await findUserByPhone(trx, phone, aud))?.id
 }
 
 function equal(left: string, right: string): boolean {

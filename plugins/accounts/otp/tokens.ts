@@ -102,17 +102,17 @@ export function guessedAt({ tokenKey }: TokenPolicy, address: string): GuessedAt
   return { address, decoySlot: hash.readUInt32BE() % decoyTokens }
 }
 
-/** Spends a link. Undefined for a wrong, old or used one. */
+/** Spends a link. Undefined for a wrong, old or used one, and for one that went to another address than is named. */
 export async function takeLink(
   trx: Trx,
   types: readonly TokenType[],
-  linkToken: string,
+  { linkToken, email }: { linkToken: string; email?: string },
   now: Date,
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
   const tokenHash = sha256(linkToken)
   await lockOwnerOfLink(trx, types, tokenHash, now)
-  return takeToken(trx, types, tokenHash, now)
+  return takeToken(trx, types, { tokenHash, address: email }, now)
 }
 
 /** Reads what a link is for without spending it. */

@@ -4,6 +4,7 @@
  */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
 import { readChange } from './admin-change.ts'
+import { addAdminData } from './admin-data.ts'
 import { draftRecord } from './admin-draft.ts'
 import { changeRecord, createRecord, remove } from './admin-records.ts'
 import { asNew } from './as-new.ts'
@@ -47,7 +48,7 @@ function createUsers(house: House<Needs>) {
     ...{ provePhone, lock, lockLive, keepForProof },
     ...bindSteps(house, { proveEmail, dropUnproven, settleSignUps }),
     ...bindSteps(house, { create, register, asNew, findRepeated, ...signUps }),
-    ...bindSteps(house, { prepareInvitation, invite, checkProfile, putProfile }),
+    ...bindSteps(house, { prepareInvitation, invite, addAdminData, checkProfile, putProfile }),
     ...bindSteps(house, { draftRecord, createRecord, readChange, changeRecord, checkMetadata }),
     ...bindSteps(house, { remove }),
     ...bindSteps(house, { page, after }),

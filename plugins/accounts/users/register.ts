@@ -12,7 +12,7 @@ import type { House } from '../../define-plugin.ts'
 import { create } from './create.ts'
 import { dropUnproven } from './drop-unproven.ts'
 import { lock, reload } from './lock.ts'
-import { type Contact, identityOf, metadataOf } from './sign-up-data.ts'
+import { type Contact, identityOf, isMadeByAdmin, metadataOf } from './sign-up-data.ts'
 
 /** Whoever signs up, is signed up by asking for a code, or is invited. */
 export interface Registrant {
@@ -50,16 +50,16 @@ export async function register(
 export function createRegistrant(
   house: House<'config'>,
   trx: Trx,
-  { contact, aud, passwordHash, data }: Registrant,
+  { contact, aud, passwordHash, data, byAdmin }: Registrant,
   now: Date,
 ): Promise<UserRecord | undefined> {
   const { provider, address } = contact
   const id = crypto.randomUUID()
-  const userMetadata = metadataOf(id, contact, data)
+  const userMetadata = byAdmin ? data : metadataOf(id, contact, data)
   const person = {
     ...{ id, aud, passwordHash, userMetadata, [provider]: address },
     appMetadata: { provider, providers: [provider] },
-    identities: [identityOf(id, contact, data)],
+    identities: [identityOf(id, contact, userMetadata)],
   }
   return create(house, trx, person, now)
 }
@@ -93,16 +93,22 @@ async function registerAgain(
   person: Registrant,
   now: Date,
 ): Promise<Registration | undefined> {
-  const { contact, data, passwordHash } = person
+  const { contact, passwordHash } = person
   const user = await lock(trx, id)
   const isFree = person.byAdmin ? isUnproven : isUnclaimed
   if (!user || !isFree(user, contact)) return undefined
-  const claim = { passwordHash, metadata: metadataOf(id, contact, data) }
+  const claim = { passwordHash, metadata: metadataFor(user, person) }
   if (await mayBeInUse(house, trx, user, person))
     return { user: asClaimed(user, contact, claim), claim }
   await takePendingSignUp(trx, id)
   await takeOver(house, trx, user, contact, claim, now)
   return { user: await reload(trx, id) }
+}
+
+/** What the sign-up says of them; what an admin said before stays, and a sign-up's data is nobody's proven own. */
+function metadataFor(user: UserRecord, { contact, data, byAdmin }: Registrant): Metadata {
+  if (!byAdmin) return metadataOf(user.id, contact, data)
+  return isMadeByAdmin(user) ? (user.raw_user_meta_data ?? {}) : data
 }
 
 /** Somebody would lose what they have; or nothing is brought that could take the place of a password. */

@@ -34,7 +34,7 @@ const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const asked = await readLinkRequest(fastify, request.body)
+      const asked = await readLinkRequest(fastify, request)
       const context = otp.linkContext(request, {}, request.body.redirect_to)
       const { user, link, type } = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)

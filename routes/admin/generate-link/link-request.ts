@@ -25,8 +25,8 @@ export const LinkBody = Type.Object({
 
 /** Normal forms, and the hash of a new person's password. Throws validation_failed, metadata_too_large or weak_password. */
 export async function readLinkRequest(
-  house: House<'config' | 'passwords' | 'users'>,
-  body: Static<typeof LinkBody>,
+  house: House<'passwords' | 'users'>,
+  { body, audience: aud }: { body: Static<typeof LinkBody>; audience: string },
 ): Promise<LinkRequest> {
   house.users.checkMetadata({ user_metadata: body.data })
   const type = readType(body.type)
@@ -35,7 +35,7 @@ export async function readLinkRequest(
     type,
     email: normalizeEmail(body.email),
     newEmail: changesEmail ? normalizeEmail(body.new_email ?? '') : '',
-    aud: house.config.AUTH_JWT_AUD,
+    aud,
     passwordHash: type === 'signup' ? await hashPassword(house, body.password) : null,
     data: body.data ?? {},
   }

@@ -32,11 +32,7 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
 
   async function insert(request: FastifyRequest, record: NewRecord) {
     const now = new Date()
-    const audience = request.headers['x-jwt-aud']
-    const draft = await users.draftRecord(
-      { ...(typeof audience === 'string' && { aud: audience }), ...record },
-      now,
-    )
+    const draft = await users.draftRecord({ ...record, aud: record.aud || request.audience }, now)
     const user = await db.transaction().execute(async (trx) => {
       await bearerAuth.holdAdmin(trx, request, now)
       const inserted = await users.createRecord(trx, draft, now)

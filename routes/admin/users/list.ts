@@ -41,7 +41,7 @@ const List = Type.Object({
 })
 
 const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, users } = fastify
+  const { users } = fastify
 
   fastify.get(
     path,
@@ -56,9 +56,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: List, ...ErrorResponses },
       },
     },
-    async ({ query, headers }, reply) => {
-      const asked = headers['x-jwt-aud']
-      const aud = typeof asked === 'string' && asked ? asked : config.AUTH_JWT_AUD
+    async ({ query, audience: aud }, reply) => {
       const page = readPage(query)
       const listing = {
         aud,

@@ -51,9 +51,9 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
       const { body } = request
       checkShape(body)
       otp.linkContext(request, body)
-      if (body.create_user === false) await checkKnown(fastify, body)
+      if (body.create_user === false) await checkKnown(fastify, body, request.audience)
       if (body.phone) {
-        await sendSignInSms(fastify, body, request.clientIp, now)
+        await sendSignInSms(fastify, body, request, now)
         return {}
       }
       const asked = otpRequests.readMagicLink(request, body)

@@ -5,10 +5,10 @@ import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 
 /** The client asked to be told: throws otp_disabled for an address that nobody has. */
 export async function checkKnown(
-  { config, db }: House<'config' | 'db'>,
+  { db }: House<'db'>,
   { email, phone = '' }: { email?: string; phone?: string },
+  aud: string,
 ): Promise<void> {
-  const aud = config.AUTH_JWT_AUD
   const known = email
     ? await findUserByAnyEmail(db, readable(normalizeEmail, email), aud)
     : await findUserByPhone(db, readable(normalizePhone, phone), aud)

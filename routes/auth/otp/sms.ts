@@ -8,6 +8,11 @@ interface Asked {
   data?: Record<string, unknown>
 }
 
+interface Asking {
+  audience: string
+  clientIp: string
+}
+
 /**
  * Texts a code to sign in with. Throws phone_provider_disabled, validation_failed or metadata_too_large, and what
  * `otpRequests.sendSignInCode` throws.
@@ -15,7 +20,7 @@ interface Asked {
 export async function sendSignInSms(
   { config, db, otpRequests, sms, users }: House<'config' | 'db' | 'otpRequests' | 'sms' | 'users'>,
   { phone = '', channel, data = {} }: Asked,
-  ip: string,
+  { audience: aud, clientIp: ip }: Asking,
   now: Date,
 ): Promise<void> {
   if (!config.AUTH_EXTERNAL_PHONE_ENABLED) {
@@ -25,7 +30,7 @@ export async function sendSignInSms(
   const asked = {
     phone: normalizePhone(phone),
     channel: sms.channelOf(channel),
-    aud: config.AUTH_JWT_AUD,
+    aud,
     data,
     ip,
   }

@@ -9,13 +9,13 @@ type Needs = House<'config' | 'db' | 'sessions' | 'users'>
 /** A person without an address. Throws anonymous_provider_disabled or signup_disabled. */
 export async function signUpAnonymously(
   { config, db, sessions, users }: Needs,
-  { body, client }: FastifyRequest<{ Body: SignUpBody }>,
+  { audience, body, client }: FastifyRequest<{ Body: SignUpBody }>,
   now: Date,
 ) {
   if (!config.AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED) throw anonymousProviderDisabled()
   if (config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
   const person = {
-    aud: config.AUTH_JWT_AUD,
+    aud: audience,
     passwordHash: null,
     userMetadata: body.data ?? {},
     appMetadata: {},

@@ -14,7 +14,7 @@ export async function signUpByEmail(
   password: string,
   now: Date,
 ) {
-  const { body, client, clientIp: ip } = request
+  const { audience: aud, body, client, clientIp: ip } = request
   const context = otp.linkContext(request, body)
   if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
     throw emailProviderDisabled('Email signups are disabled', 400)
@@ -23,7 +23,7 @@ export async function signUpByEmail(
   // Before anybody looks who is known, so that a taken address costs as much as a new one.
   const passwordHash = await passwords.hash(password)
   const { data = {} } = body
-  const person = { contact, aud: config.AUTH_JWT_AUD, passwordHash, data, byAdmin: false }
+  const person = { contact, aud, passwordHash, data, byAdmin: false }
   const repeated = await users.findRepeated(db, person, { password, client }, now)
   const signUp = { person, repeated, context, ip }
   return db.transaction().execute((trx) => users.signUpByEmail(trx, signUp, now))

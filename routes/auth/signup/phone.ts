@@ -10,7 +10,7 @@ type Needs = House<'config' | 'db' | 'passwords' | 'sms' | 'users'>
 /** Throws phone_provider_disabled or validation_failed, and what the sign-up by phone throws. */
 export async function signUpByPhone(
   { config, db, passwords, sms, users }: Needs,
-  { body, client, clientIp: ip }: FastifyRequest<{ Body: SignUpBody }>,
+  { audience: aud, body, client, clientIp: ip }: FastifyRequest<{ Body: SignUpBody }>,
   password: string,
   now: Date,
 ) {
@@ -26,7 +26,7 @@ export async function signUpByPhone(
   // Before anybody looks who is known, so that a taken number costs as much as a new one.
   const passwordHash = await passwords.hash(password)
   const { data = {} } = body
-  const person = { contact, aud: config.AUTH_JWT_AUD, passwordHash, data, byAdmin: false }
+  const person = { contact, aud, passwordHash, data, byAdmin: false }
   const repeated = await users.findRepeated(db, person, { password, client }, now)
   const signUp = { person, repeated, channel, ip }
   if (users.phoneAutoconfirm) {

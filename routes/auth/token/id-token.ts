@@ -13,8 +13,8 @@ export function idTokenGrant(fastify: FastifyInstance): Grant {
     const signedIn = await oauthProviders.identifyByIdToken(toRequest(body), now)
     const { provider, identity, emailOptional } = signedIn
     const person = { provider, identity, emailOptional }
-    const { clientIp: ip, client } = request
-    const context = { ip, links: otp.linkContext(request, {}) }
+    const { audience: aud, clientIp: ip, client } = request
+    const context = { ip, aud, links: otp.linkContext(request, {}) }
 
     const outcome = await db.transaction().execute(async (trx) => {
       const found = await identities.completeSignIn(trx, person, linking, context, now)

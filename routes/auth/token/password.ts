@@ -7,10 +7,10 @@ import type { Grant } from './grant.ts'
 
 /** RFC 6749 §4.3. Nothing is said about an account before its password is proven. */
 export function passwordGrant({ config, credentials, db }: FastifyInstance): Grant {
-  return async (body, { client, clientIp: ip }, now) => {
+  return async (body, { audience: aud, client, clientIp: ip }, now) => {
     const contact = readContact(body)
     const { password = '' } = body
-    return credentials.signInWithPassword(db, { ...contact, password, client, ip }, now)
+    return credentials.signInWithPassword(db, { ...contact, aud, password, client, ip }, now)
   }
 
   function readContact({ email, phone }: TokenRequest) {

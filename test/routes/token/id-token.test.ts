@@ -30,6 +30,17 @@ suite('an id_token', () => {
       assert.equal(again.json<Session>().user.id, session.user.id)
     })
 
+    await t.test('somebody new belongs to the audience that the request names', async () => {
+      const id_token = await idToken({ sub: 'zoe-1', email: 'zoe@ex.test' })
+      const response = await app.inject({
+        method: 'POST',
+        url: '/token?grant_type=id_token',
+        headers: { 'x-jwt-aud': 'team' },
+        payload: { provider: 'acme', id_token },
+      })
+      assert.equal(response.json<Session>().user.aud, 'team', response.body)
+    })
+
     await t.test('with a nonce that the app made', async () => {
       const nonce = 'made by the app'
       const hashed = createHash('sha256').update(nonce).digest('hex')

@@ -158,8 +158,8 @@ suite('a proof that is not good', () => {
     { body: { type: 'signup', token: '123456', email: 'nonsense' }, status: 422 },
     { body: { type: 'sms', token: '123456', phone: 'nonsense' }, status: 400 },
     { body: { type: 'signup', token_hash: 'x', email: 'a@b.c' }, status: 400 },
-    { body: { type: 'signup', token_hash: 'x', redirect_to: 'http://app.example' }, status: 400 },
     { body: { type: 'unknown', token_hash: 'x' }, status: 400 },
+    { body: { type: 'unknown', token: 'a'.repeat(64) }, status: 400 },
     { body: { type: '__proto__', token_hash: 'x' }, status: 400 },
   ]
   for (const { body, status } of malformed) {

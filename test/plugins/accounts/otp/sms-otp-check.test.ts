@@ -14,7 +14,8 @@ test('a sign-up while the provider is asked voids its answer: the password is an
   const { db, otp } = app
   const phone = newNumber()
   const spend = async (meanwhile: () => Promise<unknown>) => {
-    const [typed, now] = [{ type, phone, code: '482910' } as const, new Date()]
+    const typed = { type, phone, aud: app.config.AUTH_JWT_AUD, code: '482910' } as const
+    const now = new Date()
     const sms = { testOtp: () => undefined, verify: () => meanwhile().then(() => true) }
     const judgement = await judgeSmsCode({ sms, tokenKey: randomBytes(32) }, db, typed, now)
     return db.transaction().execute((trx) => otp.takeSmsCode(trx, typed, judgement, now))

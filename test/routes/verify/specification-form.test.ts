@@ -1,0 +1,99 @@
+/** POST /verify as the specification writes it: the delivered token by itself, and fields that SDKs do not send. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../../schemas/session.ts'
+import { adminCall } from '../../support/admin.ts'
+import { mailAfter, pkcePair, tokenOf } from '../../support/mail-journeys.ts'
+import { codeIn } from '../../support/mail-links.ts'
+import {
+  confirmedPerson,
+  newAddress,
+  password,
+  signIn,
+  unconfirmedPerson,
+} from '../../support/people.ts'
+import { call, verify } from '../../support/requests.ts'
+import { sharedServers } from '../../support/shared-servers.ts'
+
+const redirect_to = 'https://elsewhere.example/not-allowed'
+
+interface Generated {
+  hashed_token: string
+  verification_type: string
+}
+
+suite('POST /verify in the specification’s form', () => {
+  const servers = sharedServers()
+
+  const generate = async (type: string, email: string) =>
+    adminCall<Generated>((await servers()).app, 'POST', '/admin/generate_link', {
+      ...{ type, email, new_email: newAddress('new') },
+      ...(type === 'signup' && { password }),
+    })
+
+  for (const type of ['signup', 'invite', 'recovery', 'magiclink', 'email_change']) {
+    test(`${type}: the token of the link, without an address`, async () => {
+      const server = await servers()
+      const email = newAddress()
+      if (type !== 'signup' && type !== 'invite') await confirmedPerson(server, email)
+      const linkType = type === 'email_change' ? 'email_change_new' : type
+      const { hashed_token: token } = await generate(linkType, email)
+      const response = await verify(server.app, { type, token, redirect_to })
+      assert.equal(response.statusCode, 200, response.body)
+      // Of an address change this is the first of two agreements.
+      if (type === 'email_change') return assert.equal(response.json().code, '200')
+      assert.equal(response.json<Session>().type, type)
+      const again = await verify(server.app, { type, token })
+      assert.equal(again.json().error_code, 'otp_expired')
+    })
+  }
+
+  test('the token of a PKCE client’s link, without an address', async () => {
+    const server = await servers()
+    const email = newAddress()
+    await confirmedPerson(server, email)
+    const message = await mailAfter(server, email, () =>
+      call(server.app, '/recover', { email, ...pkcePair().fields }),
+    )
+    const token = tokenOf(message)
+    assert.match(token, /^pkce_/)
+    const response = await verify(server.app, { type: 'recovery', token })
+    assert.equal(response.json<Session>().type, 'recovery', response.body)
+  })
+
+  test('the token of the link with its address; with another one it is refused and stays good', async () => {
+    const { app } = await servers()
+    const email = newAddress()
+    const { hashed_token: token } = await generate('invite', email)
+    const other = await verify(app, { type: 'invite', token, email: newAddress() })
+    assert.deepEqual([other.statusCode, other.json().error_code], [403, 'otp_expired'])
+    const own = await verify(app, { type: 'invite', token, email: email.toUpperCase() })
+    assert.equal(own.json<Session>().user.email, email, own.body)
+  })
+
+  test('a redirect_to beside a code or a token_hash changes nothing', async () => {
+    const server = await servers()
+    const { user, message } = await unconfirmedPerson(server)
+    const token = codeIn(message)
+    const typed = await verify(server.app, {
+      type: 'signup',
+      email: user.email,
+      token,
+      redirect_to,
+    })
+    assert.equal(typed.statusCode, 200, typed.body)
+    const { hashed_token: token_hash } = await generate('recovery', user.email)
+    const handed = await verify(server.app, { type: 'recovery', token_hash, redirect_to })
+    assert.equal(handed.statusCode, 200, handed.body)
+  })
+
+  test('the password of somebody who has none is set with the token of their link', async () => {
+    const { app } = await servers()
+    const email = newAddress()
+    const { hashed_token: token } = await generate('invite', email)
+    const response = await verify(app, { type: 'invite', token, password, redirect_to })
+    assert.equal(response.statusCode, 200, response.body)
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+  })
+})
