@@ -43,7 +43,7 @@ function make(config: Partial<SmsConfig>, deliver?: Deliver) {
   const note = (...args: unknown[]) => void lines.push(inspect(args, { breakLength: Infinity }))
   const log = { info: note, warn: note }
   const settings = { ...unset, ...config }
-  const sms = createSms({ config: settings, fetch, log, timeoutMs: 500, deliver, retryDelayMs: 5 })
+  const sms = createSms({ config: settings, fetch, log, timeoutMs: 2000, deliver, retryDelayMs: 5 })
   return { sms, lines }
 }
 

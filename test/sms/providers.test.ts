@@ -297,7 +297,7 @@ suite('second attempts', () => {
     const { provider: sms } = await provider(t, build.twilio, busy, 'hang')
     const start = performance.now()
     await assert.rejects(sms.send(message), refusalOf('twilio', /TimeoutError/))
-    assert.ok(performance.now() - start < 550)
+    assert.ok(performance.now() - start < 1900)
   })
 })
 
