@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const smallest = 8
+const smallest = 14
 
 export interface Shards {
   files: string[]
@@ -34,7 +34,7 @@ export function makeShards(testFiles: string[], processes: number): Shards {
     .filter((file) => !long.includes(file))
     .toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)))
   while (left.length > 0) {
-    add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (1.5 * processes)))))
+    add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (1.3 * processes)))))
   }
   return { files, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
