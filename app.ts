@@ -28,6 +28,7 @@ import db from './plugins/db.ts'
 import devInbox from './plugins/dev-inbox.ts'
 import devOidc from './plugins/dev-oidc.ts'
 import encryption from './plugins/encryption.ts'
+import hooks from './plugins/hooks.ts'
 import httpClient from './plugins/http-client.ts'
 import httpHeaders from './plugins/http-headers.ts'
 import jobQueue from './plugins/job-queue.ts'
@@ -63,7 +64,7 @@ const platform = [
   ...[telemetry, schemaCompilers, apiErrors, bodyParser],
   ...[httpHeaders, clientIp, audience, rateLimits, openapi],
   // The database, the way out to other servers, and work in the background.
-  ...[pool, db, encryption, httpClient, jobQueue, readiness, cleanUp],
+  ...[pool, db, encryption, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
   ...[signingKeys, jwt, sessionPolicy, bearerAuth, requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.

@@ -30,6 +30,25 @@ export class ApiError extends Error {
   }
 }
 
+/** What an operator's hook made of a request. */
+export class HookError extends ApiError {
+  readonly fault: HookFault
+
+  constructor(fault: HookFault, status: number, code: string, message: string, cause?: unknown) {
+    super(status, code, message, { cause })
+    this.fault = fault
+  }
+}
+
+/**
+ * - refused: the hook answered with an error object.
+ * - unreachable: nobody heard of the call.
+ * - failed: the receiver answered that it cannot.
+ * - silent: no answer came in time.
+ * - unreadable: it answered that all is well, in a form that is none.
+ */
+export type HookFault = 'refused' | 'unreachable' | 'failed' | 'silent' | 'unreadable'
+
 /** Everybody together has sent enough for now; `details.retryAfter` says when there is more. */
 export class SendQuotaExceeded extends ApiError {}
 
@@ -95,8 +114,8 @@ export const sessionImpersonated = () =>
   )
 
 // Signing in
-export const invalidCredentials = () =>
-  error(400, 'invalid_credentials', 'Invalid login credentials')
+export const invalidCredentials = (message = 'Invalid login credentials') =>
+  error(400, 'invalid_credentials', message)
 export const unsupportedGrantType = () =>
   error(400, 'invalid_credentials', 'unsupported_grant_type')
 export const emailNotConfirmed = (message = 'Email not confirmed', status: 400 | 403 | 422 = 400) =>
@@ -302,6 +321,8 @@ export const mfaChallengeExpired = () =>
   error(422, 'mfa_challenge_expired', 'This challenge has expired: make a new one')
 export const mfaVerificationFailed = (message: string, cause?: unknown) =>
   error(422, 'mfa_verification_failed', message, { cause })
+export const mfaVerificationRejected = (message: string) =>
+  error(403, 'mfa_verification_rejected', message)
 export const mfaEnrollmentRequired = () =>
   error(403, 'mfa_enrollment_required', 'People with this role must add a second factor first')
 export const mfaFactorNameConflict = (name: string) =>
@@ -323,3 +344,68 @@ export const webauthnVerificationFailed = (cause?: unknown) =>
   error(400, 'webauthn_verification_failed', 'The passkey could not be verified', { cause })
 export const webauthnCredentialExists = () =>
   error(422, 'webauthn_credential_exists', 'This passkey is registered already')
+
+// Hooks
+/** `status` and `message` are the hook's own. */
+export const hookRefused = (status: number, message: string, cause?: unknown) =>
+  new HookError(
+    'refused',
+    status,
+    status === 500 ? 'unexpected_failure' : 'unknown',
+    message,
+    cause,
+  )
+export const hookUnreachable = (cause: unknown) =>
+  new HookError('unreachable', 500, 'unexpected_failure', 'A hook could not be reached', cause)
+export const hookUnreachableAfterRetry = (cause: unknown) =>
+  new HookError(
+    'unreachable',
+    422,
+    'hook_timeout_after_retry',
+    'A hook could not be reached after several attempts. Try again later.',
+    cause,
+  )
+export const hookFailed = (cause: unknown) =>
+  new HookError(
+    'failed',
+    500,
+    'unexpected_failure',
+    'A hook answered that it failed. Try again later.',
+    cause,
+  )
+export const hookTimeout = (cause?: unknown) =>
+  new HookError(
+    'silent',
+    422,
+    'hook_timeout',
+    'A hook did not answer in time. Try again later.',
+    cause,
+  )
+export const hookFunctionTimeout = (cause: unknown) =>
+  new HookError(
+    'silent',
+    500,
+    'unexpected_failure',
+    'A database function that is a hook did not finish in time. Try again later.',
+    cause,
+  )
+export const hookWrongContentType = (type: string) =>
+  new HookError(
+    'unreadable',
+    400,
+    'hook_payload_invalid_content_type',
+    'A hook answered with something other than application/json',
+    new Error(`content-type: ${type.slice(0, 200) || 'none'}`),
+  )
+export const hookAnswerTooLong = (limit: number) =>
+  new HookError(
+    'unreadable',
+    422,
+    'hook_payload_over_size_limit',
+    `A hook answered with more than ${limit} bytes`,
+  )
+export const hookAnswerUnreadable = (why: string, cause?: unknown) =>
+  new HookError('unreadable', 500, 'unexpected_failure', why, cause)
+/** Somebody else made or deleted the account between the question to the hook and the change. */
+export const accountChangedMeanwhile = () =>
+  serviceUnavailable('The account was changed by another request. Try again.', 1)

@@ -34,6 +34,18 @@ export interface HttpClientOptions {
   guardMaxBytes?: number
 }
 
+/** The body of an answer is longer than was asked for. */
+export class AnswerTooLong extends TypeError {
+  /** Of the answer. */
+  readonly status: number
+
+  constructor(status: number, maxBytes: number) {
+    super(`the answer is longer than ${maxBytes} bytes`)
+    this.name = 'AnswerTooLong'
+    this.status = status
+  }
+}
+
 const IDLE_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 5_000
 const USER_AGENT = 'Postern'
@@ -48,7 +60,9 @@ export function createHttpClient(options: HttpClientOptions) {
     assertAllowed(urlOf(input), dev)
     const timeout = AbortSignal.timeout(guardTimeoutMs)
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
-    return send(guarded, input, { ...init, signal, redirect: 'error' }, guardMaxBytes)
+    // Whoever wants to see a redirection gets it as it is; it is followed by nobody.
+    const redirect = init.redirect === 'manual' ? 'manual' : 'error'
+    return send(guarded, input, { ...init, signal, redirect }, guardMaxBytes)
   }
 
   return {
@@ -130,7 +144,7 @@ async function wholeResponse(response: Awaited<ReturnType<typeof undiciFetch>>, 
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > maxBytes) throw new TypeError(`the answer is longer than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new AnswerTooLong(response.status, maxBytes)
     chunks.push(chunk)
   }
   const headers = new Headers([...response.headers])

@@ -3,10 +3,10 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CompactSign, errors, type JWTHeaderParameters, jwtVerify } from 'jose'
 
 import { ApiError, badJwt, tokenTooLarge } from '../errors.ts'
-import { type AccessToken, AccessTokenClaims } from '../schemas/access-token.ts'
+import { AccessTokenClaims, type HookClaims } from '../schemas/access-token.ts'
 import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
-import { accessTokenClaims, type ClaimsSource, expiryOf } from './jwt/access-token-claims.ts'
+import { accessTokenClaims, type ClaimsSource } from './jwt/access-token-claims.ts'
 import { isAccessToken, isIssuedHere } from './jwt/purpose.ts'
 import { createVerifiedTokens } from './jwt/verified-tokens.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -95,17 +95,16 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
     /** Signs with the current key. */
     sign,
 
-    /** Signs the access token of a person in a session. Throws token_too_large. */
-    async signAccessToken(user: ClaimsSource['user'], session: SessionClaims, now: Date) {
-      const claims = accessTokenClaims({ user, session, amr: session.amr, config, now })
+    /** What the access token of a person in a session says. */
+    claimsOf: (user: ClaimsSource['user'], session: SessionClaims, now: Date) =>
+      accessTokenClaims({ user, session, amr: session.amr, config, now }),
+
+    /** Signs the access token of a person. Throws token_too_large. */
+    async signAccessToken(claims: HookClaims): Promise<string> {
       const token = await sign(claims)
       if (token.length > maxTokenLength) throw tokenTooLarge(largest(claims), maxTokenLength)
       return token
     },
-
-    /** When an access token signed now ends, in seconds since the epoch. */
-    expiryOf: (user: ClaimsSource['user'], session: ClaimsSource['session'], now: Date) =>
-      expiryOf({ user, session, config, now }),
 
     /** Signs a token for a service or a public client, and keeps its key until it has expired. */
     async signApiToken({ role, sub, seconds }: ApiTokenOptions, now: Date): Promise<string> {
@@ -130,11 +129,13 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
   }
 }
 
-/** What people and operators fill; the other claims are short. */
-function largest({ app_metadata, user_metadata }: AccessToken): string {
-  const sizes = [app_metadata, user_metadata].map((claim) => JSON.stringify(claim).length)
-  const [app = 0, user = 0] = sizes
-  return app > user ? 'app_metadata' : 'user_metadata'
+/** The claim that takes up most of it. */
+function largest(claims: HookClaims): string {
+  const sizes = Object.entries(claims).map(([name, claim]) => ({
+    name,
+    size: JSON.stringify(claim)?.length ?? 0,
+  }))
+  return sizes.toSorted((a, b) => b.size - a.size)[0]?.name ?? ''
 }
 
 function isExpired({ exp }: AccessTokenClaims, now: Date): boolean {

@@ -56,6 +56,31 @@ export const AccessTokenClaims = Type.Object({
 })
 export type AccessTokenClaims = Static<typeof AccessTokenClaims>
 
+/**
+ * What a hook may make of the claims: these are there and have these types, others are the operator's. What is relied on
+ * in a token is a part of it.
+ */
+export const HookClaims = Type.Object({
+  sub: Type.String(),
+  aud: Type.Union([Type.String(), Type.Array(Type.String())]),
+  role: Type.String(),
+  iat: Type.Integer(),
+  exp: Type.Integer(),
+  email: Type.String(),
+  phone: Type.String(),
+  aal: Aal,
+  session_id: Type.String(),
+  is_anonymous: Type.Boolean(),
+  iss: Type.Optional(Type.String()),
+  jti: Type.Optional(Type.String()),
+  nbf: Type.Optional(Type.Integer()),
+  app_metadata: Type.Optional(Metadata),
+  user_metadata: Type.Optional(Metadata),
+  amr: Type.Optional(Type.Array(Type.Unknown())),
+  act: Type.Optional(Type.Object({ sub: Type.String() })),
+})
+export type HookClaims = Static<typeof HookClaims>
+
 /** The person whom the token names; a service may call itself something that is no UUID, and is nobody's account. */
 export function personIn({ sub }: AccessTokenClaims): string | undefined {
   return sub && isUuid(sub) ? sub : undefined

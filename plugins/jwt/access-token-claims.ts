@@ -55,7 +55,7 @@ function aalOf({ aal }: ClaimsSource['session']): 'aal1' | 'aal2' {
 }
 
 /** No token outlives its session. A session that still owes its second factor must not outlive its allowance by a token. */
-export function expiryOf({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
+function expiryOf({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
   const end = session.not_after ? toSeconds(session.not_after) : Number.POSITIVE_INFINITY
   const expiry = Math.min(toSeconds(now) + config.AUTH_JWT_EXP, end)
   const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL

@@ -31,6 +31,10 @@ export const counters = {
     description: 'Attempts to hand over a text message: sent or failed',
     labels: ['outcome'],
   },
+  'postern.hook_calls': {
+    description: 'Calls of hooks: answered, refused, unreachable, failed, silent or unreadable',
+    labels: ['hook', 'outcome'],
+  },
   'postern.refusals': {
     description: 'Requests answered with an error, by its code',
     labels: ['error_code'],

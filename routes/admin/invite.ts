@@ -32,7 +32,9 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
       users.checkMetadata({ user_metadata: data })
       const address = normalizeEmail(email ?? '')
       const contact = { provider: 'email' as const, address }
-      const person = { contact, aud: request.audience, passwordHash: null, data, byAdmin: true }
+      const { audience: aud, clientIp: ip } = request
+      const approval = await users.approveIfNew(db, { contact, aud, data }, ip)
+      const person = { contact, aud, passwordHash: null, data, approval, byAdmin: true }
       const context = otp.linkContext(request, {})
 
       return db.transaction().execute(async (trx) => {

@@ -73,7 +73,9 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
     identities.requireAddress(person)
     const { audience: aud, clientIp: ip, client } = request
     const { baseUrl } = otp.linkContext(request, {})
-    const context = { ip, aud, links: { redirectTo: target, baseUrl, pkce: undefined } }
+    const approval = await identities.approve(db, person, flow, { aud, ip })
+    const links = { redirectTo: target, baseUrl, pkce: undefined }
+    const context = { ip, aud, approval, links }
 
     const outcome = await db.transaction().execute(async (trx) => {
       const found = await identities.completeSignIn(trx, person, flow, context, now)
@@ -84,20 +86,21 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
         const isRecorded = action === 'login' || action === 'identity_linked'
         if (!isRecorded) await audit.record(trx, action, user, { ip, now, traits: { provider } })
         const code = await flows.issueOauthCode(trx, flow, user.id, identity, now)
-        return { state: 'accepted' as const, location: redirects.withCode(target, code) }
+        return { state: 'code' as const, code }
       }
       const isLinked = action === 'identity_linked'
       const entry = isLinked ? undefined : audit.entry(action, user, ip, { provider })
-      const session = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
-      const tokens = {
-        provider_token: identity.providerToken,
-        provider_refresh_token: identity.providerRefreshToken,
-      }
-      const location = redirects.withSession(target, session, { provider, ...tokens })
-      return { state: 'accepted' as const, location }
+      const opened = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
+      return { state: 'opened' as const, opened }
     })
     if (outcome.state === 'refused') throw outcome.error
-    return outcome.location
+    if (outcome.state === 'code') return redirects.withCode(target, outcome.code)
+    const tokens = {
+      provider_token: identity.providerToken,
+      provider_refresh_token: identity.providerRefreshToken,
+    }
+    const session = await sessions.answer(outcome.opened, now)
+    return redirects.withSession(target, session, { provider, ...tokens })
   }
 }
 

@@ -10,7 +10,7 @@ import { Session } from '../../schemas/session.ts'
 const OptionsBody = Type.Union([Type.Object(CaptchaFields), Type.Null()])
 
 const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, passkeys, rateLimits, telemetry } = fastify
+  const { captcha, db, passkeys, rateLimits, sessions, telemetry } = fastify
 
   fastify.post(
     '/passkeys/authentication/options',
@@ -51,7 +51,7 @@ const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
           .transaction()
           .execute((trx) => passkeys.accept(trx, proof, { ip, client }, now))
         if (outcome.state === 'cloned') throw webauthnVerificationFailed()
-        return outcome.session
+        return await sessions.answer(outcome.opened, now)
       } catch (error) {
         const isRefusal = error instanceof ApiError && error.status < 500
         const outcome = isRefusal ? 'refused' : 'failed'

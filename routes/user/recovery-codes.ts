@@ -12,7 +12,7 @@ const Codes = Type.Object({ codes: Type.Array(Type.String()) }, { title: 'Recove
 const Body = Type.Object({ code: Type.Optional(Type.String()) })
 
 const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, rateLimits, recoveryCodes: codes } = fastify
+  const { bearerAuth, db, rateLimits, recoveryCodes: codes, sessions } = fastify
   const path = '/factors/recovery_codes'
 
   fastify.get(
@@ -79,9 +79,9 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
           const held = await bearerAuth.holdMember(trx, member, now)
           return codes.spend(trx, held, code, at)
         })
-      const session = await attempt.check(db, use, (raised) => raised !== undefined)
-      if (!session) throw mfaVerificationFailed('The recovery code is wrong or was used before')
-      return session
+      const raised = await attempt.check(db, use, (outcome) => outcome !== undefined)
+      if (!raised) throw mfaVerificationFailed('The recovery code is wrong or was used before')
+      return sessions.answer(raised, now)
     },
   )
 }

@@ -36,7 +36,9 @@ type Needs = (typeof needs)[number]
 const needs = [
   'audit',
   'config',
+  'db',
   'emails',
+  'hooks',
   'otp',
   'passwords',
   'sendLimits',

@@ -13,6 +13,7 @@ import {
 import type { Session } from '../../../schemas/session.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
+import { askAboutRight, askAboutWrong } from './password-hook.ts'
 
 export interface PasswordSignIn {
   provider: 'email' | 'phone'
@@ -25,7 +26,7 @@ export interface PasswordSignIn {
   ip: string
 }
 
-type PasswordHouse = House<'audit' | 'config' | 'otp' | 'passwords' | 'sessions'>
+type PasswordHouse = House<'audit' | 'config' | 'db' | 'hooks' | 'otp' | 'passwords' | 'sessions'>
 
 /** Many sign-ins at once wait for their hashes anyway: before that, they must not take every connection of the pool. */
 const lookUpsAtOnce = 4
@@ -36,7 +37,7 @@ export function createPasswordSignIn(house: PasswordHouse) {
 
   /**
    * Checks the password and opens a session. Throws validation_failed, over_request_rate_limit, invalid_credentials,
-   * user_banned, email_not_confirmed or phone_not_confirmed.
+   * user_banned, email_not_confirmed, phone_not_confirmed or HookError.
    */
   return async (db: Db, signIn: PasswordSignIn, now: Date): Promise<Session> => {
     const { provider, address, aud, password, client } = signIn
@@ -46,7 +47,9 @@ export function createPasswordSignIn(house: PasswordHouse) {
     const { attempt, user } = await lookUp(() => otp.gateSignIn(db, guess, now))
     const verify = () => passwords.verifyFor(address, user?.encrypted_password, password)
     const isRight = await attempt.check(db, verify, Boolean)
+    if (user && !isRight) askAboutWrong(house, user, signIn.ip)
     if (!user || !isRight) throw invalidCredentials()
+    await askAboutRight(house, user, signIn.ip)
     checkState(house, user, provider, now)
     const passwordHash = await renewHash(house, db, user, password, now)
     return openSession(house, db, user, { ...signIn, passwordHash }, now)
@@ -97,7 +100,8 @@ async function openSession(
 ): Promise<Session> {
   const entry = audit.entry('login', user, ip, { provider })
   const proof = { method: 'password' as const, passwordHash, client, audit: entry }
-  const session = await sessions.open(db, user, proof, now)
+  const opened = await sessions.open(db, user, proof, now)
+  const session = await sessions.answer(opened, now)
   const weakness = await passwords.findWeakness(password)
   return { ...session, weak_password: weakness ?? null }
 }

@@ -4,9 +4,9 @@ import { spendChallenge } from '../../../db/factor-challenges.ts'
 import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { mfaIpAddressMismatch, userBanned, userFromTokenNotFound } from '../../../errors.ts'
-import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
+import type { StoredSession } from '../sessions/answer.ts'
 import { methods } from './factor-types.ts'
 import { oldestChallenge, type Proof } from './judge.ts'
 import type { KeyProof } from './webauthn.ts'
@@ -23,7 +23,7 @@ export async function accept(
   member: Member,
   proof: Proof,
   { ip, now }: { ip: string; now: Date },
-): Promise<Session | undefined> {
+): Promise<StoredSession | undefined> {
   const { factor, challenge } = proof
   const user = await lockLive(house, trx, member.user.id, now)
   if ('step' in proof && !(await takeStep(trx, factor.id, proof.step))) return undefined
@@ -40,7 +40,7 @@ export async function accept(
   }
   await house.audit.record(trx, 'verification_attempted', user, { ip, now, traits })
   if (factor.status === 'unverified') await notifyEnrolled(house, trx, user, proof, now)
-  const raised = { method: methods[proven.factor_type], factorId: proven.id }
+  const raised = { method: methods[proven.factor_type], factorId: proven.id, ip }
   return house.sessions.upgrade(trx, member.session, raised, now)
 }
 

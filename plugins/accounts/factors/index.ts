@@ -5,6 +5,7 @@ import { challenge } from './challenge.ts'
 import { enrol } from './enrol.ts'
 import { requireEnroll } from './factor-types.ts'
 import { gate } from './guesses.ts'
+import { consult } from './hook.ts'
 import { findAsked, judge } from './judge.ts'
 import { unenrol } from './unenrol.ts'
 
@@ -17,13 +18,13 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'config', 'emails', 'encryption', 'log', 'otp', 'sendLimits'] as const),
+  ...(['audit', 'config', 'emails', 'encryption', 'hooks', 'log', 'otp', 'sendLimits'] as const),
   ...(['sessionPolicy', 'sessions', 'sms', 'users', 'webauthn'] as const),
 ] as const
 
 const createFactors = (house: House<Needs>) => ({
   ...bindSteps(house, { requireEnroll, enrol, challenge, unenrol }),
-  ...bindSteps(house, { findAsked, gate, judge, accept, reportClone }),
+  ...bindSteps(house, { findAsked, gate, judge, consult, accept, reportClone }),
 })
 
 export default definePlugin({ name: 'factors', needs, create: createFactors })

@@ -1,5 +1,6 @@
 /** Identities at providers: signing in by one, adding one to an account, taking one away. */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
+import { approve } from './approval.ts'
 import { completeSignIn, requireAddress } from './oauth-sign-in.ts'
 import { unlink } from './unlink.ts'
 
@@ -11,10 +12,10 @@ declare module 'fastify' {
 
 type Needs = (typeof needs)[number]
 
-const needs = ['audit', 'config', 'emails', 'otp', 'sendLimits', 'users'] as const
+const needs = ['audit', 'config', 'emails', 'hooks', 'otp', 'sendLimits', 'users'] as const
 
 const createIdentities = (house: House<Needs>) => ({
-  ...bindSteps(house, { completeSignIn, unlink }),
+  ...bindSteps(house, { approve, completeSignIn, unlink }),
   requireAddress,
 })
 

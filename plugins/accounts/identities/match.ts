@@ -9,6 +9,7 @@ import { mergeMetadata } from '../../../db/user-edits.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {
+  accountChangedMeanwhile,
   providerEmailNeedsVerification,
   signupDisabled,
   unexpectedFailure,
@@ -48,7 +49,7 @@ export async function findOrCreate(
     case 'link':
       return addTo(house, trx, decision.userId, person, context, now)
     case 'create':
-      return create(house, trx, person, { addresses, aud }, now)
+      return create(house, trx, person, { addresses, ...context }, now)
     case 'owned':
       return 'owned'
     case 'several':
@@ -96,14 +97,16 @@ async function create(
   house: House<'config' | 'users'>,
   trx: Trx,
   person: OauthPerson,
-  { addresses: { primary }, aud }: { addresses: Addresses; aud: string },
+  { addresses: { primary }, aud, approval }: { addresses: Addresses } & SignInContext,
   now: Date,
 ): Promise<MatchedAccount | undefined> {
   const { provider, identity, emailOptional } = person
   const { config, users } = house
   if (config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
   if (primary === null && !emailOptional) throw providerEmailNeedsVerification()
+  if (!approval) throw accountChangedMeanwhile()
   const newPerson = {
+    approval,
     aud,
     email: primary,
     passwordHash: null,

@@ -9,6 +9,7 @@ import { type ApiError, unexpectedFailure } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Identity } from '../../oauth-providers.ts'
 import type { LinkContext } from '../otp/email-links.ts'
+import type { Approval } from '../users/approval.ts'
 import { acceptInvitation } from './accept-invitation.ts'
 import { readAddresses } from './addresses.ts'
 import { withCappedClaims } from './capped-claims.ts'
@@ -29,6 +30,8 @@ export interface SignInContext {
   ip: string
   /** Whose accounts are looked at, and what a new one belongs to. */
   aud: string
+  /** For a new account; undefined where there was one before the transaction began. */
+  approval: Approval | undefined
   /** For the mail that asks for the proof the provider did not give. */
   links: LinkContext
 }
@@ -79,7 +82,7 @@ export function completeSignIn(
 
 /**
  * Finds or makes the account. Throws signup_disabled, user_banned, over_email_send_rate_limit and, for addresses of
- * several accounts, unexpected_failure.
+ * several accounts, unexpected_failure; service_unavailable when the account is gone that was there before.
  */
 async function signIn(
   house: SignInHouse,

@@ -7,6 +7,7 @@ import { emailExists, userNotFound, validationFailed } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { AuditAction } from '../audit/entry.ts'
 import type { Link, LinkContext } from '../otp/email-links.ts'
+import type { Approval } from '../users/approval.ts'
 import type { Registrant, Registration } from '../users/register.ts'
 import { type AdminLinkType, plans } from './admin-link-plans.ts'
 
@@ -18,6 +19,8 @@ export interface LinkRequest {
   aud: string
   passwordHash: string | null
   data: Metadata
+  /** For a new account. */
+  approval: Approval | undefined
 }
 
 export interface GeneratedLink {
@@ -108,8 +111,10 @@ async function changeEmail(
   return user
 }
 
-function toRegistrant({ email, aud, passwordHash, data }: LinkRequest): Registrant {
-  return { contact: { provider: 'email', address: email }, aud, passwordHash, data, byAdmin: true }
+function toRegistrant({ email, ...asked }: LinkRequest): Registrant {
+  const { aud, passwordHash, data, approval } = asked
+  const contact = { provider: 'email' as const, address: email }
+  return { contact, aud, passwordHash, data, approval, byAdmin: true }
 }
 
 const unknownAddress = () => userNotFound('User with this email not found')

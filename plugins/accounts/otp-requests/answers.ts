@@ -4,6 +4,7 @@ import { findUserByEmail, type Metadata, type UserRecord } from '../../../db/use
 import type { House } from '../../define-plugin.ts'
 import type { AuditAction } from '../audit/entry.ts'
 import type { LinkContext } from '../otp/email-links.ts'
+import type { Approval } from '../users/approval.ts'
 
 /** Plain JSON, so that a queue can hold it. */
 export interface EmailRequest {
@@ -17,12 +18,17 @@ export interface EmailRequest {
   ip: string
 }
 
+/** A request, and whether it may make an account; undefined where none is to be made. */
+export interface ApprovedRequest extends EmailRequest {
+  approval: Approval | undefined
+}
+
 export type AnswerHouse = House<'audit' | 'config' | 'credentials' | 'emails' | 'users'>
 
 type Answer = (
   house: AnswerHouse,
   trx: Trx,
-  request: EmailRequest,
+  request: ApprovedRequest,
   person: UserRecord | undefined,
   now: Date,
 ) => Promise<void>
@@ -55,7 +61,7 @@ const answers: Record<EmailRequest['kind'], Answer> = {
 export async function answer(
   house: AnswerHouse,
   trx: Trx,
-  request: EmailRequest,
+  request: ApprovedRequest,
   now: Date,
 ): Promise<void> {
   const found = await findUserByEmail(trx, request.address, request.aud)
@@ -83,13 +89,13 @@ async function send(
 async function signUp(
   house: AnswerHouse,
   trx: Trx,
-  request: EmailRequest,
+  request: ApprovedRequest,
   now: Date,
 ): Promise<void> {
   const { users } = house
-  const { address, aud, data } = request
+  const { address, aud, data, approval } = request
   const contact = { provider: 'email' as const, address }
-  const registrant = { contact, aud, passwordHash: null, data, byAdmin: false }
+  const registrant = { contact, aud, passwordHash: null, data, approval, byAdmin: false }
   const registered = await users.register(trx, registrant, now)
   if (!registered) return
   const { user: person, claim } = registered

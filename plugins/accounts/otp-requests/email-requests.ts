@@ -7,9 +7,11 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import type { Trx } from '../../../db/database.ts'
 import { hasMailMessage } from '../../../db/mail-messages.ts'
+import { HookError } from '../../../errors.ts'
 import { Metadata } from '../../../schemas/fields.ts'
 import type { House } from '../../define-plugin.ts'
 import type { SendPurpose } from '../send-limits/channels.ts'
+import type { Approval } from '../users/approval.ts'
 import { type AnswerHouse, answer, type EmailRequest } from './answers.ts'
 import { putOff } from './put-off.ts'
 import { isTooOld, openRequest, readSealed, sealRequest } from './sealed-request.ts'
@@ -83,12 +85,33 @@ export async function answerByEmail(
     return
   }
   const request = withMessageId(openRequest(house, StoredEmailRequest, job), job.id)
+  const approval = await approve(house, request)
+  if (approval === 'refused') return
   const answered = db.transaction().execute(async (trx) => {
     // A worker that died after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
-    await answer(house, trx, request, now)
+    await answer(house, trx, { ...request, approval }, now)
   })
   await answered.catch((error) => putOff(house, error, { task: emailTask, job }, now))
+}
+
+/**
+ * Asks the operator's hook about whoever would be signed up. Nobody hears of a refusal, for a known address would have
+ * got its mail. Throws HookError for a hook that cannot be asked, so that it is asked again.
+ */
+async function approve(
+  { config, db, log, users }: AnswerHouse & House<'db' | 'log'>,
+  { kind, address, aud, data, ip }: EmailRequest,
+): Promise<Approval | 'refused' | undefined> {
+  if (kind !== 'magic_link' || config.AUTH_DISABLE_SIGNUP) return undefined
+  const contact = { provider: 'email' as const, address }
+  try {
+    return await users.approveIfNew(db, { contact, aud, data }, ip)
+  } catch (error) {
+    if (!(error instanceof HookError) || error.fault !== 'refused') throw error
+    log.info({ err: error }, 'a hook refused an account')
+    return 'refused'
+  }
 }
 
 function withMessageId(

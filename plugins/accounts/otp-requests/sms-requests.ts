@@ -6,6 +6,7 @@ import type { Db, Trx } from '../../../db/database.ts'
 import { findUserByPhone, type Metadata } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Channel, SentCode, SmsRequest } from '../otp/sms-otp.ts'
+import type { Approval } from '../users/approval.ts'
 import type { Registration } from '../users/register.ts'
 
 export interface SignInRequest {
@@ -18,33 +19,57 @@ export interface SignInRequest {
   ip: string
 }
 
+/** A code on its way, and whether it may make an account. */
+interface SignInCode {
+  sent: SentCode
+  approval: Approval | undefined
+}
+
 /**
  * Sends a code to sign in with; nothing, in the same time, to a number that may not sign up. Throws
  * over_sms_send_rate_limit, sms_send_failed or unexpected_failure.
  */
 export async function sendSignInCode(
-  { config, otp }: House<'config' | 'otp'>,
+  house: House<'config' | 'otp' | 'users'>,
   db: Db,
-  { phone, channel, aud }: SignInRequest,
+  request: SignInRequest,
   now: Date,
-): Promise<SentCode | undefined> {
+): Promise<SignInCode | undefined> {
+  const { phone, channel } = request
   const wanted: SmsRequest = { purpose: 'confirmation', interval: 'signup', phone, channel }
-  const isWelcome = !config.AUTH_DISABLE_SIGNUP || (await findUserByPhone(db, phone, aud))
-  if (isWelcome) return otp.sendSms(db, wanted, now)
-  await otp.rehearseSms(db, { ...wanted, isCounted: false }, now)
+  const approval = await approve(house, db, request)
+  if (approval !== 'refused') return { sent: await house.otp.sendSms(db, wanted, now), approval }
+  await house.otp.rehearseSms(db, { ...wanted, isCounted: false }, now)
   return undefined
 }
+
+/** Undefined for whoever needs no approval, because they have an account. */
+async function approve(
+  { config, users }: House<'config' | 'users'>,
+  db: Db,
+  request: SignInRequest,
+): Promise<Approval | 'refused' | undefined> {
+  const { phone, aud, ip } = request
+  if (!config.AUTH_DISABLE_SIGNUP) return users.approveQuietly(db, applicantOf(request), ip)
+  return (await findUserByPhone(db, phone, aud)) ? undefined : 'refused'
+}
+
+const applicantOf = ({ phone, aud, data }: SignInRequest) => ({
+  aud,
+  contact: { provider: 'phone' as const, address: phone },
+  data,
+})
 
 /** The code counts for whoever has the number, or for the new person who has it from now on. */
 export async function acceptSignInCode(
   { audit, otp, users }: House<'audit' | 'otp' | 'users'>,
   trx: Trx,
   request: SignInRequest,
-  sent: SentCode,
+  { sent, approval }: SignInCode,
   now: Date,
 ): Promise<void> {
   const { phone, aud, ip } = request
-  const signedUp = await signUp({ users }, trx, request, now)
+  const signedUp = await signUp({ users }, trx, request, approval, now)
   const person = signedUp?.user ?? (await findUserByPhone(trx, phone, aud))
   if (!person) return
   await otp.storeSms(trx, person.id, sent, now)
@@ -57,11 +82,12 @@ export async function acceptSignInCode(
 async function signUp(
   { users }: House<'users'>,
   trx: Trx,
-  { phone, aud, data }: SignInRequest,
+  request: SignInRequest,
+  approval: Approval | undefined,
   now: Date,
 ): Promise<Registration | undefined> {
-  const contact = { provider: 'phone' as const, address: phone }
-  const registrant = { contact, aud, passwordHash: null, data, byAdmin: false }
+  const applicant = applicantOf(request)
+  const registrant = { ...applicant, passwordHash: null, approval, byAdmin: false }
   const registered = await users.register(trx, registrant, now)
   if (!registered || registered.claim || !users.phoneAutoconfirm) return registered
   return { user: await users.provePhone(trx, registered.user.id, { inMetadata: true }, now) }

@@ -15,10 +15,10 @@ import {
   userBanned,
   webauthnVerificationFailed,
 } from '../../../errors.ts'
-import type { Session } from '../../../schemas/session.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
 import type { AnswerFacts } from '../../webauthn.ts'
+import type { StoredSession } from '../sessions/answer.ts'
 
 /** The passkey that answered, and what it said. */
 export interface PasskeyProof {
@@ -27,7 +27,7 @@ export interface PasskeyProof {
 }
 
 /** A refusal that has something to write down is returned, not thrown. */
-export type Outcome = { state: 'session'; session: Session } | { state: 'cloned' }
+export type Outcome = { state: 'opened'; opened: StoredSession } | { state: 'cloned' }
 
 /** Who answers; nothing of it is proven. */
 const Claims = Type.Object({
@@ -80,7 +80,7 @@ export async function accept(
   const entry = audit.entry('login', user, ip, { provider: 'passkey', passkey_id: passkey.id })
   const aal = config.AUTH_PASSKEY_AAL2 && facts.userVerified ? 'aal2' : 'aal1'
   const proof = { method: 'passkey', aal, client, audit: entry } as const
-  return { state: 'session', session: await sessions.open(trx, user, proof, now) }
+  return { state: 'opened', opened: await sessions.open(trx, user, proof, now) }
 }
 
 function checkState({ config }: House<'config'>, user: UserRecord, now: Date): void {

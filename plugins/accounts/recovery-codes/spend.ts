@@ -1,8 +1,8 @@
 import type { Trx } from '../../../db/database.ts'
 import { countRecoveryCodes, takeRecoveryCode } from '../../../db/recovery-codes.ts'
-import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
+import type { StoredSession } from '../sessions/answer.ts'
 import { hashesOf, readCode } from './codes.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function spend(
   { user, session }: Member,
   typed: string,
   { ip, now }: { ip: string; now: Date },
-): Promise<Session | undefined> {
+): Promise<StoredSession | undefined> {
   const { id } = user
   const code = readCode(typed)
   if (!code || !(await takeRecoveryCode(trx, id, hashesOf(house, id, code)))) return undefined
@@ -23,5 +23,5 @@ export async function spend(
   await house.audit.record(trx, 'recovery_code_used', user, { ip, now, traits: { remaining } })
   const kind = 'recovery_code_used_notification'
   await house.emails.notify(trx, user, { kind, Remaining: String(remaining) }, now)
-  return house.sessions.upgrade(trx, session, { method: 'recovery_code' }, now)
+  return house.sessions.upgrade(trx, session, { method: 'recovery_code', ip }, now)
 }

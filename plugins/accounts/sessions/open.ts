@@ -5,13 +5,12 @@ import type { AmrClaim } from '../../../db/mfa.ts'
 import { insertSession, type NewSession } from '../../../db/session-open.ts'
 import type { Aal } from '../../../db/sessions.ts'
 import type { UserRecord } from '../../../db/users.ts'
-import type { Session } from '../../../schemas/session.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
+import { type StoredSession, stored } from './answer.ts'
 import { encodeRefreshToken } from './refresh-token.ts'
 import { deriveKey, sealKey } from './session-key.ts'
 import { findStaleness } from './stale-proof.ts'
-import { toSession } from './to-session.ts'
 
 /** How a person proved who they are; the `amr` of the session. */
 export type AuthenticationMethod =
@@ -45,12 +44,14 @@ export type SignInProof = Accepted & {
   aal?: Aal
 }
 
-type OpenHouse = House<'encryption' | 'jwt' | 'otp' | 'sessionPolicy' | 'telemetry'>
+type OpenHouse = House<
+  'db' | 'encryption' | 'hooks' | 'jwt' | 'otp' | 'sessionPolicy' | 'telemetry'
+>
 
 /**
- * Opens the session in one statement and returns it as the client is answered. Throws token_too_large, user_banned, or
- * what the method refuses with, when the person has been banned, deleted or given another password since the proof was
- * checked.
+ * Opens the session in one statement; `sessions.answer` makes of it what the client is answered. Throws token_too_large,
+ * user_banned, or what the method refuses with, when the person has been banned, deleted or given another password since
+ * the proof was checked.
  */
 export async function open(
   house: OpenHouse,
@@ -58,7 +59,7 @@ export async function open(
   person: UserRecord,
   proof: SignInProof,
   now: Date,
-): Promise<Session> {
+): Promise<StoredSession> {
   const { method, impersonatedBy, passwordHash, audit } = proof
   const id = crypto.randomUUID()
   const key = deriveKey(house, id)
@@ -73,11 +74,13 @@ export async function open(
     impersonated_by: impersonatedBy ?? null,
   }
   // Before the session is stored: a token that is refused leaves none behind.
-  const answer = await toSession(house, signedIn, described, encodeRefreshToken(id, 0, key), now)
+  const refreshToken = encodeRefreshToken(id, 0, key)
+  const facts = { person: signedIn, session: described, refreshToken, method, ip: proof.client.ip }
+  const opened = await stored(house, facts, { isNew: true }, now)
   const opening = { session, method, impersonatedBy, passwordHash, audit, deviceHash }
   if (!(await insertSession(db, opening, now))) throw await findStaleness(db, person.id, proof, now)
   house.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
-  return answer
+  return opened
 }
 
 /** The device that is known from now on; none for an admin who acts for the person, and for a guest without a password. */

@@ -28,10 +28,10 @@ export interface Refreshed {
 
 /**
  * Exchanges a refresh token. Throws validation_failed, refresh_token_not_found, refresh_token_already_used,
- * session_expired, user_banned, conflict or token_too_large; what a refusal had to write is committed by then.
+ * session_expired, user_banned, conflict, token_too_large or HookError; what a refusal had to write is committed by then.
  */
 export async function refresh(
-  house: ExchangeHouse & House<'jwt' | 'telemetry'>,
+  house: ExchangeHouse & House<'hooks' | 'jwt' | 'telemetry'>,
   presented: string,
   client: Client,
   now: Date,
@@ -40,17 +40,20 @@ export async function refresh(
   const exchanged = await exchange(house, presented, client, now)
   house.telemetry.metrics.count('postern.token_refreshes', { outcome: nameOf(exchanged) })
   if (exchanged instanceof ApiError) throw exchanged
-  return { session: await answer(house, exchanged, now), outcome: exchanged.outcome }
+  return { session: await answer(house, exchanged, client, now), outcome: exchanged.outcome }
 }
 
 /** A token that cannot be answered with is not spent: its client would come back with it and be taken for a thief. */
 async function answer(
-  house: ExchangeHouse & House<'jwt'>,
+  house: ExchangeHouse & House<'hooks' | 'jwt'>,
   { record, token, outcome }: Exchanged,
+  { ip }: Client,
   now: Date,
 ): Promise<Session> {
+  const method = 'token_refresh'
+  const facts = { person: record, session: record, refreshToken: token, method, ip }
   try {
-    return await toSession(house, record, record, token, now)
+    return await toSession(house, facts, now)
   } catch (error) {
     if (outcome === 'rotated') await takeBackAdvance(house.db, record)
     throw error

@@ -25,7 +25,8 @@ export async function draftRecord(
   const id = readId(input.id)
   const role = input.role?.trim() || undefined
   return {
-    ...{ id, email, phone, bannedUntil: bannedTo, ...(role && { role }) },
+    approval: { userId: id, ip: null },
+    ...{ email, phone, bannedUntil: bannedTo, ...(role && { role }) },
     aud: input.aud || config.AUTH_JWT_AUD,
     passwordHash: await readPassword(passwords, input),
     appMetadata: { ...providersOf(email, phone), ...withoutNulls(input.app_metadata) },

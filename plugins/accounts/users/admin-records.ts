@@ -6,21 +6,22 @@ import { findTaken, softDeleteUser } from '../../../db/users-admin.ts'
 import { emailExists, phoneExists, userIdExists, userNotFound } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import { type Change, writeChange } from './admin-change.ts'
-import { create, type NewPerson } from './create.ts'
+import { type CreateHouse, create, type NewPerson } from './create.ts'
 import { lock } from './lock.ts'
 
 /** Stores a draft with an identity for each address. Throws email_exists, phone_exists or user_already_exists. */
 export async function createRecord(
-  house: House<'config'>,
+  house: CreateHouse,
   trx: Trx,
   draft: NewPerson,
   now: Date,
 ): Promise<UserRecord> {
-  await refuseTaken(trx, draft, null)
+  const wanted = { id: draft.approval.userId, email: draft.email, phone: draft.phone }
+  await refuseTaken(trx, wanted, null)
   const user = await create(house, trx, draft, now)
   if (user) return user
   // Somebody took an address between the look and the insert, which waited for them to commit.
-  await refuseTaken(trx, draft, null)
+  await refuseTaken(trx, wanted, null)
   throw userIdExists()
 }
 

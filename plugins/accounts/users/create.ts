@@ -9,10 +9,12 @@ import {
 import { insertUser } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
+import { announce } from './announce.ts'
+import type { Approval } from './approval.ts'
 
 export interface NewPerson {
-  /** A random one when absent. */
-  id?: string
+  /** What the operator's hook said before the transaction began. */
+  approval: Approval
   aud: string
   /** The default role when absent. */
   role?: string
@@ -31,17 +33,19 @@ export interface NewPerson {
   identities?: readonly Omit<NewIdentity, 'user_id'>[]
 }
 
+export type CreateHouse = House<'config' | 'encryption' | 'hooks' | 'jobQueue'>
+
 /** Undefined when another request took an address or the id first. */
 export async function create(
-  { config }: House<'config'>,
+  house: CreateHouse,
   trx: Trx,
   person: NewPerson,
   now: Date,
 ): Promise<UserRecord | undefined> {
   const row = {
-    id: person.id ?? crypto.randomUUID(),
+    id: person.approval.userId,
     aud: person.aud,
-    role: person.role ?? config.AUTH_JWT_DEFAULT_GROUP_NAME,
+    role: person.role ?? house.config.AUTH_JWT_DEFAULT_GROUP_NAME,
     email: person.email ?? null,
     phone: person.phone ?? null,
     encrypted_password: person.passwordHash,
@@ -54,7 +58,9 @@ export async function create(
     banned_until: person.bannedUntil ?? null,
   }
   const user = await insertUser(trx, row, now)
-  return user && { ...user, identities: await addIdentities(trx, user.id, person, now) }
+  if (!user) return undefined
+  await announce(house, trx, person.approval)
+  return { ...user, identities: await addIdentities(trx, user.id, person, now) }
 }
 
 async function addIdentities(

@@ -9,12 +9,13 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/database.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
+import type { CreateHouse } from './create.ts'
 import { createRegistrant, type Registrant } from './register.ts'
 import type { EmailSignUp } from './sign-up-by-email.ts'
 
 /** Inside the savepoint `sign_up`, to which it goes back. */
 export async function decoyByEmail(
-  house: House<'config' | 'emails'>,
+  house: CreateHouse & House<'emails'>,
   trx: Trx,
   { person, context }: EmailSignUp,
   now: Date,
@@ -30,7 +31,7 @@ export async function decoyByEmail(
 }
 
 export async function decoyByPhone(
-  house: House<'config' | 'otp'>,
+  house: CreateHouse & House<'otp'>,
   trx: Trx,
   person: Registrant,
   now: Date,

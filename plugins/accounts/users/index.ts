@@ -7,6 +7,8 @@ import { readChange } from './admin-change.ts'
 import { addAdminData } from './admin-data.ts'
 import { draftRecord } from './admin-draft.ts'
 import { changeRecord, createRecord, remove } from './admin-records.ts'
+import { announceTask, tellAnnounced } from './announce.ts'
+import { approve, approveIfNew, approveSignUp, createQuietApproval } from './approval.ts'
 import { asNew } from './as-new.ts'
 import { create } from './create.ts'
 import { dropUnproven } from './drop-unproven.ts'
@@ -32,11 +34,13 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'config', 'db', 'emails', 'otp', 'passwords', 'sendLimits'] as const),
-  ...(['sessionPolicy', 'sessions'] as const),
+  ...(['audit', 'config', 'db', 'emails', 'encryption', 'hooks', 'jobQueue', 'log'] as const),
+  ...(['otp', 'passwords', 'sendLimits', 'sessionPolicy', 'sessions'] as const),
 ] as const
 
 function createUsers(house: House<Needs>) {
+  const { tell } = bindSteps(house, { tell: tellAnnounced })
+  house.jobQueue.addTask(announceTask, tell)
   const { AUTH_MAILER_AUTOCONFIRM, AUTH_SMS_AUTOCONFIRM } = house.config
   const signUps = {
     signUpByEmail,
@@ -47,6 +51,8 @@ function createUsers(house: House<Needs>) {
   return {
     ...{ provePhone, lock, lockLive, keepForProof },
     ...bindSteps(house, { proveEmail, dropUnproven, settleSignUps }),
+    ...bindSteps(house, { approve, approveSignUp, approveIfNew }),
+    approveQuietly: createQuietApproval(house),
     ...bindSteps(house, { create, register, asNew, findRepeated, ...signUps }),
     ...bindSteps(house, { prepareInvitation, invite, addAdminData, checkProfile, putProfile }),
     ...bindSteps(house, { draftRecord, createRecord, readChange, changeRecord, checkMetadata }),

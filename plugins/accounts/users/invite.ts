@@ -4,6 +4,7 @@ import { findUserByAnyEmail, type UserRecord } from '../../../db/users.ts'
 import { emailExists } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { LinkContext } from '../otp/email-links.ts'
+import type { CreateHouse } from './create.ts'
 import { keepForProof } from './pending-sign-up.ts'
 import { type Registrant, type Registration, register } from './register.ts'
 
@@ -12,7 +13,7 @@ import { type Registrant, type Registration, register } from './register.ts'
  * with the address meanwhile: what they set goes when the invitation is accepted. Throws email_exists for a proven account.
  */
 export async function prepareInvitation(
-  house: House<'config' | 'sessions'>,
+  house: CreateHouse & House<'sessions'>,
   trx: Trx,
   person: Registrant,
   now: Date,
@@ -28,7 +29,7 @@ export async function prepareInvitation(
 
 /** An admin is held back by no limit. Throws email_exists or email_provider_not_configured. */
 export async function invite(
-  house: House<'config' | 'emails' | 'sessions'>,
+  house: CreateHouse & House<'emails' | 'sessions'>,
   trx: Trx,
   person: Registrant,
   context: LinkContext,

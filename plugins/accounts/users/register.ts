@@ -8,8 +8,10 @@ import {
   type Metadata,
   type UserRecord,
 } from '../../../db/users.ts'
+import { accountChangedMeanwhile } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
-import { create } from './create.ts'
+import type { Approval } from './approval.ts'
+import { type CreateHouse, create } from './create.ts'
 import { dropUnproven } from './drop-unproven.ts'
 import { lock, reload } from './lock.ts'
 import { type Contact, identityOf, isMadeByAdmin, metadataOf } from './sign-up-data.ts'
@@ -20,6 +22,8 @@ export interface Registrant {
   aud: string
   passwordHash: string | null
   data: Metadata
+  /** For a new account; undefined where there was one before the transaction began. */
+  approval: Approval | undefined
   /** An admin may ask for a new link in place of an invitation; nobody else voids one. */
   byAdmin: boolean
 }
@@ -33,7 +37,7 @@ export interface Registration {
 
 /** Registers an address that is new or still unproven; undefined when it is part of a proven or invited account. */
 export async function register(
-  house: House<'config' | 'sessions'>,
+  house: CreateHouse & House<'sessions'>,
   trx: Trx,
   person: Registrant,
   now: Date,
@@ -46,18 +50,22 @@ export async function register(
   return owner && registerAgain(house, trx, owner.id, person, now)
 }
 
-/** A new account. Undefined when another request has just registered the address. */
-export function createRegistrant(
-  house: House<'config'>,
+/**
+ * A new account. Undefined when another request has just registered the address. Throws service_unavailable when the
+ * account that was there before the transaction began is gone.
+ */
+export async function createRegistrant(
+  house: CreateHouse,
   trx: Trx,
-  { contact, aud, passwordHash, data, byAdmin }: Registrant,
+  { contact, aud, passwordHash, data, approval, byAdmin }: Registrant,
   now: Date,
 ): Promise<UserRecord | undefined> {
+  if (!approval) throw accountChangedMeanwhile()
   const { provider, address } = contact
-  const id = crypto.randomUUID()
+  const { userId: id } = approval
   const userMetadata = byAdmin ? data : metadataOf(id, contact, data)
   const person = {
-    ...{ id, aud, passwordHash, userMetadata, [provider]: address },
+    ...{ approval, aud, passwordHash, userMetadata, [provider]: address },
     appMetadata: { provider, providers: [provider] },
     identities: [identityOf(id, contact, userMetadata)],
   }

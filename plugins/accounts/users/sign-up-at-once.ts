@@ -3,6 +3,7 @@ import type { Db, Trx } from '../../../db/database.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
+import type { CreateHouse } from './create.ts'
 import { proveEmail } from './prove-email.ts'
 import { provePhone } from './prove-phone.ts'
 import { createRegistrant, findOwner, isUnclaimed, type Registrant } from './register.ts'
@@ -55,7 +56,7 @@ export async function findRepeated(
 
 /** Confirms a new account, or an unproven one whose password was given. */
 export async function signUpAtOnce(
-  house: House<'audit' | 'config' | 'sessions'>,
+  house: CreateHouse & House<'audit' | 'sessions'>,
   trx: Trx,
   { person, repeated, ip }: SignUpAtOnce,
   now: Date,

@@ -10,6 +10,7 @@ import { findUserByAnyEmail, type UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { LinkContext } from '../otp/email-links.ts'
 import { asNew } from './as-new.ts'
+import type { CreateHouse } from './create.ts'
 import { decoyByEmail } from './decoy.ts'
 import { keepForProof } from './pending-sign-up.ts'
 import { type Registration, register } from './register.ts'
@@ -19,7 +20,7 @@ export interface EmailSignUp extends SignUpAtOnce {
   context: LinkContext
 }
 
-type SignUpHouse = House<'audit' | 'config' | 'emails' | 'sendLimits' | 'sessions'>
+type SignUpHouse = CreateHouse & House<'audit' | 'emails' | 'sendLimits' | 'sessions'>
 
 /** Throws over_email_send_rate_limit; everything else is an outcome. */
 export function signUpByEmail(

@@ -4,6 +4,7 @@ import { findUserByPhone } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Channel, SentCode, SmsRequest } from '../otp/sms-otp.ts'
 import { asNew } from './as-new.ts'
+import type { CreateHouse } from './create.ts'
 import { decoyByPhone } from './decoy.ts'
 import { keepForProof } from './pending-sign-up.ts'
 import { isUnclaimed, register } from './register.ts'
@@ -13,7 +14,7 @@ export interface PhoneSignUp extends SignUpAtOnce {
   channel: Channel
 }
 
-type SignUpHouse = House<'audit' | 'config' | 'otp' | 'sessions'>
+type SignUpHouse = CreateHouse & House<'audit' | 'otp' | 'sessions'>
 
 /**
  * Sends the code; to a taken number nothing, in the same time. Throws over_sms_send_rate_limit,

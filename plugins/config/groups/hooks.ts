@@ -18,34 +18,30 @@ export const hookNames = [
 
 const words = (name: string) => name.toLowerCase().replaceAll('_', ' ')
 
-export const hooks = group(
-  'Hooks',
-  {
-    ...forEach(
-      hookNames,
-      (name) => `AUTH_HOOK_${name}_ENABLED` as const,
-      (name) => flag(`Turns the ${words(name)} hook on.`, false),
-    ),
-    ...forEach(
-      hookNames,
-      (name) => `AUTH_HOOK_${name}_URI` as const,
-      (name) =>
-        Optional(
-          text(
-            `Address of the ${words(name)} hook: https, or \`pg-functions://postgres/<schema>/<function>\`.`,
-            { 'x-type': 'hook-uri' },
-          ),
+export const hooks = group('Hooks', {
+  ...forEach(
+    hookNames,
+    (name) => `AUTH_HOOK_${name}_ENABLED` as const,
+    (name) => flag(`Turns the ${words(name)} hook on.`, false),
+  ),
+  ...forEach(
+    hookNames,
+    (name) => `AUTH_HOOK_${name}_URI` as const,
+    (name) =>
+      Optional(
+        text(
+          `Address of the ${words(name)} hook: https, or \`pg-functions://postgres/<schema>/<function>\`.`,
+          { 'x-type': 'hook-uri' },
         ),
-    ),
-    ...forEach(
-      hookNames,
-      (name) => `AUTH_HOOK_${name}_SECRETS` as const,
-      (name) =>
-        secrets(
-          `Secrets the ${words(name)} hook’s requests are signed with, as \`v1,whsec_...\`, separated by \`|\`.`,
-          { default: [], 'x-type': 'hook-secrets' },
-        ),
-    ),
-  },
-  { 'x-planned': true },
-)
+      ),
+  ),
+  ...forEach(
+    hookNames,
+    (name) => `AUTH_HOOK_${name}_SECRETS` as const,
+    (name) =>
+      secrets(
+        `Secrets the ${words(name)} hook’s requests are signed with, as \`v1,whsec_...\`, separated by \`|\`.`,
+        { default: [], 'x-type': 'hook-secrets' },
+      ),
+  ),
+})

@@ -14,6 +14,9 @@ const types = [
   'email_change_new',
 ] as const
 
+/** These make an account for an address that has none. */
+const creating: readonly LinkRequest['type'][] = ['signup', 'magiclink', 'invite']
+
 export const LinkBody = Type.Object({
   type: Type.String({ description: types.join(', ') }),
   email: Type.String(),
@@ -23,21 +26,36 @@ export const LinkBody = Type.Object({
   redirect_to: Type.Optional(Type.String()),
 })
 
-/** Normal forms, and the hash of a new person's password. Throws validation_failed, metadata_too_large or weak_password. */
+interface LinkAsking {
+  body: Static<typeof LinkBody>
+  audience: string
+  clientIp: string
+}
+
+/**
+ * Normal forms, the hash of a new person's password, and whether there may be one. Throws
+ * validation_failed, metadata_too_large, weak_password or HookError.
+ */
 export async function readLinkRequest(
-  house: House<'passwords' | 'users'>,
-  { body, audience: aud }: { body: Static<typeof LinkBody>; audience: string },
+  house: House<'db' | 'passwords' | 'users'>,
+  { body, audience: aud, clientIp: ip }: LinkAsking,
 ): Promise<LinkRequest> {
   house.users.checkMetadata({ user_metadata: body.data })
   const type = readType(body.type)
   const changesEmail = type === 'email_change_current' || type === 'email_change_new'
+  const address = normalizeEmail(body.email)
+  const { data = {} } = body
+  const contact = { provider: 'email' as const, address }
   return {
     type,
-    email: normalizeEmail(body.email),
+    email: address,
     newEmail: changesEmail ? normalizeEmail(body.new_email ?? '') : '',
     aud,
     passwordHash: type === 'signup' ? await hashPassword(house, body.password) : null,
-    data: body.data ?? {},
+    data,
+    approval: creating.includes(type)
+      ? await house.users.approveIfNew(house.db, { contact, aud, data }, ip)
+      : undefined,
   }
 }
 

@@ -46,7 +46,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         lifetimeSeconds: config.AUTH_ADMIN_IMPERSONATION_EXP,
         impersonatedBy: nameOf(request.admin),
       }
-      return db.transaction().execute(async (trx) => {
+      const opened = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const user = await findUser(trx, id)
         if (!user || user.deleted_at) throw userNotFound()
@@ -55,6 +55,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         await audit.recordAdmin(trx, 'user_impersonated', request, user, traits)
         return sessions.open(trx, user, proof, now)
       })
+      return sessions.answer(opened, now)
     },
   )
 }

@@ -34,7 +34,7 @@ export async function sendSignInSms(
     data,
     ip,
   }
-  const sent = await otpRequests.sendSignInCode(db, asked, now)
-  if (!sent) return
-  await db.transaction().execute((trx) => otpRequests.acceptSignInCode(trx, asked, sent, now))
+  const code = await otpRequests.sendSignInCode(db, asked, now)
+  if (!code) return
+  await db.transaction().execute((trx) => otpRequests.acceptSignInCode(trx, asked, code, now))
 }

@@ -9,21 +9,18 @@ type Needs = House<'config' | 'db' | 'sessions' | 'users'>
 /** A person without an address. Throws anonymous_provider_disabled or signup_disabled. */
 export async function signUpAnonymously(
   { config, db, sessions, users }: Needs,
-  { audience, body, client }: FastifyRequest<{ Body: SignUpBody }>,
+  { audience: aud, body, client, clientIp }: FastifyRequest<{ Body: SignUpBody }>,
   now: Date,
 ) {
   if (!config.AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED) throw anonymousProviderDisabled()
   if (config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
-  const person = {
-    aud: audience,
-    passwordHash: null,
-    userMetadata: body.data ?? {},
-    appMetadata: {},
-    isAnonymous: true,
-  }
-  return db.transaction().execute(async (trx) => {
+  const known = { aud, userMetadata: body.data ?? {}, appMetadata: {}, isAnonymous: true }
+  const approval = await users.approve(known, clientIp)
+  const person = { ...known, approval, passwordHash: null }
+  const opened = await db.transaction().execute(async (trx) => {
     const user = await users.create(trx, person, now)
     if (!user) throw new Error('a random id was taken')
     return sessions.open(trx, user, { method: 'anonymous', client }, now)
   })
+  return sessions.answer(opened, now)
 }

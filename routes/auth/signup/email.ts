@@ -21,9 +21,10 @@ export async function signUpByEmail(
   }
   const contact = { provider: 'email' as const, address: normalizeEmail(body.email ?? '') }
   // Before anybody looks who is known, so that a taken address costs as much as a new one.
-  const passwordHash = await passwords.hash(password)
   const { data = {} } = body
-  const person = { contact, aud, passwordHash, data, byAdmin: false }
+  const approval = await users.approveSignUp({ contact, aud, data }, ip)
+  const passwordHash = await passwords.hash(password)
+  const person = { contact, aud, passwordHash, data, approval, byAdmin: false }
   const repeated = await users.findRepeated(db, person, { password, client }, now)
   const signUp = { person, repeated, context, ip }
   return db.transaction().execute((trx) => users.signUpByEmail(trx, signUp, now))

@@ -46,7 +46,7 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
         const entry = audit.entry('login', outcome.user, clientIp, { provider })
         const passwordHash = outcome.user.encrypted_password ?? ''
         const proof = { method: 'password' as const, passwordHash, client, audit: entry }
-        return sessions.open(db, outcome.user, proof, now)
+        return sessions.answer(await sessions.open(db, outcome.user, proof, now), now)
       }
       if (outcome.reveal) throw userAlreadyExists()
       return toUser(outcome.decoy)

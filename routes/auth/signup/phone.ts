@@ -24,9 +24,10 @@ export async function signUpByPhone(
   }
   const contact = { provider: 'phone' as const, address: normalizePhone(body.phone ?? '') }
   // Before anybody looks who is known, so that a taken number costs as much as a new one.
-  const passwordHash = await passwords.hash(password)
   const { data = {} } = body
-  const person = { contact, aud, passwordHash, data, byAdmin: false }
+  const approval = await users.approveSignUp({ contact, aud, data }, ip)
+  const passwordHash = await passwords.hash(password)
+  const person = { contact, aud, passwordHash, data, approval, byAdmin: false }
   const repeated = await users.findRepeated(db, person, { password, client }, now)
   const signUp = { person, repeated, channel, ip }
   if (users.phoneAutoconfirm) {

@@ -14,7 +14,8 @@ export function idTokenGrant(fastify: FastifyInstance): Grant {
     const { provider, identity, emailOptional } = signedIn
     const person = { provider, identity, emailOptional }
     const { audience: aud, clientIp: ip, client } = request
-    const context = { ip, aud, links: otp.linkContext(request, {}) }
+    const approval = await identities.approve(db, person, linking, { aud, ip })
+    const context = { ip, aud, approval, links: otp.linkContext(request, {}) }
 
     const outcome = await db.transaction().execute(async (trx) => {
       const found = await identities.completeSignIn(trx, person, linking, context, now)
@@ -22,11 +23,11 @@ export function idTokenGrant(fastify: FastifyInstance): Grant {
       const { user, action } = found
       const isLinked = action === 'identity_linked'
       const entry = isLinked ? undefined : audit.entry(action, user, ip, { provider })
-      const session = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
-      return { state: 'session' as const, session }
+      const opened = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
+      return { state: 'opened' as const, opened }
     })
     if (outcome.state === 'refused') throw outcome.error
-    return outcome.session
+    return sessions.answer(outcome.opened, now)
   }
 
   /** Who wants another way to sign in. Nothing is asked of a provider before that is known. */

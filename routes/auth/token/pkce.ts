@@ -21,7 +21,7 @@ export function pkceGrant(fastify: FastifyInstance): Grant {
         'invalid request: both auth code and code verifier should be non-empty',
       )
     }
-    return db.transaction().execute(async (trx) => {
+    const { opened, flow } = await db.transaction().execute(async (trx) => {
       const flow = await findFlowStateByCode(trx, auth_code)
       if (!flow?.user_id) throw flowStateNotFound()
       if (isExpired(flow, now)) throw flowStateExpired()
@@ -33,9 +33,10 @@ export function pkceGrant(fastify: FastifyInstance): Grant {
       if (!(await takeFlowState(trx, flow))) throw flowStateNotFound()
       const entry = audit.entry('login', user, clientIp, { provider: flow.provider_type })
       const method = flows.methodOf(flow)
-      const session = await sessions.open(trx, user, { method, client, audit: entry }, now)
-      return { ...session, ...flows.providerTokens(flow) }
+      const proof = { method, client, audit: entry }
+      return { opened: await sessions.open(trx, user, proof, now), flow }
     })
+    return { ...(await sessions.answer(opened, now)), ...flows.providerTokens(flow) }
   }
 
   /** Counted from when the code was issued: somebody may read their mail late. */

@@ -67,8 +67,8 @@ export function codeVerification(fastify: FastifyInstance) {
       if (hash) await credentials.setFirstPassword(trx, user, hash, now)
       const provider = 'phone' in proof ? 'phone' : 'email'
       const entry = audit.entry(action, user, clientIp, { provider })
-      const session = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
-      return { state: 'session' as const, session, type }
+      const opened = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
+      return { state: 'opened' as const, opened, type }
     })
   }
 
@@ -94,8 +94,9 @@ export function codeVerification(fastify: FastifyInstance) {
     const outcome = attempt ? await attempt.check(db, act, isAccepted) : await act()
     if (outcome.state === 'refused') throw attempt ? otpExpired() : linkExpired()
     if (outcome.state === 'half') return { msg: credentials.halfDoneMessage, code: '200' as const }
+    const session = await sessions.answer(outcome.opened, now)
     const isPhone = outcome.type === 'sms' || outcome.type === 'phone_change'
-    return isPhone ? outcome.session : { ...outcome.session, type: outcome.type }
+    return isPhone ? session : { ...session, type: outcome.type }
   }
 }
 

@@ -24,23 +24,28 @@ export function linkOpening(fastify: FastifyInstance) {
     const { token, type, target } = link
     const usesPkce = otp.isPkce(token)
     const { client, clientIp } = request
-    return db.transaction().execute(async (trx) => {
+    const outcome = await db.transaction().execute(async (trx) => {
       const verified = await credentials.spend(trx, { type, linkToken: token }, now)
       if (verified.state === 'refused') throw linkExpired()
       if (verified.state === 'half') {
-        return redirects.withMessage(target, credentials.halfDoneMessage, usesPkce)
+        const location = redirects.withMessage(target, credentials.halfDoneMessage, usesPkce)
+        return { state: 'done' as const, location }
       }
       const { user, action } = verified
       const traits = { provider: 'email' }
       if (usesPkce) {
         await audit.record(trx, action, user, { ip: clientIp, now, traits })
         const method = otp.flowMethodOf(verified.type)
-        return redirects.withCode(target, await flows.issueCode(trx, user.id, method, now))
+        const code = await flows.issueCode(trx, user.id, method, now)
+        return { state: 'done' as const, location: redirects.withCode(target, code) }
       }
       const entry = audit.entry(action, user, clientIp, traits)
-      const session = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
-      return redirects.withSession(target, session, { type: verified.type })
+      const opened = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
+      return { state: 'opened' as const, opened, type: verified.type }
     })
+    if (outcome.state === 'done') return outcome.location
+    const session = await sessions.answer(outcome.opened, now)
+    return redirects.withSession(target, session, { type: outcome.type })
   }
 
   function refusal(request: FastifyRequest, { token, target }: Link, thrown: unknown): string {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
-import { badJson, mfaVerificationFailed } from '../../../errors.ts'
+import { ApiError, badJson, mfaVerificationFailed } from '../../../errors.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { FactorPath } from '../../../schemas/factor.ts'
 import { isUuid, readUuid } from '../../../schemas/fields.ts'
@@ -21,7 +21,7 @@ const Body = Type.Object({
 })
 
 const verify: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, factors, rateLimits } = fastify
+  const { bearerAuth, db, factors, rateLimits, sessions } = fastify
 
   fastify.post(
     '/factors/:factor_id/verify',
@@ -57,14 +57,22 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
           await db.transaction().execute((trx) => factors.reportClone(trx, member, key, at))
           throw mfaVerificationFailed('The security key was refused: there may be a copy of it')
         }
+        const guess = { isRight: proof !== undefined, ip: at.ip }
+        const refusal = await factors.consult(db, asked, guess)
+        if (refusal) return refusal
         if (!proof) return undefined
         return db.transaction().execute((trx) => factors.accept(trx, member, proof, at))
       }
-      const session = await attempt.check(db, prove, (outcome) => outcome !== undefined)
-      if (!session) throw mfaVerificationFailed('The code is wrong, too old or was used before')
-      return session
+      const raised = await attempt.check(db, prove, isRaised)
+      if (raised instanceof ApiError) throw raised
+      if (!raised) throw mfaVerificationFailed('The code is wrong, too old or was used before')
+      return sessions.answer(raised, now)
     },
   )
+}
+
+function isRaised(outcome: object | undefined): boolean {
+  return outcome !== undefined && !(outcome instanceof ApiError)
 }
 
 /** Which of create and request it is, the stored challenge says; what the client says is not read. */

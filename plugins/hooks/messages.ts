@@ -1,0 +1,46 @@
+/** SEND_EMAIL and SEND_SMS: the operator sends in the place of the mail server and the provider. */
+import type { User } from '../../schemas/user.ts'
+import type { HookCaller } from './caller.ts'
+
+export interface HookSms {
+  otp: string
+  /** E.164 digits without the plus sign. */
+  phone: string
+  /** Absent for everything but codes of factors. */
+  sms_type?: 'mfa'
+}
+
+/** What a mail would have said; empty where it says nothing of the kind. */
+export interface HookEmail {
+  token: string
+  token_hash: string
+  redirect_to: string
+  email_action_type: string
+  site_url: string
+  token_new: string
+  token_hash_new: string
+  old_email: string
+  old_phone: string
+  provider: string
+  factor_type: string
+}
+
+export interface SentFor {
+  user: User
+  /** Of the message, and the same for every attempt to send it. */
+  uuid: string
+}
+
+/** Throws HookError. */
+export function sendSms(call: HookCaller) {
+  return async ({ user, uuid }: SentFor, sms: HookSms): Promise<void> => {
+    await call({ user, sms }, { ip: null, uuid })
+  }
+}
+
+/** Throws HookError. */
+export function sendEmail(call: HookCaller) {
+  return async ({ user, uuid }: SentFor, email_data: HookEmail): Promise<void> => {
+    await call({ user, email_data }, { ip: null, uuid })
+  }
+}
