@@ -12,6 +12,8 @@ export interface ApiErrorDetails {
   limit?: number
   /** What went wrong inside; logged, never sent. */
   cause?: unknown
+  /** The external provider that is down: in the log as a warning, as it is no fault of this server. */
+  provider?: string
   /** RFC 6749 §5.2 fields for clients of the id_token grant. */
   oauth?: { error: string; description: string }
 }
@@ -250,6 +252,13 @@ export const badOauthCallback = (message: string, cause?: unknown) =>
 export const badOauthState = (message: string) => error(400, 'bad_oauth_state', message)
 export const oauthProviderNotSupported = (message: string) =>
   error(400, 'oauth_provider_not_supported', message)
+export const providerDown = (provider: string, cause: unknown) =>
+  error(
+    503,
+    'service_unavailable',
+    'This provider cannot be reached at the moment. Try again shortly.',
+    { retryAfter: 5, cause, provider },
+  )
 export const providerUnusable = (message: string, cause: unknown) =>
   error(400, 'validation_failed', message, { cause })
 /** What the provider itself answered in the callback (RFC 6749 §4.1.2.1); it has no code of ours. */

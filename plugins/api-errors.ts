@@ -41,8 +41,9 @@ export default definePlugin({
 
 function report(request: FastifyRequest, thrown: unknown): ApiError {
   const error = toApiError(thrown)
-  const { cause } = error.details
-  if (error.status >= 500) request.log.error({ err: cause ?? error }, error.message)
+  const { cause, provider } = error.details
+  if (provider !== undefined) request.log.warn({ provider, err: cause }, error.message)
+  else if (error.status >= 500) request.log.error({ err: cause ?? error }, error.message)
   else request.log.info({ error_code: error.errorCode, err: cause }, error.message)
   return error
 }

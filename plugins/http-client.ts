@@ -47,7 +47,8 @@ export class AnswerTooLong extends TypeError {
 }
 
 const IDLE_TIMEOUT_MS = 30_000
-const CONNECT_TIMEOUT_MS = 5_000
+/** Time for a lost first packet; a host that is not there by then is down. */
+const CONNECT_TIMEOUT_MS = 2_500
 const USER_AGENT = 'Postern'
 const MAX_BYTES = 1_048_576
 

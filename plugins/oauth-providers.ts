@@ -25,6 +25,9 @@ declare module 'fastify' {
   }
 }
 
+/** Whoever asks has an answer within three seconds. */
+const metadataDeadlineMs = 2_500
+
 /** Providers that are reached in the same way. */
 interface Group {
   settings: ReadonlyMap<string, ProviderSettings>
@@ -39,10 +42,12 @@ interface OauthProviderDeps {
   allowedIssuers: ReadonlyMap<string, readonly string[]>
   /** For all that is asked of a provider in one step, so that the browser hears of it in time. */
   deadlineMs: number
+  /** The same for steps that ask for metadata and keys at most: a provider that is well answers at once. */
+  metadataDeadlineMs: number
 }
 
 export function createOauthProviders(deps: OauthProviderDeps) {
-  const { groups, upstream, allowedIssuers, deadlineMs } = deps
+  const { groups, upstream, allowedIssuers, deadlineMs, metadataDeadlineMs } = deps
   const settings = new Map(groups.flatMap((group) => [...group.settings]))
   const providers = new Map(groups.flatMap(createAll))
 
@@ -75,31 +80,38 @@ export function createOauthProviders(deps: OauthProviderDeps) {
       if (!providers.has(name)) throw oauthProviderNotSupported('The provider is not switched on')
     },
 
-    /** Where to send the browser. Throws validation_failed for a provider that cannot be used. */
+    /**
+     * Where to send the browser. Throws validation_failed for a provider that cannot be used, service_unavailable for
+     * one that is down.
+     */
     async start(name: string, request: AuthorizationRequest): Promise<Authorization> {
       try {
-        return await inTime(found(name).authorizationUrl(request), deadlineMs)
+        return await inTime(found(name).authorizationUrl(request), metadataDeadlineMs)
       } catch (error) {
-        throw startFault(error)
+        throw startFault(error, name)
       }
     },
 
-    /** Who came back. Throws bad_oauth_callback, or unexpected_failure with the reason as its cause. */
+    /**
+     * Who came back. Throws bad_oauth_callback, service_unavailable, or unexpected_failure with the reason as its
+     * cause.
+     */
     async identify(name: string, callback: Callback): Promise<Identity> {
       try {
         return await inTime(found(name).identity(callback), deadlineMs)
       } catch (error) {
-        throw callbackFault(error)
+        throw callbackFault(error, name)
       }
     },
 
-    /** Whose id_token this is. Throws validation_failed, provider_disabled or unexpected_failure. */
+    /** Whose id_token this is. Throws validation_failed, provider_disabled, service_unavailable, unexpected_failure. */
     async identifyByIdToken(request: IdTokenRequest, now: Date): Promise<IdTokenSignIn> {
       try {
         const context = { upstream, providers: settings, allowedIssuers, now }
-        return await inTime(identityFromIdToken(request, context), deadlineMs)
+        return await inTime(identityFromIdToken(request, context), metadataDeadlineMs)
       } catch (error) {
-        throw idTokenFault(error)
+        const { provider, issuer = '' } = request
+        throw idTokenFault(error, provider || issuer)
       }
     },
   }
@@ -129,6 +141,7 @@ export default definePlugin({
     const named = createUpstream({ fetch, discoveryFetch: guardedFetch, ...limits })
     // The metadata of such a provider may name any address, so none is fetched without the guard.
     const guarded = createUpstream({ fetch: guardedFetch, ...limits })
+    const deadlineMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
     return createOauthProviders({
       groups: [
         { settings: namedProviders(config), upstream: named },
@@ -137,7 +150,8 @@ export default definePlugin({
       ],
       upstream: guarded,
       allowedIssuers: allowedIssuers(config),
-      deadlineMs: config.AUTH_API_MAX_REQUEST_DURATION * 800,
+      deadlineMs,
+      metadataDeadlineMs: Math.min(deadlineMs, metadataDeadlineMs),
     })
   },
 })

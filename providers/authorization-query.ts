@@ -27,15 +27,23 @@ const reserved = new Set([
   'request_uri',
 ])
 
+type Params = AuthorizationRequest['params']
+
 /** Ours, not the provider's. */
 const own = new Set(['provider', 'scopes', 'workos_provider'])
 
 export function newSecrets(flow: OAuth2Flow, { params }: AuthorizationRequest): FlowSecrets {
   return {
     ...(flow.pkce && { codeVerifier: generateRandomCodeVerifier() }),
-    // A client may bring its own nonce; the id_token must then carry that one.
-    ...(flow.nonce && { nonce: params.nonce || generateRandomNonce() }),
+    ...nonceOf(flow, params),
   }
+}
+
+/** A client may bring its own nonce; wherever that is sent on, the id_token must carry it. */
+function nonceOf({ nonce: isSupported, passthrough }: OAuth2Flow, params: Params): FlowSecrets {
+  const own = params.nonce
+  if (isSupported) return { nonce: own || generateRandomNonce() }
+  return own && passthrough !== false ? { nonce: own } : {}
 }
 
 /** All parameters in alphabetical order. */
@@ -69,7 +77,7 @@ export function withQuery(endpoint: string, query: URLSearchParams): URL {
   return url
 }
 
-function passedOn(params: AuthorizationRequest['params']): Record<string, string> {
+function passedOn(params: Params): Record<string, string> {
   const kept = Object.entries(params).filter(
     ([name]) => !reserved.has(name.toLowerCase()) && !own.has(name),
   )

@@ -9,7 +9,7 @@ import {
 } from 'oauth4webapi'
 
 import { checkCallback } from './callback.ts'
-import { NoReply, type Reply, readReply } from './http.ts'
+import { isDown, NoReply, type Reply, readReply } from './http.ts'
 import type { ClientAuth, OAuth2Flow } from './oauth2.ts'
 import { type Callback, ProviderError, type ProviderSettings } from './provider.ts'
 import { readTokens, type Tokens } from './token-reply.ts'
@@ -45,15 +45,19 @@ export function createCodeExchange(
         options,
       )
     const refusals: string[] = []
+    const replies: Reply[] = []
     for (const style of order) {
-      const tokens = readTokens(await attempt(endpoints.token, () => ask(style)))
+      const reply = await attempt(endpoints.token, () => ask(style))
+      const tokens = readTokens(reply)
       if (typeof tokens === 'object') {
         order = [style, ...order.filter((other) => other !== style)]
         return tokens
       }
       refusals.push(tokens)
+      replies.push(reply)
     }
-    throw new ProviderError('code_exchange', refusals.join('; '))
+    // Some answer like a broken server when a client authenticates in the way they do not know.
+    throw new ProviderError('code_exchange', refusals.join('; '), { isDown: replies.every(isDown) })
   }
 }
 
@@ -85,7 +89,9 @@ async function attempt(url: string, ask: () => Promise<Response>): Promise<Reply
   try {
     return await readReply(url, ask)
   } catch (error) {
-    if (error instanceof NoReply) throw new ProviderError('code_exchange', error.message)
+    if (error instanceof NoReply) {
+      throw new ProviderError('code_exchange', error.message, { isDown: true })
+    }
     throw error
   }
 }

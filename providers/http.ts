@@ -54,6 +54,11 @@ export async function readReply(url: string, ask: () => Promise<Response>): Prom
   }
 }
 
+/** Whether the reply says that the other side cannot answer now, whoever asks. */
+export function isDown({ status }: Pick<Reply, 'status'>): boolean {
+  return status >= 500 || status === 429
+}
+
 /** The JSON of a reply, or undefined. */
 export function parseJson(body: string): unknown {
   try {

@@ -37,7 +37,10 @@ export async function identityFromIdToken(
       accepts: (candidate) => rules.accepts(candidate, settings),
       discoverAt: rules.discoverAt?.(settings),
     })
-    if (rules.nonce && !settings.skipNonceCheck) checkNonce(text(claims.nonce), request.nonce)
+    const mayLack = claims.nonce === undefined && rules.mayLackNonce?.(claims) === true
+    if (rules.nonce && !settings.skipNonceCheck && !mayLack) {
+      checkNonce(text(claims.nonce), request.nonce)
+    }
     const identity = toIdentity(rules.profile(claims, settings))
     return { provider, identity, emailOptional: settings.emailOptional }
   } catch (error) {

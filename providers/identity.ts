@@ -1,7 +1,13 @@
 /** From a provider's profile to the identity that is stored. */
 
-import type { ProviderEmail } from './provider.ts'
-import { type Claims, type Identity, type Profile, ProviderError } from './provider.ts'
+import {
+  type Claims,
+  type Identity,
+  type Profile,
+  type ProviderEmail,
+  ProviderError,
+} from './provider.ts'
+import { isStorable, storableRecord } from './storable.ts'
 import type { Tokens } from './token-reply.ts'
 
 /** The claims most providers fill: id, name and picture under every name that clients read. */
@@ -18,23 +24,34 @@ export function fullName(first: string, last: string): string {
   return `${first} ${last}`.trim()
 }
 
-/** Throws ProviderError profile when the person has no id. */
+/** An index holds no longer ones. Those of OpenID Connect have 255 characters at most (Core §2). */
+const maxIdLength = 1_000
+
+/** Throws ProviderError profile when the person has no id, or none that can be stored as it is. */
 export function toIdentity(profile: Profile, tokens?: Tokens): Identity {
-  if (profile.sub === '') throw new ProviderError('profile', 'the profile has no user id')
-  const emails = profile.emails.map(normalise).filter((entry) => entry.email !== '')
+  const { sub } = profile
+  if (sub === '') throw new ProviderError('profile', 'the profile has no user id')
+  if (sub.length > maxIdLength || !isStorable(sub)) {
+    throw new ProviderError('profile', 'the user id is too long or no text')
+  }
+  const emails = profile.emails
+    .filter((entry) => isStorable(entry.email))
+    .map(normalise)
+    .filter((entry) => entry.email !== '')
   const chosen = emails.find((entry) => entry.primary) ?? emails.at(-1)
   const claims = present({
-    ...profile.claims,
+    ...storableRecord(profile.claims),
     email: chosen?.email,
     email_verified: chosen?.verified ?? profile.claims.email_verified === true,
     phone_verified: profile.claims.phone_verified === true,
   })
+  return { providerId: sub, claims, emails, ...(tokens && kept(tokens)) }
+}
+
+function kept({ accessToken, refreshToken }: Tokens) {
   return {
-    providerId: profile.sub,
-    claims,
-    emails,
-    ...(tokens && { providerToken: tokens.accessToken }),
-    ...(tokens?.refreshToken && { providerRefreshToken: tokens.refreshToken }),
+    ...(isStorable(accessToken) && { providerToken: accessToken }),
+    ...(refreshToken !== '' && isStorable(refreshToken) && { providerRefreshToken: refreshToken }),
   }
 }
 

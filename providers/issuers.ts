@@ -2,28 +2,27 @@
  * Metadata and keys of OpenID providers (OpenID Connect Discovery 1.0, RFC 7517), cached. They are not read by
  * oauth4webapi: it requires one exact issuer and the content type of JSON, which not every provider has.
  */
-import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose'
+import type { LocalJWKSet } from 'jose'
 
-import { NoReply, parseJson, type Reply, type Send } from './http.ts'
-import { at, list, text } from './json.ts'
-import type { Endpoints } from './oauth2.ts'
+import { isDown, NoReply, parseJson, type Reply, type Send } from './http.ts'
+import { readKeySet } from './key-set.ts'
+import { faultOfMetadata, type Metadata, readMetadata } from './metadata.ts'
+import type { OAuth2Flow } from './oauth2.ts'
 import { ProviderError } from './provider.ts'
-import { createStaleCache } from './stale-cache.ts'
-
-export interface Metadata {
-  issuer: string
-  authorizationEndpoint: string
-  tokenEndpoint: string
-  userinfoEndpoint: string
-  jwksUri: string
-  algorithms: readonly string[]
-  /** Whether every callback carries an `iss` (RFC 9207 §3). */
-  namesIssuer: boolean
-}
+import { publishedMetadata } from './published-metadata.ts'
+import { createStaleCache, type Load } from './stale-cache.ts'
 
 export interface Issuers {
-  /** Throws ProviderError discovery when it cannot be had, or names an issuer not accepted. */
-  metadata(url: string, accepts: (issuer: string) => boolean, now: Date): Promise<Metadata>
+  /**
+   * Where there is an older copy, a newer one is waited for `patienceMs` at most.
+   * Throws ProviderError discovery when it cannot be had, or names an issuer not accepted.
+   */
+  metadata(
+    url: string,
+    accepts: (issuer: string) => boolean,
+    now: Date,
+    patienceMs?: number,
+  ): Promise<Metadata>
   keys(jwksUri: string, now: Date): Promise<LocalJWKSet>
   /** For a key id nobody knows: keys may have been rotated. At most one fetch in 30 s. */
   newerKeys(jwksUri: string, now: Date): Promise<LocalJWKSet>
@@ -32,60 +31,63 @@ export interface Issuers {
 const coolDownMs = 30_000
 
 export function createIssuers(send: Send, lifetimeSeconds: number): Issuers {
-  const documents = createStaleCache((url) => loadMetadata(send, url), lifetimeSeconds * 1000)
-  const keySets = createStaleCache((uri) => loadKeys(send, uri), lifetimeSeconds * 1000)
+  const lifetimeMs = lifetimeSeconds * 1000
+  const documents = createStaleCache<Metadata>({ lifetimeMs, known: publishedMetadata })
+  const keySets = createStaleCache<LocalJWKSet>({ lifetimeMs })
 
   return {
-    async metadata(url, accepts, now) {
-      const document = await documents.get(url, now)
+    async metadata(url, accepts, now, patienceMs) {
+      const load: Load<Metadata> = (old) => loadMetadata(send, url, accepts, old)
+      const document = await documents.get(url, now, load, patienceMs)
+      // It may have been loaded for somebody who accepts others.
       if (accepts(document.issuer)) return document
-      throw new ProviderError('discovery', `${hostOf(url)}: metadata of another issuer`)
+      throw otherIssuer(url)
     },
-    keys: (jwksUri, now) => keySets.get(jwksUri, now),
-    newerKeys: (jwksUri, now) => keySets.renew(jwksUri, now, coolDownMs),
+    keys: (jwksUri, now) => keySets.get(jwksUri, now, () => loadKeys(send, jwksUri)),
+    newerKeys: (jwksUri, now) =>
+      keySets.renew(jwksUri, now, () => loadKeys(send, jwksUri), coolDownMs),
   }
 }
 
-async function loadMetadata(send: Send, issuer: string): Promise<Metadata> {
+async function loadMetadata(
+  send: Send,
+  issuer: string,
+  accepts: (issuer: string) => boolean,
+  old: Metadata | undefined,
+): Promise<Metadata> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const { document, reply } = await load(send, url)
-  const metadata = {
-    issuer: text(at(document, 'issuer')),
-    authorizationEndpoint: text(at(document, 'authorization_endpoint')),
-    tokenEndpoint: text(at(document, 'token_endpoint')),
-    userinfoEndpoint: text(at(document, 'userinfo_endpoint')),
-    jwksUri: text(at(document, 'jwks_uri')),
-    algorithms: list(at(document, 'id_token_signing_alg_values_supported')).map(text),
-    namesIssuer: at(document, 'authorization_response_iss_parameter_supported') === true,
-  }
-  if (metadata.issuer && metadata.jwksUri) return metadata
-  throw new ProviderError('discovery', `${reply.address}: no issuer or jwks_uri`)
+  const metadata = readMetadata(document)
+  const fault = faultOfMetadata(metadata, old)
+  if (fault !== undefined) throw new ProviderError('discovery', `${reply.address}: ${fault}`)
+  if (!accepts(metadata.issuer)) throw otherIssuer(issuer)
+  return metadata
 }
 
 async function loadKeys(send: Send, uri: string): Promise<LocalJWKSet> {
   const { document, reply } = await load(send, uri)
-  if (isKeySet(document)) return createLocalJWKSet(document)
-  throw new ProviderError('discovery', `${reply.address}: no key set`)
+  const keys = readKeySet(document)
+  if (keys) return keys
+  throw new ProviderError('discovery', `${reply.address}: no key set with a usable key`)
 }
 
 async function load(send: Send, url: string): Promise<{ document: unknown; reply: Reply }> {
   try {
     const reply = await send(url)
     if (reply.ok) return { document: parseJson(reply.body), reply }
-    throw new ProviderError('discovery', `${reply.address}: status ${reply.status}`)
+    const message = `${reply.address}: status ${reply.status}`
+    throw new ProviderError('discovery', message, { isDown: isDown(reply) })
   } catch (error) {
-    if (error instanceof NoReply) throw new ProviderError('discovery', error.message)
+    if (error instanceof NoReply) {
+      throw new ProviderError('discovery', error.message, { isDown: true })
+    }
     throw error
   }
 }
 
-function isKeySet(value: unknown): value is JSONWebKeySet {
-  const keys = at(value, 'keys')
-  return Array.isArray(keys) && keys.every((key) => text(at(key, 'kty')) !== '')
-}
-
-function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? 'an address that is no URL'
+function otherIssuer(url: string) {
+  const host = URL.parse(url)?.host ?? 'an address that is no URL'
+  return new ProviderError('discovery', `${host}: metadata of another issuer`)
 }
 
 /** The endpoints that discovery names; for the `endpoints` of a flow. */
@@ -93,9 +95,9 @@ export function discoveredEndpoints(
   issuers: Issuers,
   url: string,
   accepts: (issuer: string) => boolean,
-): (now: Date) => Promise<Endpoints> {
-  return async (now) => {
-    const metadata = await issuers.metadata(url, accepts, now)
+): OAuth2Flow['endpoints'] {
+  return async (now, patienceMs) => {
+    const metadata = await issuers.metadata(url, accepts, now, patienceMs)
     const { issuer, namesIssuer, authorizationEndpoint: authorize, tokenEndpoint: token } = metadata
     if (authorize && token) return { authorize, token, issuer, namesIssuer }
     throw new ProviderError('discovery', 'the metadata lacks an endpoint')

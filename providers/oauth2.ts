@@ -2,7 +2,7 @@
 
 import { authorizationQuery, newSecrets, withQuery } from './authorization-query.ts'
 import { clientOf, createCodeExchange } from './code-exchange.ts'
-import { NoReply, parseJson } from './http.ts'
+import { isDown, NoReply, parseJson } from './http.ts'
 import { toIdentity } from './identity.ts'
 import {
   type Callback,
@@ -32,7 +32,8 @@ export interface Grant {
 }
 
 export interface OAuth2Flow {
-  endpoints(now: Date): Endpoints | Promise<Endpoints>
+  /** Newer ones than are known are waited for `patienceMs` at most. */
+  endpoints(now: Date, patienceMs?: number): Endpoints | Promise<Endpoints>
   scopes: readonly string[]
   profile(grant: Grant): Profile | Promise<Profile>
   /** Whether the provider supports PKCE, and a nonce in its id_token. */
@@ -61,7 +62,8 @@ export function oauth2Provider(
   return {
     async authorizationUrl(request) {
       await clientOf(settings, flow, request.now)
-      const { authorize } = await flow.endpoints(request.now)
+      // The browser is sent on at once wherever an address is known, however old.
+      const { authorize } = await flow.endpoints(request.now, 0)
       const secrets = newSecrets(flow, request)
       const query = await authorizationQuery(settings, flow, request, secrets)
       return { url: withQuery(authorize, query), secrets }
@@ -83,9 +85,12 @@ function createGet({ send }: Upstream, tokens: Tokens): Grant['get'] {
       const body = parseJson(reply.body)
       const error = errorOf(body)
       if (reply.ok && error === '' && typeof body === 'object' && body !== null) return body
-      throw new ProviderError('profile', `${reply.address}: ${describe(reply, error)}`)
+      const message = `${reply.address}: ${describe(reply, error)}`
+      throw new ProviderError('profile', message, { isDown: isDown(reply) })
     } catch (error) {
-      if (error instanceof NoReply) throw new ProviderError('profile', error.message)
+      if (error instanceof NoReply) {
+        throw new ProviderError('profile', error.message, { isDown: true })
+      }
       throw error
     }
   }

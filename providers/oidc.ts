@@ -10,13 +10,13 @@ import {
   errors,
   type JWTPayload,
   type JWTVerifyResult,
-  jwtVerify,
-  type LocalJWKSet,
 } from 'jose'
 
 import { sameText } from './constant-time.ts'
-import type { Issuers, Metadata } from './issuers.ts'
+import type { Issuers } from './issuers.ts'
 import { text } from './json.ts'
+import { verifyWith } from './key-set.ts'
+import type { Metadata } from './metadata.ts'
 import { ProviderError } from './provider.ts'
 
 export interface IdTokenCheck {
@@ -26,6 +26,8 @@ export interface IdTokenCheck {
   discoverAt?: string | undefined
   /** One of these must be among the token's audiences. */
   audiences: readonly string[]
+  /** Whether this server itself has asked for the token. */
+  isOwnGrant?: boolean
   /** Compared with at_hash when the token has one. */
   accessToken?: string | undefined
   now: Date
@@ -53,6 +55,7 @@ export async function verifyIdToken(
   const { payload, protectedHeader } = await verify(issuers, metadata, token, issuer, check)
   checkTimes(payload, check.now)
   if (!text(payload.sub)) throw rejected('no sub')
+  checkAuthorizedParty(payload, check)
   if (check.accessToken) checkAtHash(payload, protectedHeader.alg, check.accessToken)
   return payload
 }
@@ -81,22 +84,21 @@ async function verify(
   { audiences, now }: IdTokenCheck,
 ): Promise<JWTVerifyResult> {
   const offered = metadata.algorithms.length > 0 ? metadata.algorithms : ['RS256']
-  const verifyWith = (keys: LocalJWKSet) =>
-    jwtVerify(token, keys, {
-      algorithms: offered.filter((algorithm) => asymmetric.includes(algorithm)),
-      issuer,
-      audience: [...audiences],
-      requiredClaims: ['exp', 'sub'],
-      currentDate: now,
-      clockTolerance: notBeforeLeewayMs / 1000,
-    })
+  const options = {
+    algorithms: offered.filter((algorithm) => asymmetric.includes(algorithm)),
+    issuer,
+    audience: [...audiences],
+    requiredClaims: ['exp', 'sub'],
+    currentDate: now,
+    clockTolerance: notBeforeLeewayMs / 1000,
+  }
   try {
-    return await verifyWith(await issuers.keys(metadata.jwksUri, now))
+    return await verifyWith(await issuers.keys(metadata.jwksUri, now), token, options)
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw translated(error)
   }
   const keys = await issuers.newerKeys(metadata.jwksUri, now)
-  return verifyWith(keys).catch((error: unknown) => {
+  return verifyWith(keys, token, options).catch((error: unknown) => {
     throw translated(error)
   })
 }
@@ -104,6 +106,21 @@ async function verify(
 /** The library has one leeway for both ends; ours is for clocks that run ahead, not for expiry. */
 function checkTimes({ exp = 0 }: JWTPayload, now: Date) {
   if (exp * 1000 <= now.getTime()) throw rejected('it has expired')
+}
+
+/**
+ * OpenID Connect Core §3.1.3.7 steps 4 and 5. A token with one audience that an app brought may name another party: the
+ * one that asked for it on behalf of the audience, as Google's does for an Android app.
+ */
+function checkAuthorizedParty({ azp, aud }: JWTPayload, { audiences, isOwnGrant }: IdTokenCheck) {
+  const hasSeveral = Array.isArray(aud) && aud.length > 1
+  if (azp === undefined) {
+    if (isOwnGrant && hasSeveral)
+      throw rejected('of several audiences none is the authorized party')
+    return
+  }
+  const isOurs = typeof azp === 'string' && audiences.includes(azp)
+  if ((isOwnGrant || hasSeveral) && !isOurs) throw rejected('the authorized party is another')
 }
 
 /** OpenID Connect Core §3.1.3.6: the left half of the hash that goes with the algorithm. */

@@ -28,6 +28,8 @@ export const openidConnect: ProviderDefinition = {
       'AUTH_EXTERNAL_OIDC_<NAME>_ISSUER':
         'required: the issuer, exactly as its metadata at `/.well-known/openid-configuration` says it',
       'AUTH_EXTERNAL_OIDC_<NAME>_SCOPES': 'instead of `openid email profile`',
+      'AUTH_EXTERNAL_OIDC_<NAME>_SKIP_NONCE_CHECK':
+        'true for a provider that does not repeat the nonce in its id_token; a wrong one is refused all the same',
     },
     notes: [
       'When the id_token has no address, the userinfo endpoint is asked.',
@@ -38,12 +40,13 @@ export const openidConnect: ProviderDefinition = {
   create(settings, upstream) {
     const accepts = (issuer: string) => acceptsIssuer(issuer, settings)
     return oauth2Provider(settings, upstream, {
-      endpoints: (now) => discoveredEndpoints(upstream.issuers, issuerOf(settings), accepts)(now),
+      endpoints: (now, patienceMs) =>
+        discoveredEndpoints(upstream.issuers, issuerOf(settings), accepts)(now, patienceMs),
       scopes: settings.scopes ?? standardScopes,
       pkce: true,
       nonce: true,
       async profile(grant) {
-        const check = { accepts, clientIds: settings.clientIds }
+        const check = { accepts, settings }
         const claims = await verifyCallbackIdToken(upstream.issuers, grant, check)
         return genericProfile(await withUserinfo(claims, grant, settings, upstream))
       },

@@ -96,6 +96,8 @@ export interface IdTokenRules {
   discoverAt?(settings: ProviderSettings): string
   /** False for the one provider whose tokens carry no usable nonce. */
   nonce: boolean
+  /** Whether a token without a nonce is accepted all the same. */
+  mayLackNonce?(claims: JWTPayload): boolean
   profile(claims: JWTPayload, settings: ProviderSettings): Profile
 }
 
@@ -148,9 +150,12 @@ export type ProviderFault =
 export class ProviderError extends Error {
   override name = 'ProviderError'
   readonly kind: ProviderFault
+  /** Nobody could have signed in: the provider gave no answer, or one that says so. */
+  readonly isDown: boolean
 
-  constructor(kind: ProviderFault, message: string) {
+  constructor(kind: ProviderFault, message: string, { isDown = false } = {}) {
     super(message)
     this.kind = kind
+    this.isDown = isDown
   }
 }

@@ -4,6 +4,7 @@ import {
   badIdToken,
   badOauthCallback,
   providerDisabled,
+  providerDown,
   providerRefused,
   providerUnusable,
   unexpectedFailure,
@@ -13,18 +14,20 @@ import { IdTokenFault } from '../../providers/id-token-fault.ts'
 import { ProviderError } from '../../providers/provider.ts'
 
 /** Before the browser is sent to the provider. */
-export function startFault(error: unknown): unknown {
+export function startFault(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError)) return error
+  if (error.isDown) return providerDown(provider, error)
   const sentence =
     error.kind === 'configuration'
       ? 'This provider is not configured completely'
-      : 'This provider cannot be reached at the moment'
+      : 'This provider does not say where to sign in'
   return providerUnusable(sentence, error)
 }
 
 /** When the browser has come back. */
-export function callbackFault(error: unknown): unknown {
+export function callbackFault(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError)) return error
+  if (error.isDown) return providerDown(provider, error)
   if (error.kind === 'callback') {
     return badOauthCallback('The callback does not belong to this sign-in', error)
   }
@@ -45,9 +48,11 @@ const callbackSentences: Record<
 }
 
 /** When an app brings the id_token itself; these messages are written for it. */
-export function idTokenFault(error: unknown): unknown {
-  if (error instanceof ProviderError) return callbackFault(error)
+export function idTokenFault(error: unknown, provider: string): unknown {
+  if (error instanceof ProviderError) return callbackFault(error, provider)
   if (!(error instanceof IdTokenFault)) return error
+  const { cause } = error
+  if (cause instanceof ProviderError && cause.isDown) return providerDown(provider, cause)
   return idTokenErrors[error.kind](error)
 }
 

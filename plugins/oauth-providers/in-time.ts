@@ -6,7 +6,7 @@ import { ProviderError } from '../../providers/provider.ts'
 export async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const done = new AbortController()
   const late = pause(milliseconds, undefined, { signal: done.signal }).then(() => {
-    throw new ProviderError('discovery', `no answer within ${milliseconds} ms`)
+    throw new ProviderError('discovery', `no answer within ${milliseconds} ms`, { isDown: true })
   })
   try {
     return await Promise.race([work, late])

@@ -49,9 +49,8 @@ export const apple: Vendor = {
       clientAuth: ['body'],
       clientSecret: createAppleSecret(settings),
       async profile(grant) {
-        const { clientIds } = settings
         const claims = await verifyCallbackIdToken(upstream.issuers, grant, {
-          ...{ accepts, clientIds, discoverAt: settings.url && url },
+          ...{ accepts, settings, mayLackNonce, discoverAt: settings.url && url },
         })
         const { sub, emails, claims: known } = profileOf(claims)
         return { sub, emails, claims: { ...known, ...nameOf(grant.callback.params.user) } }
@@ -59,7 +58,12 @@ export const apple: Vendor = {
     })
   },
 
-  idToken: { accepts: acceptsIssuer, nonce: true, profile: profileOf },
+  idToken: { accepts: acceptsIssuer, nonce: true, mayLackNonce, profile: profileOf },
+}
+
+/** Apple says so of a person who signs in on a system that is too old for nonces. */
+function mayLackNonce({ nonce_supported }: Claims): boolean {
+  return nonce_supported === false || nonce_supported === 'false'
 }
 
 function acceptsIssuer(issuer: string, settings: { url?: string | undefined }): boolean {

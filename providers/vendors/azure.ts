@@ -51,7 +51,7 @@ export const azure: Vendor = {
       pkce: true,
       nonce: true,
       async profile(grant) {
-        const check = { accepts, clientIds: settings.clientIds }
+        const check = { accepts, settings }
         return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check), settings)
       },
     })

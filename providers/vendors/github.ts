@@ -2,6 +2,7 @@ import { baseUrl } from '../base-url.ts'
 import { email, person } from '../identity.ts'
 import { at, list, text, truth } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
+import { unlessRefused } from '../optional.ts'
 import type { Vendor } from '../provider.ts'
 
 export const github: Vendor = {
@@ -15,6 +16,7 @@ export const github: Vendor = {
     notes: [
       'A GitHub App works as well when its account permission "Email addresses" is read-only.',
       'The address is the primary one of the account, whether it is public or not.',
+      'A GitHub App without that permission tells the public address at most, which then counts as unproven.',
     ],
   },
 
@@ -30,7 +32,7 @@ export const github: Vendor = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${api}/user`)
-        const emails = list(await get(`${api}/user/emails`))
+        const listed = await unlessRefused(get(`${api}/user/emails`))
         const id = text(at(user, 'id'))
         const login = text(at(user, 'login'))
         const avatar_url = text(at(user, 'avatar_url'))
@@ -38,15 +40,19 @@ export const github: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, text(at(user, 'name'))), ...names, avatar_url, iss: api },
-          emails: emails.flatMap((entry) =>
-            email(
-              text(at(entry, 'email')),
-              truth(at(entry, 'verified')),
-              truth(at(entry, 'primary')),
-            ),
-          ),
+          emails: listed === undefined ? publicEmail(user) : list(listed).flatMap(toEmail),
         }
       },
     })
   },
+}
+
+function toEmail(entry: unknown) {
+  const [verified, primary] = [truth(at(entry, 'verified')), truth(at(entry, 'primary'))]
+  return email(text(at(entry, 'email')), verified, primary)
+}
+
+/** What the profile shows is all there is where the list may not be read; nothing says that it is proven. */
+function publicEmail(user: unknown) {
+  return email(text(at(user, 'email')), false)
 }

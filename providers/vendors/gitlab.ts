@@ -2,6 +2,7 @@ import { baseUrl } from '../base-url.ts'
 import { email, person } from '../identity.ts'
 import { at, list, text } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
+import { atBest } from '../optional.ts'
 import type { Vendor } from '../provider.ts'
 
 export const gitlab: Vendor = {
@@ -23,7 +24,8 @@ export const gitlab: Vendor = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${host}/api/v4/user`)
-        const further = list(await get(`${host}/api/v4/user/emails`))
+        // They prove nothing, so that nobody is kept out who has no right to read them.
+        const further = list(await atBest(get(`${host}/api/v4/user/emails`)))
         const id = text(at(user, 'id'))
         const picture = text(at(user, 'avatar_url'))
         const confirmed = text(at(user, 'confirmed_at')) !== ''

@@ -36,7 +36,7 @@ export const google: Vendor = {
       nonce: true,
       async profile(grant) {
         if (grant.tokens.idToken !== '') {
-          const check = { accepts, discoverAt, clientIds: settings.clientIds }
+          const check = { accepts, discoverAt, settings }
           return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check))
         }
         const iss = `${api}/userinfo/v2/me`

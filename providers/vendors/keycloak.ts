@@ -1,3 +1,4 @@
+import { verifyCallbackIdToken } from '../callback-id-token.ts'
 import { genericProfile, otherClaims } from '../generic-claims.ts'
 import { email, person } from '../identity.ts'
 import { record, text, truth } from '../json.ts'
@@ -27,9 +28,14 @@ export const keycloak: Vendor = {
       },
       scopes: ['openid', 'profile', 'email'],
       pkce: true,
-      async profile({ get }) {
+      async profile(grant) {
         const iss = realm(settings)
-        const user = record(await get(`${iss}/protocol/openid-connect/userinfo`))
+        // The id_token is of use only to a client that has sent a nonce of its own.
+        if (grant.callback.secrets.nonce !== undefined) {
+          const accepts = (issuer: string) => issuer === iss
+          await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
+        }
+        const user = record(await grant.get(`${iss}/protocol/openid-connect/userinfo`))
         const sub = text(user.sub)
         const custom = otherClaims(user, ['name', 'sub', 'email', 'email_verified'])
         return {

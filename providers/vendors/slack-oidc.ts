@@ -20,7 +20,6 @@ export const slackOidc: Vendor = {
 
   create(settings, upstream) {
     const host = baseUrl(settings, 'https://slack.com')
-    const { clientIds } = settings
     return oauth2Provider(settings, upstream, {
       endpoints: () => ({
         authorize: `${host}/openid/connect/authorize`,
@@ -32,7 +31,7 @@ export const slackOidc: Vendor = {
         // The person is read from userInfo; the id_token proves that the code is of this flow.
         if (grant.tokens.idToken !== '') {
           const accepts = (issuer: string) => issuer === host
-          await verifyCallbackIdToken(upstream.issuers, grant, { accepts, clientIds })
+          await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
         }
         return slackProfile(await grant.get(`${host}/api/openid.connect.userInfo`), `${host}/api`)
       },

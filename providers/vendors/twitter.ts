@@ -1,7 +1,7 @@
 /** OAuth 1.0a (RFC 5849), which no other provider here uses. */
 import { baseUrl } from '../base-url.ts'
 import { sameText } from '../constant-time.ts'
-import { NoReply, parseJson, type Send } from '../http.ts'
+import { isDown, NoReply, parseJson, type Send } from '../http.ts'
 import { email, person, toIdentity } from '../identity.ts'
 import { at, text } from '../json.ts'
 import { oauth1Header } from '../oauth1.ts'
@@ -48,8 +48,9 @@ export const twitter: Vendor = {
         const { token, oauth_verifier } = callbackOf(callback)
         const address = `${api}/oauth/access_token`
         const access = await fetchToken(request, address, token, { oauth_verifier })
-        const iss = `${api}/1.1/account/verify_credentials.json?include_email=true&include_entities=false&skip_status=true`
-        const body = await signedGet({ ...request, fault: 'profile' }, iss, access)
+        const iss = `${api}/1.1/account/verify_credentials.json`
+        const query = 'include_email=true&include_entities=false&skip_status=true'
+        const body = await signedGet({ ...request, fault: 'profile' }, `${iss}?${query}`, access)
         const tokens = { accessToken: access.token, refreshToken: '', idToken: '' }
         const profile = profileOf(parseJson(body), iss)
         return toIdentity(profile, { ...tokens, tokenType: '', reply: undefined })
@@ -90,9 +91,10 @@ async function signedGet(
   try {
     const reply = await send(url, { headers: { authorization: oauth1Header(signed) } })
     if (reply.ok) return reply.body
-    throw new ProviderError(fault, `${reply.address}: ${describe(reply, '')}`)
+    const message = `${reply.address}: ${describe(reply, '')}`
+    throw new ProviderError(fault, message, { isDown: isDown(reply) })
   } catch (error) {
-    if (error instanceof NoReply) throw new ProviderError(fault, error.message)
+    if (error instanceof NoReply) throw new ProviderError(fault, error.message, { isDown: true })
     throw error
   }
 }

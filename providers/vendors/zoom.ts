@@ -1,6 +1,6 @@
 import { baseUrl } from '../base-url.ts'
 import { email, fullName, person } from '../identity.ts'
-import { at, text } from '../json.ts'
+import { at, text, truth } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
 import type { Vendor } from '../provider.ts'
 
@@ -33,8 +33,7 @@ export const zoom: Vendor = {
         const user = await get(`${api}/users/me`)
         const id = text(at(user, 'id'))
         const name = fullName(text(at(user, 'first_name')), text(at(user, 'last_name')))
-        const unproven =
-          text(at(user, 'login_type')) === byAddress && text(at(user, 'verified')) !== '1'
+        const unproven = text(at(user, 'login_type')) === byAddress && !isVerified(user)
         return {
           sub: id,
           claims: { ...person(id, name, text(at(user, 'pic_url'))), iss: api },
@@ -43,4 +42,10 @@ export const zoom: Vendor = {
       },
     })
   },
+}
+
+/** Documented as a number; other forms have been met. */
+function isVerified(user: unknown): boolean {
+  const verified = at(user, 'verified')
+  return truth(verified) || text(verified) === '1'
 }

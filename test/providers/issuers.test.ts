@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { discoveredEndpoints } from '../../providers/issuers.ts'
 import { verifyIdToken } from '../../providers/oidc.ts'
 import { createUpstream } from '../../providers/upstream.ts'
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
@@ -55,6 +56,82 @@ suite('discovery', () => {
     for (let second = 32; second < 60; second++) await assert.rejects(verifyAt(second))
     assert.equal(issuer.state.asked.length, asked)
   })
+
+  const broken: Record<string, object | string> = {
+    'a page': '<h1>Maintenance</h1>',
+    'cut off': '{"issuer":"https://op.test","jwks_u',
+    'another issuer': { issuer: 'https://evil.test', jwks_uri: 'https://evil.test/jwks' },
+    'without keys': { jwks_uri: undefined },
+    'keys at an address that is none': { jwks_uri: 'javascript:alert(1)' },
+    'without the endpoints there were': { authorization_endpoint: '', token_endpoint: null },
+  }
+  for (const [title, changes] of Object.entries(broken)) {
+    test(`a document that is ${title} does not take the place of a good one`, async () => {
+      const { issuer, verifyAt, endpointsAt } = open()
+      await verifyAt(0)
+      issuer.state.changes = changes
+      await verifyAt(4000)
+      assert.equal((await endpointsAt(4001)).authorize, `${iss}/authorize`)
+      issuer.state.changes = { authorization_endpoint: `${iss}/moved` }
+      await verifyAt(4031)
+      assert.equal((await endpointsAt(4032)).authorize, `${iss}/moved`)
+    })
+  }
+
+  const spoiled: Record<string, unknown[]> = {
+    'no list of keys': [],
+    'keys of no kind': [{ kid: 'key-1' }, null],
+    'a secret': [{ kty: 'oct', kid: 'key-1', k: 'c2VjcmV0' }],
+  }
+  for (const [title, keys] of Object.entries(spoiled)) {
+    test(`${title}: the keys before serve on`, async () => {
+      const { issuer, verifyAt } = open()
+      await verifyAt(0)
+      issuer.state.keys = keys
+      await verifyAt(4000)
+      await assert.rejects(verifyAt(4031, { ...foreign, kid: 'key-2' }), { kind: 'id_token' })
+      await verifyAt(4032)
+    })
+  }
+
+  test('an odd key does not spoil the others', async () => {
+    const { issuer, verifyAt } = open()
+    const odd = [
+      ...[
+        null,
+        'key',
+        7,
+        [],
+        {},
+        { kty: 'XYZ', kid: 'new' },
+        { kty: 'RSA', kid: 'half', e: 'AQAB' },
+      ],
+      ...[
+        { kty: 'EC', crv: 'P-999', x: 'x', y: 'y' },
+        { kty: 'oct', kid: 'key-1', k: 'c2VjcmV0' },
+      ],
+    ]
+    issuer.state.keys = [...odd, signing.jwk]
+    await verifyAt(0)
+  })
+
+  test('two keys of one id: whichever has signed', async () => {
+    const { issuer, verifyAt } = open()
+    issuer.state.keys = [foreign.jwk, signing.jwk]
+    await verifyAt(0)
+    issuer.state.keys = [foreign.jwk, { ...foreign.jwk }]
+    await assert.rejects(verifyAt(4000), { kind: 'id_token' })
+  })
+
+  test('a silent issuer keeps nobody waiting who can be served from an old copy', async () => {
+    const { issuer, verifyAt, endpointsAt } = open()
+    await verifyAt(0)
+    issuer.state.silent = true
+    const begun = performance.now()
+    assert.equal((await endpointsAt(4000)).authorize, `${iss}/authorize`)
+    assert.ok(performance.now() - begun < 500)
+    await verifyAt(4000)
+  })
 })
 
 function open() {
@@ -70,5 +147,10 @@ function open() {
     const accepts = (claimed: string) => claimed === iss
     return verifyIdToken(issuers, token, { accepts, audiences: ['app'], now })
   }
-  return { issuer, verifyAt }
+  /** As the browser is sent on, which waits for nothing that is known. */
+  async function endpointsAt(second: number) {
+    const now = new Date(start.getTime() + second * 1000)
+    return discoveredEndpoints(issuers, iss, (claimed) => claimed === iss)(now, 0)
+  }
+  return { issuer, verifyAt, endpointsAt }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Identity } from '../../providers/provider.ts'
+import type { Answer } from '../support/providers/fake-provider.ts'
 import { json, start } from '../support/providers/sign-in.ts'
 
 suite('profiles with less or more in them', () => {
@@ -63,6 +64,20 @@ suite('profiles with less or more in them', () => {
       { email_verified: true },
     ],
     [
+      'Zoom, proven, and said so in words',
+      'zoom',
+      '/v2/users/me',
+      { id: 'z', email, login_type: '100', verified: 'true' },
+      { email_verified: true },
+    ],
+    [
+      'Zoom, proven, and said so by a boolean',
+      'zoom',
+      '/v2/users/me',
+      { id: 'z', email, login_type: 100, verified: true },
+      { email_verified: true },
+    ],
+    [
       'LinkedIn without address',
       'linkedin',
       '/v2/emailAddress',
@@ -111,4 +126,39 @@ suite('profiles with less or more in them', () => {
       assert.ok(!Object.values(claims).includes(''))
     })
   }
+})
+
+suite('a list of addresses that cannot be read', () => {
+  const refusals: [string, Answer | 'silence'][] = [
+    ['refused', { status: 403, body: '{"message":"Resource not accessible by integration"}' }],
+    ['not found', { status: 404, body: '{"message":"404 Not Found"}' }],
+    ['a page', { type: 'text/html', body: '<h1>Sign in</h1>' }],
+  ]
+  for (const [title, answer] of refusals) {
+    test(`github, ${title}: the public address, as an unproven one`, async (t) => {
+      const { fake, signIn } = await start(t, 'github')
+      fake.instead.set('/api/v3/user/emails', answer)
+      assert.deepEqual((await signIn()).emails, [])
+      const user = { id: 42, login: 'ann', email: 'ann@ex.test' }
+      fake.instead.set('/api/v3/user', json(user))
+      const { providerId, emails } = await signIn()
+      assert.equal(providerId, '42')
+      assert.deepEqual(emails, [{ email: 'ann@ex.test', verified: false, primary: true }])
+    })
+  }
+
+  for (const [title, answer] of [...refusals, ['silent', 'silence'] as const]) {
+    test(`gitlab, ${title}: the address of the profile, which is proven`, async (t) => {
+      const { fake, signIn } = await start(t, 'gitlab')
+      fake.instead.set('/api/v4/user/emails', answer)
+      const { emails } = await signIn()
+      assert.deepEqual(emails, [{ email: 'ann@ex.test', verified: true, primary: true }])
+    })
+  }
+
+  test('github: one that cannot be had now is waited for another time', async (t) => {
+    const { fake, signIn } = await start(t, 'github')
+    fake.instead.set('/api/v3/user/emails', { status: 502, body: '' })
+    await assert.rejects(signIn(), { kind: 'profile', isDown: true })
+  })
 })

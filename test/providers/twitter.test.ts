@@ -20,7 +20,7 @@ suite('twitter', () => {
         ...{ sub: '9', provider_id: '9', name, full_name: name, picture, avatar_url: picture },
         ...{ preferred_username: 'ann', user_name: 'ann', email: 'ann@ex.test' },
         ...{ email_verified: true, phone_verified: false },
-        iss: `${fake.origin}/1.1/account/verify_credentials.json?include_email=true&include_entities=false&skip_status=true`,
+        iss: `${fake.origin}/1.1/account/verify_credentials.json`,
       },
       emails: [{ email: 'ann@ex.test', verified: true, primary: true }],
       providerToken: 'at',

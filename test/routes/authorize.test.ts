@@ -172,19 +172,10 @@ suite('GET /authorize', () => {
       ...providerEnv('keycloak', 'http://127.0.0.1:9/realm'),
       AUTH_EXTERNAL_KEYCLOAK_ID_TOKEN_ONLY: 'true',
       AUTH_EXTERNAL_KEYCLOAK_SECRET: '',
-      AUTH_EXTERNAL_OIDC_ACME_ISSUER: 'http://127.0.0.1:9',
-      AUTH_EXTERNAL_OIDC_ACME_CLIENT_ID: 'c',
-      AUTH_EXTERNAL_OIDC_ACME_SECRET: 's',
-      AUTH_EXTERNAL_OIDC_ACME_REDIRECT_URI: 'http://app.test/callback',
     }
     const { app } = await externalServer(t, { env })
-    const said = {
-      keycloak: 'This provider is not configured completely',
-      acme: 'This provider cannot be reached at the moment',
-    }
-    for (const [provider, msg] of Object.entries(said)) {
-      const response = await app.inject(`/authorize?provider=${provider}`)
-      assert.deepEqual(response.json(), { code: 400, error_code: 'validation_failed', msg })
-    }
+    const response = await app.inject('/authorize?provider=keycloak')
+    const msg = 'This provider is not configured completely'
+    assert.deepEqual(response.json(), { code: 400, error_code: 'validation_failed', msg })
   })
 })

@@ -16,19 +16,50 @@ export function withCappedClaims({ config }: House<'config'>, person: OauthPerso
   return { ...person, identity: { ...identity, claims: capped(identity.claims, most) } }
 }
 
-function capped(claims: Identity['claims'], most: number): Identity['claims'] {
-  const bySize = Object.entries(claims)
-    .map(([key, value]) => ({ key, size: essential.includes(key) ? 0 : sizeOf(key, value) }))
-    .toSorted((left, right) => left.size - right.size)
-  let total = 0
-  const kept = new Set<string>()
-  for (const { key, size } of bySize) {
-    total += size
-    if (total <= most) kept.add(key)
-  }
-  return Object.fromEntries(Object.entries(claims).filter(([key]) => kept.has(key)))
+type Claims = Identity['claims']
+
+function capped({ custom_claims, ...claims }: Claims, most: number): Claims {
+  // One long list of groups is no reason to lose the other claims beside it.
+  const custom = Object.entries(isRecord(custom_claims) ? custom_claims : {})
+  const all = [
+    ...Object.entries(claims).map(([key, value]) => ({ key, value, isCustom: false })),
+    ...custom.map(([key, value]) => ({ key, value, isCustom: true })),
+  ]
+  const kept = shortest(all, most)
+  const named = kept.filter(({ isCustom }) => !isCustom)
+  const others = kept.filter(({ isCustom }) => isCustom)
+  return { ...toRecord(named), ...(others.length > 0 && { custom_claims: toRecord(others) }) }
 }
 
-function sizeOf(key: string, value: unknown): number {
+interface Claim {
+  key: string
+  value: unknown
+  isCustom: boolean
+}
+
+/** As many as fit, the shorter ones first, in the order they came in. */
+function shortest(claims: readonly Claim[], most: number): Claim[] {
+  const bySize = claims
+    .map((claim) => ({ claim, size: sizeOf(claim) }))
+    .toSorted((left, right) => left.size - right.size)
+  let total = 0
+  const kept = new Set<Claim>()
+  for (const { claim, size } of bySize) {
+    total += size
+    if (total <= most) kept.add(claim)
+  }
+  return claims.filter((claim) => kept.has(claim))
+}
+
+function sizeOf({ key, value, isCustom }: Claim): number {
+  if (!isCustom && essential.includes(key)) return 0
   return Buffer.byteLength(JSON.stringify({ [key]: value }))
+}
+
+function toRecord(claims: readonly Claim[]): Claims {
+  return Object.fromEntries(claims.map(({ key, value }) => [key, value]))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

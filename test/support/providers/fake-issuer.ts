@@ -1,11 +1,13 @@
 /** Metadata and keys of any issuer, without a network; counts what was asked for. */
-import type { JWK } from 'jose'
-
 import { signing } from './keys.ts'
 
 export function fakeIssuer() {
   const state = {
-    keys: [signing.jwk] as JWK[],
+    keys: [signing.jwk] as unknown[],
+    /** What the metadata say otherwise, or an answer that is none. */
+    changes: {} as object | string,
+    /** Nothing is answered, however long anybody waits. */
+    silent: false,
     algorithms: ['RS256', 'HS256', 'none'] as string[] | undefined,
     down: false,
     asked: [] as string[],
@@ -17,14 +19,19 @@ export function fakeIssuer() {
     const url = input instanceof Request ? input.url : input.toString()
     state.asked.push(url)
     if (state.down) throw new TypeError('fetch failed')
+    if (state.silent) return new Promise(() => {})
     if (url.endsWith('/jwks')) return Response.json({ keys: state.keys })
+    if (typeof state.changes === 'string') return new Response(state.changes)
     const address = url.replace('/.well-known/openid-configuration', '')
     // Microsoft's older issuers end with a slash.
     const issuer = address.includes('sts.windows.net') ? `${address}/` : address
     return Response.json({
       issuer: state.renamed.get(issuer) ?? issuer,
+      authorization_endpoint: `${address}/authorize`,
+      token_endpoint: `${address}/token`,
       jwks_uri: `${address}/jwks`,
       id_token_signing_alg_values_supported: state.algorithms,
+      ...state.changes,
     })
   }
 

@@ -1,0 +1,103 @@
+/** Profiles as no documentation has them, up to the row they end in: nobody is kept out by what can be left out. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { externalServer, providerEnv } from '../support/external.ts'
+import { goThere } from '../support/providers/browser.ts'
+import { cases } from '../support/providers/documented.ts'
+import { startFakeProvider } from '../support/providers/fake-provider.ts'
+
+suite('an odd profile', () => {
+  test('loses what cannot be stored, and opens a session', async (t) => {
+    const { signIn, metadataOf } = await start(t)
+    const nested = `${'['.repeat(5000)}1${']'.repeat(5000)}`
+    const odd: [string, string, Record<string, unknown>][] = [
+      ['half an emoji', `"name":"Ann \\ud83d"`, { name: 'Ann \ufffd' }],
+      [
+        'NUL',
+        `"name":"A\\u0000nn","a\\u0000b":"c\\u0000"`,
+        { name: 'Ann', custom_claims: { ab: 'c' } },
+      ],
+      ['nothing but NUL', `"name":"\\u0000"`, {}],
+      ['5,000 levels', `"name":"Ann","deep":${nested},"flat":1`, { name: 'Ann' }],
+      ['a key that is a trap', `"__proto__":{"email":"evil@ex.test"}`, {}],
+      ['a number without end', `"name":"Ann","big":1e999`, { name: 'Ann' }],
+    ]
+    for (const [index, [title, fields, expected]] of odd.entries()) {
+      const email = `odd${index}@ex.test`
+      const seen = await signIn(
+        `{"sub":"k${index}","email":"${email}","email_verified":true,${fields}}`,
+      )
+      assert.ok(seen.get('access_token'), `${title}: ${seen}`)
+      const metadata = await metadataOf(email)
+      for (const [claim, value] of Object.entries(expected)) {
+        assert.deepEqual(metadata[claim], value, title)
+      }
+    }
+    const depth = JSON.stringify(await metadataOf('odd3@ex.test')).split('[').length - 1
+    assert.ok(depth > 20 && depth <= 32, `${depth} levels`)
+  })
+
+  test('that makes somebody else of a person is refused', async (t) => {
+    const { signIn } = await start(t)
+    const address = `"email":"ann@ex.test","email_verified":true`
+    assert.ok((await signIn(`{"sub":"k1",${address}}`)).get('access_token'))
+    const refused = [
+      `{"sub":"k\\u00001",${address}}`,
+      `{"sub":"k1\\ud83d",${address}}`,
+      `{"sub":"${'k'.repeat(5000)}",${address}}`,
+      `{"sub":"k2","email":"ann\\u0000@ex.test","email_verified":true}`,
+      `{"sub":"k3","email":"ann@ex.test\\ud83d","email_verified":true}`,
+    ]
+    for (const body of refused) {
+      const seen = await signIn(body)
+      assert.equal(seen.get('access_token'), null)
+      assert.ok(seen.get('error'), seen.toString())
+    }
+  })
+
+  test('with 391 groups keeps the rest, and its token is short enough for a header', async (t) => {
+    const { app, signIn, metadataOf } = await start(t)
+    const groups = Array.from({ length: 391 }, () => crypto.randomUUID())
+    const seen = await signIn(
+      JSON.stringify({
+        ...{ sub: 'k1', name: 'Ann', email: 'ann@ex.test', email_verified: true },
+        ...{ groups, tid: 'tenant', roles: ['reader'] },
+      }),
+    )
+    const token = seen.get('access_token') ?? ''
+    assert.ok(token.length > 0 && token.length <= 16_384, `${token.length} characters`)
+    const { name, custom_claims } = await metadataOf('ann@ex.test')
+    assert.deepEqual([name, custom_claims], ['Ann', { tid: 'tenant', roles: ['reader'] }])
+    const headers = { authorization: `Bearer ${token}` }
+    assert.equal((await app.inject({ url: '/user', headers })).statusCode, 200)
+  })
+})
+
+/** A server with Keycloak, which hands on whatever it is told of a person. */
+async function start(t: TestContext) {
+  const documented = cases.keycloak?.documented
+  assert.ok(documented)
+  const fake = await startFakeProvider(t, documented)
+  const { app } = await externalServer(t, { env: providerEnv('keycloak', fake.origin) })
+
+  /** The fragment or query that the browser ends with. */
+  async function signIn(body: string): Promise<URLSearchParams> {
+    fake.instead.set('/protocol/openid-connect/userinfo', { body })
+    const sent = await app.inject('/authorize?provider=keycloak')
+    const fields = new URLSearchParams(await goThere(String(sent.headers.location)))
+    const back = await app.inject(`/callback?${fields}`)
+    assert.equal(back.statusCode, 302, back.body)
+    return new URLSearchParams(new URL(String(back.headers.location)).hash.slice(1))
+  }
+
+  async function metadataOf(email: string): Promise<Record<string, unknown>> {
+    const row = await app.db
+      .selectFrom('users')
+      .select('raw_user_meta_data')
+      .where('email', '=', email)
+      .executeTakeFirstOrThrow()
+    return { ...row.raw_user_meta_data }
+  }
+  return { app, signIn, metadataOf }
+}

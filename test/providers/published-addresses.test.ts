@@ -1,0 +1,66 @@
+/** Where the browser is sent while a provider's machines cannot be asked. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { createProvider, providerNames } from '../../providers/registry.ts'
+import { fakeIssuer } from '../support/providers/fake-issuer.ts'
+import { publicAddressOf } from '../support/providers/public-addresses.ts'
+import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+
+const request = { state: 's', scopes: [], params: {}, now: new Date() }
+
+suite('the way to a provider', () => {
+  for (const name of providerNames) {
+    // OAuth 1.0a begins with a request, and Keycloak is wherever the operator has it.
+    if (name === 'twitter' || name === 'keycloak') continue
+    test(`${name}: needs no network`, async () => {
+      const silent: typeof globalThis.fetch = () => new Promise(() => {})
+      const provider = createProvider(name, settingsOf({ privateKey: '' }), upstreamOf(silent))
+      assert.ok(provider)
+      const begun = performance.now()
+      const { url } = await provider.authorizationUrl(request)
+      assert.ok(performance.now() - begun < 500)
+      const bases = Object.keys(publicAddressOf[name]?.bases ?? {})
+      assert.ok(
+        bases.some((base) => url.href.startsWith(base)),
+        url.href,
+      )
+    })
+  }
+
+  for (const [name, iss] of Object.entries({
+    google: 'https://accounts.google.com',
+    apple: 'https://appleid.apple.com',
+  })) {
+    test(`${name}: discovery has the last word`, async () => {
+      const issuer = fakeIssuer()
+      issuer.state.down = true
+      const upstream = upstreamOf(issuer.fetch)
+      const provider = createProvider(name, settingsOf({}), upstream)
+      assert.ok(provider)
+      const published = (await provider.authorizationUrl(request)).url
+      assert.equal(published.origin, iss)
+      assert.equal(issuer.state.asked.length, 1)
+
+      issuer.state.down = false
+      issuer.state.changes = { authorization_endpoint: 'https://moved.test/authorize' }
+      const later = new Date(request.now.getTime() + 31_000)
+      await upstream.issuers.metadata(iss, () => true, later)
+      const { url } = await provider.authorizationUrl({ ...request, now: later })
+      assert.equal(url.origin, 'https://moved.test')
+    })
+  }
+
+  test('google: codes are exchanged and tokens verified while discovery is down', async () => {
+    const asked: string[] = []
+    const noDiscovery: typeof globalThis.fetch = async (input) => {
+      asked.push(input instanceof Request ? input.url : input.toString())
+      throw new TypeError('fetch failed')
+    }
+    const provider = createProvider('google', settingsOf({}), upstreamOf(noDiscovery))
+    const { secrets } = (await provider?.authorizationUrl(request)) ?? assert.fail()
+    const callback = { params: { code: 'c' }, secrets, now: new Date() }
+    await assert.rejects(provider?.identity(callback) ?? assert.fail(), { isDown: true })
+    assert.ok(asked.includes('https://oauth2.googleapis.com/token'), asked.join())
+  })
+})
