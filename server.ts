@@ -23,7 +23,11 @@ export async function run(): Promise<void> {
   const env = withDotEnv(process.env)
   const config = readConfig(env, { dev: false, warn: (notice) => notices.push(notice) })
   handOverTelemetryVariables(env)
-  const logger = createLogger({ level: config.LOG_LEVEL, file: config.AUTH_LOG_FILE })
+  const logger = createLogger({
+    level: config.LOG_LEVEL,
+    file: config.AUTH_LOG_FILE,
+    isShared: config.AUTH_WORKERS > 1,
+  })
   const worker = process.env[workerVariable]
   if (worker !== undefined) return serve(withOwnMetricsPort(config, Number(worker)), logger)
   for (const notice of notices) logger.log.warn(notice)

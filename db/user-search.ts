@@ -1,9 +1,9 @@
-/** The list of people: pages of it, and who matches a search. */
+/** Who is in a list of people, and who matches a search: the conditions of the statements that list and count. */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
-import { userColumns } from './user-columns.ts'
-import { nilUuid, type UserRow } from './users.ts'
+import { preparedRow, type ValueOf } from './prepared-statement.ts'
+import { nilUuid } from './users.ts'
 
 /** A text that is looked for in several columns. */
 export interface Search {
@@ -31,77 +31,66 @@ export interface Listing {
 /** Up to so many are counted; above it, Postgres's own statistics are told instead. */
 export const exactCountLimit = 10_000
 
-/** By the statistics; -1 while there are none. */
-const everybody = sql<number>`(select reltuples::bigint from pg_class where oid = users.tableoid)`
+/** What a search looks into; each combination is a statement of its own. */
+export type Searched = keyof Search
 
-export type ListedUser = UserRow & { counted: number | null; estimated: number }
+const searchable = ['email', 'phone', 'name', 'id', 'owner'] as const
 
-const isListed = ({ aud, search }: Listing) => {
-  return (eb: ExpressionBuilder<Database, 'users'>): Expression<SqlBool> =>
-    eb.and([
-      eb('users.instance_id', '=', nilUuid),
-      eb('users.aud', '=', aud),
-      ...(search ? [eb.or(matches(eb, search))] : []),
-    ])
+export function searchedIn({ search = {} }: Listing): Searched[] {
+  return searchable.filter((name) => search[name])
 }
 
-function matches(eb: ExpressionBuilder<Database, 'users'>, search: Search) {
-  const { email, phone, name, id, owner } = search
-  return [
-    ...(email ? [eb('users.email', 'like', email)] : []),
-    ...(phone ? [eb('users.phone', 'like', phone)] : []),
-    ...(name ? [sql<SqlBool>`lower(users.postern_name) like ${name}`] : []),
-    ...(id ? [eb('users.id', '=', id)] : []),
-    ...(owner ? [isOwner(owner)] : []),
-  ]
+export interface ListValues {
+  aud: string
+  email: string
+  phone: string
+  name: string
+  id: string
+  ownerEmail: string | null
+  ownerPhone: string | null
+}
+
+export function listValues({ aud, search = {} }: Listing): ListValues {
+  const { email = '', phone = '', name = '', id = '', owner } = search
+  const whole = { ownerEmail: owner?.email ?? null, ownerPhone: owner?.phone ?? null }
+  return { aud, email, phone, name, id, ...whole }
+}
+
+export function isListed(value: ValueOf<ListValues>, searched: readonly string[]) {
+  return (eb: ExpressionBuilder<Database, 'users'>): Expression<SqlBool> => {
+    const found = matches(eb, value, searched)
+    return eb.and([
+      eb('users.instance_id', '=', sql.lit(nilUuid)),
+      eb('users.aud', '=', value('aud')),
+      ...(found.length > 0 ? [eb.or(found)] : []),
+    ])
+  }
+}
+
+function matches(
+  eb: ExpressionBuilder<Database, 'users'>,
+  value: ValueOf<ListValues>,
+  searched: readonly string[],
+) {
+  const conditions = {
+    email: () => eb('users.email', 'like', value('email')),
+    phone: () => eb('users.phone', 'like', value('phone')),
+    name: () => sql<SqlBool>`lower(users.postern_name) like ${value('name')}`,
+    id: () => eb('users.id', '=', value('id')),
+    owner: () => isOwner(value),
+  }
+  return searchable.filter((name) => searched.includes(name)).map((name) => conditions[name]())
 }
 
 /** In the form that users_instance_id_email_idx serves: the unique index leaves out people of organisations. */
-function isOwner({ email, phone }: Owner) {
-  return sql<SqlBool>`(lower(users.email) = ${email} or users.phone = ${phone})`
+function isOwner(value: ValueOf<Pick<ListValues, 'ownerEmail' | 'ownerPhone'>>) {
+  return sql<SqlBool>`(lower(users.email) = ${value('ownerEmail')} or users.phone = ${value('ownerPhone')})`
 }
 
-/**
- * One page by number and one row more, which tells whether another page follows. Only when one does, the matches
- * are counted, up to `exactCountLimit` + 1; those of a search only where there are few people, as counting them costs
- * many times what finding the first does.
- */
-export function listPage(
-  db: Db,
-  listing: Listing,
-  { offset, size }: { offset: number; size: number },
-): Promise<ListedUser[]> {
-  const { direction, search } = listing
-  return db
-    .with('page', (eb) =>
-      eb
-        .selectFrom('users')
-        .select('users.id')
-        .where(isListed(listing))
-        .orderBy('users.created_at', direction)
-        .orderBy('users.id', direction)
-        .offset(offset)
-        .limit(size + 1),
-    )
-    .with('counts', (eb) =>
-      eb
-        .selectFrom('users')
-        .select('users.id')
-        .where(isListed(listing))
-        .limit(exactCountLimit + 1),
-    )
-    .selectFrom('page')
-    .innerJoin('users', 'users.id', 'page.id')
-    .select(userColumns)
-    .select([
-      sql<number | null>`case when (select count(*) from page) > ${size}
-        and (${search === undefined} or ${everybody} <= ${exactCountLimit})
-        then (select count(*) from counts) end`.as('counted'),
-      sql<number>`${everybody}`.as('estimated'),
-    ])
-    .orderBy('users.created_at', direction)
-    .orderBy('users.id', direction)
-    .execute()
+/** The condition with the values in it, for a statement that is planned for them. */
+function isListedBy(listing: Listing) {
+  const values = listValues(listing)
+  return isListed((name) => sql`${values[name]}`, searchedIn(listing))
 }
 
 /** How many match, up to `exactCountLimit` + 1: for a page beyond the last. */
@@ -111,7 +100,7 @@ export async function countListed(db: Db, listing: Listing): Promise<number> {
       db
         .selectFrom('users')
         .select('users.id')
-        .where(isListed(listing))
+        .where(isListedBy(listing))
         .limit(exactCountLimit + 1)
         .as('counts'),
     )
@@ -125,61 +114,26 @@ export async function estimateListed(db: Db, listing: Listing): Promise<number> 
   const [plan] = await db
     .selectFrom('users')
     .select('users.id')
-    .where(isListed(listing))
+    .where(isListedBy(listing))
     .explain<{ 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }>('json')
   return plan?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0
 }
 
-/** The row after which the list goes on. */
-export interface Cursor {
-  /** Microseconds since the epoch: more than a Date holds, as rows of one millisecond must not be lost. */
-  createdAt: number
-  id: string
-}
+type OwnerValues = Pick<ListValues, 'aud' | 'ownerEmail' | 'ownerPhone'>
 
-/** The latest moment a cursor can name, in microseconds: the year 2255, exact in a double. */
-export const endOfTime = 9_000_000_000_000_000
-
-/** What follows a cursor, however deep it lies, and one row more. */
-export function listAfter(
-  db: Db,
-  listing: Listing,
-  { after, size }: { after: Cursor | undefined; size: number },
-): Promise<(UserRow & { place: number })[]> {
-  const { direction } = listing
-  const comparison = sql.raw(direction === 'asc' ? '>' : '<')
-  return db
-    .selectFrom('users')
-    .select(userColumns)
-    .select(
-      sql<number>`coalesce((extract(epoch from users.created_at) * 1000000)::bigint, ${endOfTime})`.as(
-        'place',
-      ),
-    )
-    .where(isListed(listing))
-    .$if(after !== undefined, (qb) =>
-      qb.where(
-        sql<SqlBool>`(users.created_at, users.id)
-          ${comparison} ('epoch'::timestamptz + ${after?.createdAt}::float8 * interval '1 microsecond', ${after?.id}::uuid)`,
-      ),
-    )
-    .orderBy('users.created_at', direction)
-    .orderBy('users.id', direction)
-    .limit(size + 1)
-    .execute()
-}
-
-/** Whether somebody has one of these addresses, whole. */
-export async function hasOwner(db: Db, owner: Owner, aud: string): Promise<boolean> {
-  const row = await db
+const findOwner = preparedRow((db, value: ValueOf<OwnerValues>) =>
+  db
     .selectFrom('users')
     .select('users.id')
-    .where('users.instance_id', '=', nilUuid)
-    .where('users.aud', '=', aud)
-    .where(isOwner(owner))
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+    .where('users.instance_id', '=', sql.lit(nilUuid))
+    .where('users.aud', '=', value('aud'))
+    .where(isOwner(value))
+    .limit(sql.lit(1)),
+)
+
+/** Whether somebody has one of these addresses, whole. */
+export async function hasOwner(db: Db, { email, phone }: Owner, aud: string): Promise<boolean> {
+  return (await findOwner(db, { aud, ownerEmail: email, ownerPhone: phone })) !== undefined
 }
 
 /** Whether any part of a text is found by index; otherwise only its start is. */

@@ -27,6 +27,8 @@ export interface LoggerOptions {
   level: string
   /** Appended to instead of standard output. */
   file?: string | undefined
+  /** Other processes write to the same output. */
+  isShared?: boolean
 }
 
 export interface Logger {
@@ -35,19 +37,22 @@ export interface Logger {
   reopen(): void
 }
 
-/** Lines are written some at a time: a system call for each would be a tenth of a short request's cost. */
+/** Lines are written many at a time: a system call for each would be a tenth of a short request's cost. */
 const buffering = {
   sync: false,
-  /** Characters. Several processes may share a pipe, where up to 4 KiB stay in one piece. */
-  minLength: 2_048,
   /** Milliseconds after which few lines are written as well. */
   periodicFlush: 100,
 }
+/** Characters that are collected before they are written. */
+const fewCharacters = 12_288
+/** Where several processes share a pipe, up to 4 KiB stay in one piece. */
+const fewSharedCharacters = 2_048
 
 /** What is not written yet when the process ends is written then. */
-export function createLogger({ level, file }: LoggerOptions): Logger {
+export function createLogger({ level, file, isShared = false }: LoggerOptions): Logger {
   const to = file ? { dest: file, mkdir: true } : { fd: process.stdout.fd }
-  const destination = pino.destination({ ...to, ...buffering })
+  const minLength = isShared ? fewSharedCharacters : fewCharacters
+  const destination = pino.destination({ ...to, ...buffering, minLength })
   return { log: createPino(level, destination), reopen: () => file && destination.reopen() }
 }
 

@@ -15,6 +15,15 @@ pg.defaults.parseInputDatesAsUTC = true
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => new Date(`${text.replace(' ', 'T')}Z`))
 types.setTypeParser(pg.types.builtins.INT8, Number)
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp)
+
+const parseTimestamp: (text: string) => Date = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
+
+/** In UTC, which most sessions of Postgres are in, it is nearly ISO 8601, which is read faster. */
+function readTimestamp(text: string): Date {
+  if (text[10] !== ' ' || !text.endsWith('+00')) return parseTimestamp(text)
+  return new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`)
+}
 
 export interface PoolOptions {
   connectionString: string

@@ -1,32 +1,34 @@
 /** Looking through the people: what a search text means, how many match, and where the list goes on. */
 import {
+  type CountedUser,
   type Cursor,
-  countListed,
   endOfTime,
+  type ListedUser,
+  listAfter,
+  listPage,
+} from '../../../db/user-list.ts'
+import {
+  countListed,
   estimateListed,
   exactCountLimit,
   hasOwner,
   hasTrigramIndex,
-  type ListedUser,
   type Listing,
-  listAfter,
-  listPage,
   type Search,
 } from '../../../db/user-search.ts'
-import type { UserRow } from '../../../db/users.ts'
 import { validationFailed } from '../../../errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import type { Page, Total } from '../../../schemas/pagination.ts'
 import type { House } from '../../define-plugin.ts'
 
 export interface PageOfUsers {
-  users: UserRow[]
+  users: ListedUser[]
   total: Total
   hasNext: boolean
 }
 
 export interface PageAfter {
-  users: UserRow[]
+  users: ListedUser[]
   /** Where the next page begins; absent on the last one. */
   cursor?: string
 }
@@ -87,7 +89,7 @@ export function filter(text: string): Search {
 async function totalOf(
   { db }: House<'db'>,
   listing: Listing,
-  rows: ListedUser[],
+  rows: CountedUser[],
   { number, size }: Page,
 ): Promise<Total> {
   const [first] = rows

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
+import type { ListedUser } from '../../../db/user-list.ts'
 import type { Listing } from '../../../db/user-search.ts'
-import type { UserRow } from '../../../db/users.ts'
 import { validationFailed } from '../../../errors.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import {
@@ -88,7 +88,7 @@ function readDirection(sort: string | undefined): Listing['direction'] {
 }
 
 /** Lists hold no identities, as SDKs expect. */
-function toListed(row: UserRow): User {
+function toListed(row: ListedUser): User {
   return { ...toUser({ ...row, identities: [], factors: [] }), identities: null }
 }
 

@@ -1,0 +1,143 @@
+/** Pages of the list of people, by number or after a cursor: one statement each, which reads and sorts people once. */
+import { type SqlBool, sql } from 'kysely'
+
+import type { Db } from './database.ts'
+import { preparedFor, preparedRows, type ValueOf } from './prepared-statement.ts'
+import { userColumns } from './user-columns.ts'
+import {
+  exactCountLimit,
+  isListed,
+  type Listing,
+  type ListValues,
+  listValues,
+  type Searched,
+  searchedIn,
+} from './user-search.ts'
+import type { UserRow } from './users.ts'
+
+/** Of a person's columns, those that no list shows. */
+const unlisted = ['encrypted_password', 'email_change_confirm_status', 'is_sso_user'] as const
+
+export type ListedUser = Omit<UserRow, (typeof unlisted)[number]>
+export type CountedUser = ListedUser & { counted: number | null; estimated: number }
+
+const isShown = (column: string): column is `users.${keyof ListedUser}` =>
+  !unlisted.some((name) => column === `users.${name}`)
+const listedColumns = userColumns.filter(isShown)
+
+/** What makes the statements of lists differ. */
+type Trait = 'oldest first' | 'after' | Searched
+
+function traitsOf(listing: Listing, after?: Cursor): Trait[] {
+  return [
+    ...searchedIn(listing),
+    ...(listing.direction === 'asc' ? ['oldest first' as const] : []),
+    ...(after ? ['after' as const] : []),
+  ]
+}
+
+const directionOf = (traits: readonly Trait[]) => (traits.includes('oldest first') ? 'asc' : 'desc')
+
+/** By the statistics; -1 while there are none. Found once for all rows. */
+const everybody = sql<number>`(select reltuples::bigint from pg_class
+  where oid = (select page.table_id from page limit 1))`
+
+const pageStatement = preparedFor((traits: readonly Trait[]) =>
+  preparedRows((db, value: ValueOf<ListValues & { offset: number; size: number }>) =>
+    db
+      .with(
+        (cte) => cte('page').materialized(),
+        (eb) =>
+          eb
+            .selectFrom('users')
+            .select(listedColumns)
+            .select(sql<number>`users.tableoid`.as('table_id'))
+            .where(isListed(value, traits))
+            .orderBy('users.created_at', directionOf(traits))
+            .orderBy('users.id', directionOf(traits))
+            .offset(value('offset'))
+            .limit(sql<number>`${value('size')}::bigint + 1`),
+      )
+      .with('counts', (eb) =>
+        eb
+          .selectFrom('users')
+          .select('users.id')
+          .where(isListed(value, traits))
+          .limit(sql.lit(exactCountLimit + 1)),
+      )
+      .selectFrom('page')
+      .selectAll('page')
+      .select([
+        sql<number | null>`case when (select count(*) from page) > ${value('size')}::bigint
+          and ${mayBeCounted(traits)} then (select count(*) from counts) end`.as('counted'),
+        everybody.as('estimated'),
+      ])
+      .orderBy('page.created_at', directionOf(traits))
+      .orderBy('page.id', directionOf(traits)),
+  ),
+)
+
+function mayBeCounted(traits: readonly Trait[]) {
+  const isSearch = traits.some((trait) => trait !== 'oldest first')
+  return isSearch ? sql`${everybody} <= ${sql.lit(exactCountLimit)}` : sql`true`
+}
+
+/**
+ * One page by number and one row more, which tells whether another page follows. Only when one does, the matches
+ * are counted, up to `exactCountLimit` + 1; those of a search only where there are few people, as counting them costs
+ * many times what finding the first does.
+ */
+export function listPage(
+  db: Db,
+  listing: Listing,
+  window: { offset: number; size: number },
+): Promise<CountedUser[]> {
+  return pageStatement(traitsOf(listing))(db, { ...listValues(listing), ...window })
+}
+
+/** The row after which the list goes on. */
+export interface Cursor {
+  /** Microseconds since the epoch: more than a Date holds, as rows of one millisecond must not be lost. */
+  createdAt: number
+  id: string
+}
+
+/** The latest moment a cursor can name, in microseconds: the year 2255, exact in a double. */
+export const endOfTime = 9_000_000_000_000_000
+
+type AfterValues = ListValues & { size: number; createdAt: number; afterId: string }
+
+const afterStatement = preparedFor((traits: readonly Trait[]) =>
+  preparedRows((db, value: ValueOf<AfterValues>) =>
+    db
+      .selectFrom('users')
+      .select(listedColumns)
+      .select(
+        sql<number>`coalesce((extract(epoch from users.created_at) * 1000000)::bigint, ${sql.lit(endOfTime)})`.as(
+          'place',
+        ),
+      )
+      .where(isListed(value, traits))
+      .$if(traits.includes('after'), (qb) => qb.where(isAfter(value, directionOf(traits))))
+      .orderBy('users.created_at', directionOf(traits))
+      .orderBy('users.id', directionOf(traits))
+      .limit(sql<number>`${value('size')}::bigint + 1`),
+  ),
+)
+
+function isAfter(value: ValueOf<AfterValues>, direction: 'asc' | 'desc') {
+  const comparison = sql.raw(direction === 'asc' ? '>' : '<')
+  return sql<SqlBool>`(users.created_at, users.id) ${comparison}
+    ('epoch'::timestamptz + ${value('createdAt')}::float8 * interval '1 microsecond', ${value('afterId')}::uuid)`
+}
+
+/** What follows a cursor, however deep it lies, and one row more. */
+export function listAfter(
+  db: Db,
+  listing: Listing,
+  { after, size }: { after: Cursor | undefined; size: number },
+): Promise<(ListedUser & { place: number })[]> {
+  const { createdAt = 0, id = '' } = after ?? {}
+  const values = { ...listValues(listing), size, createdAt, afterId: id }
+  return afterStatement(traitsOf(listing, after))(db, values)
+}
