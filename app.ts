@@ -15,6 +15,7 @@ import recoveryCodes from './plugins/accounts/recovery-codes/index.ts'
 import sendLimits from './plugins/accounts/send-limits/index.ts'
 import sessions from './plugins/accounts/sessions/index.ts'
 import users from './plugins/accounts/users/index.ts'
+import webhooks from './plugins/accounts/webhooks/index.ts'
 import apiErrors from './plugins/api-errors.ts'
 import audience from './plugins/audience.ts'
 import bearerAuth from './plugins/bearer-auth.ts'
@@ -28,6 +29,7 @@ import db from './plugins/db.ts'
 import devInbox from './plugins/dev-inbox.ts'
 import devOidc from './plugins/dev-oidc.ts'
 import encryption from './plugins/encryption.ts'
+import events from './plugins/events.ts'
 import hooks from './plugins/hooks.ts'
 import httpClient from './plugins/http-client.ts'
 import httpHeaders from './plugins/http-headers.ts'
@@ -64,7 +66,7 @@ const platform = [
   ...[telemetry, schemaCompilers, apiErrors, bodyParser],
   ...[httpHeaders, clientIp, audience, rateLimits, openapi],
   // The database, the way out to other servers, and work in the background.
-  ...[pool, db, encryption, httpClient, hooks, jobQueue, readiness, cleanUp],
+  ...[pool, db, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
   ...[signingKeys, jwt, sessionPolicy, bearerAuth, requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.
@@ -74,7 +76,7 @@ const platform = [
 const nouns = [
   ...[audit, sendLimits, otp, flows, emails],
   ...[sessions, users, factors, passkeys, recoveryCodes],
-  ...[credentials, otpRequests, identities],
+  ...[credentials, otpRequests, identities, webhooks],
 ]
 
 const groups = [wellKnownRoutes, authRoutes, userRoutes, adminRoutes, devRoutes]

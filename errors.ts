@@ -64,6 +64,12 @@ export const validationFailed = (message: string, status: 400 | 404 | 422 = 400)
   error(status, 'validation_failed', message)
 export const notFound = () =>
   error(404, 'not_found', 'There is nothing at this path. Check the URL and its prefix.')
+export const webhookNotFound = () =>
+  error(
+    404,
+    'webhook_not_found',
+    'There is no webhook with this id. GET /admin/webhooks lists them.',
+  )
 export const methodNotAllowed = (allow: string) =>
   error(405, 'method_not_allowed', `This path does not answer this method. It allows: ${allow}`)
 export const requestEntityTooLarge = (limit: number) =>

@@ -1,6 +1,13 @@
 import { type ColumnType, type Expression, type QueryCreator, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
+import {
+  type EventValues,
+  eventInsert,
+  eventValues,
+  type NewEvent,
+  storedUser,
+} from './event-inbox.ts'
 import { preparedWrite, type ValueOf } from './prepared-statement.ts'
 import { nilUuid } from './users.ts'
 
@@ -27,6 +34,13 @@ export interface AuditEntry {
   ip_address: string
 }
 
+/** What is written of something that happened: for the trail, and for those who are told. */
+export interface TrailEntry {
+  /** Undefined where the trail is kept in the log alone. */
+  entry: AuditEntry | undefined
+  events: readonly NewEvent[]
+}
+
 /** An entry as values of a statement; without one the statement adds none. */
 export interface AuditValues {
   audited: boolean
@@ -35,7 +49,8 @@ export interface AuditValues {
   auditIp: string
 }
 
-export function auditValues(entry: AuditEntry | undefined): AuditValues {
+export function auditValues(trail: Pick<TrailEntry, 'entry'> | undefined): AuditValues {
+  const entry = trail?.entry
   return {
     audited: entry !== undefined,
     auditPayload: JSON.stringify(entry?.payload ?? {}),
@@ -73,6 +88,17 @@ const insertRow = preparedWrite((db, value: ValueOf<AuditValues & { now: Date }>
   auditInsert(db, value, sql`true`),
 )
 
-export async function insertAuditEntry(db: Db, entry: AuditEntry, now: Date): Promise<void> {
-  await insertRow(db, { ...auditValues(entry), now })
+const insertTold = preparedWrite((db, value: ValueOf<AuditValues & EventValues & { now: Date }>) =>
+  auditInsert(
+    db.with('told', (eb) => eventInsert(eb, value, storedUser(db), sql`true`)),
+    value,
+    sql`true`,
+  ),
+)
+
+/** Nothing is asked of the database where there is nothing to write. */
+export async function insertAuditEntry(db: Db, trail: TrailEntry, now: Date): Promise<void> {
+  const values = { ...auditValues(trail), now }
+  if (trail.events.length > 0) await insertTold(db, { ...values, ...eventValues(trail.events) })
+  else if (trail.entry) await insertRow(db, values)
 }

@@ -2,6 +2,8 @@
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 
 import type { AuditLogEntriesTable } from './audit-log-entries.ts'
+import type { EventInboxTable } from './event-inbox.ts'
+import type { EventsTable } from './events.ts'
 import type { FlowStateTable, FlowsTable } from './flow-states.ts'
 import type { IdentitiesTable } from './identities.ts'
 import type { ImpersonationsTable } from './impersonations.ts'
@@ -27,6 +29,8 @@ import type { DecoyTokensTable } from './token-guesses.ts'
 import type { UsersTable } from './users.ts'
 import type { PasskeyChallengesTable, WebauthnChallengesTable } from './webauthn-challenges.ts'
 import type { WebauthnCredentialsTable } from './webauthn-credentials.ts'
+import type { WebhookDeliveriesTable } from './webhook-deliveries.ts'
+import type { WebhooksTable } from './webhooks.ts'
 
 export interface Database {
   audit_log_entries: AuditLogEntriesTable
@@ -37,6 +41,8 @@ export interface Database {
   mfa_factors: MfaFactorsTable
   one_time_tokens: OneTimeTokensTable
   postern_decoy_tokens: DecoyTokensTable
+  postern_event_inbox: EventInboxTable
+  postern_events: EventsTable
   postern_factor_challenges: FactorChallengesTable
   postern_factors: FactorDetailsTable
   postern_flows: FlowsTable
@@ -51,6 +57,8 @@ export interface Database {
   postern_send_quotas: SendQuotasTable
   postern_signing_keys: SigningKeysTable
   postern_throttles: ThrottlesTable
+  postern_webhook_deliveries: WebhookDeliveriesTable
+  postern_webhooks: WebhooksTable
   refresh_tokens: RefreshTokensTable
   sessions: SessionsTable
   users: UsersTable

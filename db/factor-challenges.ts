@@ -1,7 +1,7 @@
 /** What a factor was asked, by which session; an answer is accepted once. */
 import { type Selectable, sql } from 'kysely'
 
-import { type AuditEntry, type AuditValues, auditInsert, auditValues } from './audit-log-entries.ts'
+import { type AuditValues, auditInsert, auditValues, type TrailEntry } from './audit-log-entries.ts'
 import type { Db, Trx } from './database.ts'
 import type { FactorChallengesTable, MfaChallengesTable } from './mfa.ts'
 import { preparedRow, type ValueOf } from './prepared-statement.ts'
@@ -27,7 +27,7 @@ export interface NewChallenge {
 export async function insertChallenge(
   db: Db,
   challenge: NewChallenge,
-  audit: AuditEntry | undefined,
+  audit: Pick<TrailEntry, 'entry'>,
   now: Date,
   tries = 5,
 ): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function insertChallenge(
 async function tryInsert(
   db: Db,
   challenge: NewChallenge,
-  audit: AuditEntry | undefined,
+  audit: Pick<TrailEntry, 'entry'>,
   now: Date,
 ): Promise<boolean> {
   const row = await insertAsked(db, {

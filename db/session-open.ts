@@ -1,8 +1,9 @@
 /** Opening a session: one statement, which begins with the person it is for. */
 import { type QueryCreator, sql } from 'kysely'
 
-import { type AuditEntry, type AuditValues, auditInsert, auditValues } from './audit-log-entries.ts'
+import { type AuditValues, auditInsert, auditValues, type TrailEntry } from './audit-log-entries.ts'
 import type { Database, Db } from './database.ts'
+import { type EventValues, eventInsert, eventValues, storedUser } from './event-inbox.ts'
 import { deviceInsert } from './known-devices.ts'
 import { preparedRow, type ValueOf } from './prepared-statement.ts'
 import type { Aal } from './sessions.ts'
@@ -26,25 +27,30 @@ export interface Opening {
   impersonatedBy: string | undefined
   /** The hash that the password was found to match: it must still be the one that is stored. */
   passwordHash: string | undefined
-  audit: AuditEntry | undefined
+  audit: TrailEntry
   /** Known from now on; null for none. */
   deviceHash: string | null
 }
 
 /**
- * The session, how it was opened, the person's last sign-in and the audit entry. False, and nothing of it is written, for
+ * The session, how it was opened, the person's last sign-in, the audit entry and the events. False, and nothing of it is written, for
  * somebody who has been deleted, banned or given another password by now: the update waits for whoever changes the
  * person, and then looks at what they left.
  */
 export async function insertSession(db: Db, opening: Opening, now: Date): Promise<boolean> {
   const { session, method, deviceHash } = opening
-  const person = await insertOpened(db, {
+  const values = {
     ...session,
     ...auditValues(opening.audit),
     ...{ method, deviceHash, now },
     impersonatedBy: opening.impersonatedBy ?? null,
     passwordHash: opening.passwordHash ?? null,
-  })
+  }
+  const { events } = opening.audit
+  const person =
+    events.length > 0
+      ? await insertTold(db, { ...values, ...eventValues(events) })
+      : await insertOpened(db, values)
   return person !== undefined
 }
 
@@ -59,7 +65,7 @@ type Values = NewSession &
 
 const isOpened = sql<boolean>`exists (select from person)`
 
-const insertOpened = preparedRow((db, value: ValueOf<Values>) => {
+function withSession(db: Db, value: ValueOf<Values>) {
   const now = sql`${value('now')}`
   return db
     .with('person', (eb) => touchPerson(eb, value))
@@ -101,9 +107,18 @@ const insertOpened = preparedRow((db, value: ValueOf<Values>) => {
     )
     .with('device', (eb) => deviceInsert(eb, value, isOpened))
     .with('audited', (eb) => auditInsert(eb, value, isOpened))
+}
+
+const insertOpened = preparedRow((db, value: ValueOf<Values>) =>
+  withSession(db, value).selectFrom('person').select('person.id'),
+)
+
+const insertTold = preparedRow((db, value: ValueOf<Values & EventValues>) =>
+  withSession(db, value)
+    .with('told', (eb) => eventInsert(eb, value, storedUser(db), isOpened))
     .selectFrom('person')
-    .select('person.id')
-})
+    .select('person.id'),
+)
 
 const sessionColumns = [
   'id',

@@ -69,12 +69,14 @@ export async function raiseSession(
   return raised !== undefined
 }
 
-/** Ends the other sessions of the person that no second factor was proven in. */
-export async function deleteLowSessions(db: Db, userId: string, except: string): Promise<void> {
-  await db
+/** Ends the other sessions of the person that no second factor was proven in. Returns their ids. */
+export async function deleteLowSessions(db: Db, userId: string, except: string): Promise<string[]> {
+  const rows = await db
     .deleteFrom('sessions')
     .where('user_id', '=', userId)
     .where('id', '<>', except)
     .where(sql<boolean>`coalesce(aal, 'aal1') = 'aal1'`)
+    .returning('id')
     .execute()
+  return rows.map(({ id }) => id)
 }

@@ -86,11 +86,13 @@ export async function deleteSession(db: Db, userId: string, sessionId: string): 
   return result.numDeletedRows > 0n
 }
 
-/** Deletes the sessions of a person; `except` stays. */
-export async function deleteSessions(db: Db, userId: string, except?: string): Promise<void> {
-  await db
+/** Deletes the sessions of a person; `except` stays. Returns their ids. */
+export async function deleteSessions(db: Db, userId: string, except?: string): Promise<string[]> {
+  const rows = await db
     .deleteFrom('sessions')
     .where('user_id', '=', userId)
     .$if(except !== undefined, (qb) => qb.where('id', '<>', except ?? ''))
+    .returning('id')
     .execute()
+  return rows.map(({ id }) => id)
 }

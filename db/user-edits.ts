@@ -1,8 +1,9 @@
 /** Changes of a person that touch metadata: merged at the top level, where null deletes a key. */
 import { sql } from 'kysely'
 
-import { type AuditEntry, type AuditValues, auditInsert, auditValues } from './audit-log-entries.ts'
+import { type AuditValues, auditInsert, auditValues, type TrailEntry } from './audit-log-entries.ts'
 import type { Db } from './database.ts'
+import { type EventValues, eventInsert, eventUser, eventValues } from './event-inbox.ts'
 import {
   fits,
   type MetadataChange,
@@ -37,25 +38,46 @@ interface Key {
 
 type Limited = MetadataValues & Key & { maxBytes: number }
 
+const isEdited = sql<boolean>`exists (select from edited)`
+
+/** The edit and its audit entry, for a statement that ends with the person. */
+function withEdit(db: Db, value: ValueOf<Limited & AuditValues>, names: readonly MetadataName[]) {
+  return db
+    .with('edited', (eb) =>
+      eb
+        .updateTable('users')
+        .set({ updated_at: value('now'), ...mergedColumns(value, names) })
+        .where('id', '=', value('key'))
+        .where(fits(value, names))
+        .returning(userColumns),
+    )
+    .with('audited', (eb) => auditInsert(eb, value, isEdited))
+}
+
 const edited = preparedFor((names: readonly MetadataName[]) =>
   preparedRow((db, value: ValueOf<Limited & AuditValues>) =>
-    db
-      .with('edited', (eb) =>
-        eb
-          .updateTable('users')
-          .set({ updated_at: value('now'), ...mergedColumns(value, names) })
-          .where('id', '=', value('key'))
-          .where(fits(value, names))
-          .returning(userColumns),
+    withEdit(db, value, names).selectFrom('edited').selectAll(),
+  ),
+)
+
+const editedAndTold = preparedFor((names: readonly MetadataName[]) =>
+  preparedRow((db, value: ValueOf<Limited & AuditValues & EventValues>) =>
+    withEdit(db, value, names)
+      .with('told', (eb) =>
+        eventInsert(
+          eb,
+          value,
+          eb.selectFrom('edited').select(eventUser('edited').as('user')),
+          isEdited,
+        ),
       )
-      .with('audited', (eb) => auditInsert(eb, value, sql`exists (select from edited)`))
       .selectFrom('edited')
       .selectAll(),
   ),
 )
 
 /**
- * The change, the audit entry and the row as it is then, in one round trip. Undefined, and nothing is written, when
+ * The change, the audit entry, the events and the row as it is then, in one round trip. Undefined, and nothing is written, when
  * metadata would have more than `maxBytes` and more than it has, or when nobody has this id.
  */
 export function editUser(
@@ -63,11 +85,13 @@ export function editUser(
   id: string,
   change: MetadataChange,
   maxBytes: number,
-  audit: AuditEntry | undefined,
+  audit: TrailEntry,
   now: Date,
 ): Promise<UserRow | undefined> {
   const values = { ...metadataValues(change), ...auditValues(audit), key: id, maxBytes, now }
-  return edited(metadataNames(change))(db, values)
+  const names = metadataNames(change)
+  if (audit.events.length === 0) return edited(names)(db, values)
+  return editedAndTold(names)(db, { ...values, ...eventValues(audit.events) })
 }
 
 const renewed = preparedWrite((db, value: ValueOf<Key & { old: string; renewed: string }>) =>

@@ -3,6 +3,13 @@ import { sql } from 'kysely'
 
 import type { Db } from './database.ts'
 import {
+  type EventValues,
+  eventInsert,
+  eventUser,
+  eventValues,
+  type NewEvent,
+} from './event-inbox.ts'
+import {
   namesIn,
   preparedFor,
   preparedRow,
@@ -35,7 +42,7 @@ type NewRow = Omit<NewUser, 'raw_app_meta_data' | 'raw_user_meta_data'> & {
   now: Date
 }
 
-const insertRow = preparedRow((db, value: ValueOf<NewRow>) =>
+const insertion = (db: Pick<Db, 'insertInto'>, value: ValueOf<NewRow>) =>
   db
     .insertInto('users')
     .values({
@@ -57,17 +64,38 @@ const insertRow = preparedRow((db, value: ValueOf<NewRow>) =>
       updated_at: value('now'),
     })
     .onConflict((conflict) => conflict.doNothing())
-    .returning(userColumns),
+    .returning(userColumns)
+
+const insertRow = preparedRow(insertion)
+
+const insertTold = preparedRow((db, value: ValueOf<NewRow & EventValues>) =>
+  db
+    .with('inserted', (eb) => insertion(eb, value))
+    .with('told', (eb) =>
+      eventInsert(
+        eb,
+        value,
+        eb.selectFrom('inserted').select(eventUser('inserted').as('user')),
+        sql`exists (select from inserted)`,
+      ),
+    )
+    .selectFrom('inserted')
+    .selectAll(),
 )
 
 /** Inserts nothing and returns undefined when another request took the address first. */
 export async function insertUser(
   db: Db,
   { raw_app_meta_data, raw_user_meta_data, ...user }: NewUser,
+  events: readonly NewEvent[],
   now: Date,
 ): Promise<UserRecord | undefined> {
   const [app, own] = [JSON.stringify(raw_app_meta_data), JSON.stringify(raw_user_meta_data)]
-  const row = await insertRow(db, { ...user, app, user: own, now })
+  const values = { ...user, app, user: own, now }
+  const row =
+    events.length > 0
+      ? await insertTold(db, { ...values, ...eventValues(events) })
+      : await insertRow(db, values)
   return row && { ...row, identities: [], factors: [] }
 }
 

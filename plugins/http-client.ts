@@ -82,6 +82,9 @@ export function createHttpClient(options: HttpClientOptions) {
      */
     guardedFetch: guardedFetch satisfies Fetch,
 
+    /** Throws a TypeError for an address that `guardedFetch` would refuse without looking it up. */
+    assertAllowed: (url: URL): void => assertAllowed(url, dev),
+
     async close() {
       await Promise.all([open.destroy(), guarded.destroy()])
     },

@@ -30,6 +30,14 @@ export function readSize(name: string, text: string | undefined): number {
   return readWhole(name, text, defaultSize, maxSize)
 }
 
+/** A place in a list that grows, as an answer named it; throws validation_failed. */
+export function readPosition(name: string, text: string | undefined, absent: number): number {
+  if (!text) return absent
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(value)) return value
+  throw validationFailed(`Bad Pagination Parameters: ${name} must be a whole number`)
+}
+
 function readWhole(name: string, text: string | undefined, absent: number, max: number): number {
   if (!text) return absent
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN

@@ -13,6 +13,7 @@ import { captcha, passwords } from './groups/security.ts'
 import { impersonation, limits, plannedLimits, sessions } from './groups/sessions.ts'
 import { sms } from './groups/sms.ts'
 import { telemetry } from './groups/telemetry.ts'
+import { webhooks } from './groups/webhooks.ts'
 
 export const variables = {
   ...core,
@@ -39,6 +40,7 @@ export const variables = {
   ...mfa,
   ...passkeys,
   ...hooks,
+  ...webhooks,
   ...saml,
   ...oauthServer,
   ...customProviders,

@@ -30,6 +30,8 @@ const expected: Record<string, string> = {
   headers: 'JSON such as {"X-Kind": ["$messageType"]}',
   jwks: 'a JSON array of JSON Web Keys',
   networks: 'none, or addresses and networks such as 10.0.0.0/8, separated by commas',
+  webhooks:
+    'JSON such as [{"url": "https://app.example.com/events", "secrets": ["v1,whsec_..."]}], with known events',
   moment: 'a moment such as 2030-01-01T00:00:00Z',
 }
 

@@ -17,6 +17,7 @@ import {
   parseRate,
   parseTestCodes,
 } from './parse-values.ts'
+import { parseWebhookEndpoints } from './webhook-endpoints.ts'
 
 export type Parser = (text: string, schema: TSchema) => unknown
 
@@ -67,6 +68,7 @@ export const parsers: Record<string, Parser> = {
   jwks: parseJwks,
   moment: parseMoment,
   networks: parseNetworks,
+  webhooks: parseWebhookEndpoints,
 }
 
 function duration(text: string): number | undefined {

@@ -35,6 +35,10 @@ export const counters = {
     description: 'Calls of hooks: answered, refused, unreachable, failed, silent or unreadable',
     labels: ['hook', 'outcome'],
   },
+  'postern.webhook_deliveries': {
+    description: 'Attempts to deliver an event to a webhook: delivered, waiting or dead',
+    labels: ['outcome'],
+  },
   'postern.refusals': {
     description: 'Requests answered with an error, by its code',
     labels: ['error_code'],

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 
 import audit from './audit.ts'
+import events from './events.ts'
 import generateLink from './generate-link/index.ts'
 import invite from './invite.ts'
 import keys from './keys.ts'
@@ -15,6 +16,12 @@ import passkeys from './users/passkeys.ts'
 import record from './users/record.ts'
 import recoveryCodes from './users/recovery-codes.ts'
 import sessions from './users/sessions.ts'
+import webhookDeliveries from './webhooks/deliveries.ts'
+import webhooks from './webhooks/list.ts'
+import replayWebhook from './webhooks/replay.ts'
+import rotateWebhookSecret from './webhooks/rotate-secret.ts'
+import testWebhook from './webhooks/test.ts'
+import webhook from './webhooks/webhook.ts'
 
 const admins: FastifyPluginAsync = async (fastify) => {
   const { bearerAuth, openapi } = fastify
@@ -33,6 +40,13 @@ const admins: FastifyPluginAsync = async (fastify) => {
   await fastify.register(impersonate)
   await fastify.register(generateLink)
   await fastify.register(audit)
+  await fastify.register(events)
+  await fastify.register(webhooks)
+  await fastify.register(webhook)
+  await fastify.register(webhookDeliveries)
+  await fastify.register(rotateWebhookSecret)
+  await fastify.register(testWebhook)
+  await fastify.register(replayWebhook)
   await fastify.register(oauth)
 }
 

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { deleteSession } from '../../db/sessions.ts'
 import { validationFailed } from '../../errors.ts'
 import { NoBody } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -40,7 +39,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
         if (!session || scope === 'global') return sessions.endAll(trx, user.id, {})
         const { session_id: except } = session
         if (scope === 'others') return sessions.endAll(trx, user.id, { except })
-        await deleteSession(trx, user.id, except)
+        await sessions.end(trx, user.id, except)
       })
       return reply.status(204).send(null)
     },

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { deleteSession } from '../../db/sessions.ts'
 import { noSuchSession } from '../../errors.ts'
 import { Devices, toDevice } from '../../schemas/device.ts'
 import { NoBody } from '../../schemas/empty.ts'
@@ -45,7 +44,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       const { params, clientIp } = request
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const isDeleted = await deleteSession(trx, user.id, params.id)
+        const isDeleted = await sessions.end(trx, user.id, params.id)
         if (!isDeleted) throw noSuchSession()
         const traits = { session_id: params.id }
         await audit.record(trx, 'logout', user, { ip: clientIp, now, traits })

@@ -1,10 +1,11 @@
-/** The audit trail: who did what, in the transaction of what it records and as one log line. */
+/** The audit trail: who did what, in the transaction of what it records and as one log line; and the events it makes. */
 import type { FastifyBaseLogger } from 'fastify'
 
-import { type AuditEntry, insertAuditEntry } from '../../../db/audit-log-entries.ts'
+import { insertAuditEntry, type TrailEntry } from '../../../db/audit-log-entries.ts'
 import type { Db } from '../../../db/database.ts'
 import { nilUuid } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
+import { eventsOf } from './told.ts'
 
 const logTypes = {
   login: 'account',
@@ -43,6 +44,12 @@ const logTypes = {
   factor_refused: 'factor',
   factor_updated: 'factor',
   factor_deleted: 'factor',
+  webhook_created: 'team',
+  webhook_updated: 'team',
+  webhook_deleted: 'team',
+  webhook_secret_rotated: 'team',
+  webhook_tested: 'team',
+  webhook_replayed: 'team',
 } as const
 
 export type AuditAction = keyof typeof logTypes
@@ -61,6 +68,7 @@ export interface AuditSettings {
   stored: boolean
   log: Pick<FastifyBaseLogger, 'info'>
   metrics: Pick<House<'telemetry'>['telemetry']['metrics'], 'count'>
+  events: Pick<House<'events'>['events'], 'draft'>
 }
 
 /** An admin token acts without a person behind it; its role is its name. */
@@ -68,30 +76,29 @@ export function adminActor(role: string): Actor {
   return { id: nilUuid, email: role, phone: null, is_sso_user: false }
 }
 
-/** Logs and counts what happened. Returns the row, for statements that write it themselves; undefined when none is kept. */
+/** Logs and counts what happened. Returns what is to be written of it, for statements that do so themselves. */
 export function entry(
-  { stored, log, metrics }: AuditSettings,
+  { stored, log, metrics, events }: AuditSettings,
   action: AuditAction,
   actor: Actor,
   ip: string,
   traits?: Record<string, unknown>,
-): AuditEntry | undefined {
+): TrailEntry {
   log.info({ audit: { action, actor_id: actor.id, ip } }, `audit: ${action}`)
   metrics.count('postern.events', { action })
-  if (!stored) return undefined
+  const told = eventsOf(events, action, actor.id, traits)
+  if (!stored) return { entry: undefined, events: told }
   const name = actor.raw_user_meta_data?.full_name
-  return {
-    ip_address: ip,
-    payload: {
-      actor_id: actor.id,
-      actor_via_sso: actor.is_sso_user,
-      actor_username: actor.phone || actor.email || '',
-      ...(typeof name === 'string' && { actor_name: name }),
-      action,
-      log_type: logTypes[action],
-      ...(traits && { traits }),
-    },
+  const payload = {
+    actor_id: actor.id,
+    actor_via_sso: actor.is_sso_user,
+    actor_username: actor.phone || actor.email || '',
+    ...(typeof name === 'string' && { actor_name: name }),
+    action,
+    log_type: logTypes[action],
+    ...(traits && { traits }),
   }
+  return { entry: { ip_address: ip, payload }, events: told }
 }
 
 /** Logs, counts and stores what happened. */
@@ -102,6 +109,5 @@ export async function record(
   actor: Actor,
   { ip, now, traits }: { ip: string; now: Date; traits?: Record<string, unknown> },
 ): Promise<void> {
-  const made = entry(settings, action, actor, ip, traits)
-  if (made) await insertAuditEntry(db, made, now)
+  await insertAuditEntry(db, entry(settings, action, actor, ip, traits), now)
 }

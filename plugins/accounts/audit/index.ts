@@ -10,17 +10,17 @@ declare module 'fastify' {
   }
 }
 
-function createAudit({ config, log, telemetry }: House<'config' | 'log' | 'telemetry'>) {
+type Needs = (typeof needs)[number]
+
+const needs = ['config', 'events', 'log', 'telemetry'] as const
+
+function createAudit({ config, events, log, telemetry }: House<Needs>) {
   const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
-  const settings = { stored, log, metrics: telemetry.metrics }
+  const settings = { stored, log, metrics: telemetry.metrics, events }
   return {
     ...{ stored, adminActor, difference, personDifference, personDeleted, keyDifference },
     ...bindSteps(settings, { entry, record, recordAdmin, recordAdminOn }),
   }
 }
 
-export default definePlugin({
-  name: 'audit',
-  needs: ['config', 'log', 'telemetry'],
-  create: createAudit,
-})
+export default definePlugin({ name: 'audit', needs, create: createAudit })

@@ -55,7 +55,7 @@ export async function claimEmailChange(
 
 /** Asks the mailboxes; the wait is claimed. Throws over_email_send_rate_limit. */
 export async function startEmailChange(
-  house: House<'config' | 'emails' | 'users'>,
+  house: House<'config' | 'emails' | 'events' | 'users'>,
   trx: Trx,
   user: UserRecord,
   { email, reachesNew }: EmailWish,
@@ -87,7 +87,7 @@ export async function repeatEmailChange(
 
 /** One mailbox agrees: the change is done, or waits for the other one. Throws email_exists. */
 export async function agreeToEmail(
-  house: House<'config' | 'emails' | 'users'>,
+  house: House<'config' | 'emails' | 'events' | 'users'>,
   trx: Trx,
   user: UserRecord,
   by: TokenType,
@@ -120,7 +120,7 @@ function asksCurrent({ config }: House<'config'>): boolean {
 
 /** The address becomes the person's, proven. Throws email_exists when somebody else has it by now. */
 async function putEmail(
-  { emails, users }: House<'emails' | 'users'>,
+  { emails, events, users }: House<'emails' | 'events' | 'users'>,
   trx: Trx,
   user: UserRecord,
   email: string,
@@ -134,6 +134,8 @@ async function putEmail(
   const changed = await users.proveEmail(trx, user.id, proof, now).catch((error) => {
     throw isUniqueViolation(error) ? emailExists() : error
   })
+  const facts = { previous: user.email || null, current: email }
+  await events.record(trx, 'email.changed', user.id, facts, now)
   if (user.email) {
     const notification = { kind: 'email_changed_notification', OldEmail: user.email } as const
     await emails.notify(trx, { ...user, email }, notification, now)

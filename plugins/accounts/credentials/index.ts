@@ -38,6 +38,7 @@ const needs = [
   'config',
   'db',
   'emails',
+  'events',
   'hooks',
   'otp',
   'passwords',

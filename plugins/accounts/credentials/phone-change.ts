@@ -68,7 +68,7 @@ async function hasOwner(db: Db, user: UserRecord, phone: string): Promise<boolea
 
 /** The new number agrees. Throws phone_exists. */
 export async function agreeToPhone(
-  house: House<'emails' | 'users'>,
+  house: House<'emails' | 'events' | 'users'>,
   trx: Trx,
   user: UserRecord,
   now: Date,
@@ -81,7 +81,7 @@ export async function agreeToPhone(
 
 /** The number becomes the person's, proven. Throws phone_exists when somebody else has it by now. */
 export async function putPhone(
-  house: House<'emails' | 'users'>,
+  house: House<'emails' | 'events' | 'users'>,
   trx: Trx,
   user: UserRecord,
   phone: string,
@@ -96,6 +96,8 @@ export async function putPhone(
   const changed = await house.users.provePhone(trx, user.id, proof, now).catch((error) => {
     throw isUniqueViolation(error) ? phoneExists() : error
   })
+  const facts = { previous: user.phone || null, current: phone }
+  await house.events.record(trx, 'phone.changed', user.id, facts, now)
   await notifyOfPhone(house, trx, user, phone, now)
   return changed
 }

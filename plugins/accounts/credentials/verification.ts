@@ -34,7 +34,7 @@ export type Proof = { type: string } & (
   | { phone: string; aud: string; code: string; judgement: Judgement }
 )
 
-type VerificationHouse = House<'config' | 'emails' | 'otp' | 'users'>
+type VerificationHouse = House<'config' | 'emails' | 'events' | 'otp' | 'users'>
 
 export const halfDoneMessage =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'

@@ -11,7 +11,7 @@ import { methods } from './factor-types.ts'
 import { oldestChallenge, type Proof } from './judge.ts'
 import type { KeyProof } from './webauthn.ts'
 
-type AcceptHouse = House<'audit' | 'config' | 'emails' | 'sessions' | 'users'>
+type AcceptHouse = House<'audit' | 'config' | 'emails' | 'events' | 'sessions' | 'users'>
 
 /**
  * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted
@@ -39,7 +39,7 @@ export async function accept(
     factor_type: proven.factor_type,
   }
   await house.audit.record(trx, 'verification_attempted', user, { ip, now, traits })
-  if (factor.status === 'unverified') await notifyEnrolled(house, trx, user, proof, now)
+  if (factor.status === 'unverified') await tellEnrolled(house, trx, user, proof, now)
   const raised = { method: methods[proven.factor_type], factorId: proven.id, ip }
   return house.sessions.upgrade(trx, member.session, raised, now)
 }
@@ -57,15 +57,17 @@ async function lockLive(
   return user
 }
 
-async function notifyEnrolled(
-  { emails }: House<'emails'>,
+async function tellEnrolled(
+  { emails, events }: House<'emails' | 'events'>,
   trx: Trx,
   user: UserRecord,
   { factor }: Proof,
   now: Date,
 ): Promise<void> {
+  const { id: factor_id, factor_type } = factor
+  await events.record(trx, 'factor.enrolled', user.id, { factor_id, factor_type }, now)
   const kind = 'mfa_factor_enrolled_notification'
-  await emails.notify(trx, user, { kind, FactorType: factor.factor_type }, now)
+  await emails.notify(trx, user, { kind, FactorType: factor_type }, now)
 }
 
 /** A key whose counter went back exists twice: it is refused, written down and told to the person. */

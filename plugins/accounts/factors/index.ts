@@ -18,8 +18,8 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'config', 'emails', 'encryption', 'hooks', 'log', 'otp', 'sendLimits'] as const),
-  ...(['sessionPolicy', 'sessions', 'sms', 'users', 'webauthn'] as const),
+  ...(['audit', 'config', 'emails', 'encryption', 'events', 'hooks', 'log'] as const),
+  ...(['otp', 'sendLimits', 'sessionPolicy', 'sessions', 'sms', 'users', 'webauthn'] as const),
 ] as const
 
 const createFactors = (house: House<Needs>) => ({

@@ -1,6 +1,6 @@
-/** The one door by which all sessions of a person end, and with them whatever was begun and not finished. */
+/** The doors by which sessions end before their time, and with all of them whatever was begun and not finished. */
 import type { Trx } from '../../../db/database.ts'
-import { deleteSessions } from '../../../db/sessions.ts'
+import { deleteSession, deleteSessions } from '../../../db/sessions.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import type { House } from '../../define-plugin.ts'
 
@@ -13,15 +13,41 @@ export interface Staying {
 
 /** Holds the person first, as everything does that opens a session, so that none is opened meanwhile. */
 export async function endAll(
-  { flows }: House<'flows'>,
+  house: House<'events' | 'flows'>,
   trx: Trx,
   userId: string,
   { except, keepsUnopened }: Staying,
 ): Promise<void> {
+  const { flows } = house
   await lockUser(trx, userId)
-  await deleteSessions(trx, userId, except)
+  await tellEnded(house, trx, userId, await deleteSessions(trx, userId, except))
   if (keepsUnopened) await flows.deleteAnsweredOf(trx, userId)
   else await flows.deleteOf(trx, userId)
+}
+
+/** Ends one session of a person; false when it is not theirs or gone. */
+export async function end(
+  house: House<'events'>,
+  trx: Trx,
+  userId: string,
+  sessionId: string,
+): Promise<boolean> {
+  const isEnded = await deleteSession(trx, userId, sessionId)
+  if (isEnded) await tellEnded(house, trx, userId, [sessionId])
+  return isEnded
+}
+
+/** The events of sessions that were just deleted. */
+export async function tellEnded(
+  { events }: House<'events'>,
+  trx: Trx,
+  userId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const drafts = ids.flatMap((session_id) =>
+    events.draft('session.revoked', userId, { session_id }),
+  )
+  await events.write(trx, drafts, new Date())
 }
 
 /** For somebody who is banned: their sessions are refused until the ban is over, what is under way ends. */

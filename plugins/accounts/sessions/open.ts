@@ -1,5 +1,5 @@
 /** Opening a session for a person whose proof was just accepted. Nothing else inserts one. */
-import type { AuditEntry } from '../../../db/audit-log-entries.ts'
+import type { TrailEntry } from '../../../db/audit-log-entries.ts'
 import type { Db } from '../../../db/database.ts'
 import type { AmrClaim } from '../../../db/mfa.ts'
 import { insertSession, type NewSession } from '../../../db/session-open.ts'
@@ -35,7 +35,7 @@ type Accepted =
 export type SignInProof = Accepted & {
   client: Client
   /** Written in the same statement. */
-  audit?: AuditEntry | undefined
+  audit?: TrailEntry | undefined
   /** Seconds after which the session ends whatever happens. */
   lifetimeSeconds?: number
   /** The admin for whom the session is opened, in place of the person. */
@@ -45,7 +45,7 @@ export type SignInProof = Accepted & {
 }
 
 type OpenHouse = House<
-  'db' | 'encryption' | 'hooks' | 'jwt' | 'otp' | 'sessionPolicy' | 'telemetry'
+  'db' | 'encryption' | 'events' | 'hooks' | 'jwt' | 'otp' | 'sessionPolicy' | 'telemetry'
 >
 
 /**
@@ -60,7 +60,7 @@ export async function open(
   proof: SignInProof,
   now: Date,
 ): Promise<StoredSession> {
-  const { method, impersonatedBy, passwordHash, audit } = proof
+  const { method, impersonatedBy, passwordHash } = proof
   const id = crypto.randomUUID()
   const key = deriveKey(house, id)
   const sealed = { id, refresh_token_hmac_key: sealKey(house, id, key) }
@@ -77,10 +77,22 @@ export async function open(
   const refreshToken = encodeRefreshToken(id, 0, key)
   const facts = { person: signedIn, session: described, refreshToken, method, ip: proof.client.ip }
   const opened = await stored(house, facts, { isNew: true }, now)
+  const audit = trailOf(house, session, proof)
   const opening = { session, method, impersonatedBy, passwordHash, audit, deviceHash }
   if (!(await insertSession(db, opening, now))) throw await findStaleness(db, person.id, proof, now)
   house.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
   return opened
+}
+
+/** The entry of how the person came in, and the event that they did; an admin in their place does not sign in. */
+function trailOf(
+  { events }: House<'events'>,
+  { id: session_id, user_id, aal, ip, user_agent }: Omit<NewSession, 'refresh_token_hmac_key'>,
+  { method, impersonatedBy, audit }: SignInProof,
+): TrailEntry {
+  const facts = { session_id, method, aal, ip, user_agent }
+  const signedIn = impersonatedBy ? [] : events.draft('user.signed_in', user_id, facts)
+  return { entry: audit?.entry, events: [...(audit?.events ?? []), ...signedIn] }
 }
 
 /** The device that is known from now on; none for an admin who acts for the person, and for a guest without a password. */

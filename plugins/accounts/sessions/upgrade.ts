@@ -6,6 +6,7 @@ import type { SessionRecord } from '../../../db/sessions.ts'
 import { sessionInvalid, sessionNotFound } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import { type StoredSession, stored } from './answer.ts'
+import { tellEnded } from './end.ts'
 import { encodeRefreshToken } from './refresh-token.ts'
 import { deriveKey, openKey, sealKey } from './session-key.ts'
 
@@ -26,7 +27,7 @@ export interface SecondFactorProof {
  * Throws session_not_found or session_expired.
  */
 export async function upgrade(
-  house: House<'db' | 'encryption' | 'hooks' | 'jwt' | 'sessionPolicy' | 'telemetry'>,
+  house: House<'db' | 'encryption' | 'events' | 'hooks' | 'jwt' | 'sessionPolicy' | 'telemetry'>,
   trx: Trx,
   session: SessionRecord,
   { method, factorId, ip }: SecondFactorProof,
@@ -39,7 +40,7 @@ export async function upgrade(
   const newKey = sealKey(house, sessionId, deriveKey(house, sessionId))
   const proof = { sessionId, userId, method, factorId: factorId ?? null, newKey }
   if (!(await raiseSession(trx, proof, now))) throw sessionNotFound()
-  await deleteLowSessions(trx, userId, sessionId)
+  await tellEnded(house, trx, userId, await deleteLowSessions(trx, userId, sessionId))
   const raised = await findSessionById(trx, sessionId)
   if (!raised) throw sessionNotFound()
   house.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })

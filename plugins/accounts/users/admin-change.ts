@@ -53,7 +53,7 @@ export async function readChange(
 
 /** Writes the change. Throws metadata_too_large; a taken address shows as a unique violation of the database. */
 export async function writeChange(
-  house: House<'config' | 'sessions'>,
+  house: House<'config' | 'events' | 'sessions'>,
   trx: Trx,
   user: UserRecord,
   change: Change,
@@ -107,7 +107,7 @@ function columnsOf({ role, email, phone, passwordHash, bannedUntil }: Change): U
 
 /** An anonymous person becomes permanent by a new address that is proven, not by the proof of one that they had. */
 async function writeProofs(
-  house: House<'sessions'>,
+  house: House<'events' | 'sessions'>,
   trx: Trx,
   user: UserRecord,
   change: Change,
@@ -117,7 +117,7 @@ async function writeProofs(
   const turnsPermanent = (email && confirmsEmail) || (phone && confirmsPhone)
   const columns = { is_anonymous: turnsPermanent ? false : user.is_anonymous }
   if (confirmsEmail) await proveEmail(house, trx, user.id, { columns }, now)
-  if (confirmsPhone) await provePhone(trx, user.id, { columns, inMetadata: false }, now)
+  if (confirmsPhone) await provePhone(house, trx, user.id, { columns, inMetadata: false }, now)
 }
 
 function touchesProof(change: Change): boolean {

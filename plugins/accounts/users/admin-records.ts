@@ -6,6 +6,7 @@ import { findTaken, softDeleteUser } from '../../../db/users-admin.ts'
 import { emailExists, phoneExists, userIdExists, userNotFound } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import { type Change, writeChange } from './admin-change.ts'
+import { tellChanges } from './admin-events.ts'
 import { type CreateHouse, create, type NewPerson } from './create.ts'
 import { lock } from './lock.ts'
 
@@ -29,7 +30,7 @@ export async function createRecord(
  * The person as they were and as they are now. Throws user_not_found, email_exists, phone_exists or metadata_too_large.
  */
 export async function changeRecord(
-  house: House<'config' | 'sessions'>,
+  house: House<'config' | 'events' | 'sessions'>,
   trx: Trx,
   id: string,
   change: Change,
@@ -42,12 +43,14 @@ export async function changeRecord(
   } catch (error) {
     throw toTaken(error)
   }
-  return { before, after: await findLocked(trx, id) }
+  const after = await findLocked(trx, id)
+  await tellChanges(house, trx, { before, after }, change, now)
+  return { before, after }
 }
 
 /** Deletes the person or, softly, all that tells who they were. Throws user_not_found. */
 export async function remove(
-  { sessions }: House<'sessions'>,
+  { events, sessions }: House<'events' | 'sessions'>,
   trx: Trx,
   id: string,
   { soft }: { soft: boolean },
@@ -57,6 +60,7 @@ export async function remove(
   await sessions.endAll(trx, id, {})
   if (!soft) await deleteUser(trx, id)
   else if (!user.deleted_at) await softDeleteUser(trx, id, now)
+  await events.record(trx, 'user.deleted', id, { soft }, now)
   return user
 }
 

@@ -33,7 +33,7 @@ export interface NewPerson {
   identities?: readonly Omit<NewIdentity, 'user_id'>[]
 }
 
-export type CreateHouse = House<'config' | 'encryption' | 'hooks' | 'jobQueue'>
+export type CreateHouse = House<'config' | 'encryption' | 'events' | 'hooks' | 'jobQueue'>
 
 /** Undefined when another request took an address or the id first. */
 export async function create(
@@ -57,7 +57,8 @@ export async function create(
     phone_confirmed_at: person.phoneConfirmedAt ?? null,
     banned_until: person.bannedUntil ?? null,
   }
-  const user = await insertUser(trx, row, now)
+  const created = house.events.draft('user.created', row.id, {})
+  const user = await insertUser(trx, row, created, now)
   if (!user) return undefined
   await announce(house, trx, person.approval)
   return { ...user, identities: await addIdentities(trx, user.id, person, now) }

@@ -34,8 +34,8 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'config', 'db', 'emails', 'encryption', 'hooks', 'jobQueue', 'log'] as const),
-  ...(['otp', 'passwords', 'sendLimits', 'sessionPolicy', 'sessions'] as const),
+  ...(['audit', 'config', 'db', 'emails', 'encryption', 'events', 'hooks', 'jobQueue'] as const),
+  ...(['log', 'otp', 'passwords', 'sendLimits', 'sessionPolicy', 'sessions'] as const),
 ] as const
 
 function createUsers(house: House<Needs>) {
@@ -49,8 +49,8 @@ function createUsers(house: House<Needs>) {
     signUpByPhone,
   }
   return {
-    ...{ provePhone, lock, lockLive, keepForProof },
-    ...bindSteps(house, { proveEmail, dropUnproven, settleSignUps }),
+    ...{ lock, lockLive, keepForProof },
+    ...bindSteps(house, { proveEmail, provePhone, dropUnproven, settleSignUps }),
     ...bindSteps(house, { approve, approveSignUp, approveIfNew }),
     approveQuietly: createQuietApproval(house),
     ...bindSteps(house, { create, register, asNew, findRepeated, ...signUps }),

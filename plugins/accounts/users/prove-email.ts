@@ -23,7 +23,7 @@ export interface EmailProof {
 
 /** Keeps the moment of an earlier proof. Returns the person as they are then. */
 export async function proveEmail(
-  { sessions }: House<'sessions'>,
+  { events, sessions }: House<'events' | 'sessions'>,
   trx: Trx,
   userId: string,
   { columns, voidsTokens, endsSessions, marksIdentities }: EmailProof,
@@ -37,5 +37,10 @@ export async function proveEmail(
   const change = { columns, user: { email_verified: true } }
   const { email } = await confirmEmail(trx, userId, change, now)
   if (marksIdentities && email) await verifyIdentityEmail(trx, userId, email, now)
-  return reload(trx, userId)
+  const person = await reload(trx, userId)
+  const { email_confirmed_at: at } = person
+  if (email && at?.getTime() === now.getTime()) {
+    await events.record(trx, 'email.confirmed', userId, { email }, now)
+  }
+  return person
 }

@@ -4,6 +4,7 @@ import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { confirmPhone } from '../../../db/user-edits.ts'
 import type { UserChange } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
+import type { House } from '../../define-plugin.ts'
 import { reload } from './lock.ts'
 
 /** What changes beside the number being proven. */
@@ -18,6 +19,7 @@ export interface PhoneProof {
 
 /** Keeps the moment of an earlier proof. Returns the person as they are then. */
 export async function provePhone(
+  { events }: House<'events'>,
   trx: Trx,
   userId: string,
   { columns, voidsTokens, inMetadata }: PhoneProof,
@@ -26,5 +28,10 @@ export async function provePhone(
   if (voidsTokens) await deleteTokens(trx, userId)
   const user = inMetadata ? { phone_verified: true } : undefined
   await confirmPhone(trx, userId, { columns, user }, now)
-  return reload(trx, userId)
+  const person = await reload(trx, userId)
+  const { phone, phone_confirmed_at: at } = person
+  if (phone && at?.getTime() === now.getTime()) {
+    await events.record(trx, 'phone.confirmed', userId, { phone }, now)
+  }
+  return person
 }

@@ -95,7 +95,7 @@ export function findOwner(
 
 /** Undefined when somebody has proven the address since it was read, or is invited to it. */
 async function registerAgain(
-  house: House<'config' | 'sessions'>,
+  house: House<'config' | 'events' | 'sessions'>,
   trx: Trx,
   id: string,
   person: Registrant,

@@ -79,7 +79,7 @@ function matched(user: UserRecord, { contact }: Registrant, { matchedHash }: Rep
 }
 
 async function confirmed(
-  house: House<'audit' | 'sessions'>,
+  house: House<'audit' | 'events' | 'sessions'>,
   trx: Trx,
   user: UserRecord,
   { provider, ip }: { provider: 'email' | 'phone'; ip: string },
@@ -89,6 +89,6 @@ async function confirmed(
   const proven =
     provider === 'email'
       ? await proveEmail(house, trx, user.id, {}, now)
-      : await provePhone(trx, user.id, { inMetadata: true }, now)
+      : await provePhone(house, trx, user.id, { inMetadata: true }, now)
   return { state: 'confirmed', user: proven }
 }

@@ -58,7 +58,7 @@ async function signUpWithMail(
 }
 
 async function toBeConfirmed(
-  house: House<'audit' | 'config' | 'emails'>,
+  house: House<'audit' | 'config' | 'emails' | 'events'>,
   trx: Trx,
   registered: Registration,
   { person, context, ip }: EmailSignUp,

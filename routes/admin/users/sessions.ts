@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { deleteSession } from '../../../db/sessions.ts'
 import { noSuchSession } from '../../../errors.ts'
 import { Devices, toDevice } from '../../../schemas/device.ts'
 import { NoBody } from '../../../schemas/empty.ts'
@@ -71,7 +70,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const user = await requirePerson(trx, user_id)
-        const isDeleted = await deleteSession(trx, user.id, id)
+        const isDeleted = await sessions.end(trx, user.id, id)
         if (!isDeleted) throw noSuchSession()
         await audit.recordAdmin(trx, 'logout', request, user, { now, session_id: id })
       })

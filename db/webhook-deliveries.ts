@@ -1,0 +1,181 @@
+/** What becomes of each event at each webhook: claimed for an attempt, and written down after it. */
+import { type ColumnType, type Generated, sql } from 'kysely'
+
+import type { Db } from './database.ts'
+import { preparedOneRow, preparedRows, preparedWrite, type ValueOf } from './prepared-statement.ts'
+
+export type DeliveryState = 'waiting' | 'delivered' | 'dead'
+
+/** What an endpoint said to the last attempt; without a status it said nothing. */
+export interface DeliveryAnswer {
+  status: number | null
+  /** The beginning of the body. */
+  body: string
+  /** Why there was no answer. */
+  error: string | null
+  duration_ms: number
+}
+
+export interface WebhookDeliveriesTable {
+  webhook_id: string
+  position: number
+  /** The person whose events are kept in order. */
+  lane: string
+  state: DeliveryState
+  attempts: Generated<number>
+  /** The next attempt. */
+  due_at: Date
+  /** An attempt is under way until then at most. */
+  leased_until: Date | null
+  first_attempt_at: Date | null
+  last_attempt_at: Date | null
+  delivered_at: Date | null
+  answer: ColumnType<DeliveryAnswer | null, string | null, string | null>
+}
+
+/** An event on its way to one webhook. */
+export interface ClaimedDelivery {
+  position: number
+  attempts: number
+  first_attempt_at: Date
+  id: string
+  type: string
+  user_id: string | null
+  data: Record<string, unknown>
+  created_at: Date
+}
+
+interface Claim {
+  webhookId: string
+  limit: number
+  leasedUntil: Date
+  now: Date
+}
+
+const claimRows = preparedRows((db, value: ValueOf<Claim>) => {
+  const now = value('now')
+  // Of each person the first that waits, if it is due and at nobody's hands.
+  const heads = db
+    .selectFrom('postern_webhook_deliveries as due')
+    .select('due.position')
+    .where('due.webhook_id', '=', value('webhookId'))
+    .where('due.state', '=', sql.lit('waiting'))
+    .where('due.due_at', '<=', now)
+    .where(sql<boolean>`coalesce(due.leased_until <= ${now}, true)`)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('postern_webhook_deliveries as earlier')
+            .select('earlier.position')
+            .whereRef('earlier.webhook_id', '=', 'due.webhook_id')
+            .whereRef('earlier.lane', '=', 'due.lane')
+            .where('earlier.state', '=', sql.lit('waiting'))
+            .whereRef('earlier.position', '<', 'due.position'),
+        ),
+      ),
+    )
+    .orderBy('due.position')
+    .limit(value('limit'))
+    .forUpdate()
+    .skipLocked()
+  return db
+    .updateTable('postern_webhook_deliveries as delivery')
+    .from('postern_events as event')
+    .set({
+      attempts: sql`delivery.attempts + 1`,
+      leased_until: value('leasedUntil'),
+      first_attempt_at: sql`coalesce(delivery.first_attempt_at, ${now})`,
+      last_attempt_at: now,
+    })
+    .where('delivery.webhook_id', '=', value('webhookId'))
+    .where('delivery.position', '=', sql<number>`any(array(${heads}))`)
+    .whereRef('event.position', '=', 'delivery.position')
+    .returning([
+      'delivery.position',
+      'delivery.attempts',
+      sql<Date>`delivery.first_attempt_at`.as('first_attempt_at'),
+      'event.id',
+      'event.type',
+      'event.user_id',
+      'event.data',
+      'event.created_at',
+    ])
+})
+
+/** At most `limit`, each of another person, and none whose earlier event waits. Nobody else gets them until the lease ends. */
+export function claimDeliveries(db: Db, claim: Claim): Promise<ClaimedDelivery[]> {
+  return claimRows(db, claim)
+}
+
+/** What became of an attempt. */
+export interface Attempted {
+  position: number
+  /** Which attempt it was: the outcome of one that has lost its lease to a later one is of no interest. */
+  attempts: number
+  state: DeliveryState
+  due_at: Date
+  answer: DeliveryAnswer
+}
+
+const recordRows = preparedWrite(
+  (db, value: ValueOf<{ webhookId: string; outcomes: string; now: Date }>) =>
+    db
+      .updateTable('postern_webhook_deliveries as delivery')
+      .from(
+        sql<{
+          position: number
+          attempts: number
+          state: DeliveryState
+          due_at: Date
+          answer: string
+        }>`jsonb_to_recordset(${value('outcomes')}::jsonb)`.as<'outcome'>(
+          sql`outcome (position bigint, attempts integer, state text, due_at timestamptz, answer jsonb)`,
+        ),
+      )
+      .set((eb) => ({
+        state: eb.ref('outcome.state'),
+        due_at: eb.ref('outcome.due_at'),
+        answer: eb.ref('outcome.answer'),
+        leased_until: null,
+        delivered_at: sql<Date | null>`case when outcome.state = 'delivered' then ${value('now')}::timestamptz end`,
+      }))
+      .where('delivery.webhook_id', '=', value('webhookId'))
+      .whereRef('delivery.position', '=', 'outcome.position')
+      .whereRef('delivery.attempts', '=', 'outcome.attempts'),
+)
+
+/** The outcomes of a round, in one statement. */
+export async function recordAttempts(
+  db: Db,
+  webhookId: string,
+  outcomes: readonly Attempted[],
+  now: Date,
+): Promise<void> {
+  await recordRows(db, { webhookId, outcomes: JSON.stringify(outcomes), now })
+}
+
+const findWork = preparedOneRow((db, value: ValueOf<{ now: Date }>) =>
+  db.selectNoFrom(({ exists, selectFrom }) => [
+    exists(selectFrom('postern_event_inbox').select('seq')).as('hasNew'),
+    sql<string[]>`array(${selectFrom('postern_webhooks as webhook')
+      .select('webhook.id')
+      .where('webhook.state', '=', sql.lit('active'))
+      .where(sql<boolean>`coalesce(webhook.retry_at <= ${value('now')}, true)`)
+      .where(({ exists }) =>
+        exists(
+          selectFrom('postern_webhook_deliveries as waiting')
+            .select('waiting.position')
+            .where(sql<boolean>`waiting.webhook_id = webhook.id`)
+            .where('waiting.state', '=', sql.lit('waiting'))
+            .where('waiting.due_at', '<=', value('now'))
+            .where(sql<boolean>`coalesce(waiting.leased_until <= ${value('now')}, true)`),
+        ),
+      )})`.as('due'),
+  ]),
+)
+
+/** Whether events wait for a position, and which webhooks have something to be sent. One round trip. */
+export async function lookForWork(db: Db, now: Date): Promise<{ hasNew: boolean; due: string[] }> {
+  const { hasNew, due } = await findWork(db, { now })
+  return { hasNew: Boolean(hasNew), due }
+}

@@ -1,0 +1,139 @@
+/** Looking at deliveries, asking for them again, and removing old ones. */
+import { sql } from 'kysely'
+
+import { count } from './clean-up.ts'
+import type { Db } from './database.ts'
+import { nilUuid } from './users.ts'
+import type { DeliveryAnswer, DeliveryState } from './webhook-deliveries.ts'
+
+export interface DeliveryRow {
+  position: number
+  state: DeliveryState
+  attempts: number
+  due_at: Date
+  first_attempt_at: Date | null
+  last_attempt_at: Date | null
+  delivered_at: Date | null
+  answer: DeliveryAnswer | null
+  id: string
+  type: string
+  user_id: string | null
+  data: Record<string, unknown>
+  created_at: Date
+}
+
+export interface DeliveryQuery {
+  webhookId: string
+  state: DeliveryState | undefined
+  /** Positions below this one. */
+  before: number
+}
+
+/** Newest first, with their events. */
+export function listDeliveries(
+  db: Db,
+  { webhookId, state, before }: DeliveryQuery,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  return db
+    .selectFrom('postern_webhook_deliveries as delivery')
+    .innerJoin('postern_events as event', 'event.position', 'delivery.position')
+    .select(['delivery.position', 'delivery.state', 'delivery.attempts', 'delivery.due_at'])
+    .select(['delivery.first_attempt_at', 'delivery.last_attempt_at', 'delivery.delivered_at'])
+    .select(['delivery.answer', 'event.id', 'event.type', 'event.user_id', 'event.data'])
+    .select('event.created_at')
+    .where('delivery.webhook_id', '=', webhookId)
+    .where('delivery.position', '<', before)
+    .$if(state !== undefined, (qb) => qb.where('delivery.state', '=', state ?? 'waiting'))
+    .orderBy('delivery.position', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Which events are to be sent once more. */
+export interface Replay {
+  webhookId: string
+  /** Ids of events. */
+  events?: readonly string[] | undefined
+  /** Those of the stream from this moment on. */
+  since?: Date | undefined
+  until?: Date | undefined
+  /** Only what was given up. */
+  dead: boolean
+}
+
+/**
+ * Makes the events due again, also those that happened before the webhook was there. Returns how many; at most `limit`.
+ * The id of an event stays what it is, so that a receiver knows it.
+ */
+export async function replayDeliveries(
+  db: Db,
+  { webhookId, events, since, until, dead }: Replay,
+  limit: number,
+  now: Date,
+): Promise<number> {
+  const result = await db
+    .insertInto('postern_webhook_deliveries')
+    .columns(['webhook_id', 'position', 'lane', 'state', 'due_at'])
+    .expression((of) =>
+      of
+        .selectFrom('postern_events as event')
+        .innerJoin('postern_webhooks as webhook', (join) =>
+          join
+            .on('webhook.id', '=', webhookId)
+            .on(sql<boolean>`(webhook.events = '{}' or event.type = any(webhook.events))`),
+        )
+        .select(['webhook.id as webhook_id', 'event.position'])
+        .select([
+          sql<string>`coalesce(event.user_id, ${nilUuid}::uuid)`.as('lane'),
+          sql<'waiting'>`'waiting'`.as('state'),
+          sql<Date>`${now}::timestamptz`.as('due_at'),
+        ])
+        .$if(events !== undefined, (qb) =>
+          qb.where(sql<boolean>`event.id = any(${events}::uuid[])`),
+        )
+        .$if(since !== undefined, (qb) => qb.where('event.created_at', '>=', since ?? now))
+        .$if(until !== undefined, (qb) => qb.where('event.created_at', '<', until ?? now))
+        .$if(dead, (qb) =>
+          qb.where((eb) =>
+            eb.exists(
+              eb
+                .selectFrom('postern_webhook_deliveries as given_up')
+                .select('given_up.position')
+                .where('given_up.webhook_id', '=', webhookId)
+                .whereRef('given_up.position', '=', 'event.position')
+                .where('given_up.state', '=', 'dead'),
+            ),
+          ),
+        )
+        .orderBy('event.position')
+        .limit(limit),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['webhook_id', 'position'])
+        .doUpdateSet({ state: 'waiting', due_at: now, attempts: 0, first_attempt_at: null })
+        .where('postern_webhook_deliveries.state', '<>', 'waiting'),
+    )
+    .executeTakeFirst()
+  return Number(result.numInsertedOrUpdatedRows ?? 0n)
+}
+
+/** Deliveries of events that are not in the stream any more: all below the first position that is. */
+export function deleteOrphanDeliveries(db: Db, limit: number): Promise<number> {
+  return count(
+    db.deleteFrom('postern_webhook_deliveries').where(
+      sql<string>`ctid`,
+      '=',
+      sql<string>`any(array(${db
+        .selectFrom('postern_webhook_deliveries as old')
+        .select(sql<string>`old.ctid`.as('ctid'))
+        .where('old.position', '<', (eb) =>
+          eb
+            .selectFrom('postern_events')
+            .select(sql<number>`coalesce(min(postern_events.position), 0)`.as('first')),
+        )
+        .limit(limit)}))`,
+    ),
+  )
+}

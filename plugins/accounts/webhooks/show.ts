@@ -1,0 +1,26 @@
+/** Webhooks and deliveries as admins see them. */
+import type { DeliveryRow } from '../../../db/webhook-history.ts'
+import { type Delivery, toWebhook, type WebhookSource } from '../../../schemas/webhook.ts'
+import { toBody } from './message.ts'
+
+/** What the audit trail tells of a webhook. */
+export function recorded(row: WebhookSource) {
+  const { url, description, events, state } = toWebhook(row)
+  return { url, description, events, state }
+}
+
+/** What was sent, and what came back. */
+export function toDelivery(row: DeliveryRow, url: string): Delivery {
+  const { id, position, type, state, attempts, answer } = row
+  const headers = { 'content-type': 'application/json', 'webhook-id': id }
+  return {
+    ...{ event_id: id, position, type, state, attempts, answer },
+    first_attempt_at: moment(row.first_attempt_at),
+    last_attempt_at: moment(row.last_attempt_at),
+    next_attempt_at: state === 'waiting' ? moment(row.due_at) : null,
+    delivered_at: moment(row.delivered_at),
+    request: { url, headers, body: toBody(row) },
+  }
+}
+
+const moment = (date: Date | null) => date?.toISOString() ?? null

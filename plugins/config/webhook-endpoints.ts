@@ -1,0 +1,53 @@
+/** Webhooks of the environment: JSON, because each has a list of secrets and of events. */
+import { type SchemaOptions, type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { isEventType } from '../../schemas/events.ts'
+import { webhookSecret } from '../../schemas/webhook.ts'
+import type { Metadata } from './fields.ts'
+
+const Endpoint = Type.Object(
+  {
+    url: Type.String({ maxLength: 2048 }),
+    secrets: Type.Array(Type.String({ pattern: webhookSecret.source }), { minItems: 1 }),
+    events: Type.Optional(Type.Array(Type.String())),
+    description: Type.Optional(Type.String({ maxLength: 255 })),
+  },
+  { additionalProperties: false },
+)
+const Endpoints = Type.Array(Endpoint)
+
+export type WebhookEndpoint = Static<typeof Endpoint>
+
+export function webhookEndpoints(
+  description: string,
+  options: SchemaOptions & Metadata & { default: WebhookEndpoint[] },
+) {
+  return Type.Unsafe<WebhookEndpoint[]>({
+    ...Type.Array(Type.Any()),
+    'x-type': 'webhooks',
+    'x-secret': true,
+    ...options,
+    description,
+  })
+}
+
+/** Undefined for a text that is none. One address is one endpoint. */
+export function parseWebhookEndpoints(text: string): WebhookEndpoint[] | undefined {
+  const parsed = parseJson(text)
+  if (!Value.Check(Endpoints, parsed)) return undefined
+  const urls = parsed.map(({ url }) => url)
+  const isRight =
+    new Set(urls).size === urls.length &&
+    urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')) &&
+    parsed.every(({ events = [] }) => events.every(isEventType))
+  return isRight ? parsed : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

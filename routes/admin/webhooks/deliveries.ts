@@ -1,0 +1,59 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { listDeliveries } from '../../../db/webhook-history.ts'
+import { findWebhook } from '../../../db/webhooks.ts'
+import { webhookNotFound } from '../../../errors.ts'
+import { nullable, oneOf } from '../../../schemas/choices.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import { readPosition, readSize } from '../../../schemas/pagination.ts'
+import { Delivery, WebhookPath } from '../../../schemas/webhook.ts'
+
+const Query = Type.Object({
+  state: Type.Optional(oneOf(['waiting', 'delivered', 'dead'])),
+  before: Type.Optional(Type.String({ description: '`next` of the page before' })),
+  limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
+})
+
+const Deliveries = Type.Object({
+  deliveries: Type.Array(Delivery),
+  next: nullable(Type.Integer({ description: 'For `before`; null at the end' })),
+})
+
+const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { db, webhooks } = fastify
+
+  fastify.get(
+    '/admin/webhooks/:webhook_id/deliveries',
+    {
+      schema: {
+        summary: 'What was sent to a webhook, and what it answered, newest first',
+        tags: ['admin'],
+        params: WebhookPath,
+        querystring: Query,
+        response: { 200: Deliveries, ...ErrorResponses },
+      },
+    },
+    async ({ params, query }) => {
+      const webhookId = readUuid('webhook_id', params.webhook_id)
+      const webhook = await findWebhook(db, webhookId)
+      if (!webhook) throw webhookNotFound()
+      const { state, before, limit } = query
+      const size = readSize('limit', limit)
+      const wanted = {
+        webhookId,
+        state,
+        before: readPosition('before', before, Number.MAX_SAFE_INTEGER),
+      }
+      const rows = await listDeliveries(db, wanted, size + 1)
+      const page = rows.slice(0, size)
+      return {
+        deliveries: page.map((row) => webhooks.toDelivery(row, webhook.url)),
+        next: rows.length > size ? (page.at(-1)?.position ?? null) : null,
+      }
+    },
+  )
+}
+
+export default deliveries

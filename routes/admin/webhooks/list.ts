@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { listWebhooks } from '../../../db/webhooks.ts'
+import { featureDisabled } from '../../../errors.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { NewWebhook, toWebhook, Webhook, WebhookWithSecret } from '../../../schemas/webhook.ts'
+
+const Webhooks = Type.Object({ webhooks: Type.Array(Webhook) })
+
+const list: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, events, webhooks } = fastify
+  const path = '/admin/webhooks'
+
+  fastify.get(
+    path,
+    {
+      schema: {
+        summary: 'Where events are sent, the oldest first',
+        tags: ['admin'],
+        response: { 200: Webhooks, ...ErrorResponses },
+      },
+    },
+    async () => ({ webhooks: (await listWebhooks(db)).map(toWebhook) }),
+  )
+
+  fastify.post(
+    path,
+    {
+      schema: {
+        summary: 'Send events to an endpoint',
+        description: 'From now on; `replay` sends what was before. The secret is shown only here.',
+        tags: ['admin'],
+        body: NewWebhook,
+        response: { 200: WebhookWithSecret, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      if (!events.enabled) {
+        throw featureDisabled('Events are switched off: set AUTH_EVENTS_ENABLED=true')
+      }
+      const now = new Date()
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const { webhook, secret } = await webhooks.createEndpoint(trx, request.body, now)
+        const changes = audit.difference(undefined, webhooks.recorded(webhook))
+        const traits = { now, webhook_id: webhook.id, ...changes }
+        await audit.recordAdminOn(trx, 'webhook_created', request, traits)
+        return { ...toWebhook(webhook), secret }
+      })
+    },
+  )
+}
+
+export default list

@@ -1,0 +1,66 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { replayDeliveries } from '../../../db/webhook-history.ts'
+import { lockWebhook } from '../../../db/webhooks.ts'
+import { validationFailed, webhookNotFound } from '../../../errors.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { readUuid, Timestamp } from '../../../schemas/fields.ts'
+import { WebhookPath } from '../../../schemas/webhook.ts'
+
+const most = 10_000
+
+const Body = Type.Object({
+  events: Type.Optional(
+    Type.Array(Type.String({ format: 'uuid' }), { maxItems: 1000, description: 'Ids of events' }),
+  ),
+  since: Type.Optional(Timestamp),
+  until: Type.Optional(Timestamp),
+  dead: Type.Optional(Type.Boolean({ description: 'Only what was given up' })),
+})
+
+const Queued = Type.Object({
+  queued: Type.Integer({ description: `How many events, the oldest first; at most ${most}` }),
+})
+
+const replay: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db } = fastify
+
+  fastify.post(
+    '/admin/webhooks/:webhook_id/replay',
+    {
+      schema: {
+        summary: 'Send events once more',
+        description:
+          'By their ids, by time, or all that were given up; of the types that the webhook asked for. They keep their ids. ' +
+          'Until they have arrived, later events of the same people wait.',
+        tags: ['admin'],
+        params: WebhookPath,
+        body: Body,
+        response: { 200: Queued, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const now = new Date()
+      const webhookId = readUuid('webhook_id', request.params.webhook_id)
+      const { events, since, until, dead = false } = request.body
+      if (!events && !since && !dead) {
+        throw validationFailed('Name what is to be sent again: events, since, or dead')
+      }
+      const queued = await db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        if (!(await lockWebhook(trx, webhookId))) throw webhookNotFound()
+        const wanted = { webhookId, events, since: momentOf(since), until: momentOf(until), dead }
+        const count = await replayDeliveries(trx, wanted, most, now)
+        const traits = { now, webhook_id: webhookId, queued: count }
+        await audit.recordAdminOn(trx, 'webhook_replayed', request, traits)
+        return count
+      })
+      return { queued }
+    },
+  )
+}
+
+const momentOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
+
+export default replay

@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import {
+  toWebhook,
+  WebhookPath,
+  WebhookSecret,
+  WebhookWithSecret,
+} from '../../../schemas/webhook.ts'
+
+const day = 86_400
+
+const Body = Type.Union([
+  Type.Object({
+    secret: Type.Optional(WebhookSecret),
+    overlap: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 30 * day,
+        description: 'Seconds for which the earlier secret signs as well; a day when absent',
+      }),
+    ),
+  }),
+  Type.Null(),
+])
+
+const rotateSecret: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, webhooks } = fastify
+
+  fastify.post(
+    '/admin/webhooks/:webhook_id/rotate_secret',
+    {
+      schema: {
+        summary: 'Give a webhook another secret',
+        description: 'Both sign for a while, so that the receiver can be changed in between.',
+        tags: ['admin'],
+        params: WebhookPath,
+        body: Body,
+        response: { 200: WebhookWithSecret, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const now = new Date()
+      const id = readUuid('webhook_id', request.params.webhook_id)
+      const { secret, overlap: overlapSeconds = day } = request.body ?? {}
+      const rotation = { overlapSeconds, ...(secret !== undefined && { secret }) }
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const made = await webhooks.rotateSecret(trx, id, rotation, now)
+        const traits = { now, webhook_id: id, overlap: overlapSeconds }
+        await audit.recordAdminOn(trx, 'webhook_secret_rotated', request, traits)
+        return { ...toWebhook(made.webhook), secret: made.secret }
+      })
+    },
+  )
+}
+
+export default rotateSecret

@@ -1,0 +1,45 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { lockWebhook } from '../../../db/webhooks.ts'
+import { webhookNotFound } from '../../../errors.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import { DeliveryAnswer, DeliveryRequest, WebhookPath } from '../../../schemas/webhook.ts'
+
+const Result = Type.Object({
+  accepted: Type.Boolean(),
+  request: DeliveryRequest,
+  answer: DeliveryAnswer,
+})
+
+const test: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, webhooks } = fastify
+
+  fastify.post(
+    '/admin/webhooks/:webhook_id/test',
+    {
+      schema: {
+        summary: 'Send a test event and see the answer',
+        description: 'Its type is `webhook.test`; it is in no stream, and is not repeated.',
+        tags: ['admin'],
+        params: WebhookPath,
+        response: { 200: Result, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const now = new Date()
+      const id = readUuid('webhook_id', request.params.webhook_id)
+      const webhook = await db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const found = await lockWebhook(trx, id)
+        if (!found) throw webhookNotFound()
+        await audit.recordAdminOn(trx, 'webhook_tested', request, { now, webhook_id: id })
+        return found
+      })
+      return webhooks.testEndpoint(webhook, now)
+    },
+  )
+}
+
+export default test

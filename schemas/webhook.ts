@@ -1,0 +1,117 @@
+/** Webhooks as admins make and see them. */
+import { type Static, Type } from '@sinclair/typebox'
+
+import { nullable, oneOf } from './choices.ts'
+import { eventTypes, WebhookBody } from './events.ts'
+import { Timestamp } from './fields.ts'
+
+/** 24 to 64 bytes as base64 (Standard Webhooks), with or without the version that signs. */
+export const webhookSecret = /^(?:v1,)?whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
+
+const Moment = nullable(Timestamp)
+
+const Url = Type.String({ maxLength: 2048, description: 'Where events are sent, by POST' })
+const Description = Type.String({ maxLength: 255 })
+const Events = Type.Array(oneOf(eventTypes), {
+  maxItems: eventTypes.length,
+  description: 'What is sent; everything when empty',
+})
+const State = oneOf(['active', 'paused'], { description: 'Events for a paused one wait' })
+
+export const Webhook = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    source: oneOf(['environment', 'api'], { description: 'Where it is changed' }),
+    url: Url,
+    description: Description,
+    events: Events,
+    state: State,
+    reason: nullable(Type.String({ description: 'Why it was paused when no admin did it' })),
+    failures: Type.Integer({ description: 'Rounds without a success, one after another' }),
+    retry_at: nullable(Type.String({ format: 'date-time', description: 'It rests until then' })),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Webhook' },
+)
+export type Webhook = Static<typeof Webhook>
+
+export const WebhookPath = Type.Object({ webhook_id: Type.String() })
+
+export const WebhookSecret = Type.String({
+  pattern: webhookSecret.source,
+  description: '`whsec_` and 24 to 64 bytes as base64; a random one when absent',
+})
+
+/** The secret is shown once, when it is made. */
+export const WebhookWithSecret = Type.Object(
+  { ...Webhook.properties, secret: Type.String({ description: 'Signs; it is not shown again' }) },
+  { title: 'WebhookWithSecret' },
+)
+
+export const NewWebhook = Type.Object({
+  url: Url,
+  description: Type.Optional(Description),
+  events: Type.Optional(Events),
+  secret: Type.Optional(WebhookSecret),
+})
+export type NewWebhook = Static<typeof NewWebhook>
+
+export const WebhookChange = Type.Object({
+  url: Type.Optional(Url),
+  description: Type.Optional(Description),
+  events: Type.Optional(Events),
+  state: Type.Optional(State),
+})
+export type WebhookChange = Static<typeof WebhookChange>
+
+export const DeliveryAnswer = Type.Object({
+  status: nullable(Type.Integer()),
+  body: Type.String({ description: 'The first 1024 characters' }),
+  error: nullable(Type.String({ description: 'Why there was no answer' })),
+  duration_ms: Type.Integer(),
+})
+
+/** Without the signature, whose time goes by. */
+export const DeliveryRequest = Type.Object({
+  url: Type.String(),
+  headers: Type.Object({ 'content-type': Type.String(), 'webhook-id': Type.String() }),
+  body: WebhookBody,
+})
+
+export const Delivery = Type.Object(
+  {
+    event_id: Type.String({ format: 'uuid' }),
+    position: Type.Integer(),
+    type: Type.String(),
+    state: oneOf(['waiting', 'delivered', 'dead']),
+    attempts: Type.Integer(),
+    first_attempt_at: Moment,
+    last_attempt_at: Moment,
+    next_attempt_at: Moment,
+    delivered_at: Moment,
+    request: DeliveryRequest,
+    answer: nullable(DeliveryAnswer),
+  },
+  { title: 'WebhookDelivery' },
+)
+export type Delivery = Static<typeof Delivery>
+
+export interface WebhookSource
+  extends Omit<Webhook, 'retry_at' | 'created_at' | 'updated_at' | 'events'> {
+  events: string[]
+  retry_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export function toWebhook(row: WebhookSource): Webhook {
+  const { id, source, url, description, state, reason, failures } = row
+  return {
+    ...{ id, source, url, description, state, reason, failures },
+    events: eventTypes.filter((type) => row.events.includes(type)),
+    retry_at: row.retry_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
