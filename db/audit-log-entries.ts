@@ -8,7 +8,7 @@ import {
   type NewEvent,
   storedUser,
 } from './event-inbox.ts'
-import { preparedWrite, type ValueOf } from './prepared-statement.ts'
+import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
 import { nilUuid } from './users.ts'
 
 export interface AuditLogEntriesTable {
@@ -88,12 +88,11 @@ const insertRow = preparedWrite((db, value: ValueOf<AuditValues & { now: Date }>
   auditInsert(db, value, sql`true`),
 )
 
-const insertTold = preparedWrite((db, value: ValueOf<AuditValues & EventValues & { now: Date }>) =>
-  auditInsert(
-    db.with('told', (eb) => eventInsert(eb, value, storedUser(db), sql`true`)),
-    value,
-    sql`true`,
-  ),
+const insertTold = preparedRow((db, value: ValueOf<AuditValues & EventValues & { now: Date }>) =>
+  db
+    .with('audited', (eb) => auditInsert(eb, value, sql`true`))
+    .with('told', (eb) => eventInsert(eb, value, storedUser(db), sql`true`))
+    .selectNoFrom(sql<boolean>`true`.as('written')),
 )
 
 /** Nothing is asked of the database where there is nothing to write. */

@@ -4,6 +4,7 @@ import Fastify, { type FastifySchema, type RouteOptions } from 'fastify'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { version } from '../../version.ts'
 import { hoistTitled, nameResponses } from './tidy.ts'
+import { describeWebhooks } from './webhooks.ts'
 
 export type OpenapiDocument = ReturnType<ReturnType<typeof Fastify>['swagger']>
 
@@ -27,6 +28,7 @@ const info = {
     { name: 'user', description: 'What a signed-in person does' },
     { name: 'mfa', description: 'Second factors' },
     { name: 'admin', description: 'For tokens with an admin role' },
+    { name: 'webhooks', description: 'Events, as endpoints are sent them (Standard Webhooks)' },
     { name: 'discovery', description: 'Keys and metadata for those who check tokens' },
     { name: 'operations', description: 'Settings and health' },
   ],
@@ -55,7 +57,7 @@ export async function describe(
     draft.route({ method, url, schema, handler: async () => undefined })
   }
   await draft.ready()
-  const document = hoistTitled(draft.swagger())
+  const document = hoistTitled({ ...draft.swagger(), webhooks: describeWebhooks() })
   await draft.close()
   nameResponses(document)
   return document

@@ -12,8 +12,9 @@ const failures: Record<string, string> = {
 export function hoistTitled<T extends object>(document: T): T {
   const schemas: Json = {}
   const paths = 'paths' in document ? replaceTitled(document.paths, schemas) : {}
+  const webhooks = 'webhooks' in document ? replaceTitled(document.webhooks, schemas) : {}
   const components = 'components' in document ? document.components : {}
-  return { ...document, paths, components: { ...Object(components), schemas } }
+  return { ...document, paths, webhooks, components: { ...Object(components), schemas } }
 }
 
 function replaceTitled(node: unknown, schemas: Json): unknown {

@@ -1,0 +1,114 @@
+/** A receiver of webhooks on loopback, which checks every signature with the library that receivers use. */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+import { Webhook } from 'standardwebhooks'
+
+import type { Ending } from './ending.ts'
+import { until } from './server-process.ts'
+
+export interface Received {
+  id: string
+  type: string
+  timestamp: string
+  data: Record<string, unknown>
+  headers: IncomingHttpHeaders
+  body: string
+  path: string
+}
+
+/** What it answers to an event: a status, with headers if any, or nothing at all. */
+export type Reaction =
+  | number
+  | { status: number; headers: Record<string, string>; body?: string }
+  | 'hang'
+  | 'drop'
+export type React = (event: Received) => Reaction
+
+/** 32 bytes, as everybody may know them. */
+export const webhookSecret = `whsec_${Buffer.alloc(32, 'receiver').toString('base64')}`
+
+/** Its endpoint is at `/`; `react` may be replaced at any time. */
+export async function webhookReceiver(t: Ending, secret = webhookSecret, react: React = () => 204) {
+  const received: Received[] = []
+  const refused: string[] = []
+  const verifier = new Webhook(secret)
+  const receiver = { react, received, refused, url: '', ofUser, next, stop }
+
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const { headers, url: path = '' } = request
+    try {
+      verifier.verify(body, namesOf(headers))
+    } catch (error) {
+      refused.push(String(error))
+      response.writeHead(401).end()
+      return
+    }
+    const event: Received = {
+      ...JSON.parse(body),
+      id: String(headers['webhook-id']),
+      headers,
+      body,
+      path,
+    }
+    received.push(event)
+    answer(response, receiver.react(event))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  receiver.url = `http://127.0.0.1:${port}/`
+  t.after(stop)
+
+  async function stop(): Promise<void> {
+    server.closeAllConnections()
+    server.close()
+  }
+
+  function ofUser(id: string): Received[] {
+    return received.filter(({ data }) => data.user_id === id)
+  }
+
+  /** The next event of this type, about anybody or this person. */
+  async function next(type: string, userId?: string, since = 0): Promise<Received> {
+    const find = () =>
+      received
+        .slice(since)
+        .find((event) => event.type === type && (!userId || event.data.user_id === userId))
+    await until(() => find() !== undefined)
+    const event = find()
+    if (!event) throw new Error(`no ${type}`)
+    return event
+  }
+
+  return receiver
+}
+
+function namesOf(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function answer(response: ServerResponse, reaction: Reaction): void {
+  if (reaction === 'hang') return
+  if (reaction === 'drop') {
+    response.destroy()
+    return
+  }
+  const {
+    status,
+    headers,
+    body = '',
+  } = typeof reaction === 'number' ? { status: reaction, headers: {} } : reaction
+  response.writeHead(status, headers).end(body)
+}
+
+/** Variables with which a server sends its events there. */
+export function webhookEnv(...receivers: { url: string }[]): Record<string, string> {
+  const endpoints = receivers.map(({ url }) => ({ url, secrets: [webhookSecret] }))
+  return {
+    AUTH_WEBHOOK_ENDPOINTS: JSON.stringify(endpoints),
+    AUTH_WEBHOOK_PRIVATE_ADDRESSES: 'true',
+    AUTH_INTERNAL_HTTP_TIMEOUT: '1s',
+  }
+}

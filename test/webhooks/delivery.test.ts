@@ -1,0 +1,281 @@
+/** How events arrive: signed, at least once, in order for each person, whatever an endpoint does. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+
+import { sql } from 'kysely'
+
+import type { DeliveryAnswer } from '../../db/webhook-deliveries.ts'
+import { adminCall } from '../support/admin.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { allEvents, typesOf } from '../support/events.ts'
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { changeUser } from '../support/requests.ts'
+import { type App, build } from '../support/server.ts'
+import { until } from '../support/server-process.ts'
+import { type Reaction, webhookEnv, webhookReceiver } from '../support/webhook-receiver.ts'
+
+type Receiver = Awaited<ReturnType<typeof webhookReceiver>>
+
+suite('deliveries', () => {
+  const ending = endingOfSuite()
+  let app: App
+  let receiver: Receiver
+  let stubborn: Receiver
+  before(async () => {
+    receiver = await webhookReceiver(ending)
+    stubborn = await webhookReceiver(ending)
+    const env = { ...autoconfirm, ...webhookEnv(receiver, stubborn), AUTH_DB_MAX_POOL_SIZE: '20' }
+    app = (await build(ending, { env })).app
+  })
+
+  /** What waits for another attempt is due now. */
+  const hurry = () =>
+    sql`update auth.postern_webhook_deliveries set due_at = now() where leased_until is null`.execute(
+      app.db,
+    )
+  const wake = () =>
+    sql`update auth.postern_webhooks set failures = 0, retry_at = null, state = 'active'`.execute(
+      app.db,
+    )
+
+  test('each event is a signed POST with the id that it has in the stream', async () => {
+    const { user } = await newPerson(app)
+    const events = await allEvents(app, user.id, 3)
+    await until(() => receiver.ofUser(user.id).length === 3)
+    assert.deepEqual(
+      receiver
+        .ofUser(user.id)
+        .map(({ id, type, timestamp, data }) => ({ id, type, timestamp, data })),
+      events.map(({ position: _, ...event }) => event),
+    )
+    assert.deepEqual(receiver.refused, [])
+  })
+
+  test('of one person in order: what comes later waits for what is refused, and others go on', async () => {
+    const { user, access_token } = await newPerson(app)
+    await until(() => receiver.ofUser(user.id).length === 3)
+    let refusals = 2
+    const isRefused = (type: string, id: unknown) => type === 'user.updated' && id === user.id
+    receiver.react = ({ type, data }) =>
+      isRefused(type, data.user_id) && refusals-- > 0 ? 500 : 204
+    await changeUser(app, access_token, { data: { round: 1 } })
+    await signedIn(app, user.email)
+    const { user: other } = await newPerson(app)
+    await until(() => receiver.ofUser(other.id).length === 3)
+    assert.deepEqual(typesOf(receiver.ofUser(user.id)).slice(3), ['user.updated'])
+
+    for (const attempts of [2, 3]) {
+      await hurry()
+      await until(() => receiver.ofUser(user.id).length > attempts + 2)
+    }
+    await until(() => receiver.ofUser(user.id).length === 7)
+    const again = receiver.ofUser(user.id).slice(3)
+    assert.deepEqual(typesOf(again), [
+      'user.updated',
+      'user.updated',
+      'user.updated',
+      'user.signed_in',
+    ])
+    assert.equal(new Set(again.slice(0, 3).map(({ id, body }) => id + body)).size, 1)
+    receiver.react = () => 204
+  })
+
+  test('an endpoint that never answers delays no other', async () => {
+    stubborn.react = () => 'hang'
+    const startedAt = performance.now()
+    for (let round = 0; round < 3; round++) {
+      const { user } = await newPerson(app)
+      await until(() => receiver.ofUser(user.id).length === 3)
+    }
+    assert.ok(performance.now() - startedAt < 8_000)
+    stubborn.react = () => 204
+    await wake()
+    await hurry()
+  })
+
+  const reactions: Record<
+    string,
+    { reaction: Reaction; expected: Partial<DeliveryAnswer> | RegExp }
+  > = {
+    'an error': { reaction: 500, expected: { status: 500 } },
+    'a refusal': {
+      reaction: { status: 400, headers: {}, body: 'no\0 such thing' },
+      expected: { status: 400, body: 'no such thing' },
+    },
+    'a redirect': {
+      reaction: { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+      expected: /redirect/,
+    },
+    'a dropped connection': { reaction: 'drop', expected: /./ },
+    silence: { reaction: 'hang', expected: /./ },
+    'two megabytes': {
+      reaction: { status: 200, headers: {}, body: 'x'.repeat(2_000_000) },
+      expected: /longer than/,
+    },
+  }
+  for (const [name, { reaction, expected }] of Object.entries(reactions)) {
+    test(`${name}: it is sent again, and the answer is kept`, async () => {
+      await wake()
+      let isFirst = true
+      const { user } = await newPerson(app)
+      await until(() => receiver.ofUser(user.id).length === 3)
+      receiver.react = ({ data }) => {
+        if (data.user_id !== user.id || !isFirst) return 204
+        isFirst = false
+        return reaction
+      }
+      await signedIn(app, user.email)
+      const answered = async () => {
+        const rows = await deliveriesOf(app, user.id, receiver.url)
+        return rows.find(
+          ({ attempts, answer }) => attempts === 1 && answer && answer.status !== 204,
+        )?.answer
+      }
+      await until(async () => (await answered()) !== undefined)
+      const answer = await answered()
+      if (expected instanceof RegExp) assert.match(answer?.error ?? '', expected)
+      else
+        for (const [key, value] of Object.entries(expected))
+          assert.equal(Object(answer)[key], value)
+      await wake()
+      await hurry()
+      await until(() => receiver.ofUser(user.id).length === 5)
+      const [first, second] = receiver.ofUser(user.id).slice(3)
+      assert.equal(first?.id, second?.id)
+      receiver.react = () => 204
+    })
+  }
+
+  test('Retry-After is kept to, and 410 pauses the endpoint', async () => {
+    await wake()
+    stubborn.react = () => ({ status: 429, headers: { 'retry-after': '120' } })
+    await newPerson(app)
+    await until(
+      async () =>
+        ((await endpoint(app, stubborn.url)).retry_at?.getTime() ?? 0) > Date.now() + 60_000,
+    )
+    stubborn.react = () => 410
+    await wake()
+    await hurry()
+    await until(async () => (await endpoint(app, stubborn.url)).state === 'paused')
+    const { reason, id } = await endpoint(app, stubborn.url)
+    assert.match(reason ?? '', /410/)
+    stubborn.react = () => 204
+    await hurry()
+    const { user } = await newPerson(app)
+    await until(() => receiver.ofUser(user.id).length === 3)
+    assert.equal(stubborn.ofUser(user.id).length, 0)
+    await adminCall(app, 'PUT', `/admin/webhooks/${id}`, { state: 'active' })
+    await until(() => stubborn.ofUser(user.id).length === 3)
+  })
+
+  test('given up three days after the first attempt, and sent again when an admin asks', async () => {
+    await wake()
+    const { user } = await newPerson(app)
+    await until(() => receiver.ofUser(user.id).length === 3)
+    receiver.react = ({ data }) => (data.user_id === user.id ? 500 : 204)
+    await signedIn(app, user.email)
+    await until(() => receiver.ofUser(user.id).length === 4)
+    await until(async () =>
+      (await deliveriesOf(app, user.id, receiver.url)).some(
+        ({ state, answer }) => state === 'waiting' && answer,
+      ),
+    )
+    await sql`update auth.postern_webhook_deliveries set first_attempt_at = now() - interval '73 hours'
+      where state = 'waiting'`.execute(app.db)
+    await wake()
+    await hurry()
+    const dead = async () =>
+      (await deliveriesOf(app, user.id, receiver.url)).filter(({ state }) => state === 'dead')
+    await until(async () => (await dead()).length === 1)
+
+    receiver.react = () => 204
+    const { id } = await endpoint(app, receiver.url)
+    const replayed = await adminCall<{ queued: number }>(
+      app,
+      'POST',
+      `/admin/webhooks/${id}/replay`,
+      { dead: true },
+    )
+    assert.equal(replayed.queued, 1)
+    await until(() => receiver.ofUser(user.id).length === 6)
+    assert.equal(new Set(receiver.ofUser(user.id).map((event) => event.id)).size, 4)
+    assert.equal((await dead()).length, 0)
+  })
+
+  test('a process that dies between the claim and the outcome: another one sends it when the lease is over', async () => {
+    await wake()
+    const { user } = await newPerson(app)
+    await until(() => receiver.ofUser(user.id).length === 3)
+    receiver.react = ({ data }) => (data.user_id === user.id ? 500 : 204)
+    await signedIn(app, user.email)
+    await until(() => receiver.ofUser(user.id).length === 4)
+    receiver.react = () => 204
+    await until(async () =>
+      (await deliveriesOf(app, user.id, receiver.url)).every(
+        ({ state, answer }) => state !== 'waiting' || answer,
+      ),
+    )
+    await sql`update auth.postern_webhook_deliveries set due_at = now(), leased_until = now() + interval '2 seconds'
+      where state = 'waiting'`.execute(app.db)
+    await wake()
+    const claimedAt = performance.now()
+    await until(() => receiver.ofUser(user.id).length === 5)
+    assert.ok(performance.now() - claimedAt > 1_500)
+  })
+})
+
+test('two replicas send each event once, in order for each person', async (t) => {
+  const receiver = await webhookReceiver(t)
+  const env = { ...autoconfirm, ...webhookEnv(receiver) }
+  const { app, database } = await build(t, { env })
+  const { app: twin } = await build(t, { env: { ...env, DATABASE_URL: database.url } })
+  const people = await Promise.all(Array.from({ length: 6 }, () => newPerson(app)))
+  await Promise.all(
+    people.map(async ({ user, access_token }) => {
+      for (let round = 0; round < 4; round++)
+        await changeUser(round % 2 ? app : twin, access_token, { data: { round } })
+      await signedIn(twin, user.email)
+    }),
+  )
+  await until(() => receiver.received.length >= 6 * 8)
+  for (const { user } of people) {
+    const stream = await allEvents(app, user.id, 8)
+    assert.deepEqual(
+      receiver.ofUser(user.id).map(({ id }) => id),
+      stream.map(({ id }) => id),
+    )
+  }
+})
+
+test('an address of our own network is not asked, unless the operator allows it', async (t) => {
+  const receiver = await webhookReceiver(t)
+  const { AUTH_WEBHOOK_PRIVATE_ADDRESSES: _, ...env } = webhookEnv(receiver)
+  const { app } = await build(t, { env: { ...autoconfirm, ...env } })
+  const { user } = await newPerson(app)
+  await until(async () =>
+    (await deliveriesOf(app, user.id, receiver.url)).some(({ answer }) => answer?.error),
+  )
+  const [{ answer } = { answer: null }] = await deliveriesOf(app, user.id, receiver.url)
+  assert.match(answer?.error ?? '', /only https/)
+  assert.deepEqual(receiver.received, [])
+})
+
+function endpoint(app: App, url: string) {
+  return app.db
+    .selectFrom('postern_webhooks')
+    .selectAll()
+    .where('url', '=', url)
+    .executeTakeFirstOrThrow()
+}
+
+function deliveriesOf(app: App, userId: string, url: string) {
+  return app.db
+    .selectFrom('postern_webhook_deliveries as delivery')
+    .innerJoin('postern_webhooks as webhook', 'webhook.id', 'delivery.webhook_id')
+    .select(['delivery.state', 'delivery.attempts', 'delivery.answer', 'delivery.position'])
+    .where('webhook.url', '=', url)
+    .where('delivery.lane', '=', userId)
+    .orderBy('delivery.position')
+    .execute()
+}

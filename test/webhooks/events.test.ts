@@ -1,0 +1,167 @@
+/** What is told: every type of event, in the transaction of what it tells, in the shape that the API document promises. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+
+import { adminCall, asAdmin } from '../support/admin.ts'
+import { allEvents, type Streamed, typesOf } from '../support/events.ts'
+import {
+  autoconfirm,
+  newAddress,
+  newPerson,
+  password,
+  signedIn,
+  signIn,
+  signUp,
+} from '../support/people.ts'
+import { call, changeUser, getUser, refresh } from '../support/requests.ts'
+import type { App } from '../support/server.ts'
+import { sharedServers } from '../support/shared-servers.ts'
+import { statementsOf } from '../support/statements.ts'
+
+const on = { ...autoconfirm, AUTH_EVENTS_ENABLED: 'true' }
+
+suite('events', () => {
+  const serverFor = sharedServers()
+  let app: App
+  before(async () => {
+    app = (await serverFor(on)).app
+  })
+
+  test('a sign-up tells of the person, of the address and of the session', async () => {
+    const { user } = await newPerson(app)
+    const events = await allEvents(app, user.id, 3)
+    assert.deepEqual(typesOf(events), ['user.created', 'email.confirmed', 'user.signed_in'])
+    const [created, , signed] = events
+    const shown = created?.data.user
+    assert.deepEqual([shown?.id, shown?.email, shown?.role], [user.id, user.email, 'authenticated'])
+    assert.equal(signed?.data.method, 'password')
+    assert.ok(!JSON.stringify(events).includes('$argon2'))
+  })
+
+  test('a refused sign-in, a refresh and a look tell nothing', async () => {
+    const { user, refresh_token, ...session } = await newPerson(app)
+    await signIn(app, { email: user.email, password: 'not this one' })
+    await refresh(app, refresh_token)
+    await getUser(app, session)
+    const { user: marker } = await newPerson(app)
+    await allEvents(app, marker.id, 3)
+    assert.equal((await allEvents(app, user.id, 3)).length, 3)
+  })
+
+  test('a sign-up that is rolled back for a taken address leaves no event', async () => {
+    const { user } = await newPerson(app)
+    await allEvents(app, user.id, 3)
+    const before = await total(app)
+    assert.equal((await signUp(app, { email: user.email })).statusCode, 400)
+    const { user: marker } = await newPerson(app)
+    await allEvents(app, marker.id, 3)
+    assert.equal(await total(app), before + 3)
+  })
+
+  test('metadata, a password, a sign-out and the end of each session', async () => {
+    const { user, access_token } = await newPerson(app)
+    await signedIn(app, user.email)
+    await changeUser(app, access_token, { data: { city: 'Bonn' } })
+    await changeUser(app, access_token, { password: `another ${password}` })
+    await call(app, '/logout', {}, { token: access_token })
+    const events = (await allEvents(app, user.id, 10)).slice(4)
+    assert.deepEqual(typesOf(events), [
+      'user.updated',
+      'session.revoked',
+      'password.changed',
+      'user.updated',
+      'user.signed_out',
+      'session.revoked',
+    ])
+    assert.deepEqual(events[0]?.data.user?.user_metadata.city, 'Bonn')
+  })
+
+  test('a refresh token that comes back', async () => {
+    const { user, refresh_token } = await newPerson(app)
+    const first = await refresh(app, refresh_token)
+    await refresh(app, first.json().refresh_token)
+    assert.equal((await refresh(app, refresh_token)).statusCode, 400)
+    const events = (await allEvents(app, user.id, 5)).slice(3)
+    assert.deepEqual(typesOf(events), ['session.revoked', 'reuse.detected'])
+    assert.equal(events[0]?.data.session_id, events[1]?.data.session_id)
+  })
+
+  test('what an admin does to a person, with a ban and the end of it', async () => {
+    const { id } = await adminCall(app, 'POST', '/admin/users', { email: newAddress() })
+    const put = (change: object) => adminCall(app, 'PUT', `/admin/users/${id}`, change)
+    await put({ ban_duration: '1h' })
+    await put({ ban_duration: 'none' })
+    await put({ email: newAddress(), email_confirm: true, password })
+    await adminCall(app, 'DELETE', `/admin/users/${id}`)
+    const events = await allEvents(app, id, 10)
+    assert.deepEqual(typesOf(events), [
+      ...['user.created', 'user.banned', 'user.updated', 'user.unbanned', 'user.updated'],
+      ...['email.confirmed', 'password.changed', 'email.changed', 'user.updated', 'user.deleted'],
+    ])
+    assert.equal(events.at(-1)?.data.soft, false)
+  })
+
+  test('signing keys, about nobody', async () => {
+    const { keys } = await adminCall<{ keys: { kid: string }[] }>(app, 'POST', '/admin/keys', {
+      action: 'rotate',
+    })
+    const [event] = await allEvents(app, undefined, 1, 'key.rotated')
+    assert.deepEqual(event?.data, { user_id: null, kid: keys.at(-1)?.kid })
+  })
+
+  test('the stream is read by a cursor, in pages, by type, and for admins alone', async () => {
+    const { user } = await newPerson(app)
+    await allEvents(app, user.id, 3)
+    const page = async (query: string) =>
+      adminCall<Stream>(app, 'GET', `/admin/events?user_id=${user.id}${query}`)
+    const first = await page('&limit=2')
+    assert.deepEqual([first.events.length, first.has_more], [2, true])
+    const second = await page(`&limit=2&after=${first.next}`)
+    assert.deepEqual(typesOf(second.events), ['user.signed_in'])
+    const end = await page(`&after=${second.next}`)
+    assert.deepEqual(end, { events: [], next: second.next, has_more: false })
+    assert.deepEqual(typesOf((await page('&type=user.created')).events), ['user.created'])
+    assert.equal((await asAdmin(app, 'GET', '/admin/events?after=x')).statusCode, 400)
+  })
+
+  test('round trips are those of a server without events', async () => {
+    const { email, refresh_token } = await newPerson(app)
+    // The server looks for events to be sent at the same time, in tables of its own.
+    const ofRequests = /"(users|sessions|postern_throttles)"/
+    const count = async (act: () => Promise<unknown>) =>
+      (await statementsOf(app, act)).filter((text) => ofRequests.test(text)).length
+    assert.equal(await count(() => signedIn(app, email)), 3)
+    assert.equal(await count(() => refresh(app, refresh_token)), 1)
+  })
+
+  test('switched off, nothing is written, and the endpoints say how to switch them on', async () => {
+    const { app: quiet } = await serverFor(autoconfirm)
+    const { user, access_token } = await newPerson(quiet)
+    const said = await statementsOf(quiet, async () => {
+      await signedIn(quiet, user.email)
+      await changeUser(quiet, access_token, { data: { a: 1 }, password: `other ${password}` })
+    })
+    assert.deepEqual(
+      said.filter((text) => text.includes('postern_event')),
+      [],
+    )
+    const response = await asAdmin(quiet, 'GET', '/admin/events')
+    assert.deepEqual([response.statusCode, response.json().error_code], [404, 'feature_disabled'])
+    const made = await asAdmin(quiet, 'POST', '/admin/webhooks', { url: 'https://a.example' })
+    assert.equal(made.json().error_code, 'feature_disabled')
+  })
+})
+
+interface Stream {
+  events: Streamed[]
+  next: number
+  has_more: boolean
+}
+
+async function total(app: App): Promise<number> {
+  const row = await app.db
+    .selectFrom('postern_events')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return row.count
+}
