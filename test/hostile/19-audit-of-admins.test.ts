@@ -17,7 +17,7 @@ suite('the audit trail of what admins write', () => {
   const lines: string[] = []
   let app: App
   before(async () => {
-    const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
+    const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true', AUTH_EVENTS_ENABLED: 'true' }
     app = (await build(ending, { env, lines })).app
   })
 

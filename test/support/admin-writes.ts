@@ -5,26 +5,16 @@ import type { SigningKey } from '../../schemas/signing-key.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall, asAdmin } from './admin.ts'
 import type { App } from './server.ts'
+import { type Write, webhookWrites } from './webhook-writes.ts'
 
 export interface Keys {
   keys: SigningKey[]
 }
 
-/** What stands in the traits: `after` of a person who was just made has no `before`. */
-interface Change {
-  before?: unknown
-  after?: unknown
-}
-
-interface Write {
-  action: string
-  /** Makes what is needed, writes, and says which change must stand in the trail. */
-  write(app: App): Promise<Change>
-}
-
 export const secret = 'a very secret passphrase'
 
 export const adminWrites: Record<string, Write> = {
+  ...webhookWrites,
   'POST /admin/users': {
     action: 'user_signedup',
     async write(app) {

@@ -38,8 +38,7 @@ export async function proveEmail(
   const { email } = await confirmEmail(trx, userId, change, now)
   if (marksIdentities && email) await verifyIdentityEmail(trx, userId, email, now)
   const person = await reload(trx, userId)
-  const { email_confirmed_at: at } = person
-  if (email && at?.getTime() === now.getTime()) {
+  if (email && person.email_confirmed_at?.getTime() === now.getTime()) {
     await events.record(trx, 'email.confirmed', userId, { email }, now)
   }
   return person

@@ -29,8 +29,8 @@ export async function provePhone(
   const user = inMetadata ? { phone_verified: true } : undefined
   await confirmPhone(trx, userId, { columns, user }, now)
   const person = await reload(trx, userId)
-  const { phone, phone_confirmed_at: at } = person
-  if (phone && at?.getTime() === now.getTime()) {
+  const { phone } = person
+  if (phone && person.phone_confirmed_at?.getTime() === now.getTime()) {
     await events.record(trx, 'phone.confirmed', userId, { phone }, now)
   }
   return person

@@ -1,0 +1,263 @@
+/** Webhooks as admins make, look at and change them. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+
+import { Webhook as Verifier } from 'standardwebhooks'
+
+import type { Delivery, Webhook } from '../../schemas/webhook.ts'
+import { adminCall, asAdmin } from '../support/admin.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { autoconfirm, newPerson } from '../support/people.ts'
+import { type App, build } from '../support/server.ts'
+import { until } from '../support/server-process.ts'
+import { webhookEnv, webhookReceiver, webhookSecret } from '../support/webhook-receiver.ts'
+
+type Receiver = Awaited<ReturnType<typeof webhookReceiver>>
+type Made = Webhook & { secret: string }
+
+const path = '/admin/webhooks'
+
+suite('webhooks of admins', () => {
+  const ending = endingOfSuite()
+  let app: App
+  let receiver: Receiver
+  let fromEnvironment: string
+  before(async () => {
+    receiver = await webhookReceiver(ending)
+    const other = await webhookReceiver(ending)
+    const env = { ...autoconfirm, ...webhookEnv(other) }
+    app = (await build(ending, { env })).app
+    const { webhooks } = await adminCall<{ webhooks: Webhook[] }>(app, 'GET', path)
+    fromEnvironment = webhooks.find(({ source }) => source === 'environment')?.id ?? ''
+  })
+
+  const make = (more: object = {}) =>
+    adminCall<Made>(app, 'POST', path, { url: receiver.url, secret: webhookSecret, ...more })
+
+  test('the secret is shown once, and stored encrypted', async () => {
+    const made = await adminCall<Made>(app, 'POST', path, {
+      url: receiver.url,
+      events: ['user.deleted'],
+    })
+    assert.match(made.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+    const listed = await asAdmin(app, 'GET', path)
+    assert.ok(!listed.body.includes(made.secret.slice(6)))
+    const row = await app.db
+      .selectFrom('postern_webhooks')
+      .selectAll()
+      .where('id', '=', made.id)
+      .executeTakeFirstOrThrow()
+    assert.ok(row.secrets.includes('aes-gcm') && !row.secrets.includes(made.secret.slice(6)))
+    assert.equal((await asAdmin(app, 'DELETE', `${path}/${made.id}`)).statusCode, 204)
+    assert.equal((await asAdmin(app, 'GET', `${path}/${made.id}`)).statusCode, 404)
+  })
+
+  test('only the events that were asked for are sent', async () => {
+    const { id } = await make({ events: ['email.confirmed'] })
+    const { user } = await newPerson(app)
+    await until(() => receiver.ofUser(user.id).length > 0)
+    const { user: next } = await newPerson(app)
+    await until(() => receiver.ofUser(next.id).length > 0)
+    assert.deepEqual(
+      receiver.ofUser(user.id).map(({ type }) => type),
+      ['email.confirmed'],
+    )
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  test('paused, events wait, and are sent when it is active again', async () => {
+    const { id } = await make({ events: ['user.created'] })
+    await adminCall(app, 'PUT', `${path}/${id}`, { state: 'paused' })
+    const { user } = await newPerson(app)
+    await until(async () => (await deliveriesOf(id)).length === 1)
+    assert.deepEqual(receiver.ofUser(user.id), [])
+    await adminCall(app, 'PUT', `${path}/${id}`, { state: 'active' })
+    await until(() => receiver.ofUser(user.id).length === 1)
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  test('a delivery is shown with its request and its answer', async () => {
+    receiver.react = () => ({ status: 202, headers: {}, body: 'thank you' })
+    const { id } = await make({ events: ['user.created'] })
+    const { user } = await newPerson(app)
+    await until(async () => (await deliveriesOf(id)).some(({ state }) => state === 'delivered'))
+    const [delivery] = await deliveriesOf(id, '?state=delivered')
+    const [event] = receiver.ofUser(user.id)
+    assert.deepEqual(
+      [delivery?.event_id, delivery?.type, delivery?.attempts],
+      [event?.id, 'user.created', 1],
+    )
+    assert.deepEqual(delivery?.request.body, JSON.parse(event?.body ?? ''))
+    assert.deepEqual([delivery?.answer?.status, delivery?.answer?.body], [202, 'thank you'])
+    assert.equal((await deliveriesOf(id, '?state=dead')).length, 0)
+    receiver.react = () => 204
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  test('while one secret follows another, both sign; then the new one alone', async () => {
+    const { id } = await make({ events: ['user.created'] })
+    const rotated = await adminCall<Made>(app, 'POST', `${path}/${id}/rotate_secret`)
+    assert.notEqual(rotated.secret, webhookSecret)
+    const { user } = await newPerson(app)
+    await until(() => receiver.ofUser(user.id).length === 1)
+    const [event] = receiver.ofUser(user.id)
+    const headers = Object.fromEntries(
+      Object.entries(event?.headers ?? {}).map(([k, v]) => [k, String(v)]),
+    )
+    assert.equal(headers['webhook-signature']?.split(' ').length, 2)
+    for (const secret of [webhookSecret, rotated.secret]) {
+      assert.doesNotThrow(() => new Verifier(secret).verify(event?.body ?? '', headers))
+    }
+    await adminCall(app, 'POST', `${path}/${id}/rotate_secret`, {
+      overlap: 0,
+      secret: webhookSecret,
+    })
+    const { user: next } = await newPerson(app)
+    await until(() => receiver.ofUser(next.id).length === 1)
+    const [last] = receiver.ofUser(next.id)
+    assert.equal(String(last?.headers['webhook-signature']).split(' ').length, 1)
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  test('a test event is sent at once, and its answer is the answer', async () => {
+    const { id } = await make()
+    const sent = await adminCall<Tested>(app, 'POST', `${path}/${id}/test`)
+    assert.deepEqual(
+      [sent.accepted, sent.answer.status, sent.request.body.type],
+      [true, 204, 'webhook.test'],
+    )
+    assert.equal((await receiver.next('webhook.test')).data.webhook_id, id)
+    await adminCall(app, 'PUT', `${path}/${id}`, { url: 'http://127.0.0.1:1/' })
+    const failed = await adminCall<Tested>(app, 'POST', `${path}/${id}/test`)
+    assert.deepEqual([failed.accepted, failed.answer.status], [false, null])
+    assert.ok(failed.answer.error)
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  test('what happened before it was made is sent when an admin asks, by id or by time', async () => {
+    const since = new Date().toISOString()
+    const { user } = await newPerson(app)
+    const stream = () =>
+      adminCall<{ events: { id: string }[] }>(app, 'GET', `/admin/events?user_id=${user.id}`)
+    await until(async () => (await stream()).events.length === 3)
+    const [first] = (await stream()).events
+    const { id } = await make({ events: ['user.created', 'email.confirmed'] })
+    const replay = (body: object) =>
+      adminCall<{ queued: number }>(app, 'POST', `${path}/${id}/replay`, body)
+    assert.equal((await replay({ events: [first?.id] })).queued, 1)
+    await until(() => receiver.ofUser(user.id).length === 1)
+    assert.equal(receiver.ofUser(user.id)[0]?.id, first?.id)
+    assert.equal((await replay({ since })).queued, 2)
+    await until(() => receiver.ofUser(user.id).length === 3)
+    assert.equal((await asAdmin(app, 'POST', `${path}/${id}/replay`, {})).statusCode, 400)
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  const refused: Record<string, object> = {
+    'no address': { url: 'hooks' },
+    'another scheme': { url: 'ftp://hooks.example' },
+    'a password in the address': { url: 'https://a:b@hooks.example' },
+    'an unknown event': { url: 'https://hooks.example', events: ['user.exploded'] },
+    'a short secret': { url: 'https://hooks.example', secret: 'whsec_c2hvcnQ=' },
+    'no url': {},
+  }
+  for (const [name, body] of Object.entries(refused)) {
+    test(`refused: ${name}`, async () => {
+      const response = await asAdmin(app, 'POST', path, body)
+      assert.deepEqual(
+        [response.statusCode, response.json().error_code],
+        [400, 'validation_failed'],
+      )
+    })
+  }
+
+  test('one of the environment is paused here, and changed there', async () => {
+    const url = `${path}/${fromEnvironment}`
+    for (const [method, to, body] of [
+      ['PUT', url, { url: 'https://hooks.example' }],
+      ['DELETE', url, undefined],
+      ['POST', `${url}/rotate_secret`, {}],
+    ] as const) {
+      const response = await asAdmin(app, method, to, body)
+      assert.equal(response.statusCode, 422, response.body)
+      assert.match(response.json().msg, /AUTH_WEBHOOK_ENDPOINTS/)
+    }
+    assert.equal((await adminCall<Webhook>(app, 'PUT', url, { state: 'paused' })).state, 'paused')
+  })
+
+  test('nobody: 404 for an unknown id', async () => {
+    const nobody = `${path}/${crypto.randomUUID()}`
+    for (const [method, to] of [
+      ['GET', nobody],
+      ['PUT', nobody],
+      ['DELETE', nobody],
+      ['GET', `${nobody}/deliveries`],
+      ['POST', `${nobody}/test`],
+      ['POST', `${nobody}/rotate_secret`],
+    ] as const) {
+      const response = await asAdmin(app, method, to, method === 'PUT' ? {} : undefined)
+      assert.deepEqual(
+        [response.statusCode, response.json().error_code],
+        [404, 'webhook_not_found'],
+        to,
+      )
+    }
+  })
+
+  async function deliveriesOf(id: string, query = ''): Promise<Delivery[]> {
+    const page = await adminCall<{ deliveries: Delivery[] }>(
+      app,
+      'GET',
+      `${path}/${id}/deliveries${query}`,
+    )
+    return page.deliveries
+  }
+})
+
+interface Tested {
+  accepted: boolean
+  request: Delivery['request']
+  answer: NonNullable<Delivery['answer']>
+}
+
+test('what the environment does not name any more is removed at the start, and is paused for nobody', async (t) => {
+  const receiver = await webhookReceiver(t)
+  const env = { ...autoconfirm, ...webhookEnv(receiver) }
+  const { app, database } = await build(t, { env })
+  const list = async (from: App) =>
+    (await adminCall<{ webhooks: Webhook[] }>(from, 'GET', path)).webhooks
+  const [before] = await list(app)
+  const again = await build(t, { env: { ...env, DATABASE_URL: database.url } })
+  assert.deepEqual(
+    (await list(again.app)).map(({ id }) => id),
+    [before?.id],
+  )
+  const without = await build(t, {
+    env: { ...autoconfirm, AUTH_EVENTS_ENABLED: 'true', DATABASE_URL: database.url },
+  })
+  assert.deepEqual(await list(without.app), [])
+})
+
+test('old events are removed with what is known of their deliveries', async (t) => {
+  const receiver = await webhookReceiver(t)
+  const { app } = await build(t, { env: { ...autoconfirm, ...webhookEnv(receiver) } })
+  const { user } = await newPerson(app)
+  await until(() => receiver.ofUser(user.id).length === 3)
+  await app.webhooks.removeOld(new Date())
+  const count = async (table: 'postern_events' | 'postern_webhook_deliveries') =>
+    (await app.db.selectFrom(table).select('position').execute()).length
+  assert.equal(await count('postern_events'), 3)
+  const later = new Date(Date.now() + 721 * 3600_000)
+  const { user: kept } = await newPerson(app)
+  await until(() => receiver.ofUser(kept.id).length === 3)
+  await app.db
+    .updateTable('postern_events')
+    .set({ created_at: later })
+    .where('user_id', '=', kept.id)
+    .execute()
+  await app.webhooks.removeOld(later)
+  assert.deepEqual(
+    [await count('postern_events'), await count('postern_webhook_deliveries')],
+    [3, 3],
+  )
+})
