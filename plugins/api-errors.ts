@@ -42,10 +42,19 @@ export default definePlugin({
 function report(request: FastifyRequest, thrown: unknown): ApiError {
   const error = toApiError(thrown)
   const { cause, provider } = error.details
-  if (provider !== undefined) request.log.warn({ provider, err: cause }, error.message)
-  else if (error.status >= 500) request.log.error({ err: cause ?? error }, error.message)
+  const said = wordsOf(cause)
+  const { errorCode: error_code } = error
+  if (provider !== undefined || said !== undefined) {
+    request.log.warn({ error_code, provider, said, err: cause }, error.message)
+  } else if (error.status >= 500) request.log.error({ err: cause ?? error }, error.message)
   else request.log.info({ error_code: error.errorCode, err: cause }, error.message)
   return error
+}
+
+/** What another server said that failed us (providers/said.ts); its fault is no error of ours. */
+function wordsOf(cause: unknown): string | undefined {
+  const said = cause instanceof Error && 'said' in cause ? cause.said : undefined
+  return typeof said === 'string' && said !== '' ? said : undefined
 }
 
 /** Fastify misses the body of a QUERY before it misses a route for it, and we have none. */

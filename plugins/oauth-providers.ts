@@ -13,7 +13,7 @@ import type {
 import { createProvider, findDefinition, providerNames } from '../providers/registry.ts'
 import { createUpstream, type Upstream } from '../providers/upstream.ts'
 import { definePlugin } from './define-plugin.ts'
-import { callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
+import { answerFault, callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
 import { inTime } from './oauth-providers/in-time.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './oauth-providers/settings.ts'
 
@@ -79,6 +79,8 @@ export function createOauthProviders(deps: OauthProviderDeps) {
     checkSupported(name: string): void {
       if (!providers.has(name)) throw oauthProviderNotSupported('The provider is not switched on')
     },
+
+    answerFault,
 
     /**
      * Where to send the browser. Throws validation_failed for a provider that cannot be used, service_unavailable for

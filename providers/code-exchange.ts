@@ -12,7 +12,8 @@ import { checkCallback } from './callback.ts'
 import { isDown, NoReply, type Reply, readReply } from './http.ts'
 import type { ClientAuth, OAuth2Flow } from './oauth2.ts'
 import { type Callback, ProviderError, type ProviderSettings } from './provider.ts'
-import { readTokens, type Tokens } from './token-reply.ts'
+import { quoted } from './said.ts'
+import { describe, readTokens, type Tokens } from './token-reply.ts'
 import type { Upstream } from './upstream.ts'
 
 /**
@@ -44,20 +45,23 @@ export function createCodeExchange(
         verifier,
         options,
       )
-    const refusals: string[] = []
-    const replies: Reply[] = []
+    const refusals: Reply[] = []
     for (const style of order) {
       const reply = await attempt(endpoints.token, () => ask(style))
       const tokens = readTokens(reply)
-      if (typeof tokens === 'object') {
+      if (tokens) {
         order = [style, ...order.filter((other) => other !== style)]
         return tokens
       }
-      refusals.push(tokens)
-      replies.push(reply)
+      refusals.push(reply)
     }
-    // Some answer like a broken server when a client authenticates in the way they do not know.
-    throw new ProviderError('code_exchange', refusals.join('; '), { isDown: replies.every(isDown) })
+    const sent = [secret, callback.params.code, callback.secrets.codeVerifier]
+    const said = quoted(refusals.map(({ body }) => body).join(' | '), sent)
+    throw new ProviderError('code_exchange', refusals.map(describe).join('; '), {
+      // Some answer like a broken server when a client authenticates in the way they do not know.
+      isDown: refusals.every(isDown),
+      said,
+    })
   }
 }
 

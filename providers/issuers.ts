@@ -10,6 +10,7 @@ import { faultOfMetadata, type Metadata, readMetadata } from './metadata.ts'
 import type { OAuth2Flow } from './oauth2.ts'
 import { ProviderError } from './provider.ts'
 import { publishedMetadata } from './published-metadata.ts'
+import { quoted } from './said.ts'
 import { createStaleCache, type Load } from './stale-cache.ts'
 
 export interface Issuers {
@@ -76,7 +77,8 @@ async function load(send: Send, url: string): Promise<{ document: unknown; reply
     const reply = await send(url)
     if (reply.ok) return { document: parseJson(reply.body), reply }
     const message = `${reply.address}: status ${reply.status}`
-    throw new ProviderError('discovery', message, { isDown: isDown(reply) })
+    const said = quoted(reply.body)
+    throw new ProviderError('discovery', message, { isDown: isDown(reply), said })
   } catch (error) {
     if (error instanceof NoReply) {
       throw new ProviderError('discovery', error.message, { isDown: true })

@@ -11,6 +11,7 @@ import {
   ProviderError,
   type ProviderSettings,
 } from './provider.ts'
+import { quoted } from './said.ts'
 import { describe, errorOf, type Tokens } from './token-reply.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -83,10 +84,9 @@ function createGet({ send }: Upstream, tokens: Tokens): Grant['get'] {
     try {
       const reply = await send(url, { headers: { ...headers, authorization } })
       const body = parseJson(reply.body)
-      const error = errorOf(body)
-      if (reply.ok && error === '' && typeof body === 'object' && body !== null) return body
-      const message = `${reply.address}: ${describe(reply, error)}`
-      throw new ProviderError('profile', message, { isDown: isDown(reply) })
+      if (reply.ok && errorOf(body) === '' && typeof body === 'object' && body !== null) return body
+      const said = quoted(reply.body, [tokens.accessToken, tokens.refreshToken])
+      throw new ProviderError('profile', describe(reply), { isDown: isDown(reply), said })
     } catch (error) {
       if (error instanceof NoReply) {
         throw new ProviderError('profile', error.message, { isDown: true })

@@ -146,16 +146,19 @@ export type ProviderFault =
   | 'id_token'
   | 'user_form'
 
-/** `kind` may be shown; the message is for the log. It carries no token, code, secret or address. */
+/** `kind` may be shown; the rest is for the log. It carries no token, code, secret or address. */
 export class ProviderError extends Error {
   override name = 'ProviderError'
   readonly kind: ProviderFault
   /** Nobody could have signed in: the provider gave no answer, or one that says so. */
   readonly isDown: boolean
+  /** The provider's own words (said.ts); '' when it said nothing. */
+  readonly said: string
 
-  constructor(kind: ProviderFault, message: string, { isDown = false } = {}) {
+  constructor(kind: ProviderFault, message: string, { isDown = false, said = '' } = {}) {
     super(message)
     this.kind = kind
     this.isDown = isDown
+    this.said = said
   }
 }

@@ -14,8 +14,8 @@ export interface Tokens {
   reply: unknown
 }
 
-/** The tokens, or a reason fit for the log. */
-export function readTokens(reply: Reply): Tokens | string {
+/** The tokens, or undefined for a refusal. */
+export function readTokens(reply: Reply): Tokens | undefined {
   const body = parseBody(reply)
   const accessToken = text(at(body, 'access_token'))
   const refused = errorOf(body)
@@ -28,7 +28,7 @@ export function readTokens(reply: Reply): Tokens | string {
       reply: body,
     }
   }
-  return `${reply.address}: ${describe(reply, refused)}`
+  return undefined
 }
 
 /** The error code of a body, whatever its status; '' when it is not an error. */
@@ -40,10 +40,11 @@ export function errorOf(body: unknown): string {
   return /^[\w .-]{1,60}$/.test(code) ? code : 'error'
 }
 
-/** What can be said about a reply without repeating any of its content. */
-export function describe(reply: Reply, error: string): string {
-  if (error !== '') return `status ${reply.status}, ${error}`
-  return `status ${reply.status}, ${reply.contentType || 'untyped'}, ${reply.body.length} characters`
+/** What can be said about a reply without repeating any of its content but the error code. */
+export function describe(reply: Reply): string {
+  const error = errorOf(parseBody(reply))
+  const rest = error || `${reply.contentType || 'untyped'}, ${reply.body.length} characters`
+  return `${reply.address}: status ${reply.status}, ${rest}`
 }
 
 function parseBody({ contentType, body }: Reply): unknown {

@@ -12,6 +12,7 @@ import {
 } from '../../errors.ts'
 import { IdTokenFault } from '../../providers/id-token-fault.ts'
 import { ProviderError } from '../../providers/provider.ts'
+import { quoted } from '../../providers/said.ts'
 
 /** Before the browser is sent to the provider. */
 export function startFault(error: unknown, provider: string): unknown {
@@ -22,6 +23,21 @@ export function startFault(error: unknown, provider: string): unknown {
       ? 'This provider is not configured completely'
       : 'This provider does not say where to sign in'
   return providerUnusable(sentence, error)
+}
+
+/**
+ * What the provider sent the browser back with instead of a code (RFC 6749 §4.1.2.1). Undefined for anything else. Its
+ * words may be anything, so they go to the log and no further.
+ */
+export function answerFault(params: Readonly<Record<string, string>>): ApiError | undefined {
+  const { denied, error, error_description: description } = params
+  if (!denied && !error) return undefined
+  const words = [error ?? 'denied', description].filter(Boolean).join(': ')
+  const sent = [params.state, params.code]
+  const said = quoted(words, sent)
+  const cause = new ProviderError('callback', 'the provider refused', { said })
+  const known = denied ? 'access_denied' : (error ?? '')
+  return providerRefused(/^[a-z_]{1,64}$/.test(known) ? known : 'server_error', cause)
 }
 
 /** When the browser has come back. */

@@ -7,6 +7,7 @@ import { at, text } from '../json.ts'
 import { oauth1Header } from '../oauth1.ts'
 import type { Callback, Profile, ProviderSettings, Vendor } from '../provider.ts'
 import { ProviderError, type ProviderFault } from '../provider.ts'
+import { quoted } from '../said.ts'
 import { describe } from '../token-reply.ts'
 
 interface Token {
@@ -91,8 +92,9 @@ async function signedGet(
   try {
     const reply = await send(url, { headers: { authorization: oauth1Header(signed) } })
     if (reply.ok) return reply.body
-    const message = `${reply.address}: ${describe(reply, '')}`
-    throw new ProviderError(fault, message, { isDown: isDown(reply) })
+    const sent = [consumerSecret, token, tokenSecret, params.oauth_verifier]
+    const said = quoted(reply.body, sent)
+    throw new ProviderError(fault, describe(reply), { isDown: isDown(reply), said })
   } catch (error) {
     if (error instanceof NoReply) throw new ProviderError(fault, error.message, { isDown: true })
     throw error

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-import { badOauthCallback, badOauthState, providerRefused } from '../../errors.ts'
+import { badOauthCallback, badOauthState } from '../../errors.ts'
 import type { OauthFlow } from '../../plugins/accounts/flows/oauth-state.ts'
 import { NoBody } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -102,13 +102,13 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
     const session = await sessions.answer(outcome.opened, now)
     return redirects.withSession(target, session, { provider, ...tokens })
   }
-}
 
-/** The provider's own words may be anything, so they go to the log and no further. */
-function checkAnswer({ error, denied, code, oauth_token }: Params) {
-  if (denied) throw providerRefused('access_denied')
-  if (error) throw providerRefused(/^[a-z_]{1,64}$/.test(error) ? error : 'server_error')
-  if (!code && !oauth_token) throw badOauthCallback('The callback has no authorization code')
+  function checkAnswer(params: Params): void {
+    const fault = oauthProviders.answerFault(params)
+    if (fault) throw fault
+    if (params.code || params.oauth_token) return
+    throw badOauthCallback('The callback has no authorization code')
+  }
 }
 
 export default callback

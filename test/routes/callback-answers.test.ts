@@ -1,8 +1,8 @@
 /** What a callback makes of a provider that refuses, errs, is silent or is no longer there. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-
 import { describe, externalServer, type Somebody } from '../support/external.ts'
+import { client } from '../support/providers/fake-provider.ts'
 
 const ann: Somebody = { id: '42', emails: [{ email: 'ann@ex.test', verified: true }] }
 
@@ -62,6 +62,37 @@ suite('/callback', () => {
       })
     }
     assert.ok(lines.join('').includes('bad_verification_code'), 'the reason is in the log')
+  })
+
+  test('the provider’s own words are in the log at warning level, with the request and without secrets', async (t) => {
+    const lines: string[] = []
+    const server = await externalServer(t, { lines })
+    const { goTo, comeBack, fakes } = server
+    describe(fakes, 'github', ann)
+    const spoken = () => lines.map((line) => JSON.parse(line)).filter(({ said }) => said)
+
+    const { state = '' } = await goTo('github')
+    const words = 'The application [ann@ex.test] is suspended, ask +15550100'
+    await comeBack({ state, error: 'access_denied', error_description: words })
+    const [refusal] = spoken()
+    assert.equal(refusal.said, 'access_denied: The application […] is suspended, ask +[…]')
+
+    const params = await goTo('github')
+    const body = {
+      error: 'invalid_client',
+      error_description: `code ${params.code} and secret ${client.secret} do not fit. ${'x'.repeat(900)}`,
+    }
+    const answer = { status: 401, body: JSON.stringify(body) }
+    fakes.github.instead.set('/login/oauth/access_token', answer)
+    await comeBack(params)
+    const [, refused] = spoken()
+    assert.match(refused.said, /invalid_client.*code \[…\] and secret \[…\] do not fit\. x+…$/)
+    assert.equal(refused.said.length, 500)
+    for (const line of [refusal, refused]) {
+      assert.equal(line.level, 40)
+      assert.match(line.reqId, /./)
+    }
+    assert.equal(lines.filter((line) => line.includes(params.code ?? '?')).length, 0)
   })
 
   test('silence ends before the request does', async (t) => {
