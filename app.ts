@@ -29,6 +29,7 @@ import db from './plugins/db.ts'
 import devInbox from './plugins/dev-inbox.ts'
 import devOidc from './plugins/dev-oidc.ts'
 import encryption from './plugins/encryption.ts'
+import encryptionProbe from './plugins/encryption-probe.ts'
 import events from './plugins/events.ts'
 import hooks from './plugins/hooks.ts'
 import httpClient from './plugins/http-client.ts'
@@ -68,7 +69,8 @@ const platform = [
   // The database, the way out to other servers, and work in the background.
   ...[pool, db, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
-  ...[signingKeys, jwt, sessionPolicy, bearerAuth, requestLog, captcha, passwords, webauthn],
+  ...[signingKeys, encryptionProbe, jwt, sessionPolicy, bearerAuth],
+  ...[requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.
   ...[devInbox, mailer, sms, devOidc, oauthProviders, redirects],
 ]

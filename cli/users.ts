@@ -31,8 +31,8 @@ export async function run(args: readonly string[]): Promise<void> {
   }
   if (name !== 'export') throw new Error(`Usage:\n${usage}`)
   const format = readFormat(values.format, file)
-  return withContext(unnoticed, async ({ db }) => {
-    const count = await writeUsers(db, { file, format })
+  return withContext(unnoticed, async (context) => {
+    const count = await writeUsers(context, { file, format })
     console.error(`${count} exported`)
   })
 }

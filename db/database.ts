@@ -2,6 +2,7 @@
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 
 import type { AuditLogEntriesTable } from './audit-log-entries.ts'
+import type { EncryptionProbeTable } from './encryption-probe.ts'
 import type { EventInboxTable } from './event-inbox.ts'
 import type { EventsTable } from './events.ts'
 import type { FlowStateTable, FlowsTable } from './flow-states.ts'
@@ -41,6 +42,7 @@ export interface Database {
   mfa_factors: MfaFactorsTable
   one_time_tokens: OneTimeTokensTable
   postern_decoy_tokens: DecoyTokensTable
+  postern_encryption_probe: EncryptionProbeTable
   postern_event_inbox: EventInboxTable
   postern_events: EventsTable
   postern_factor_challenges: FactorChallengesTable

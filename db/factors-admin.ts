@@ -71,3 +71,13 @@ export async function removeFactor(
     .execute()
   return factor
 }
+
+/** A few of the secrets of authenticator apps as they are stored, whichever come first. */
+export function someFactorSecrets(db: Db, most: number): Promise<{ id: string; value: string }[]> {
+  return db
+    .selectFrom('mfa_factors')
+    .select((eb) => ['id', eb.fn.coalesce('secret', eb.val('')).as('value')])
+    .where('factor_type', '=', 'totp')
+    .limit(most)
+    .execute()
+}

@@ -1,17 +1,20 @@
-/** Which kinds of password hashes there are, looked up cheaply however many people there are. */
+/** Some of the stored password hashes, looked up cheaply however many people there are. */
 import { sql } from 'kysely'
 
 import type { Db } from './database.ts'
 
-/** The stored hashes on about so many pages of the table, chosen at random; all of them when it has no more. */
-export async function samplePasswordHashes(db: Db, pages: number): Promise<string[]> {
+/** The hashes as they are stored, each with its person's id, of about so many pages of the table, chosen at random; all of them when it has no more. */
+export async function samplePasswordHashes(
+  db: Db,
+  pages: number,
+): Promise<{ id: string; value: string }[]> {
   const percent = Math.min(100, (100 * pages) / Math.max(1, await countUserPages(db)))
   const rows = await db
     .selectFrom('users')
-    .select('encrypted_password')
+    .select(['id', 'encrypted_password'])
     .modifyEnd(sql`tablesample system (${percent})`)
     .execute()
-  return rows.flatMap(({ encrypted_password }) => encrypted_password || [])
+  return rows.flatMap(({ id, encrypted_password: value }) => (value ? [{ id, value }] : []))
 }
 
 async function countUserPages(db: Db): Promise<number> {

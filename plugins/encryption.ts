@@ -17,13 +17,17 @@ export type Encryption = ReturnType<typeof createEncryption>
 
 /** A stored value was encrypted under a key that is not configured. */
 export class DecryptionError extends Error {
-  constructor(what: string) {
-    super(
-      `${what} cannot be decrypted. Set AUTH_ENCRYPTION_KEY to the key it was encrypted with, or add that key to AUTH_ENCRYPTION_OLD_KEYS (without AUTH_ENCRYPTION_KEY, the key comes from AUTH_JWT_SECRET).`,
-    )
+  constructor(what: string, keyId: string) {
+    const remedy = ownKeyId.test(keyId)
+      ? 'Set AUTH_ENCRYPTION_KEY to the key it was encrypted with, or add that key to AUTH_ENCRYPTION_OLD_KEYS (without AUTH_ENCRYPTION_KEY, the key comes from AUTH_JWT_SECRET).'
+      : `Add the key that GoTrue knew as "${keyId}" to AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS, or correct it there.`
+    super(`${what} cannot be decrypted. ${remedy}`)
     this.name = 'DecryptionError'
   }
 }
+
+/** As keyId makes them; GoTrue's ids are its operator's to choose. */
+const ownKeyId = /^[0-9a-f]{16}$/
 
 interface NamedKey {
   id: string
@@ -73,7 +77,7 @@ export function createEncryption(
       const stored = parseStored(value)
       if (!stored) return value
       const key = named.find(({ id }) => id === stored.key_id)?.key
-      if (!key) throw new DecryptionError(what)
+      if (!key) throw new DecryptionError(what, stored.key_id)
       const data = Buffer.from(stored.data, 'base64')
       const decipher = createDecipheriv(
         'aes-256-gcm',
@@ -84,7 +88,7 @@ export function createEncryption(
       try {
         return Buffer.concat([decipher.update(data.subarray(0, -16)), decipher.final()]).toString()
       } catch {
-        throw new DecryptionError(what)
+        throw new DecryptionError(what, stored.key_id)
       }
     },
 
@@ -133,9 +137,22 @@ export function encryptionKeys(config: {
   return [Buffer.from(config.AUTH_ENCRYPTION_KEY, 'base64url'), ...old, fromSecret]
 }
 
-function takenOverKeys(config: Pick<Config, 'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'>) {
+/** Of a database that GoTrue made: those it read with, and the one it wrote with. */
+export function takenOverKeys(
+  config: Pick<
+    Config,
+    | 'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
+    | 'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY'
+    | 'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID'
+  >,
+): NamedKey[] {
+  const id = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID
+  const current = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY
   const keys = Object.entries(config.AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS)
-  return keys.map(([id, key]) => ({ id, key: Buffer.from(key, 'base64url') }))
+  return [...keys, ...(id && current ? [[id, current] as const] : [])].map(([name, key]) => ({
+    id: name,
+    key: Buffer.from(key, 'base64url'),
+  }))
 }
 
 export default definePlugin({

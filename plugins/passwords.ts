@@ -27,6 +27,13 @@ declare module 'fastify' {
   }
 }
 
+/** Whoever has, or may have, a password. */
+interface Owner {
+  id: string
+  /** A hash, or one that GoTrue encrypted. */
+  encrypted_password: string | null
+}
+
 interface PasswordOptions {
   argon: ArgonParameters
   rules: StrengthRules
@@ -35,13 +42,22 @@ interface PasswordOptions {
   decoys: Omit<DecoyOptions, 'argon'>
   concurrency: number
   maxWaiting: number
+  /** The hash in a stored value; undefined for one that cannot be decrypted. */
+  open: (id: string, stored: string) => string | undefined
 }
 
 export function createPasswords(options: PasswordOptions) {
-  const { argon, rules, remarks, concurrency, maxWaiting } = options
+  const { argon, rules, remarks, concurrency, maxWaiting, open } = options
   const queue = createHashQueue(concurrency, maxWaiting)
   const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))
   const decoys = createDecoys({ ...options.decoys, argon })
+
+  /** Undefined where no password can match. */
+  function hashOf(owner: Owner | undefined): string | undefined {
+    const stored = owner?.encrypted_password
+    const opened = stored ? open(owner.id, stored) : undefined
+    return opened && isSupportedHash(opened) ? opened : undefined
+  }
 
   return {
     /** Throws weak_password or validation_failed. */
@@ -56,16 +72,20 @@ export function createPasswords(options: PasswordOptions) {
     /** Throws service_unavailable when too many hashes wait already. */
     hash,
 
-    /** Compares with a stored hash. */
-    verify: (stored: string, password: string) => queue.run(() => verifyHash(stored, password)),
+    /** Compares with the stored hash; false for somebody without one. */
+    async verify(owner: Owner, password: string): Promise<boolean> {
+      const hash = hashOf(owner)
+      return hash !== undefined && queue.run(() => verifyHash(hash, password))
+    },
 
     /**
      * Compares with the hash of the account with this address. Without one, the same work is done on a hash that nothing
      * matches, so that an unknown account takes as long as a known one.
      */
-    async verifyFor(account: string, stored: string | null | undefined, password: string) {
+    async verifyFor(account: string, owner: Owner | undefined, password: string) {
       decoys.renewWhenOld()
-      if (stored && isSupportedHash(stored)) return queue.run(() => verifyHash(stored, password))
+      const hash = hashOf(owner)
+      if (hash !== undefined) return queue.run(() => verifyHash(hash, password))
       await queue.run(() => verifyHash(decoys.decoyFor(account), password))
       return false
     },
@@ -73,6 +93,7 @@ export function createPasswords(options: PasswordOptions) {
     /** Looks up which kinds of hashes are stored. */
     renewDecoys: decoys.renew,
 
+    /** True for a stored hash that is replaced at the next sign-in; one that is encrypted is. */
     isOutdated: (stored: string) => isOutdated(stored, argon),
 
     /** True for a hash brought from elsewhere that we are ready to verify. */
@@ -92,6 +113,7 @@ export default definePlugin({
   needs: ['addHook', 'config', 'db', 'encryption', 'httpClient', 'log', 'telemetry'],
   create(house) {
     const { config, db, encryption, log, telemetry } = house
+    const open = opener(house)
     const passwords = createPasswords({
       argon: {
         memoryCost: config.AUTH_PASSWORD_ARGON2_MEMORY,
@@ -101,12 +123,16 @@ export default definePlugin({
       ...strengthRules(house),
       decoys: {
         key: encryption.deriveKey('kinds of decoys'),
-        sample: () => samplePasswordHashes(db, sampledPages),
+        sample: async () => {
+          const rows = await samplePasswordHashes(db, sampledPages)
+          return rows.flatMap(({ id, value }) => open(id, value) ?? [])
+        },
         log,
       },
       // One core stays free for everybody who is not waiting for a hash.
       concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || Math.max(1, availableParallelism() - 1),
       maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
+      open,
     })
     house.addHook('onReady', passwords.renewDecoys)
     telemetry.metrics.gauge('postern.password_hashes.waiting', () => [
@@ -115,6 +141,18 @@ export default definePlugin({
     return passwords
   },
 })
+
+/** Somebody whose hash cannot be read has no right password, which looks to strangers like a wrong one. */
+function opener({ encryption, log }: House<'encryption' | 'log'>): PasswordOptions['open'] {
+  return (id, stored) => {
+    try {
+      return encryption.decrypt(id, stored, 'A password')
+    } catch (error) {
+      log.error({ err: error, user_id: id }, 'a stored password cannot be read')
+      return undefined
+    }
+  }
+}
 
 function strengthRules({ config, httpClient, log }: House<'config' | 'httpClient' | 'log'>) {
   const common = createCommonPasswords(readCommonPasswords)

@@ -8,6 +8,8 @@ import { stringify } from 'csv-stringify/sync'
 import { type ExportedUser, exportUsers } from '../../db/bulk-users.ts'
 import type { Db } from '../../db/database.ts'
 import { nilUuid } from '../../db/users.ts'
+import type { Encryption } from '../../plugins/encryption.ts'
+import type { CommandContext } from '../context.ts'
 import type { Format } from './read-rows.ts'
 
 export interface ExportOptions {
@@ -18,14 +20,20 @@ export interface ExportOptions {
 }
 
 /** Returns how many there were. */
-export async function writeUsers(db: Db, options: ExportOptions): Promise<number> {
+export async function writeUsers(
+  { db, encryption }: Pick<CommandContext, 'db' | 'encryption'>,
+  options: ExportOptions,
+): Promise<number> {
   const { file, format, batchSize = 1000 } = options
   let count = 0
   async function* texts() {
     if (format === 'csv') yield stringify([columns])
     for await (const users of batches(db, batchSize)) {
       count += users.length
-      yield render(users.map(toRecord), format)
+      yield render(
+        users.map((user) => toRecord(user, passwordOf(encryption, user))),
+        format,
+      )
     }
   }
   const output = file === undefined ? keepOpen(process.stdout) : createWriteStream(file)
@@ -44,14 +52,19 @@ async function* batches(db: Db, size: number): AsyncGenerator<ExportedUser[]> {
   }
 }
 
-function toRecord(user: ExportedUser) {
+/** The hash, also of a password that GoTrue encrypted. Throws DecryptionError. */
+function passwordOf(encryption: Encryption, { id, encrypted_password }: ExportedUser) {
+  return encrypted_password && encryption.decrypt(id, encrypted_password, `The password of ${id}`)
+}
+
+function toRecord(user: ExportedUser, passwordHash: string | null) {
   return {
     id: user.id,
     aud: user.aud,
     role: user.role,
     email: user.email,
     phone: user.phone,
-    password_hash: user.encrypted_password,
+    password_hash: passwordHash,
     email_confirmed_at: user.email_confirmed_at,
     phone_confirmed_at: user.phone_confirmed_at,
     invited_at: user.invited_at,

@@ -21,6 +21,7 @@ import * as guesses from './0014-guesses.ts'
 import * as flowsAndImpersonations from './0015-flows-and-impersonations.ts'
 import * as factorDetails from './0016-factors.ts'
 import * as passkeys from './0017-passkeys.ts'
+import * as encryptionProbe from './0018-encryption-probe.ts'
 import * as events from './0020-events.ts'
 import * as webhooks from './0021-webhooks.ts'
 
@@ -42,6 +43,7 @@ export const migrations: Record<string, Migration> = {
   '0015-flows-and-impersonations': flowsAndImpersonations,
   '0016-factors': factorDetails,
   '0017-passkeys': passkeys,
+  '0018-encryption-probe': encryptionProbe,
   '0020-events': events,
   '0021-webhooks': webhooks,
 }

@@ -164,11 +164,9 @@ suite('mail queue', () => {
     assert.equal(mail.messages.length, 0)
   })
 
-  test('a mail sealed with a key that is gone is kept as a dead letter', async (t) => {
-    const { app } = await start(t)
-    const id = randomUUID()
-    const foreign = { key_id: 'f'.repeat(16), alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAA' }
-    await queue(app, { messageId: id, expiresAt: new Date(Date.now() + 60_000) }, (trx) =>
+  const foreign = { key_id: 'f'.repeat(16), alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAA' }
+  const queueSealed = (app: FastifyInstance, id: string, expiresAt: Date) =>
+    queue(app, { messageId: id, expiresAt }, (trx) =>
       trx
         .updateTable('postern_mail_messages')
         .set({ payload: JSON.stringify(foreign) })
@@ -176,10 +174,32 @@ suite('mail queue', () => {
         .execute(),
     )
 
-    const row = await inState(app, id, 'dead')
+  test('a mail sealed with a key that is not here waits until a replica has the key', async (t) => {
+    const { app, mail } = await start(t)
+    const id = randomUUID()
+    await queueSealed(app, id, new Date(Date.now() + 60_000))
 
+    const row = await waitUntil(async () => {
+      const { state, attempts, ...rest } = await rowOf(app, id)
+      return state === 'queued' && attempts > 0 && rest
+    })
     assert.match(row.reason ?? '', /AUTH_ENCRYPTION_OLD_KEYS/)
     assert.equal(row.payload, JSON.stringify(foreign))
+
+    const payload = JSON.stringify({ v: 1, to: person, variables })
+    await change(app, id, { payload: app.encryption.encrypt(id, payload) })
+    assert.equal((await mail.waitFor(person)).to, person)
+  })
+
+  test('a mail that nobody could decrypt while its link was good is dropped', async (t) => {
+    const { app, mail } = await start(t)
+    const id = randomUUID()
+    await queueSealed(app, id, new Date(Date.now() + 1_000))
+
+    const row = await inState(app, id, 'dead')
+
+    assert.match(row.reason ?? '', /^expired/)
+    assert.equal(mail.messages.length, 0)
   })
 
   test('a mail queued before payloads had versions is sent', async (t) => {

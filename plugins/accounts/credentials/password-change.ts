@@ -45,15 +45,15 @@ export async function checkPasswordChange(
   const { otp, passwords } = house
   await checkNonce(house, db, bearer, change.nonce, now)
   const current = currentToProve(house, bearer, change.currentPassword)
-  const { id, encrypted_password: stored } = bearer.user
-  if (!stored) return undefined
+  const { user } = bearer
+  if (!user.encrypted_password) return undefined
   // Not the count of sign-ins: strangers who guess there must not keep the owner out here.
-  const guess = { kind: 'password', account: `current password of ${id}` } as const
+  const guess = { kind: 'password', account: `current password of ${user.id}` } as const
   const attempt = await otp.gate(db, guess, now)
   const matches = (password: string) =>
     attempt.check(
       db,
-      () => passwords.verify(stored, password),
+      () => passwords.verify(user, password),
       () => false,
     )
   if (current !== undefined && !(await matches(current))) throw currentPasswordInvalid()

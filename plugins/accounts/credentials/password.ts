@@ -45,7 +45,7 @@ export function createPasswordSignIn(house: PasswordHouse) {
     const owner = provider === 'email' ? { email: address, aud } : { phone: address, aud }
     const guess = { account: address, device: { ...owner, client } }
     const { attempt, user } = await lookUp(() => otp.gateSignIn(db, guess, now))
-    const verify = () => passwords.verifyFor(address, user?.encrypted_password, password)
+    const verify = () => passwords.verifyFor(address, user, password)
     const isRight = await attempt.check(db, verify, Boolean)
     if (user && !isRight) askAboutWrong(house, user, signIn.ip)
     if (!user || !isRight) throw invalidCredentials()
@@ -86,8 +86,10 @@ async function renewHash(
   const renewed = await passwords.hash(password)
   if (await renewPasswordHash(db, id, { old, renewed }, now)) return renewed
   // Another sign-in renewed it, or the password is another one now: what is stored decides.
-  const stored = (await findUser(db, id))?.encrypted_password
-  if (stored && (await passwords.verify(stored, password))) return stored
+  const today = await findUser(db, id)
+  if (today?.encrypted_password && (await passwords.verify(today, password))) {
+    return today.encrypted_password
+  }
   throw invalidCredentials()
 }
 

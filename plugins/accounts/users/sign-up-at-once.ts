@@ -48,10 +48,9 @@ export async function findRepeated(
   const device = { userId: owner.id, client }
   const guess = { kind: 'password', account: contact.address, device } as const
   const attempt = await otp.gate(db, guess, now)
-  const hash = owner.encrypted_password
-  const verify = () => passwords.verifyFor(contact.address, hash, password)
+  const verify = () => passwords.verifyFor(contact.address, owner, password)
   const matches = await attempt.check(db, verify, Boolean)
-  return { matchedHash: matches ? hash : null }
+  return { matchedHash: matches ? owner.encrypted_password : null }
 }
 
 /** Confirms a new account, or an unproven one whose password was given. */

@@ -70,17 +70,17 @@ export const encryption = group('Encryption of stored secrets', {
     { default: [], 'x-type': 'keys', 'x-secret': true },
   ),
   AUTH_SECURITY_DB_ENCRYPTION_ENCRYPT: flag(
-    'Says that a database taken over from another server holds encrypted columns.',
+    'Says that GoTrue encrypted columns of the database, so that the keys below are needed.',
     false,
   ),
   AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID: Optional(
-    text('Id of the key below, as stored beside what it encrypted.'),
+    text('Id of the key below, as GoTrue stored it beside what it encrypted.'),
   ),
   AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY: Optional(
-    secret(`Key of the database taken over: ${keyForm}.`, { 'x-type': 'key' }),
+    secret(`Key that GoTrue encrypted with; what it encrypted is read with it: ${keyForm}.`, { 'x-type': 'key' }),
   ),
   AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: map(
-    'Keys with which columns of the database taken over are read, as `id:key,id:key`.',
+    'Keys with which passwords and TOTP secrets that GoTrue encrypted are read, as `id:key,id:key`. They are stored in our own form at their next use.',
     { default: {}, 'x-type': 'key-map', 'x-secret': true },
   ),
 })

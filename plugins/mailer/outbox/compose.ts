@@ -19,13 +19,19 @@ export interface ComposeDeps {
   log: Pick<FastifyBaseLogger, 'error'>
 }
 
-export type Compose = (message: WaitingMailMessage) => Promise<Delivery | { reason: string }>
+/** Why there is nothing to send, and whether there may be later. */
+export interface NotComposed {
+  reason: string
+  mayPass: boolean
+}
+
+export type Compose = (message: WaitingMailMessage) => Promise<Delivery | NotComposed>
 
 /** What is made cannot fail later for want of a key or a template; otherwise the reason says why. */
 export function createCompose({ encryption, renderer, fromAddress, log }: ComposeDeps): Compose {
   return async ({ id, kind, payload, created_at }) => {
     // Another version of the server may have queued it.
-    if (!isMailKind(kind)) return { reason: unknownKind }
+    if (!isMailKind(kind)) return { reason: unknownKind, mayPass: false }
     try {
       const { to, variables } = openPayload(encryption, kind, id, payload)
       const rendered = await renderer.render(kind, variables)
@@ -33,7 +39,9 @@ export function createCompose({ encryption, renderer, fromAddress, log }: Compos
       return { kind, messageId, to, date: created_at, ...rendered, ...proofIn(variables) }
     } catch (error) {
       log.error({ err: error, messageId: id, kind }, 'a mail could not be composed')
-      return { reason: reasonOf(error) }
+      const reason = reasonOf(error)
+      // While keys are changed, another replica may have the key, or this one after its restart.
+      return { reason, mayPass: reason === unreadable }
     }
   }
 }

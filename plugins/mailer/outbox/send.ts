@@ -35,10 +35,13 @@ export function createSender(deps: SenderDeps) {
     if (!message) return
     if (message.expires_at && message.expires_at <= new Date()) return drop(message, expired, false)
     const composed = await compose(message)
-    if ('reason' in composed) return drop(message, composed.reason, true)
+    if ('reason' in composed && !composed.mayPass) return drop(message, composed.reason, true)
     const claim = await claimMailMessage(db, message, new Date())
     if (!claim) return
-    const outcome = await outcomeOf(deliver, composed)
+    const outcome =
+      'reason' in composed
+        ? { result: 'temporary' as const, reason: composed.reason }
+        : await outcomeOf(deliver, composed)
     await retryWrite(() => record(message, claim, outcome), signal)
   }
 }
