@@ -77,7 +77,9 @@ export const encryption = group('Encryption of stored secrets', {
     text('Id of the key below, as GoTrue stored it beside what it encrypted.'),
   ),
   AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY: Optional(
-    secret(`Key that GoTrue encrypted with; what it encrypted is read with it: ${keyForm}.`, { 'x-type': 'key' }),
+    secret(`Key that GoTrue encrypted with; what it encrypted is read with it: ${keyForm}.`, {
+      'x-type': 'key',
+    }),
   ),
   AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: map(
     'Keys with which passwords and TOTP secrets that GoTrue encrypted are read, as `id:key,id:key`. They are stored in our own form at their next use.',
