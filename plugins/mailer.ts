@@ -9,6 +9,7 @@ import type { Config } from './config/config.ts'
 import { definePlugin, type House } from './define-plugin.ts'
 import { createBaseUrl } from './mailer/base-url.ts'
 import { createSmtpDelivery, deliveryOf, tracedDelivery } from './mailer/deliver.ts'
+import { createHookDelivery } from './mailer/hook-delivery.ts'
 import { retryDelay } from './mailer/outbox/retry-delay.ts'
 import { createOutbox, type MailRequest, type Outbox, type RetryDelay } from './mailer/outbox.ts'
 import { configuredRenderer } from './mailer/renderer.ts'
@@ -25,14 +26,18 @@ interface MailerDeps {
   outbox: Pick<Outbox, 'put'>
   renderer: MailRenderer
   configured: boolean
+  byHook: boolean
 }
 
-function createMailer({ config, outbox, renderer, configured }: MailerDeps) {
+function createMailer({ config, outbox, renderer, configured, byHook }: MailerDeps) {
   const { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl } = config
 
   return {
     /** Whether mail can be sent at all. */
     configured,
+
+    /** Whether the operator's hook sends it: two addresses that are asked at once are one message then. */
+    byHook,
 
     /** The address of this server for whoever opens a link, given the headers of the request. */
     baseUrl: createBaseUrl(externalUrl, config.AUTH_MAILER_EXTERNAL_HOSTS),
@@ -68,6 +73,7 @@ const needs = [
   'db',
   'devInbox',
   'encryption',
+  'hooks',
   'httpClient',
   'jobQueue',
   'log',
@@ -87,7 +93,11 @@ function startMailer(house: MailerHouse, pauseAfter: RetryDelay) {
   const renderer = configuredRenderer(config, { fetch: httpClient.guardedFetch, log })
   const outbox = createOutbox(house)
   keepTemplatesNew(house, renderer)
-  if (deliver === undefined) {
+  const byHook = createHookDelivery(house)
+  if (byHook) {
+    outbox.sendByHook(byHook, pauseAfter)
+    house.addHook('onClose', jobQueue.stop)
+  } else if (deliver === undefined) {
     log.warn('AUTH_SMTP_HOST is not set: whatever has to send mail is refused')
   } else {
     outbox.send({ renderer, deliver, retryDelay: pauseAfter })
@@ -97,7 +107,8 @@ function startMailer(house: MailerHouse, pauseAfter: RetryDelay) {
       smtp?.close()
     })
   }
-  return createMailer({ config, outbox, renderer, configured: deliver !== undefined })
+  const configured = byHook !== undefined || deliver !== undefined
+  return createMailer({ config, outbox, renderer, configured, byHook: byHook !== undefined })
 }
 
 export default mailerPlugin(retryDelay)

@@ -6,12 +6,14 @@ import { randomUUID } from 'node:crypto'
 
 import type { FastifyBaseLogger } from 'fastify'
 
+import type { UserRecord } from '../db/users.ts'
 import { smsSendFailed, unexpectedFailure, validationFailed } from '../errors.ts'
 import { createFormClient, type PostForm } from '../sms/form-client.ts'
 import { type Channel, SmsError, type SmsMessage, type SmsProvider } from '../sms/provider.ts'
 import { renderSms } from '../sms/template.ts'
 import { createTestOtps } from '../sms/test-otps.ts'
 import { definePlugin } from './define-plugin.ts'
+import { createSmsHook } from './sms/by-hook.ts'
 import { chooseProvider, type SmsConfig } from './sms/choose-provider.ts'
 import { smsNotices } from './sms/notices.ts'
 
@@ -20,6 +22,9 @@ declare module 'fastify' {
     sms: ReturnType<typeof createSms>
   }
 }
+
+/** Hands a code to the operator's hook. Throws HookError. */
+export type SendByHook = (sms: OutgoingSms) => Promise<void>
 
 /** Takes a message in a provider's place. */
 export type Deliver = (message: SmsMessage) => Promise<void>
@@ -30,6 +35,8 @@ export interface SmsDeps {
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   timeoutMs: number
   deliver?: Deliver | undefined
+  /** The operator's hook, in the place of every provider. */
+  byHook?: SendByHook | undefined
   retryDelayMs?: number
   onAttempt?: (outcome: 'sent' | 'failed') => void
 }
@@ -43,42 +50,57 @@ export interface OutgoingSms {
   messageId: string
   /** In the place of AUTH_SMS_TEMPLATE. */
   template?: string
+  /** Whose code it is, where that is known. */
+  person?: UserRecord | undefined
+  /** Whose accounts are looked at for somebody who is not known; the default audience when absent. */
+  aud?: string | undefined
+  /** It proves a second factor. */
+  isFactor?: boolean
 }
 
 export function createSms(deps: SmsDeps) {
-  const { config, fetch, log, timeoutMs, deliver, retryDelayMs, onAttempt } = deps
+  const { config, fetch, log, timeoutMs, deliver, byHook, retryDelayMs, onAttempt } = deps
   const post = createFormClient({ fetch, timeoutMs, retryDelayMs: retryDelayMs ?? 1000 })
-  const provider = deliver ? toInbox(deliver) : usableProvider(config, post, log)
+  const provider = byHook ? undefined : providerOf(config, post, log, deliver)
   const testOtp = createTestOtps({
     codes: config.AUTH_SMS_TEST_OTP,
     validUntil: config.AUTH_SMS_TEST_OTP_VALID_UNTIL,
   })
 
+  /** Who took it, for the log. */
+  async function handOver(outgoing: OutgoingSms) {
+    if (byHook) {
+      await byHook(outgoing)
+      return { provider: 'hook' }
+    }
+    if (provider === undefined) throw unexpectedFailure('Unable to get SMS provider')
+    const { template = config.AUTH_SMS_TEMPLATE, phone, code, channel } = outgoing
+    const sent = await provider.send({ phone, code, channel, text: renderSms(template, code) })
+    return { provider: provider.name, providerMessageId: sent.messageId }
+  }
+
   return {
     /** Whether messages can be sent at all. */
-    enabled: provider !== undefined,
+    enabled: byHook !== undefined || provider !== undefined,
 
     /** Reads the `channel` of a request; throws validation_failed for one the provider does not have. */
     channelOf(value: string | undefined): Channel {
       if (value === undefined || value === 'sms') return 'sms'
-      if (value === 'whatsapp' && provider?.channels.includes(value)) return value
+      if (value === 'whatsapp' && (byHook || provider?.channels.includes(value))) return value
       throw validationFailed(
         "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' needs the SMS provider twilio or twilio_verify.",
       )
     },
 
-    /** Sends a code. Throws sms_send_failed, and unexpected_failure when no provider is configured. */
-    async send({ template = config.AUTH_SMS_TEMPLATE, messageId, ...request }: OutgoingSms) {
-      if (provider === undefined) throw unexpectedFailure('Unable to get SMS provider')
-      const message: SmsMessage = { ...request, text: renderSms(template, request.code) }
-      const sent = await provider.send(message).catch((error) => {
+    /** Sends a code. Throws sms_send_failed or HookError, and unexpected_failure when no provider is configured. */
+    async send(outgoing: OutgoingSms): Promise<void> {
+      const { messageId } = outgoing
+      const sent = await handOver(outgoing).catch((error) => {
         onAttempt?.('failed')
         throw reported(log, error, smsSendFailed)
       })
       onAttempt?.('sent')
-      const names = { messageId, provider: provider.name, providerMessageId: sent.messageId }
-      log.info(names, 'a text message was accepted')
-      return sent
+      log.info({ messageId, ...sent }, 'a text message was accepted')
     },
 
     /**
@@ -90,6 +112,15 @@ export function createSms(deps: SmsDeps) {
     /** The fixed code of a number, if it has one at this moment: nothing is sent to it, and it is always right. */
     testOtp,
   }
+}
+
+function providerOf(
+  config: SmsConfig,
+  post: PostForm,
+  log: SmsDeps['log'],
+  deliver: Deliver | undefined,
+) {
+  return deliver ? toInbox(deliver) : usableProvider(config, post, log)
 }
 
 /** The start is refused elsewhere when people may sign in by phone; a forgotten setting alone is no reason. */
@@ -131,10 +162,12 @@ function reported(log: SmsDeps['log'], error: unknown, answer: (cause: unknown) 
 
 export default definePlugin({
   name: 'sms',
-  needs: ['config', 'devInbox', 'httpClient', 'log', 'telemetry'],
-  create({ config, devInbox, httpClient, log, telemetry }) {
+  needs: ['config', 'db', 'devInbox', 'hooks', 'httpClient', 'log', 'telemetry'],
+  create(house) {
+    const { config, devInbox, hooks, httpClient, log, telemetry } = house
     const deliver = devInbox?.addSms
-    for (const notice of smsNotices(config, deliver !== undefined)) log.warn(notice)
+    const canSend = deliver !== undefined || hooks.sendSms !== undefined
+    for (const notice of smsNotices(config, canSend)) log.warn(notice)
     // Ends before the request does, so that the client hears what failed.
     const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
     return createSms({
@@ -143,6 +176,7 @@ export default definePlugin({
       log,
       timeoutMs: Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestMs),
       deliver,
+      byHook: createSmsHook(house),
       onAttempt: (outcome) => telemetry.metrics.count('postern.text_messages', { outcome }),
     })
   },

@@ -52,7 +52,7 @@ function noticeUnknown(env: Environment, warn: Warn) {
 function noticeSettings(config: Config, warn: Warn) {
   const { dev } = config
   const sendsSms = config.AUTH_SMS_PROVIDER !== undefined || config.AUTH_HOOK_SEND_SMS_ENABLED
-  if (!dev && config.AUTH_SMTP_HOST === undefined) {
+  if (!dev && config.AUTH_SMTP_HOST === undefined && !config.AUTH_HOOK_SEND_EMAIL_ENABLED) {
     warn('AUTH_SMTP_HOST is not set: whatever must send mail is refused.')
   }
   if (!dev && config.AUTH_EXTERNAL_PHONE_ENABLED && !sendsSms) {

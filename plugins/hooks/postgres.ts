@@ -8,10 +8,9 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 
 import {
-  hookAnswerUnreadable,
+  hookFailed,
   hookFunctionTimeout,
   hookRefused,
-  hookTimeout,
   hookUnreachable,
   serviceUnavailable,
 } from '../../errors.ts'
@@ -55,7 +54,7 @@ function functionIn(uri: string): string {
 
 async function call(pool: pg.Pool, statement: pg.QueryConfig): Promise<unknown> {
   const client = await pool.connect().catch((error: Error) => {
-    throw error.message.startsWith('timeout exceeded') ? hookTimeout(error) : gone(error)
+    throw error.message.startsWith('timeout exceeded') ? hookFunctionTimeout(error) : gone(error)
   })
   const begun = client.query(`begin; set local statement_timeout = ${timeoutMs}`)
   const answered = client.query<{ answer: unknown }>(statement)
@@ -85,5 +84,5 @@ function toHookError(error: unknown): unknown {
   const status = /^PT([45]\d\d)$/.exec(code)?.[1]
   if (status || code === 'P0001') return hookRefused(Number(status ?? 500), message, error)
   if (/^(42883|3F000|42501)$/.test(code)) return hookUnreachable(error)
-  return hookAnswerUnreadable('A database function that is a hook failed', error)
+  return hookFailed(error)
 }

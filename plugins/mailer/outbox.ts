@@ -11,17 +11,23 @@ import type { MailRenderer } from '../../mail/render.ts'
 import type { MailVariables } from '../../mail/variables.ts'
 import type { House } from '../define-plugin.ts'
 import type { Deliver } from './deliver.ts'
+import type { DeliverByHook } from './hook-delivery.ts'
 import { addBacklogGauges } from './outbox/backlog-gauges.ts'
 import { scheduleCleanup } from './outbox/clean-up.ts'
 import { createCompose } from './outbox/compose.ts'
+import { createHookCompose } from './outbox/compose-for-hook.ts'
 import { createMailJobs, sendTask } from './outbox/job.ts'
-import { sealPayload } from './outbox/payload.ts'
-import { createSender } from './outbox/send.ts'
+import { type SecondProof, sealPayload } from './outbox/payload.ts'
+import { createSender, type SenderDeps } from './outbox/send.ts'
 
 export interface MailRequest<Kind extends MailKind> {
   kind: Kind
   to: string
   variables: MailVariables[Kind]
+  /** Whom it is about. */
+  userId: string
+  /** The proof that a second address carries, for a hook that mails both. */
+  second?: SecondProof | undefined
   /** When its link or code ends; a mail that would come later is dropped. */
   expiresAt?: Date | undefined
   /** A UUID, when the client has been told one. */
@@ -33,6 +39,8 @@ export interface Sending {
   deliver: Deliver
   retryDelay: RetryDelay
 }
+
+type Way<Ready extends object> = Pick<SenderDeps<Ready>, 'compose' | 'deliver' | 'retryDelay'>
 
 /** Milliseconds to wait after so many attempts. */
 export type RetryDelay = (attempts: number) => number
@@ -48,14 +56,21 @@ export function createOutbox(house: OutboxHouse) {
   scheduleCleanup(house, jobs)
   addBacklogGauges(house)
 
+  function work<Ready extends object>(way: Way<Ready>): void {
+    const onAttempt = (outcome: string) => telemetry.metrics.count('postern.mails', { outcome })
+    const send = createSender({ db, jobs, log, onAttempt, ...way })
+    jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal))
+  }
+
   return {
     /** The mail exists when `trx` commits, and never when it does not. Returns the message's id. */
     async put<Kind extends MailKind>(
       trx: Trx,
-      { kind, to, variables, expiresAt, messageId: id = randomUUID() }: MailRequest<Kind>,
+      { kind, expiresAt, messageId: id = randomUUID(), ...asked }: MailRequest<Kind>,
       now: Date,
     ): Promise<string> {
-      const payload = sealPayload(encryption, id, { to, variables })
+      const { to, variables, userId, second } = asked
+      const payload = sealPayload(encryption, id, { to, variables, userId, second })
       await insertMail(trx, { id, kind, payload, expires_at: expiresAt ?? null, now })
       return id
     },
@@ -64,9 +79,12 @@ export function createOutbox(house: OutboxHouse) {
     send({ renderer, deliver, retryDelay }: Sending): void {
       const fromAddress = config.AUTH_SMTP_ADMIN_EMAIL ?? 'postern@localhost'
       const compose = createCompose({ encryption, renderer, fromAddress, log })
-      const onAttempt = (outcome: string) => telemetry.metrics.count('postern.mails', { outcome })
-      const send = createSender({ db, compose, deliver, jobs, log, retryDelay, onAttempt })
-      jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal))
+      work({ compose, deliver, retryDelay })
+    },
+
+    /** The same by the operator's hook: what is rendered then is the hook's own affair. */
+    sendByHook(deliver: DeliverByHook, retryDelay: RetryDelay): void {
+      work({ compose: createHookCompose({ encryption, log }), deliver, retryDelay })
     },
   }
 }

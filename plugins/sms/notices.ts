@@ -2,7 +2,7 @@
 import { hasCode } from '../../sms/template.ts'
 import type { Config } from '../config/config.ts'
 
-export function smsNotices(config: Config, hasInbox: boolean): string[] {
+export function smsNotices(config: Config, canSend: boolean): string[] {
   const notices: string[] = []
   const testNumbers = Object.keys(config.AUTH_SMS_TEST_OTP).length
   const until = config.AUTH_SMS_TEST_OTP_VALID_UNTIL?.toISOString() ?? 'this setting is removed'
@@ -14,7 +14,7 @@ export function smsNotices(config: Config, hasInbox: boolean): string[] {
   if (!hasCode(config.AUTH_SMS_TEMPLATE)) {
     notices.push('AUTH_SMS_TEMPLATE has no {{ .Code }}: messages will not hold the code')
   }
-  if (!hasInbox && lacksProvider(config)) {
+  if (!canSend && lacksProvider(config)) {
     notices.push(
       'AUTH_EXTERNAL_PHONE_ENABLED: no message can be sent until AUTH_SMS_PROVIDER is set',
     )

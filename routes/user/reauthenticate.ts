@@ -38,7 +38,8 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
         return { message_id }
       }
       if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
-      const code = { purpose: 'reauthentication', phone: user.phone ?? '', channel: 'sms' } as const
+      const to = { phone: user.phone ?? '', channel: 'sms', owner: user } as const
+      const code = { purpose: 'reauthentication', ...to } as const
       const sent = await otp.sendSms(db, code, now)
       await db.transaction().execute(async (trx) => {
         await users.lockLive(trx, user.id, now)

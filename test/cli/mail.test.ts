@@ -110,7 +110,11 @@ async function deadLetter(app: App, to: string, letter: Letter): Promise<string>
     RedirectTo: 'http://app.example',
   }
   return app.db.transaction().execute(async (trx) => {
-    const id = await app.mailer.queue(trx, { kind: 'confirmation', to, variables }, new Date())
+    const id = await app.mailer.queue(
+      trx,
+      { kind: 'confirmation', to, userId: randomUUID(), variables },
+      new Date(),
+    )
     await trx
       .updateTable('postern_mail_messages')
       .set({ state: 'dead', attempts: 1, ...letter })

@@ -1,5 +1,6 @@
 /** Subjects, templates and paths that an operator sets, found again in the mail that arrives. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -155,7 +156,9 @@ async function sent<Kind extends MailKind>({ app, mail }: Built, kind: Kind) {
   const variables: MailVariables[Kind] = kinds[kind]
   await app.db
     .transaction()
-    .execute((trx) => app.mailer.queue(trx, { kind, to, variables }, new Date()))
+    .execute((trx) =>
+      app.mailer.queue(trx, { kind, to, userId: randomUUID(), variables }, new Date()),
+    )
   return mail.waitFor(to)
 }
 

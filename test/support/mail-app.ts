@@ -5,6 +5,7 @@ import config from '../../plugins/config/index.ts'
 import db from '../../plugins/db.ts'
 import devInbox from '../../plugins/dev-inbox.ts'
 import encryption from '../../plugins/encryption.ts'
+import hooks from '../../plugins/hooks.ts'
 import httpClient from '../../plugins/http-client.ts'
 import jobQueue from '../../plugins/job-queue.ts'
 import { mailerPlugin } from '../../plugins/mailer.ts'
@@ -14,6 +15,7 @@ import telemetry from '../../plugins/telemetry.ts'
 export const sampleMail = {
   kind: 'confirmation' as const,
   to: 'ada@example.com',
+  userId: '00000000-0000-4000-8000-00000000ada0',
   variables: {
     SiteURL: 'http://app.example',
     Email: 'ada@example.com',
@@ -29,7 +31,7 @@ export const sampleMail = {
 export async function buildMailApp(settings: Config) {
   const app = Fastify()
   await app.register(config, { config: settings })
-  const plugins = [telemetry, pool, db, encryption, httpClient, jobQueue, devInbox]
+  const plugins = [telemetry, pool, db, encryption, httpClient, hooks, jobQueue, devInbox]
   for (const plugin of plugins) await app.register(plugin)
   await app.register(mailerPlugin(() => 100))
   await app.ready()

@@ -32,7 +32,8 @@ export async function askPhoneChange(
 ): Promise<PhoneWish | undefined> {
   const { config, otp } = house
   const appliesAtOnce = config.AUTH_SMS_AUTOCONFIRM
-  const request: SmsRequest = { purpose: 'phone_change', ...to, askedBy: user.phone || user.id }
+  const askedBy = user.phone || user.id
+  const request: SmsRequest = { purpose: 'phone_change', ...to, owner: user, askedBy }
   if (!appliesAtOnce) await db.transaction().execute((trx) => otp.claimSms(trx, request, now))
   const isTaken = await hasOwner(db, user, to.phone)
   const wanted = { isTaken, refusal: phoneExists(), appliesAtOnce }

@@ -6,6 +6,8 @@ import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
+import type { SecondProof } from '../../mailer/outbox/payload.ts'
+import type { MailRequest } from '../../mailer/outbox.ts'
 import type { LinkContext } from '../otp/email-links.ts'
 import type { LinkKind } from '../otp/kinds.ts'
 import { commonVariables, linkVariables } from './variables.ts'
@@ -18,7 +20,7 @@ export interface EmailChange {
   reachesNew: boolean
 }
 
-interface Question {
+interface Asked {
   kind: Extract<LinkKind, `email_change_${string}`>
   to: string
   newEmail: string
@@ -36,26 +38,31 @@ export async function sendEmailChange(
   context: LinkContext,
   now: Date,
 ): Promise<UserChange> {
-  const { flows, otp, sendLimits } = house
+  const { flows, mailer, otp, sendLimits } = house
   const change = {
     email_change: newEmail,
     email_change_sent_at: now,
     email_change_confirm_status: 0,
   }
   await updateUser(trx, person.id, change, now)
+  const asked = asksCurrent && person.email ? person.email : undefined
+  // A hook that sends the mails is told of both addresses in one call, so that the first mail waits for the second link.
+  const isPair = mailer.byHook && asked !== undefined
   const toNew = { kind: 'email_change_new', to: newEmail, newEmail } as const
   // The same statements for every address: only whether they are kept differs.
   await sql`savepoint to_new`.execute(trx)
-  await ask(house, trx, person, toNew, context, now)
+  const first = await question(house, trx, person, toNew, context, now)
+  if (!isPair) await mailer.queue(trx, first, now)
   const end = reachesNew ? sql`release savepoint to_new` : sql`rollback to savepoint to_new`
   await end.execute(trx)
   // Also of a mail that is not kept: what is left of the quota must not tell.
   await sendLimits.chargeQuota(trx, 'email', now)
-  if (asksCurrent && person.email) {
+  if (asked) {
     // The client is told the id of the first mail only.
-    const { messageId: _, ...second } = context
-    const toCurrent = { kind: 'email_change_current', to: person.email, newEmail } as const
-    await ask(house, trx, person, toCurrent, second, now)
+    const { messageId: _, ...rest } = context
+    const toCurrent = { kind: 'email_change_current', to: asked, newEmail } as const
+    const second = await question(house, trx, person, toCurrent, rest, now)
+    await mailer.queue(trx, isPair ? { ...first, second: second.proof } : second, now)
     await sendLimits.chargeQuota(trx, 'email', now)
   } else {
     await deleteTokens(trx, person.id, ['email_change_token_current'])
@@ -64,14 +71,15 @@ export async function sendEmailChange(
   return change
 }
 
-async function ask(
-  { config, mailer, otp }: House<'config' | 'mailer' | 'otp'>,
+/** Makes the link, and the mail that is to carry it. */
+async function question(
+  { config, otp }: House<'config' | 'otp'>,
   trx: Trx,
   person: UserRecord,
-  { kind, to, newEmail }: Question,
+  { kind, to, newEmail }: Asked,
   context: LinkContext,
   now: Date,
-): Promise<void> {
+): Promise<MailRequest<'email_change'> & { proof: SecondProof }> {
   const link = await otp.createLink(trx, kind, { id: person.id, address: to }, context, now)
   const variables = {
     ...commonVariables(config, person),
@@ -79,7 +87,8 @@ async function ask(
     NewEmail: newEmail,
     SendingTo: to,
   }
-  const { expiresAt } = link
+  const { expiresAt, code, linkToken } = link
   const { messageId } = context
-  await mailer.queue(trx, { kind: 'email_change', to, variables, expiresAt, messageId }, now)
+  const mail = { kind: 'email_change', to, userId: person.id, variables, expiresAt } as const
+  return { ...mail, messageId, proof: { code, linkToken } }
 }

@@ -50,6 +50,8 @@ export async function sendUncountedLink(
     ...linkVariables(link, context.redirectTo),
   }
   const { messageId } = context
-  await mailer.queue(trx, { kind, to, variables, expiresAt: link.expiresAt, messageId }, now)
+  const { id: userId } = person
+  const { expiresAt } = link
+  await mailer.queue(trx, { kind, to, userId, variables, expiresAt, messageId }, now)
   return change
 }

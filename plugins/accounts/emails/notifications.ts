@@ -30,5 +30,5 @@ export async function notify(
     notification.kind === 'email_changed_notification' ? notification.OldEmail : person.email
   if (!mailer.isEnabled(kind) || !to || !mayReceive(policy, to)) return
   const variables = { ...commonVariables(config, person), ...details }
-  await mailer.queue(trx, { kind, to, variables }, now)
+  await mailer.queue(trx, { kind, to, userId: person.id, variables }, now)
 }

@@ -17,6 +17,6 @@ export async function sendReauthentication(
   const { code, expiresAt } = await otp.createNonce(trx, person.id, to, now)
   const variables = { ...commonVariables(config, person), Token: code }
   const kind = 'reauthentication'
-  await mailer.queue(trx, { kind, to, variables, expiresAt, messageId }, now)
+  await mailer.queue(trx, { kind, to, userId: person.id, variables, expiresAt, messageId }, now)
   await sendLimits.chargeQuota(trx, 'email', now)
 }

@@ -83,5 +83,5 @@ async function prepare(
   }
   if (factor.factor_type === 'totp') return { code: '', webauthn: undefined }
   const way = { challengeId: id, channel: house.sms.channelOf(channel) }
-  return { code: await sendCode(house, db, factor, way, now), webauthn: undefined }
+  return { code: await sendCode(house, db, { factor, user }, way, now), webauthn: undefined }
 }

@@ -3,6 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Db } from '../../../db/database.ts'
 import type { ChallengeRecord } from '../../../db/factor-challenges.ts'
 import type { FactorRecord } from '../../../db/factors.ts'
+import type { UserRecord } from '../../../db/users.ts'
 import { unexpectedFailure } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 
@@ -18,7 +19,7 @@ const storedAs = 'the code of a phone factor'
 export async function sendCode(
   { config, encryption, otp, sendLimits, sms }: PhoneHouse,
   db: Db,
-  factor: FactorRecord,
+  { factor, user }: { factor: FactorRecord; user: UserRecord },
   { challengeId, channel }: { challengeId: string; channel: Channel },
   now: Date,
 ): Promise<string> {
@@ -32,7 +33,8 @@ export async function sendCode(
   const code = otp.newCode(config.AUTH_MFA_PHONE_OTP_LENGTH)
   const template = config.AUTH_MFA_PHONE_TEMPLATE
   try {
-    await sms.send({ phone, code, channel, messageId: challengeId, template })
+    const message = { phone, code, channel, messageId: challengeId, template }
+    await sms.send({ ...message, person: user, isFactor: true })
   } catch (error) {
     await sendLimits.release(db, 'sms', 'factor', address)
     throw error

@@ -47,7 +47,7 @@ export async function repeatSms(
   const id = crypto.randomUUID()
   await jobQueue.enqueue(trx, repeatTask, sealRequest(house, id, { v: 1, ...request }, now), once)
   const interval = intervals[purpose]
-  await otp.claimSms(trx, { purpose, interval, phone, channel: 'sms' }, now)
+  await otp.claimSms(trx, { purpose, interval, phone }, now)
   return id
 }
 
@@ -110,7 +110,8 @@ async function repeat(
   if (owner && owner.id !== person.id) return
   await claimTarget(house, request, phone, now)
   const interval = intervals[purpose]
-  const wanted: SmsRequest = { purpose, interval, phone, channel: 'sms', askedBy: request.phone }
+  const by = { owner: person, askedBy: request.phone }
+  const wanted: SmsRequest = { purpose, interval, phone, channel: 'sms', ...by }
   const sent = await otp.deliverSms(db, wanted, id, now)
   await db.transaction().execute(async (trx) => {
     const today = await users.lock(trx, person.id)

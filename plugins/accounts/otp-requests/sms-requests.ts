@@ -35,8 +35,9 @@ export async function sendSignInCode(
   request: SignInRequest,
   now: Date,
 ): Promise<SignInCode | undefined> {
-  const { phone, channel } = request
-  const wanted: SmsRequest = { purpose: 'confirmation', interval: 'signup', phone, channel }
+  const { phone, channel, aud } = request
+  const purpose = { purpose: 'confirmation', interval: 'signup' } as const
+  const wanted: SmsRequest = { ...purpose, phone, channel, owner: { audience: aud } }
   const approval = await approve(house, db, request)
   if (approval !== 'refused') return { sent: await house.otp.sendSms(db, wanted, now), approval }
   await house.otp.rehearseSms(db, { ...wanted, isCounted: false }, now)

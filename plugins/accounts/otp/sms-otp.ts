@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Db, Trx } from '../../../db/database.ts'
 import type { TokenType } from '../../../db/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
+import type { UserRecord } from '../../../db/users.ts'
 import { unexpectedFailure } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Pace } from './pace.ts'
@@ -23,9 +24,14 @@ export interface SmsRequest {
   /** E.164 digits without the plus sign. */
   phone: string
   channel: Channel
+  /** Whose code it is; whoever has the number in this audience when nobody is known yet. */
+  owner: UserRecord | { audience: string }
   /** Who asks, when that is not the number itself: they wait as long as it does. */
   askedBy?: string
 }
+
+/** As much of it as waits. */
+export type SmsClaim = Pick<SmsRequest, 'purpose' | 'interval' | 'phone' | 'askedBy'>
 
 /** A code on its way. */
 export interface SentCode {
@@ -60,7 +66,7 @@ export function smsSeconds({ config, sms }: House<'config' | 'sms'>): number {
 export async function claimSms(
   house: House<'sendLimits' | 'sms'>,
   trx: Trx,
-  { purpose, interval = purpose, phone, askedBy }: SmsRequest,
+  { purpose, interval = purpose, phone, askedBy }: SmsClaim,
   now: Date,
 ): Promise<void> {
   const { sendLimits, sms } = house
@@ -83,13 +89,13 @@ export async function deliverSms(
   now: Date,
 ): Promise<SentCode> {
   const { config, pace, sendLimits, sms } = house
-  const { purpose, phone, channel } = request
+  const { purpose, phone, channel, owner } = request
   const sent = { purpose, phone, code: newCode(config.AUTH_SMS_OTP_LENGTH), messageId }
   if (hasFixedCode(house, phone, now)) return sent
   try {
     await pace.set(async () => {
       await sendLimits.chargeQuota(db, 'sms', now)
-      await sms.send({ phone, code: sent.code, channel, messageId })
+      await sms.send({ phone, code: sent.code, channel, messageId, ...readerOf(owner) })
     })
   } catch (error) {
     await releaseSms(house, db, request)
@@ -137,6 +143,10 @@ export async function rehearseSms(
 ): Promise<void> {
   await db.transaction().execute((trx) => claimSms(house, trx, request, now))
   await takeAsLong(house, db, { phone: request.phone, isCounted }, now)
+}
+
+function readerOf(owner: SmsRequest['owner']) {
+  return 'audience' in owner ? { aud: owner.audience } : { person: owner }
 }
 
 async function takeAsLong(

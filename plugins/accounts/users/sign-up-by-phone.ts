@@ -28,7 +28,8 @@ export async function askPhoneSignUp(
 ): Promise<SentCode | undefined> {
   const { contact, aud } = person
   const phone = contact.address
-  const request: SmsRequest = { purpose: 'confirmation', interval: 'signup', phone, channel }
+  const purpose = { purpose: 'confirmation', interval: 'signup' } as const
+  const request: SmsRequest = { ...purpose, phone, channel, owner: { audience: aud } }
   const owner = await findUserByPhone(db, contact.address, aud)
   if (!owner || isUnclaimed(owner, contact)) return otp.sendSms(db, request, now)
   // Counted like a message that is sent, so that what is left of the quota tells nothing.

@@ -46,11 +46,11 @@ export function createCompose({ encryption, renderer, fromAddress, log }: Compos
   }
 }
 
-function isMailKind(kind: string): kind is MailKind {
+export function isMailKind(kind: string): kind is MailKind {
   return Object.hasOwn(mailKinds, kind)
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (error instanceof StoredFormError) return unknownForm
   return error instanceof Error && error.name === 'DecryptionError' ? unreadable : unrendered
 }

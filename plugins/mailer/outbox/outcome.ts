@@ -1,11 +1,13 @@
 import { MailTransportError, type SendOutcome } from '../../../mail/transport-error.ts'
-import type { Deliver, Delivery } from '../deliver.ts'
 import { withoutAddresses } from './reasons.ts'
 
 /** What became of one attempt; the texts hold no address. */
 export type Outcome = { result: 'sent'; response: string } | { result: SendOutcome; reason: string }
 
-export async function outcomeOf(deliver: Deliver, mail: Delivery): Promise<Outcome> {
+export async function outcomeOf<Ready>(
+  deliver: (ready: Ready) => Promise<string>,
+  mail: Ready,
+): Promise<Outcome> {
   try {
     return { result: 'sent', response: withoutAddresses(await deliver(mail)) }
   } catch (error) {

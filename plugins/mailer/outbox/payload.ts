@@ -9,14 +9,33 @@ import type { Encryption } from '../../encryption.ts'
 export interface MailPayload<Kind extends MailKind = MailKind> {
   to: string
   variables: MailVariables[Kind]
+  /** Mail that was queued by an older version has none. */
+  userId?: string
+  second?: SecondProof | undefined
+}
+
+/** What proves the other address of a change. */
+export interface SecondProof {
+  code: string
+  linkToken: string
 }
 
 const what = 'A queued mail'
-const address = { v: Type.Literal(1), to: Type.String() }
+const address = {
+  v: Type.Literal(1),
+  to: Type.String(),
+  userId: Type.Optional(Type.String()),
+  second: Type.Optional(Type.Object({ code: Type.String(), linkToken: Type.String() })),
+}
 const Addressed = Type.Object(address)
 
 export function sealPayload(encryption: Encryption, id: string, payload: MailPayload): string {
-  const stored: Static<typeof Addressed> & MailPayload = { v: 1, ...payload }
+  const { second, ...rest } = payload
+  const stored: Static<typeof Addressed> & MailPayload = {
+    v: 1,
+    ...rest,
+    ...(second && { second }),
+  }
   return encryption.encrypt(id, JSON.stringify(stored))
 }
 

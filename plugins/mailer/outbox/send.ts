@@ -8,19 +8,19 @@ import {
   markMailDead,
   type WaitingMailMessage,
 } from '../../../db/mail-messages.ts'
-import type { Deliver } from '../deliver.ts'
-import type { Compose } from './compose.ts'
 import { outcomeOf } from './outcome.ts'
 import { expired } from './reasons.ts'
 import { createRecord, type RecordDeps } from './record.ts'
 import { retryWrite } from './retry-write.ts'
 
-export interface SenderDeps extends RecordDeps {
-  compose: Compose
-  deliver: Deliver
+/** `Ready` is what a message becomes before it is handed over. */
+export interface SenderDeps<Ready extends object> extends RecordDeps {
+  compose: (message: WaitingMailMessage) => Promise<Ready | { reason: string }>
+  /** Resolves to what was said to it. Throws MailTransportError. */
+  deliver: (ready: Ready) => Promise<string>
 }
 
-export function createSender(deps: SenderDeps) {
+export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
   const { db, compose, deliver, log } = deps
   const record = createRecord(deps)
 
