@@ -2,6 +2,7 @@
 import { type Config, variableEntries } from './config.ts'
 import { genericOidcVariable } from './generic-oidc.ts'
 import { core } from './groups/core.ts'
+import { hookNames } from './groups/hooks.ts'
 import { type Environment, knownNames } from './names.ts'
 import { nearestName } from './nearest-name.ts'
 import type { FoundNames } from './read-config.ts'
@@ -65,11 +66,25 @@ function noticeSettings(config: Config, warn: Warn) {
   ) {
     warn('AUTH_RATE_LIMIT_HEADER is not set: nothing is limited by client address.')
   }
+  for (const variable of unsignedHooks(config)) {
+    warn(`${variable} is not set: the hook cannot tell our requests from anybody else's.`)
+  }
   if (!dev && believesNobodyElse(config)) {
     warn(
       'AUTH_TRUSTED_PROXIES is not set: a header with a client address is believed from this machine only.',
     )
   }
+}
+
+/** Hooks whose receivers cannot tell our requests from anybody else's. */
+function unsignedHooks(config: Config): string[] {
+  return hookNames
+    .filter((name) => {
+      const isHttp = config[`AUTH_HOOK_${name}_URI`]?.startsWith('http')
+      return config[`AUTH_HOOK_${name}_ENABLED`] && isHttp
+    })
+    .map((name) => `AUTH_HOOK_${name}_SECRETS` as const)
+    .filter((variable) => config[variable].length === 0)
 }
 
 /** A header with client addresses is configured, and nobody who may send it. */

@@ -40,7 +40,7 @@ export const hooks = group('Hooks', {
     (name) => `AUTH_HOOK_${name}_SECRETS` as const,
     (name) =>
       secrets(
-        `Secrets the ${words(name)} hook’s requests are signed with, as \`v1,whsec_...\`, separated by \`|\`.`,
+        `Secrets the ${words(name)} hook’s requests are signed with, as \`v1,whsec_...\`, separated by \`|\`. Without one they are not signed, and the start warns.`,
         { default: [], 'x-type': 'hook-secrets' },
       ),
   ),

@@ -15,7 +15,12 @@ export function hooksRule(config: Config): Mistake[] {
   })
 }
 
-function wrongUri(variable: string, { protocol, hostname, pathname }: URL): Mistake[] {
+function wrongUri(variable: string, { protocol, hostname, pathname, username }: URL): Mistake[] {
+  if (protocol !== 'pg-functions:' && username !== '') {
+    const remedy =
+      'requests are signed instead: give its receiver the secret of AUTH_HOOK_..._SECRETS'
+    return [{ variable, problem: 'holds a user name', remedy }]
+  }
   if (protocol === 'http:' && !localHosts.includes(hostname)) {
     const remedy = 'it must be an https:// address, because people’s data travels over it'
     return [{ variable, problem: 'is an unencrypted address', remedy }]

@@ -1,0 +1,286 @@
+/** CUSTOM_ACCESS_TOKEN: the operator's claims in every token of a person. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { decodeJwt } from 'jose'
+import { sql } from 'kysely'
+
+import type { Session } from '../../schemas/session.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { addTotp, prove } from '../support/factors.ts'
+import { functionEnv, makeFunction } from '../support/hook-functions.ts'
+import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
+import {
+  adminToken,
+  anonymousPerson,
+  autoconfirm,
+  newPerson,
+  signedIn,
+  signIn,
+} from '../support/people.ts'
+import { call, getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { type App, build } from '../support/server.ts'
+import { statementsOf } from '../support/statements.ts'
+
+const open = { ...autoconfirm, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
+
+type Claims = Record<string, unknown>
+const claimsIn = (event: HookEvent) => Object(event.claims) as Claims
+const withClaim = (event: HookEvent, more: Claims) => ({ claims: { ...claimsIn(event), ...more } })
+
+suite('the custom access token hook over HTTP', () => {
+  const ending = endingOfSuite()
+  const started = start()
+
+  async function start() {
+    const receiver = await startHookReceiver(ending)
+    const one = { AUTH_DB_MAX_POOL_SIZE: '1' }
+    const env = { ...open, ...one, AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
+    const { app } = await build(ending, {
+      env: { ...env, ...receiver.env('CUSTOM_ACCESS_TOKEN') },
+    })
+    receiver.answer((event) => withClaim(event, { tier: 'gold' }))
+    return { receiver, app }
+  }
+
+  /** Runs `act` while the hook answers so. */
+  async function answering<T>(
+    answer: Parameters<Awaited<ReturnType<typeof start>>['receiver']['answer']>[0],
+    act: (app: App) => Promise<T>,
+  ): Promise<T> {
+    const { receiver, app } = await started
+    receiver.answer(answer)
+    try {
+      return await act(app)
+    } finally {
+      receiver.answer((event) => withClaim(event, { tier: 'gold' }))
+    }
+  }
+
+  test('is asked for every token, and told how the session came about', async () => {
+    const { receiver, app } = await started
+    const since = receiver.calls.length
+    const { email } = await newPerson(app)
+    const session = await signedIn(app, email)
+    const refreshed: Session = (await refresh(app, session.refresh_token)).json()
+    const guest = await anonymousPerson(app)
+    const raised = await prove(app, refreshed, await addTotp(app, refreshed))
+
+    const events = receiver.calls.slice(since).map(({ event }) => event)
+    assert.deepEqual(
+      events.map(({ authentication_method }) => authentication_method),
+      ['password', 'password', 'token_refresh', 'anonymous', 'totp'],
+    )
+    for (const token of [session, refreshed, guest, raised]) {
+      assert.equal(decodeJwt(token.access_token).tier, 'gold')
+    }
+    const first = events[0] ?? assert.fail()
+    assert.equal(first.user_id, claimsIn(first).sub)
+    assert.equal(first.metadata.name, 'customize-access-token')
+    assert.equal((await getUser(app, raised)).statusCode, 200)
+  })
+
+  test('its claims take the place of ours', async () => {
+    const session = await answering(
+      (event) => {
+        const { app_metadata: _, user_metadata: __, amr: ___, iss: ____, ...kept } = claimsIn(event)
+        return { claims: { ...kept, role: 'editor', aud: ['a', 'b'] } }
+      },
+      (app) => newPerson(app),
+    )
+    const claims = decodeJwt(session.access_token)
+    assert.equal(claims.role, 'editor')
+    assert.deepEqual(claims.aud, ['a', 'b'])
+    assert.ok(!('user_metadata' in claims) && !('amr' in claims))
+    // Without it we would not know our own token.
+    assert.equal(claims.iss, 'http://auth.example')
+  })
+
+  test('expires_in follows an exp that it changed', async () => {
+    const session = await answering(
+      (event) => withClaim(event, { exp: Number(claimsIn(event).iat) + 60 }),
+      (app) => newPerson(app),
+    )
+    assert.equal(session.expires_in, 60)
+    assert.equal(session.expires_at, decodeJwt(session.access_token).exp)
+  })
+
+  test('an admin in the place of a person stays one', async () => {
+    const { app } = await started
+    const { user } = await newPerson(app)
+    const token = await adminToken(app)
+    const path = `/admin/users/${user.id}/impersonate`
+    const session: Session = await answering(
+      (event) => withClaim(event, { act: undefined }),
+      async () => (await call(app, path, {}, { token })).json(),
+    )
+    assert.deepEqual(decodeJwt(session.access_token).act, { sub: 'service_role' })
+  })
+
+  const required = [
+    ...['aud', 'exp', 'iat', 'sub', 'email', 'phone', 'role', 'aal', 'session_id'],
+    'is_anonymous',
+  ]
+  const wrong: [string, (event: HookEvent) => object][] = [
+    ...required.map((name): [string, (event: HookEvent) => object] => [
+      `without ${name}`,
+      (event) => withClaim(event, { [name]: undefined }),
+    ]),
+    ...(
+      [
+        ['aud', 1],
+        ['exp', 'soon'],
+        ['iat', 1.5],
+        ['nbf', 'now'],
+        ['user_metadata', 'x'],
+        ['app_metadata', []],
+        ['amr', 'password'],
+        ['role', 7],
+        ['jti', 7],
+        ['iss', 'https://elsewhere.example'],
+      ] as const
+    ).map(([name, value]): [string, (event: HookEvent) => object] => [
+      `with ${name} as ${JSON.stringify(value)}`,
+      (event) => withClaim(event, { [name]: value }),
+    ]),
+    ['without claims', () => ({})],
+    ['with claims that are none', () => ({ claims: 'x' })],
+  ]
+  test('claims that no token can have are an error of 500', async () => {
+    const { app } = await started
+    const { email } = await newPerson(app)
+    for (const [name, answer] of wrong) {
+      const response = await answering(answer, () => signIn(app, { email }))
+      assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'], name)
+      assert.match(response.json().msg, /custom access token hook/, name)
+    }
+  })
+
+  test('a refusal leaves no session behind', async () => {
+    const { app } = await started
+    const { user, email } = await newPerson(app)
+    const before = await sessionsOf(app, user.id)
+    const response = await answering({ error: { http_code: 403, message: 'Pay first' } }, () =>
+      signIn(app, { email }),
+    )
+    assert.deepEqual(outcomeOf(response), [403, 'unknown'])
+    assert.equal(response.json().msg, 'Pay first')
+    assert.equal(await sessionsOf(app, user.id), before)
+  })
+
+  test('a refused refresh does not spend the token', async () => {
+    const { app } = await started
+    const { refresh_token } = await newPerson(app)
+    const refused = await answering({ error: { http_code: 403, message: 'Later' } }, () =>
+      refresh(app, refresh_token),
+    )
+    assert.deepEqual(outcomeOf(refused), [403, 'unknown'])
+    const again: Session = (await refresh(app, refresh_token)).json()
+    assert.notEqual(again.refresh_token, refresh_token)
+  })
+
+  test('a token that it makes too long is refused', async () => {
+    const { app } = await started
+    const { email } = await newPerson(app)
+    const response = await answering(
+      (event) => withClaim(event, { books: 'x'.repeat(20_000) }),
+      () => signIn(app, { email }),
+    )
+    assert.deepEqual(outcomeOf(response), [422, 'token_too_large'])
+  })
+
+  test('while it hangs, the one connection of the pool is free for everybody else', async () => {
+    const { receiver, app } = await started
+    const session = await newPerson(app)
+    let hanging = Promise.withResolvers<() => void>()
+    receiver.reply((event) => ({
+      act: (response) => {
+        const body = JSON.stringify(withClaim(event, {}))
+        const type = { 'content-type': 'application/json' }
+        hanging.resolve(() => void response.writeHead(200, type).end(body))
+      },
+    }))
+    const asks = [
+      () => signIn(app, session),
+      () => call(app, '/signup', {}),
+      () => refresh(app, session.refresh_token),
+    ]
+    for (const ask of asks) {
+      hanging = Promise.withResolvers()
+      const asked = ask()
+      const answer = await hanging.promise
+      assert.equal((await getUser(app, session)).statusCode, 200)
+      answer()
+      assert.equal((await asked).statusCode, 200)
+    }
+    receiver.answer((event) => withClaim(event, { tier: 'gold' }))
+  })
+})
+
+suite('the custom access token hook as a database function', () => {
+  const ending = endingOfSuite()
+  const started = start()
+
+  /** In the form that guides for such functions show. */
+  async function start() {
+    const env = { ...open, ...functionEnv('CUSTOM_ACCESS_TOKEN', 'custom_access_token_hook') }
+    const { app } = await build(ending, { env })
+    await sql`create schema operator`.execute(app.db)
+    await sql`create table operator.user_roles (user_id uuid primary key, role text)`.execute(
+      app.db,
+    )
+    await makeFunction(
+      app,
+      'custom_access_token_hook',
+      `declare
+        claims jsonb;
+        user_role text;
+      begin
+        select role into user_role from operator.user_roles where user_id = (event->>'user_id')::uuid;
+        claims := event->'claims';
+        if user_role is not null then
+          claims := jsonb_set(claims, '{user_role}', to_jsonb(user_role));
+        else
+          claims := jsonb_set(claims, '{user_role}', 'null');
+        end if;
+        if user_role = 'blocked' then
+          return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message', 'Blocked'));
+        end if;
+        event := jsonb_set(event, '{claims}', claims);
+        return event;
+      end;`,
+    )
+    const give = (userId: string, role: string) =>
+      sql`insert into operator.user_roles values (${userId}, ${role})
+        on conflict (user_id) do update set role = excluded.role`.execute(app.db)
+    return { app, give }
+  }
+
+  test('adds what it finds in the tables of the operator', async () => {
+    const { app, give } = await started
+    const { user, email, access_token, refresh_token } = await newPerson(app)
+    assert.equal(decodeJwt(access_token).user_role, null)
+    await give(user.id, 'editor')
+    const refreshed: Session = (await refresh(app, refresh_token)).json()
+    assert.equal(decodeJwt(refreshed.access_token).user_role, 'editor')
+    await give(user.id, 'blocked')
+    const refused = await signIn(app, { email })
+    assert.deepEqual([...outcomeOf(refused), refused.json().msg], [403, 'unknown', 'Blocked'])
+  })
+
+  test('a refresh says no more to the database than without it, but for the call itself', async () => {
+    const { app } = await started
+    const { refresh_token } = await newPerson(app)
+    const statements = await statementsOf(app, () => refresh(app, refresh_token))
+    assert.equal(statements.length, 1, statements.join('\n'))
+  })
+})
+
+async function sessionsOf(app: App, userId: string): Promise<number> {
+  const { count } = await app.db
+    .selectFrom('sessions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return count
+}

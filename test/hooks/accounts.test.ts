@@ -1,0 +1,264 @@
+/** BEFORE_USER_CREATED and AFTER_USER_CREATED: who may have an account, and who hears of one. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { findUserByEmail, findUserByPhone } from '../../db/users.ts'
+import { asAdmin } from '../support/admin.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { functionEnv, makeFunction, makeNotes, readNotes } from '../support/hook-functions.ts'
+import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
+import { nextMail } from '../support/mail-journeys.ts'
+import {
+  confirmedPerson,
+  createdPerson,
+  newAddress,
+  newNumber,
+  password,
+  signUp,
+  unconfirmedPerson,
+} from '../support/people.ts'
+import { call, outcomeOf } from '../support/requests.ts'
+import { build } from '../support/server.ts'
+import { startSmsServer } from '../support/sms-server.ts'
+import { until } from '../support/until.ts'
+
+const userIn = (event: HookEvent) => Object(event.user) as Record<string, unknown>
+const isOf = (name: string, address: string) => (event: HookEvent) =>
+  event.metadata.name === name && [userIn(event).email, userIn(event).phone].includes(address)
+const before = (address: string) => isOf('before-user-created', address)
+const after = (address: string) => isOf('after-user-created', address)
+
+/** In the form of the rules that people write: only some may have an account. */
+const onlyMembers = (event: HookEvent) => {
+  const { email, phone } = userIn(event)
+  const isMember = !String(email).startsWith('stranger') && !String(phone).startsWith('1666')
+  const error = { http_code: 403, message: 'Only members may sign up' }
+  return isMember ? {} : { error }
+}
+
+suite('the hooks of accounts over HTTP', () => {
+  const ending = endingOfSuite()
+  const started = start()
+
+  async function start() {
+    const receiver = await startHookReceiver(ending)
+    receiver.answer((event) =>
+      event.metadata.name === 'before-user-created' ? onlyMembers(event) : {},
+    )
+    const texts = await startSmsServer()
+    ending.after(texts.stop)
+    const built = await build(ending, {
+      env: {
+        ...texts.env,
+        ...receiver.env('BEFORE_USER_CREATED', 'AFTER_USER_CREATED'),
+        AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+      },
+    })
+    return { ...built, receiver, texts }
+  }
+
+  /** A number that the rule refuses. */
+  const strangeNumber = () => newNumber().replace(/^1555/, '1666')
+
+  test('a sign-up by email is asked for before, and told of after', async () => {
+    const { app, receiver } = await started
+    const email = newAddress()
+    const answer = await signUp(app, { email }, { data: { city: 'Oslo' } })
+    const { user } = await receiver.next(0, before(email))
+    assert.deepEqual(user, {
+      id: answer.json().id,
+      aud: 'authenticated',
+      role: '',
+      email,
+      phone: '',
+      app_metadata: { provider: 'email', providers: ['email'] },
+      user_metadata: { city: 'Oslo' },
+      identities: [],
+      created_at: '0001-01-01T00:00:00Z',
+      updated_at: '0001-01-01T00:00:00Z',
+      is_anonymous: false,
+    })
+    const told = await receiver.next(0, after(email))
+    const made = userIn(told)
+    assert.equal(made.id, answer.json().id)
+    assert.equal(made.role, 'authenticated')
+    assert.deepEqual(Object(made.identities).length, 1)
+    assert.equal(told.metadata.ip_address, '127.0.0.1')
+  })
+
+  test('so is everybody else who gets an account', async () => {
+    const { app, mail, receiver } = await started
+    const server = { app, mail }
+    const [invited, linked, byLink] = [newAddress(), newAddress(), newAddress()]
+    const [phone, texted] = [newNumber(), newNumber()]
+    await asAdmin(app, 'POST', '/invite', { email: invited })
+    const link = { type: 'signup', email: linked, password }
+    assert.equal((await asAdmin(app, 'POST', '/admin/generate_link', link)).statusCode, 200)
+    await signUp(app, { phone })
+    await call(app, '/otp', { phone: texted })
+    await call(app, '/magiclink', { email: byLink })
+    await nextMail(server, byLink, 0)
+    for (const address of [invited, linked, byLink, phone, texted]) {
+      await receiver.next(0, before(address))
+      await receiver.next(0, after(address))
+    }
+    const guest = (await call(app, '/signup', {})).json().user
+    const asked = await receiver.next(0, (event) => userIn(event).id === guest.id)
+    assert.equal(userIn(asked).is_anonymous, true)
+  })
+
+  test('an admin who writes a record asks nobody', async () => {
+    const { app, receiver } = await started
+    const email = newAddress('stranger')
+    await createdPerson(app, { email })
+    const later = newAddress()
+    await signUp(app, { email: later })
+    await receiver.next(0, after(later))
+    assert.equal(
+      receiver.calls.some(({ event }) => userIn(event).email === email),
+      false,
+    )
+  })
+
+  test('a refusal reaches whoever signs up, and leaves nothing', async () => {
+    const { app } = await started
+    const email = newAddress('stranger')
+    const phone = strangeNumber()
+    const link = { type: 'magiclink', email }
+    const refused = [
+      await signUp(app, { email }),
+      await signUp(app, { phone }),
+      await asAdmin(app, 'POST', '/invite', { email }),
+      await asAdmin(app, 'POST', '/admin/generate_link', link),
+    ]
+    for (const response of refused) {
+      assert.deepEqual(outcomeOf(response), [403, 'unknown'])
+      assert.equal(response.json().msg, 'Only members may sign up')
+    }
+    assert.equal(await findUserByEmail(app.db, email, 'authenticated'), undefined)
+    assert.equal(await findUserByPhone(app.db, phone, 'authenticated'), undefined)
+  })
+
+  test('a taken address is refused like a new one', async () => {
+    const { app } = await started
+    const email = newAddress('stranger')
+    await createdPerson(app, { email, email_confirm: true })
+    assert.deepEqual(outcomeOf(await signUp(app, { email })), [403, 'unknown'])
+  })
+
+  test('whoever asks for a link or a code hears of no refusal, and gets nothing', async () => {
+    const { app, mail, receiver, texts } = await started
+    const email = newAddress('stranger')
+    const phone = strangeNumber()
+    const known = newNumber()
+    await signUp(app, { phone: known })
+    const answers = [
+      await call(app, '/magiclink', { email }),
+      await call(app, '/otp', { phone }),
+      await call(app, '/otp', { phone: known }),
+    ]
+    for (const response of answers)
+      assert.deepEqual([response.statusCode, response.json()], [200, {}])
+    await receiver.next(0, before(email))
+    const member = newAddress()
+    await call(app, '/magiclink', { email: member })
+    await nextMail({ mail }, member, 0)
+    assert.equal(
+      mail.messages.some(({ to }) => to.includes(email)),
+      false,
+    )
+    assert.equal(
+      texts.messages.some(({ to }) => to.endsWith(phone)),
+      false,
+    )
+    assert.equal(await findUserByPhone(app.db, phone, 'authenticated'), undefined)
+  })
+
+  test('who has an account already is not asked about again when they sign in', async () => {
+    const { app, mail, receiver } = await started
+    const { user } = await confirmedPerson({ app, mail })
+    const since = receiver.calls.length
+    const mails = mail.messages.length
+    await call(app, '/magiclink', { email: user.email })
+    await nextMail({ mail }, user.email, mails)
+    await asAdmin(app, 'POST', '/admin/generate_link', { type: 'magiclink', email: user.email })
+    assert.equal(
+      receiver.calls.slice(since).some(({ event }) => before(user.email)(event)),
+      false,
+    )
+  })
+
+  test('one that hangs is refused in time, and holds no transaction', async () => {
+    const { app, receiver } = await started
+    const email = newAddress('hanging')
+    receiver.reply({ act: () => {} })
+    const asked = signUp(app, { email })
+    await receiver.next(0, before(email))
+    const open = await app.pool.query(
+      "select from pg_stat_activity where datname = current_database() and state like 'idle in%'",
+    )
+    assert.equal(open.rowCount, 0)
+    assert.deepEqual(outcomeOf(await asked), [422, 'hook_timeout'])
+    receiver.answer((event) =>
+      event.metadata.name === 'before-user-created' ? onlyMembers(event) : {},
+    )
+  })
+
+  test('one that cannot be told is told later, and nobody who signs up notices', async () => {
+    const { app, mail, receiver } = await started
+    const email = newAddress()
+    receiver.reply((event) => (after(email)(event) ? { status: 500 } : {}))
+    await unconfirmedPerson({ app, mail }, email)
+    const { metadata } = await receiver.next(0, after(email))
+    receiver.answer({})
+    const since = receiver.calls.length
+    await app.pool.query('update auth_jobs._private_jobs set run_at = now() where attempts > 0')
+    await sleep(50)
+    await app.pool.query('notify "jobs:insert", \'{"count":1}\'')
+    const again = await receiver.next(since, after(email))
+    assert.equal(again.metadata.uuid, metadata.uuid)
+  })
+})
+
+suite('the hooks of accounts as database functions', () => {
+  const ending = endingOfSuite()
+  const started = start()
+
+  async function start() {
+    const { app } = await build(ending, {
+      env: {
+        AUTH_MAILER_AUTOCONFIRM: 'true',
+        ...functionEnv('BEFORE_USER_CREATED', 'before_user_created'),
+        ...functionEnv('AFTER_USER_CREATED', 'after_user_created'),
+      },
+    })
+    await makeNotes(app)
+    await makeFunction(
+      app,
+      'before_user_created',
+      `begin
+        if event->'user'->>'email' like 'stranger%' then
+          return '{"error":{"http_code":403,"message":"Only members may sign up"}}';
+        end if;
+        return '{}';
+      end;`,
+    )
+    const note = 'begin insert into operator.notes (event) values (event); return null; end;'
+    await makeFunction(app, 'after_user_created', note)
+    return { app }
+  }
+
+  test('refuse, and are told of who signs up at once, too', async () => {
+    const { app } = await started
+    const refused = await signUp(app, { email: newAddress('stranger') })
+    assert.deepEqual(outcomeOf(refused), [403, 'unknown'])
+    const email = newAddress()
+    assert.equal((await signUp(app, { email })).statusCode, 200)
+    const notes = await until(() => readNotes(app))
+    assert.deepEqual(
+      notes.map(({ user }) => Object(user).email),
+      [email],
+    )
+  })
+})

@@ -1,0 +1,151 @@
+/** What becomes of each answer of a database function that is a hook. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import pg from 'pg'
+
+import { ApiError } from '../../errors.ts'
+import { createCaller } from '../../plugins/hooks/caller.ts'
+import { createFunctionHooks } from '../../plugins/hooks/postgres.ts'
+import { createMetrics } from '../../plugins/telemetry/metrics.ts'
+import { emptyDatabase } from '../support/database.ts'
+import { endingOfSuite } from '../support/ending.ts'
+
+const raise = (code: string) =>
+  `raise exception 'Not today' using errcode = '${code}', hint = 'tomorrow', detail = 'a secret'`
+
+const rows: [name: string, body: string, heard: [number, string, RegExp] | undefined][] = [
+  ['an object', `return '{"a":1}'`, undefined],
+  ['null', 'return null', undefined],
+  ['an error', `return '{"error":{"http_code":403,"message":"No"}}'`, [403, 'unknown', /^No$/]],
+  ['an exception', raise('P0001'), [500, 'unexpected_failure', /^Not today$/]],
+  ['an exception with a status', raise('PT402'), [402, 'unknown', /^Not today$/]],
+  ['a mistake', 'perform 1 / 0; return null', [500, 'unexpected_failure', /^A hook answered that/]],
+  ['one that sleeps', 'perform pg_sleep(10); return null', [500, 'unexpected_failure', /in time/]],
+  ['no object', `return '[1]'`, [500, 'unexpected_failure', /no object/]],
+]
+
+suite('a hook that is a database function', { concurrency: true }, () => {
+  const ending = endingOfSuite()
+  const started = start(ending)
+
+  for (const [index, [name, body, heard]] of rows.entries()) {
+    test(`${name}: ${heard ? `${heard[0]} ${heard[1]}` : 'yes'}`, async () => {
+      const { make, call } = await started
+      await make(`"Fn ${index}"`, body)
+      const asked = call(`Fn ${index}`)
+      if (!heard) return void (await asked)
+      await assert.rejects(asked, (error) => {
+        assert.ok(error instanceof ApiError)
+        assert.deepEqual([error.status, error.errorCode], heard.slice(0, 2))
+        assert.match(error.message, heard[2])
+        return true
+      })
+    })
+  }
+
+  test('is given the whole event', async () => {
+    const { make, call } = await started
+    await make('echo', 'return event')
+    const { metadata, user_id } = await call('echo')
+    assert.equal(user_id, 'ann')
+    assert.deepEqual(Object.keys(Object(metadata)).sort(), ['ip_address', 'name', 'time', 'uuid'])
+  })
+
+  test('may take json, and return nothing', async () => {
+    const { pool, call } = await started
+    await pool.query(`create function operator.quiet(event json) returns void language sql as ''`)
+    assert.deepEqual(await call('quiet'), {})
+  })
+
+  test('one that does not exist is an error of 500, and the log says which', async () => {
+    const { call } = await started
+    await assert.rejects(call('missing'), (error) => {
+      assert.ok(error instanceof ApiError)
+      assert.equal(error.status, 500)
+      assert.match(String(error.details.cause), /operator\.missing/)
+      return true
+    })
+  })
+
+  test('what it wrote is kept, and undone when it fails', async () => {
+    const { pool, make, call } = await started
+    await pool.query('create table operator.written (a int)')
+    await make('writes', 'insert into operator.written values (1); return null')
+    await make('fails', `insert into operator.written values (2); ${raise('P0001')}`)
+    await call('writes')
+    await assert.rejects(call('fails'))
+    const { rows: written } = await pool.query('select a from operator.written')
+    assert.deepEqual(written, [{ a: 1 }])
+  })
+
+  test('the statement, its limit and its transaction take one round trip', async () => {
+    const { make, hooks, slowUrl } = await started
+    await make('quick', 'return null')
+    const transport = hooks(slowUrl).transport('pg-functions://x/operator/quick')
+    await transport('{}')
+    const start = performance.now()
+    await transport('{}')
+    const ms = performance.now() - start
+    assert.ok(ms < 2 * delayMs * 1.6, `${ms} ms over a network with ${2 * delayMs} ms of latency`)
+  })
+})
+
+const delayMs = 150
+
+async function start(ending: { after(stop: () => Promise<void>): void }) {
+  const database = await emptyDatabase(ending)
+  const pool = new pg.Pool({ connectionString: database.url })
+  pool.on('error', () => {})
+  await pool.query('create schema operator')
+  const opened: { close(): Promise<void> }[] = []
+  const hooks = (connectionString: string) => {
+    const made = createFunctionHooks({ connectionString, max: 20 }, true)
+    opened.push(made)
+    return made
+  }
+  const own = hooks(database.url)
+  const slow = await slowLink(new URL(database.url))
+  ending.after(async () => {
+    for (const { close } of opened) await close()
+    await slow.stop()
+    await pool.end()
+  })
+  return {
+    pool,
+    hooks,
+    slowUrl: slow.url,
+    make: (name: string, body: string) =>
+      pool.query(
+        `create function operator.${name}(event jsonb) returns jsonb language plpgsql as $body$ begin ${body}; end $body$`,
+      ),
+    call: (name: string) => {
+      const transport = own.transport(
+        `pg-functions://postgres/operator/${encodeURIComponent(name)}`,
+      )
+      const caller = createCaller('send-sms', transport, createMetrics(undefined))
+      return caller({ user_id: 'ann' }, { ip: null })
+    },
+  }
+}
+
+/** The same database, as far away as `delayMs` each way. */
+async function slowLink(target: URL) {
+  const { connect, createServer } = await import('node:net')
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    const late = (to: typeof far) => (chunk: Buffer) =>
+      void setTimeout(() => to.writable && to.write(chunk), delayMs)
+    near.on('data', late(far))
+    far.on('data', late(near))
+    near.on('close', () => far.destroy()).on('error', () => {})
+    far.on('close', () => near.destroy()).on('error', () => {})
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const url = new URL(target)
+  url.hostname = '127.0.0.1'
+  url.port = typeof address === 'object' && address ? String(address.port) : ''
+  const stop = () => new Promise<void>((resolve) => void server.close(() => resolve()))
+  return { url: url.href, stop }
+}

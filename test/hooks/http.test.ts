@@ -1,0 +1,258 @@
+/** What becomes of each answer of a receiver, and of none. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { createServer } from 'node:net'
+import { suite, test } from 'node:test'
+
+import { Webhook } from 'standardwebhooks'
+
+import { HookError } from '../../errors.ts'
+import { createCaller } from '../../plugins/hooks/caller.ts'
+import { httpTransport, maxAnswerBytes } from '../../plugins/hooks/http.ts'
+import { createHttpClient } from '../../plugins/http-client.ts'
+import { createMetrics } from '../../plugins/telemetry/metrics.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { type HookReply, hookSecret, startHookReceiver } from '../support/hook-receiver.ts'
+
+const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined }
+const limits = { maxBytes: maxAnswerBytes, guardMaxBytes: maxAnswerBytes }
+
+const json = (body: string | object): HookReply => ({ status: 200, body })
+const retry = (status: number, after: string): HookReply => ({
+  status,
+  headers: { 'retry-after': after },
+})
+
+/** The answer, how often the hook is asked, and what the client hears: status and error code, or nothing. */
+const rows: [name: string, reply: HookReply, calls: number, heard: [number, string] | undefined][] =
+  [
+    ['204', { status: 204 }, 1, undefined],
+    ['200 with an object', json({ a: 1 }), 1, undefined],
+    ['202 with an object', { status: 202, body: '{}' }, 1, undefined],
+    [
+      'a type with parameters',
+      { ...json({}), headers: { 'content-type': 'Application/JSON; charset=utf-8' } },
+      1,
+      undefined,
+    ],
+    ['an error', json({ error: { http_code: 403, message: 'no' } }), 1, [403, 'unknown']],
+    ['an error without status', json({ error: { message: 'no' } }), 1, [500, 'unexpected_failure']],
+    [
+      'an error with a status that is none',
+      json({ error: { http_code: 200, message: 'no' } }),
+      1,
+      [500, 'unexpected_failure'],
+    ],
+    [
+      'an error of 500',
+      json({ error: { http_code: 500, message: 'no' } }),
+      1,
+      [500, 'unexpected_failure'],
+    ],
+    ['an empty error', json({ error: { http_code: 0, message: '' } }), 1, undefined],
+    ['no error', json('{"error":null}'), 1, undefined],
+    [
+      'an error with a status alone',
+      json({ error: { http_code: 403, message: '' } }),
+      1,
+      [403, 'unknown'],
+    ],
+    [
+      'another content type',
+      { ...json('{}'), headers: { 'content-type': 'text/plain' } },
+      1,
+      [400, 'hook_payload_invalid_content_type'],
+    ],
+    [
+      'no content type',
+      { act: (response) => void response.writeHead(200).end('{}') },
+      1,
+      [400, 'hook_payload_invalid_content_type'],
+    ],
+    [
+      'as much as is taken',
+      json(JSON.stringify({ a: 'x'.repeat(maxAnswerBytes - 8) })),
+      1,
+      undefined,
+    ],
+    [
+      'a byte more',
+      json(JSON.stringify({ a: 'x'.repeat(maxAnswerBytes - 7) })),
+      1,
+      [422, 'hook_payload_over_size_limit'],
+    ],
+    ['1 MB', json(`{"a":"${'x'.repeat(1_048_576)}"}`), 1, [422, 'hook_payload_over_size_limit']],
+    [
+      '1 MB of an error page',
+      { status: 500, body: 'x'.repeat(1_048_576) },
+      1,
+      [500, 'unexpected_failure'],
+    ],
+    ['bad JSON', json('{"a":'), 1, [500, 'unexpected_failure']],
+    ['JSON that is no object', json('[1]'), 1, [500, 'unexpected_failure']],
+    [
+      '301',
+      { status: 301, headers: { location: 'http://localhost:9/' } },
+      1,
+      [500, 'unexpected_failure'],
+    ],
+    [
+      '307',
+      { status: 307, headers: { location: 'http://localhost:9/' } },
+      1,
+      [500, 'unexpected_failure'],
+    ],
+    ['400', { status: 400, body: '{"error":{"http_code":403}}' }, 1, [500, 'unexpected_failure']],
+    ['404', { status: 404 }, 1, [500, 'unexpected_failure']],
+    ['500', { status: 500 }, 1, [500, 'unexpected_failure']],
+    ['429', { status: 429 }, 1, [500, 'unexpected_failure']],
+    ['503', { status: 503 }, 1, [500, 'unexpected_failure']],
+    ['429 with Retry-After', retry(429, 'true'), 3, [500, 'unexpected_failure']],
+    ['503 with Retry-After', retry(503, '0'), 3, [500, 'unexpected_failure']],
+    ['503 for longer than anybody waits', retry(503, '60'), 1, [500, 'unexpected_failure']],
+  ]
+
+suite('a hook over HTTP', { concurrency: true }, () => {
+  const ending = endingOfSuite()
+  const client = createHttpClient({ dev: false, proxy, ...limits })
+  ending.after(client.close)
+
+  const callerOf = (url: string, secrets = [hookSecret], fetch = client.fetch) =>
+    createCaller('send-sms', httpTransport({ url, secrets, fetch }), createMetrics(undefined))
+
+  for (const [name, reply, calls, heard] of rows) {
+    test(`${name}: ${heard ? heard.join(' ') : 'yes'}`, async (t) => {
+      const receiver = await startHookReceiver(t)
+      receiver.reply(() => reply)
+      const asked = callerOf(receiver.url)({ user: {} }, { ip: '192.0.2.1' })
+      if (heard) assert.deepEqual(await refusalOf(asked), heard)
+      else await asked
+      assert.equal(receiver.calls.length, calls)
+    })
+  }
+
+  test('the message of an error is for the client', async (t) => {
+    const receiver = await startHookReceiver(t)
+    receiver.answer({ error: { http_code: 403, message: 'Only for members' } })
+    await assert.rejects(callerOf(receiver.url)({}, { ip: null }), /Only for members/)
+  })
+
+  test('every attempt has an id, a time and a signature of its own', async (t) => {
+    const receiver = await startHookReceiver(t)
+    receiver.reply((_, count) => (count < 3 ? retry(429, '0') : json({ done: true })))
+    const answer = await callerOf(receiver.url)({ sms: 1 }, { ip: '192.0.2.1' })
+
+    assert.deepEqual(answer, { done: true })
+    const ids = receiver.calls.map(({ headers }) => headers['webhook-id'])
+    assert.equal(new Set(ids).size, 3)
+    const [first] = receiver.calls
+    const { uuid, time, ...rest } = first?.event.metadata ?? assert.fail()
+    assert.match(uuid, /^[0-9a-f-]{36}$/)
+    assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000)
+    assert.deepEqual(rest, { name: 'send-sms', ip_address: '192.0.2.1' })
+    assert.deepEqual(Object.keys(first?.event ?? {}), ['metadata', 'sms'])
+  })
+
+  test('Retry-After in seconds is waited for', async (t) => {
+    const receiver = await startHookReceiver(t)
+    receiver.reply((_, count) => (count < 2 ? retry(503, '1') : {}))
+    const start = performance.now()
+    await callerOf(receiver.url)({}, { ip: null })
+    assert.ok(performance.now() - start > 990)
+  })
+
+  test('each secret signs, so that a receiver may know either', async (t) => {
+    const old = `v1,whsec_${Buffer.alloc(24, 1).toString('base64')}`
+    for (const secret of [hookSecret, old]) {
+      const receiver = await startHookReceiver(t, { secret })
+      await callerOf(receiver.url, [hookSecret, old])({}, { ip: null })
+      const { headers } = receiver.calls[0] ?? assert.fail()
+      assert.match(String(headers['webhook-signature']), /^v1,\S{44} v1,\S{44}$/)
+    }
+  })
+
+  test('the signature is that of the specification, and none without a secret', async () => {
+    const sent: { headers: Headers; body: string }[] = []
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      sent.push({ headers: new Headers(init?.headers), body: String(init?.body) })
+      return new Response(null, { status: 204 })
+    }
+    await callerOf('https://hooks.example', [hookSecret], fetch)({}, { ip: null })
+    await callerOf('https://hooks.example', [], fetch)({}, { ip: null })
+    const [signed, plain] = sent.map(({ headers, body }) => ({
+      id: headers.get('webhook-id') ?? '',
+      timestamp: headers.get('webhook-timestamp') ?? '',
+      signature: headers.get('webhook-signature'),
+      body,
+    }))
+    assert.ok(signed && plain)
+    const text = `${signed.id}.${signed.timestamp}.${signed.body}`
+    const digest = createHmac('sha256', Buffer.alloc(32, 7)).update(text).digest('base64')
+    assert.equal(signed.signature, `v1,${digest}`)
+    assert.equal(plain.signature, '')
+    assert.throws(() => new Webhook(hookSecret.replace('v1,', '')).verify(plain.body, {}))
+  })
+
+  test('a receiver that hangs is given five seconds: 422 hook_timeout', async (t) => {
+    const receiver = await startHookReceiver(t)
+    receiver.reply({ act: () => {} })
+    const start = performance.now()
+    assert.deepEqual(await refusalOf(callerOf(receiver.url)({}, { ip: null })), [
+      422,
+      'hook_timeout',
+    ])
+    assert.ok(performance.now() - start > 4900)
+    assert.equal(receiver.calls.length, 1)
+  })
+
+  test('so is one that never ends its answer', async (t) => {
+    const receiver = await startHookReceiver(t)
+    const headers = { 'content-type': 'application/json' }
+    receiver.reply({ act: (response) => void response.writeHead(200, headers).write('{"a":') })
+    assert.deepEqual(await refusalOf(callerOf(receiver.url)({}, { ip: null })), [
+      422,
+      'hook_timeout',
+    ])
+  })
+
+  test('a connection that is refused is tried three times: 422 hook_timeout_after_retry', async () => {
+    const start = performance.now()
+    const asked = callerOf(`http://127.0.0.1:${await freePort()}/`)({}, { ip: null })
+    assert.deepEqual(await refusalOf(asked), [422, 'hook_timeout_after_retry'])
+    assert.ok(performance.now() - start > 3900)
+  })
+
+  test('a receiver that comes back meanwhile is reached', async (t) => {
+    const receiver = await startHookReceiver(t)
+    receiver.reply((_, count) =>
+      count === 1 ? { act: (response) => void response.destroy() } : json({ done: true }),
+    )
+    assert.deepEqual(await callerOf(receiver.url)({}, { ip: null }), { done: true })
+    assert.equal(receiver.calls.length, 2)
+  })
+
+  for (const url of ['https://10.0.0.1/', 'https://169.254.169.254/', 'http://hooks.example/']) {
+    test(`${url} is not asked: 500`, async () => {
+      const asked = callerOf(url, [hookSecret], client.guardedFetch)({}, { ip: null })
+      assert.deepEqual(await refusalOf(asked), [500, 'unexpected_failure'])
+    })
+  }
+})
+
+async function refusalOf(asked: Promise<unknown>): Promise<[number, string]> {
+  const thrown = await asked.then(
+    () => assert.fail('the hook let it pass'),
+    (error: unknown) => error,
+  )
+  assert.ok(thrown instanceof HookError, String(thrown))
+  return [thrown.status, thrown.errorCode]
+}
+
+/** Nobody listens there. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return typeof address === 'object' && address ? address.port : assert.fail()
+}

@@ -1,0 +1,270 @@
+/** SEND_EMAIL and SEND_SMS: the operator sends, with a receiver in the form that guides for such hooks show. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { HookEmail } from '../../plugins/hooks/messages.ts'
+import { asAdmin } from '../support/admin.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { answer, ask, challenge, type Enrolled, everyFactor } from '../support/factors.ts'
+import { functionEnv, makeFunction, makeNotes, readNotes } from '../support/hook-functions.ts'
+import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
+import { landing, pathOf } from '../support/mail-journeys.ts'
+import { newAddress, newNumber, newPerson, password, signIn, signUp } from '../support/people.ts'
+import { call, changeUser, outcomeOf, verify } from '../support/requests.ts'
+import { type App, build } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+interface Letter {
+  to: string
+  code: string
+  link: string
+}
+
+/** What a receiver makes of a call: one mail, or one to each address of a change. */
+function lettersOf(event: HookEvent): Letter[] {
+  const user = Object(event.user) as { email: string; new_email?: string }
+  const data = event.email_data as HookEmail
+  const { site_url, email_action_type: type, redirect_to, token, token_hash } = data
+  const link = (hash: string) =>
+    `${site_url}/verify?token=${hash}&type=${type}&redirect_to=${encodeURIComponent(redirect_to)}`
+  if (type !== 'email_change') return [{ to: user.email, code: token, link: link(token_hash) }]
+  const to = user.new_email ?? ''
+  if (data.token_hash_new === '') return [{ to, code: token, link: link(token_hash) }]
+  return [
+    { to: user.email, code: token, link: link(data.token_hash_new) },
+    { to, code: data.token_new, link: link(token_hash) },
+  ]
+}
+
+const userIn = (event: HookEvent) => Object(event.user) as Record<string, unknown>
+const ofKind = (type: string, email: string) => (event: HookEvent) =>
+  Object(event.email_data).email_action_type === type && userIn(event).email === email
+
+suite('the send email hook over HTTP', () => {
+  const ending = endingOfSuite()
+  const started = start()
+
+  async function start() {
+    const receiver = await startHookReceiver(ending)
+    const env = {
+      ...receiver.env('SEND_EMAIL'),
+      AUTH_MAILER_NOTIFICATIONS_PASSWORD_CHANGED_ENABLED: 'true',
+      AUTH_MAILER_NOTIFICATIONS_EMAIL_CHANGED_ENABLED: 'true',
+    }
+    return { ...(await build(ending, { env })), receiver }
+  }
+
+  /** Somebody who signed up and opened the link that the receiver mailed. */
+  async function person() {
+    const { app, receiver } = await started
+    const email = newAddress()
+    assert.equal((await signUp(app, { email }, { data: { name: 'Ann' } })).statusCode, 200)
+    const event = await receiver.next(0, ofKind('signup', email))
+    const [letter] = lettersOf(event)
+    const { fragment } = landing(await app.inject(pathOf(letter?.link ?? '')))
+    return { email, event, letter, token: fragment.access_token ?? assert.fail() }
+  }
+
+  test('the mail server is not asked, and the link and the code of the call work', async () => {
+    const { app, mail } = await started
+    const { email, event, letter } = await person()
+    assert.equal(letter?.to, email)
+    assert.equal(mail.messages.length, 0)
+    const { token, token_hash, ...rest } = Object(event.email_data)
+    assert.match(token, /^\d{6}$/)
+    assert.match(token_hash, /^[0-9a-f]{64}$/)
+    assert.deepEqual(rest, {
+      redirect_to: 'http://app.example',
+      email_action_type: 'signup',
+      site_url: 'http://auth.example',
+      token_new: '',
+      token_hash_new: '',
+      old_email: '',
+      old_phone: '',
+      provider: '',
+      factor_type: '',
+    })
+    assert.equal(event.metadata.name, 'send-email')
+    assert.equal(Object(userIn(event).user_metadata).name, 'Ann')
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+  })
+
+  test('every kind has its own name', async () => {
+    const { app, receiver } = await started
+    const { email, token } = await person()
+    const since = receiver.calls.length
+    await call(app, '/recover', { email })
+    await receiver.next(since, ofKind('recovery', email))
+    await call(app, '/magiclink', { email })
+    const [letter] = lettersOf(await receiver.next(since, ofKind('magiclink', email)))
+    const typed = { type: 'email', email, token: letter?.code }
+    assert.equal((await verify(app, typed)).statusCode, 200)
+    await call(app, '/reauthenticate', undefined, { token })
+    const code = Object((await receiver.next(since, ofKind('reauthentication', email))).email_data)
+    assert.deepEqual([code.token.length, code.token_hash], [6, ''])
+    await changeUser(app, token, { password: `${password} 2` })
+    await receiver.next(since, ofKind('password_changed_notification', email))
+    const invited = newAddress()
+    await asAdmin(app, 'POST', '/invite', { email: invited })
+    await receiver.next(since, ofKind('invite', invited))
+  })
+
+  test('a change of address is one call, with each token beside the hash of the other', async () => {
+    const { app, receiver } = await started
+    const { email, token } = await person()
+    const newEmail = newAddress()
+    assert.equal((await changeUser(app, token, { email: newEmail })).statusCode, 200)
+    const since = receiver.calls.length
+    const event = await receiver.next(0, ofKind('email_change', email))
+    const letters = lettersOf(event)
+    assert.deepEqual(
+      letters.map(({ to }) => to),
+      [email, newEmail],
+    )
+    const [toOld, toNew] = letters
+    const typed = { type: 'email_change', email, token: toOld?.code }
+    assert.equal((await verify(app, typed)).json().code, '200')
+    const opened = landing(await app.inject(pathOf(toNew?.link ?? '')))
+    assert.ok(opened.fragment.access_token)
+    const changed = (told: HookEvent) =>
+      Object(told.email_data).email_action_type === 'email_changed_notification'
+    const told = await receiver.next(since, changed)
+    assert.deepEqual([Object(told.email_data).old_email, userIn(told).email], [email, newEmail])
+    const changes = receiver.calls.filter(({ event: seen }) => ofKind('email_change', email)(seen))
+    assert.equal(changes.length, 1)
+  })
+
+  test('nobody who signs up hears of its errors, and a mail that was refused for good is a dead letter', async () => {
+    const { app, receiver } = await started
+    const since = receiver.calls.length
+    receiver.answer({ error: { http_code: 422, message: 'No such mailbox' } })
+    const email = newAddress()
+    assert.equal((await signUp(app, { email })).statusCode, 200)
+    const event = await receiver.next(since, ofKind('signup', email))
+    const reason = await reasonOf(app, event.metadata.uuid, 'dead')
+    assert.match(reason, /the send email hook did not take it: No such mailbox/)
+    receiver.answer({})
+  })
+
+  test('a receiver that fails is asked again for the same message', async () => {
+    const { app, receiver } = await started
+    const since = receiver.calls.length
+    receiver.reply({ status: 500 })
+    const email = newAddress()
+    await signUp(app, { email })
+    const event = await receiver.next(since, ofKind('signup', email))
+    const { uuid } = event.metadata
+    assert.match(await reasonOf(app, uuid, 'queued'), /A hook answered that it failed/)
+    receiver.answer({})
+  })
+})
+
+suite('the send SMS hook over HTTP', () => {
+  const ending = endingOfSuite()
+  const started = start()
+
+  async function start() {
+    const receiver = await startHookReceiver(ending)
+    const env = {
+      ...everyFactor,
+      ...receiver.env('SEND_SMS'),
+      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+      AUTH_SMS_MAX_FREQUENCY: '0',
+      AUTH_RATE_LIMIT_SMS_SENT: '1000',
+      AUTH_MFA_PHONE_MAX_FREQUENCY: '0',
+    }
+    return { ...(await build(ending, { env })), receiver }
+  }
+
+  const toNumber = (phone: string) => (event: HookEvent) => Object(event.sms).phone === phone
+
+  test('is given the code and the person, new or known', async () => {
+    const { app, receiver } = await started
+    const phone = newNumber()
+    await signUp(app, { phone })
+    const event = await receiver.next(0, toNumber(phone))
+    assert.deepEqual(Object.keys(Object(event.sms)), ['otp', 'phone'])
+    assert.equal(userIn(event).phone, phone)
+    const { otp: token } = Object(event.sms)
+    const session = (await verify(app, { type: 'sms', phone, token })).json()
+    assert.equal(session.user.phone, phone)
+
+    const since = receiver.calls.length
+    await call(app, '/otp', { phone, channel: 'whatsapp' })
+    assert.equal(userIn(await receiver.next(since, toNumber(phone))).id, session.user.id)
+  })
+
+  test('the code of a factor says so', async () => {
+    const { app, receiver } = await started
+    const person = await newPerson(app)
+    const phone = newNumber()
+    const payload = { factor_type: 'phone', phone }
+    const { id } = await ask<Enrolled>(app, 'POST', '/factors', person, payload)
+    const { id: challenge_id } = await challenge(app, person, id)
+    const event = await receiver.next(0, toNumber(phone))
+    assert.equal(Object(event.sms).sms_type, 'mfa')
+    assert.equal(userIn(event).id, person.user.id)
+    const code = Object(event.sms).otp
+    assert.equal((await answer(app, person, id, { challenge_id, code })).statusCode, 200)
+  })
+
+  test('its errors reach the caller, who may ask again at once', async () => {
+    const { app, receiver } = await started
+    const phone = newNumber()
+    receiver.answer({ error: { http_code: 429, message: 'Too many messages' } })
+    const refused = await call(app, '/otp', { phone })
+    assert.deepEqual(
+      [...outcomeOf(refused), refused.json().msg],
+      [429, 'unknown', 'Too many messages'],
+    )
+    receiver.answer({})
+    assert.equal((await call(app, '/otp', { phone })).statusCode, 200)
+  })
+})
+
+suite('the hooks of messages as database functions', () => {
+  const ending = endingOfSuite()
+  const started = start()
+
+  async function start() {
+    const env = {
+      ...functionEnv('SEND_EMAIL', 'send'),
+      ...functionEnv('SEND_SMS', 'send'),
+      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+    }
+    const { app } = await build(ending, { env })
+    await makeNotes(app)
+    const body = `begin insert into operator.notes (event) values (event); return '{}'; end;`
+    await makeFunction(app, 'send', body)
+    return { app }
+  }
+
+  test('get what a receiver gets', async () => {
+    const { app } = await started
+    const [email, phone] = [newAddress(), newNumber()]
+    await signUp(app, { phone })
+    await signUp(app, { email })
+    const notes = await until(async () => {
+      const rows = await readNotes(app)
+      return rows.length === 2 ? rows : []
+    })
+    const [text, letter] = notes
+    assert.equal(Object(text?.sms).phone, phone)
+    const token = Object(letter?.email_data).token
+    assert.equal((await verify(app, { type: 'signup', email, token })).statusCode, 200)
+  })
+})
+
+/** The reason of the message, once it is in that state with one. */
+async function reasonOf(app: App, id: string, state: 'dead' | 'queued'): Promise<string> {
+  const [row] = await until(() =>
+    app.db
+      .selectFrom('postern_mail_messages')
+      .select('reason')
+      .where('id', '=', id)
+      .where('state', '=', state)
+      .where('reason', 'is not', null)
+      .execute(),
+  )
+  return row?.reason ?? ''
+}
