@@ -10,6 +10,8 @@ Without --url, starts a Postgres and this server by itself and measures that.
   --url URL             the server to measure
   --against URL         a second server, measured by turns with the first
   --telemetry           without --url: also this server with traces and metrics on
+  --hooks               without --url: also this server with a hook for the claims of access tokens
+                        that is a database function, and with one over HTTP
   --beside FOLDER       without --url: also the server of another checkout of this repository
   --replicas N          without --url: also N of this server behind HAProxy and PgBouncer
   --set NAME=VALUE      without --url: one more variable for the servers; may be repeated
@@ -43,6 +45,7 @@ export function readOptions(args: string[]) {
     url: values.url,
     against: values.against,
     telemetry: values.telemetry ?? false,
+    hooks: values.hooks ?? false,
     beside: values.beside,
     replicas: optional('replicas', values.replicas),
     env: readSettings(values.set ?? []),
@@ -69,6 +72,7 @@ const known = {
   url: { type: 'string' },
   against: { type: 'string' },
   telemetry: { type: 'boolean' },
+  hooks: { type: 'boolean' },
   beside: { type: 'string' },
   replicas: { type: 'string' },
   set: { type: 'string', multiple: true },

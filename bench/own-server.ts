@@ -33,6 +33,8 @@ export interface OwnServer {
 export interface OwnServerOptions {
   /** The same server on the same database once more, with traces and metrics on. */
   telemetry?: boolean
+  /** The same server twice more, with a hook for the claims that is a database function and one that is a server. */
+  hooks?: boolean
   /** The server of another checkout of this repository, with its dependencies, on a database of its own. */
   beside?: string | undefined
   /** So many of this server behind HAProxy, with PgBouncer in front of the same database. */
@@ -63,7 +65,7 @@ export async function startOwnServer(options: OwnServerOptions = {}): Promise<Ow
 
 async function startAll(
   started: AsyncDisposableStack,
-  { telemetry = false, beside, replicas, env = {} }: OwnServerOptions,
+  { telemetry = false, hooks = false, beside, replicas, env = {} }: OwnServerOptions,
 ): Promise<Omit<OwnServer, 'stop'>> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'))
   started.defer(() => rm(folder, { recursive: true, force: true }))
@@ -103,6 +105,15 @@ async function startAll(
   if (telemetry) {
     const more = await telemetrySettings(await startSink(started, 'collector-sink.ts'))
     sides.push(sideOf('telemetry', await serve('telemetry', more), databaseUrl))
+  }
+  if (hooks) {
+    const { functionHook, httpHook } = await import('./own/hooks.ts')
+    const called = await serve('function-hook', await functionHook(databaseUrl))
+    const asked = await serve('http-hook', httpHook(await startSink(started, 'hook-sink.ts')))
+    sides.push(
+      sideOf('function hook', called, databaseUrl),
+      sideOf('HTTP hook', asked, databaseUrl),
+    )
   }
   if (replicas) {
     const { startReplicas } = await import('./own/replicas.ts')

@@ -121,6 +121,16 @@ suite('names', () => {
     assert.deepEqual(notices, [])
   })
 
+  test('a hook over HTTP without a secret is a notice, a database function is none', () => {
+    const hook = { AUTH_HOOK_SEND_SMS_ENABLED: 'true' }
+    const noticesOf = (uri: string, more = {}) =>
+      read({ ...hook, AUTH_HOOK_SEND_SMS_URI: uri, ...more }, true).notices
+    const secret = `v1,whsec_${Buffer.alloc(32).toString('base64')}`
+    assert.match(String(noticesOf('https://hooks.test/')), /^AUTH_HOOK_SEND_SMS_SECRETS is not set/)
+    assert.deepEqual(noticesOf('https://hooks.test/', { AUTH_HOOK_SEND_SMS_SECRETS: secret }), [])
+    assert.deepEqual(noticesOf('pg-functions://postgres/public/send'), [])
+  })
+
   test('an unknown variable is named with the nearest known one', () => {
     const { notices } = read({ AUTH_SMTP_HOTS: 'x', AUTH_SECRET: 'y', OTHER_VARIABLE: 'z' }, true)
     assert.deepEqual(notices, [

@@ -180,6 +180,11 @@ const wrong: [string, Environment, string[]][] = [
     ['AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'],
   ],
   ['a hook without address', hook, ['AUTH_HOOK_SEND_SMS_URI']],
+  [
+    'a hook with a user',
+    { ...hook, ...uri('https://u:p@hooks.test/') },
+    ['AUTH_HOOK_SEND_SMS_URI'],
+  ],
   ['a hook in clear', { ...hook, ...uri('http://hooks.test/x') }, ['AUTH_HOOK_SEND_SMS_URI']],
   [
     'a hook without function',

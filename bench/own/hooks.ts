@@ -1,0 +1,32 @@
+/** Hooks for the claims of access tokens, of both forms: each adds one claim and looks nothing up. */
+import pg from 'pg'
+
+const hook = (uri: string) => ({
+  AUTH_HOOK_CUSTOM_ACCESS_TOKEN_ENABLED: 'true',
+  AUTH_HOOK_CUSTOM_ACCESS_TOKEN_URI: uri,
+})
+
+/** A server on this machine. */
+export function httpHook(port: number) {
+  const secret = `v1,whsec_${Buffer.alloc(32, 1).toString('base64')}`
+  return {
+    ...hook(`http://127.0.0.1:${port}/`),
+    AUTH_HOOK_CUSTOM_ACCESS_TOKEN_SECRETS: secret,
+  }
+}
+
+/** A function of the database, which is made. */
+export async function functionHook(databaseUrl: string) {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(`create schema bench;
+      create function bench.claims(event jsonb) returns jsonb language plpgsql stable as $body$
+      begin
+        return jsonb_set(event, '{claims,tier}', '"gold"');
+      end $body$`)
+  } finally {
+    await client.end()
+  }
+  return hook('pg-functions://postgres/bench/claims')
+}
