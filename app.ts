@@ -44,6 +44,7 @@ import pool from './plugins/pool.ts'
 import rateLimits from './plugins/rate-limits.ts'
 import readiness from './plugins/readiness.ts'
 import redirects from './plugins/redirects.ts'
+import requestDuration from './plugins/request-duration.ts'
 import requestLog from './plugins/request-log.ts'
 import schemaCompilers from './plugins/schema-compilers.ts'
 import sessionPolicy from './plugins/session-policy.ts'
@@ -65,7 +66,7 @@ export interface AppOptions {
 const platform = [
   // What every request and every answer passes.
   ...[telemetry, schemaCompilers, apiErrors, bodyParser],
-  ...[httpHeaders, clientIp, audience, rateLimits, openapi],
+  ...[httpHeaders, requestDuration, clientIp, audience, rateLimits, openapi],
   // The database, the way out to other servers, and work in the background.
   ...[pool, db, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.

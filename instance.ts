@@ -17,7 +17,6 @@ export function createInstance(config: Config, log: FastifyBaseLogger) {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
-    handlerTimeout: Math.ceil(config.AUTH_API_MAX_REQUEST_DURATION * 1000),
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,

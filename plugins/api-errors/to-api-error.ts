@@ -5,7 +5,6 @@ import {
   ApiError,
   badJson,
   requestEntityTooLarge,
-  requestTimeout,
   serviceUnavailable,
   unexpectedFailure,
   validationFailed,
@@ -20,7 +19,6 @@ export function toApiError(thrown: unknown): ApiError {
     return serviceUnavailable('The database cannot be reached. Try again shortly.', 5, error)
   }
   if (isInvalid(error)) return fromValidation(error)
-  if (code === 'FST_ERR_HANDLER_TIMEOUT') return requestTimeout()
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return requestEntityTooLarge(bodyLimit)
   if (code === 'FST_ERR_BAD_URL') return validationFailed('The URL is not percent-encoded UTF-8')
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return validationFailed('The URL is too long', 404)

@@ -6,6 +6,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, type TestContext, test } from 'node:test'
 
+import pg from 'pg'
+
 import { confirmedPerson } from '../support/people.ts'
 import { type BuildOptions, build } from '../support/server.ts'
 
@@ -105,6 +107,21 @@ suite('transport', () => {
     request.destroy()
   })
 
+  test('so is a request whose body came at once and whose work is held up', async (t) => {
+    const { port, database } = await listen(t, { env: { AUTH_API_MAX_REQUEST_DURATION: '0.3' } })
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('begin; lock table auth.users in access exclusive mode')
+    const body = JSON.stringify({ email: 'held@x.example', password: 'long enough for this' })
+    const request = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+
+    const response = await fetch(`http://127.0.0.1:${port}/signup`, request)
+
+    assert.equal(response.status, 504)
+    assert.equal(JSON.parse(await response.text()).error_code, 'request_timeout')
+    await holder.end()
+  })
+
   test('headers that do not come in time are answered 408, and nonsense 400, as JSON', async (t) => {
     const { port, app } = await listen(t)
     app.server.headersTimeout = 100
@@ -121,9 +138,9 @@ suite('transport', () => {
 })
 
 async function listen(t: TestContext, options: BuildOptions = {}) {
-  const { app } = await build(t, options)
+  const { app, database } = await build(t, options)
   await app.listen({ host: '127.0.0.1', port: 0 })
-  return { app, port: (app.server.address() as AddressInfo).port }
+  return { app, database, port: (app.server.address() as AddressInfo).port }
 }
 
 /** Everything the server says until it hangs up. */
