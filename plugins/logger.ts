@@ -1,4 +1,7 @@
 /** The structured log: one JSON object a line, without secrets, addresses of people or query strings. */
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+
 import type { FastifyBaseLogger } from 'fastify'
 import pino, { type DestinationStream } from 'pino'
 
@@ -48,12 +51,39 @@ const fewCharacters = 12_288
 /** Where several processes share a pipe, up to 4 KiB stay in one piece. */
 const fewSharedCharacters = 2_048
 
-/** What is not written yet when the process ends is written then. */
+/**
+ * What is not written yet when the process ends is written then.
+ * @throws Error with one sentence when the file cannot be written
+ */
 export function createLogger({ level, file, isShared = false }: LoggerOptions): Logger {
-  const to = file ? { dest: file, mkdir: true } : { fd: process.stdout.fd }
+  if (file !== undefined) checkWritable(file)
+  const to = file ? { dest: file } : { fd: process.stdout.fd }
   const minLength = isShared ? fewSharedCharacters : fewCharacters
   const destination = pino.destination({ ...to, ...buffering, minLength })
-  return { log: createPino(level, destination), reopen: () => file && destination.reopen() }
+  const log = createPino(level, destination)
+  return { log, reopen: () => file && reopen(file, destination, log) }
+}
+
+function reopen(file: string, destination: { reopen(): void }, log: FastifyBaseLogger): void {
+  try {
+    checkWritable(file)
+    destination.reopen()
+  } catch (error) {
+    log.error({ err: error }, 'the log file cannot be opened anew: lines go on into the old one')
+  }
+}
+
+/** Makes the file, and the folder it lies in. Not the folders above it: below /proc, Node would try that for ever. */
+function checkWritable(file: string): void {
+  try {
+    if (!existsSync(dirname(file))) mkdirSync(dirname(file))
+    closeSync(openSync(file, 'a'))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `AUTH_LOG_FILE cannot be written (${reason}): name a file in a folder that this user may write to.`,
+    )
+  }
 }
 
 export function createPino(level: string, destination: DestinationStream): FastifyBaseLogger {

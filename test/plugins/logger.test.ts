@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 
-import { createPino } from '../../plugins/logger.ts'
+import { createLogger, createPino } from '../../plugins/logger.ts'
 import { build } from '../support/server.ts'
 
 function logged(level: string, write: (log: ReturnType<typeof createPino>) => void): string[] {
@@ -58,3 +62,42 @@ suite('the log', () => {
     assert.ok(!lines.join('').includes('secret-token'))
   })
 })
+
+suite('AUTH_LOG_FILE', () => {
+  test('that cannot be opened is refused at once, in a sentence', (t) => {
+    for (const file of ['/proc/nosuch/x.log', newFolder(t)]) {
+      assert.throws(() => createLogger({ level: 'info', file }), {
+        message: /^AUTH_LOG_FILE cannot be written \(.+\): name a file in a folder/,
+      })
+    }
+  })
+
+  test('that cannot be opened anew goes on as it was, and says so', async (t) => {
+    const folder = newFolder(t)
+    const file = join(folder, 'deep', 'auth.log')
+    const { log, reopen } = createLogger({ level: 'info', file })
+    log.info('before')
+    await untilHolds(file, 'before')
+    renameSync(file, `${file}.1`)
+    // A folder in the place of the file, which root cannot open either.
+    symlinkSync(folder, file)
+    reopen()
+    log.info('after')
+    await untilHolds(`${file}.1`, 'after')
+    assert.match(readFileSync(`${file}.1`, 'utf8'), /the log file cannot be opened anew/)
+  })
+})
+
+function newFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-log-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function untilHolds(file: string, text: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (existsSync(file) && readFileSync(file, 'utf8').includes(text)) return
+    await pause(25)
+  }
+  assert.fail(`${file} never held ${text}`)
+}

@@ -1,0 +1,18 @@
+/** The shipped HAProxy configuration, in front of nothing. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { freePort } from '../support/server-process.ts'
+import { startHaproxy } from './programs.ts'
+
+suite('HAProxy', () => {
+  test('without a replica, clients get an error of the API and are told when to come again', async (t) => {
+    const { url } = await startHaproxy(t, [await freePort()])
+    const response = await fetch(`${url}/user`)
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get('retry-after'), '2')
+    const body: unknown = await response.json()
+    assert.ok(typeof body === 'object' && body !== null)
+    assert.deepEqual(Object.keys(body), ['code', 'error_code', 'msg'])
+  })
+})
