@@ -1,18 +1,18 @@
 /** From a row of the outbox to what the operator's hook is told. */
 import type { HookMail } from '../hook-delivery.ts'
-import { type ComposeDeps, isMailKind, reasonOf } from './compose.ts'
+import { type ComposeDeps, isMailKind, notComposed, reasonOf } from './compose.ts'
 import { openPayload } from './payload.ts'
 import { unknownKind } from './reasons.ts'
 
 export function createHookCompose({ encryption, log }: Pick<ComposeDeps, 'encryption' | 'log'>) {
   return async ({ id, kind, payload }: { id: string; kind: string; payload: string }) => {
-    if (!isMailKind(kind)) return { reason: unknownKind }
+    if (!isMailKind(kind)) return notComposed(unknownKind)
     try {
       const mail: HookMail = { id, kind, ...openPayload(encryption, kind, id, payload) }
       return mail
     } catch (error) {
       log.error({ err: error, messageId: id, kind }, 'a mail could not be read')
-      return { reason: reasonOf(error) }
+      return notComposed(reasonOf(error))
     }
   }
 }

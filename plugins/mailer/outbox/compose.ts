@@ -31,7 +31,7 @@ export type Compose = (message: WaitingMailMessage) => Promise<Delivery | NotCom
 export function createCompose({ encryption, renderer, fromAddress, log }: ComposeDeps): Compose {
   return async ({ id, kind, payload, created_at }) => {
     // Another version of the server may have queued it.
-    if (!isMailKind(kind)) return { reason: unknownKind, mayPass: false }
+    if (!isMailKind(kind)) return notComposed(unknownKind)
     try {
       const { to, variables } = openPayload(encryption, kind, id, payload)
       const rendered = await renderer.render(kind, variables)
@@ -39,11 +39,14 @@ export function createCompose({ encryption, renderer, fromAddress, log }: Compos
       return { kind, messageId, to, date: created_at, ...rendered, ...proofIn(variables) }
     } catch (error) {
       log.error({ err: error, messageId: id, kind }, 'a mail could not be composed')
-      const reason = reasonOf(error)
-      // While keys are changed, another replica may have the key, or this one after its restart.
-      return { reason, mayPass: reason === unreadable }
+      return notComposed(reasonOf(error))
     }
   }
+}
+
+/** While keys are changed, another replica may have the key, or this one after its restart. */
+export function notComposed(reason: string): NotComposed {
+  return { reason, mayPass: reason === unreadable }
 }
 
 export function isMailKind(kind: string): kind is MailKind {

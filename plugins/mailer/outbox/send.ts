@@ -8,6 +8,7 @@ import {
   markMailDead,
   type WaitingMailMessage,
 } from '../../../db/mail-messages.ts'
+import type { NotComposed } from './compose.ts'
 import { outcomeOf } from './outcome.ts'
 import { expired } from './reasons.ts'
 import { createRecord, type RecordDeps } from './record.ts'
@@ -15,7 +16,7 @@ import { retryWrite } from './retry-write.ts'
 
 /** `Ready` is what a message becomes before it is handed over. */
 export interface SenderDeps<Ready extends object> extends RecordDeps {
-  compose: (message: WaitingMailMessage) => Promise<Ready | { reason: string }>
+  compose: (message: WaitingMailMessage) => Promise<Ready | NotComposed>
   /** Resolves to what was said to it. Throws MailTransportError. */
   deliver: (ready: Ready) => Promise<string>
 }
