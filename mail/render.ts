@@ -4,7 +4,6 @@ import { withProviderName } from './built-in/names.ts'
 import { compileTemplate, type Template } from './go-template/template.ts'
 import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
 import type { MailLog } from './log.ts'
-import { plainTextOf } from './plain-text.ts'
 import { createRemoteTemplates } from './remote-templates.ts'
 import type { MailVariables } from './variables.ts'
 
@@ -51,7 +50,11 @@ export function createMailRenderer(options: MailRendererOptions) {
   async function bodyOf(kind: MailKind, variables: object) {
     const own = await remote.get(kind)
     const html = own && attempt(own, variables, kind, 'template', log)
-    if (html !== undefined) return { html, text: plainTextOf(html) }
+    if (html !== undefined) {
+      // Only those who have templates of their own need what reads HTML.
+      const { plainTextOf } = await import('./plain-text.ts')
+      return { html, text: plainTextOf(html) }
+    }
     const standard = builtIn(kind)
     return { html: standard.html.render(variables), text: standard.text.render(variables) }
   }

@@ -3,11 +3,12 @@
  * `fetch` is for hosts fixed in our code or configuration keys; `guardedFetch` for addresses in somebody's text
  * (template URLs, discovery documents, JWKS, hooks), which may point into the operator's own network.
  */
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
 
-import { type Dispatcher, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici'
+import type { Dispatcher } from 'undici'
 
 import { definePlugin } from './define-plugin.ts'
+import { createAgent, loadUndici, type Proxies } from './http-client/agent.ts'
 import { isPublicAddress, publicLookup } from './http-client/public-addresses.ts'
 
 declare module 'fastify' {
@@ -21,11 +22,7 @@ export type Fetch = typeof globalThis.fetch
 export interface HttpClientOptions {
   /** Development: plain http and private addresses pass the guard. */
   dev: boolean
-  proxy: {
-    httpProxy: string | undefined
-    httpsProxy: string | undefined
-    noProxy: string | undefined
-  }
+  proxy: Proxies
   /** Longest body of an answer to `fetch`, after decompression. */
   maxBytes?: number
   /** The whole of a guarded request, body included. */
@@ -46,16 +43,13 @@ export class AnswerTooLong extends TypeError {
   }
 }
 
-const IDLE_TIMEOUT_MS = 30_000
-/** Time for a lost first packet; a host that is not there by then is down. */
-const CONNECT_TIMEOUT_MS = 2_500
 const USER_AGENT = 'Postern'
 const MAX_BYTES = 1_048_576
 
 export function createHttpClient(options: HttpClientOptions) {
   const { dev, maxBytes = MAX_BYTES, guardTimeoutMs = 10_000, guardMaxBytes = MAX_BYTES } = options
-  const open = newAgent(options, undefined)
-  const guarded = newAgent(options, dev ? undefined : publicLookup)
+  const open = createAgent(options.proxy, undefined)
+  const guarded = createAgent(options.proxy, dev ? undefined : publicLookup)
 
   async function guardedFetch(input: string | URL | Request, init: RequestInit = {}) {
     assertAllowed(urlOf(input), dev)
@@ -63,7 +57,7 @@ export function createHttpClient(options: HttpClientOptions) {
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
     // Whoever wants to see a redirection gets it as it is; it is followed by nobody.
     const redirect = init.redirect === 'manual' ? 'manual' : 'error'
-    return send(guarded, input, { ...init, signal, redirect }, guardMaxBytes)
+    return send(await guarded.get(), input, { ...init, signal, redirect }, guardMaxBytes)
   }
 
   return {
@@ -71,8 +65,8 @@ export function createHttpClient(options: HttpClientOptions) {
      * A `fetch` for fixed hosts. No deadline of its own beyond 30 s of silence: pass a signal.
      * Rejects with TypeError, also for a body past the limit of size.
      */
-    fetch: ((input: string | URL | Request, init: RequestInit = {}) =>
-      send(open, input, init, maxBytes)) satisfies Fetch,
+    fetch: (async (input: string | URL | Request, init: RequestInit = {}) =>
+      send(await open.get(), input, init, maxBytes)) satisfies Fetch,
 
     /**
      * A `fetch` for addresses that an operator or a person names: https only, public addresses only (checked on the
@@ -86,21 +80,9 @@ export function createHttpClient(options: HttpClientOptions) {
     assertAllowed: (url: URL): void => assertAllowed(url, dev),
 
     async close() {
-      await Promise.all([open.destroy(), guarded.destroy()])
+      await Promise.all([open.close(), guarded.close()])
     },
   }
-}
-
-function newAgent({ proxy }: HttpClientOptions, lookup: LookupFunction | undefined) {
-  return new EnvHttpProxyAgent({
-    // Empty strings keep undici from reading the environment itself.
-    httpProxy: proxy.httpProxy ?? '',
-    httpsProxy: proxy.httpsProxy ?? '',
-    noProxy: proxy.noProxy ?? '',
-    headersTimeout: IDLE_TIMEOUT_MS,
-    bodyTimeout: IDLE_TIMEOUT_MS,
-    connect: { timeout: CONNECT_TIMEOUT_MS, ...(lookup && { lookup }) },
-  })
 }
 
 async function send(
@@ -116,7 +98,8 @@ async function send(
   const headers = new Headers(rest.headers)
   if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT)
   const parts = { ...rest, body, headers: [...headers], dispatcher: agent }
-  return wholeResponse(await undiciFetch(urlOf(input), parts), maxBytes)
+  const { fetch } = await loadUndici()
+  return wholeResponse(await fetch(urlOf(input), parts), maxBytes)
 }
 
 /** Node's own Request is foreign to the undici package, so it is taken apart. */
@@ -143,7 +126,10 @@ function assertAllowed(url: URL, dev: boolean): void {
  * undici's maxResponseSize counts compressed bytes, which may unpack to a thousand times as many, and its
  * decompressing interceptor, which counts the others, is experimental and says so at every start.
  */
-async function wholeResponse(response: Awaited<ReturnType<typeof undiciFetch>>, maxBytes: number) {
+async function wholeResponse(
+  response: Awaited<ReturnType<typeof import('undici').fetch>>,
+  maxBytes: number,
+) {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {

@@ -11,7 +11,6 @@ import { overRequestRateLimit } from '../errors.ts'
 import type { Config } from './config/config.ts'
 import { definePlugin, type House } from './define-plugin.ts'
 import { createLocalCounter } from './rate-limits/local-counter.ts'
-import { createRedisCounter } from './rate-limits/redis-counter.ts'
 import { type CountHit, storeOf } from './rate-limits/store.ts'
 
 declare module 'fastify' {
@@ -83,12 +82,12 @@ const keyOf = ({ limitedIp }: FastifyRequest) => limitedIp && addressKey(limited
 
 type LimitsHouse = House<'config' | 'log' | 'telemetry' | 'register' | 'addHook'>
 
-function createCount(house: LimitsHouse): CountHit {
+async function createCount(house: LimitsHouse): Promise<CountHit> {
   const { config, telemetry } = house
   const countLocally = createLocalCounter(maxKeys)
   if (!config.AUTH_REDIS_URL)
     return async (key, windowMs) => countLocally(key, windowMs, Date.now())
-  const shared = createSharedCounter(house, config.AUTH_REDIS_URL)
+  const shared = await createSharedCounter(house, config.AUTH_REDIS_URL)
   house.addHook('onClose', async () => shared.close())
   return async (key, windowMs) => {
     const now = Date.now()
@@ -100,7 +99,9 @@ function createCount(house: LimitsHouse): CountHit {
   }
 }
 
-function createSharedCounter({ config, log }: LimitsHouse, url: string) {
+async function createSharedCounter({ config, log }: LimitsHouse, url: string) {
+  // Its client is loaded where there is a Redis.
+  const { createRedisCounter } = await import('./rate-limits/redis-counter.ts')
   return createRedisCounter({
     url,
     prefix: `postern:${new URL(config.AUTH_API_EXTERNAL_URL).host}:`,
@@ -118,7 +119,7 @@ export default definePlugin({
     const { config, telemetry } = house
     await house.register(rateLimit, {
       global: false,
-      store: storeOf(createCount(house)),
+      store: storeOf(await createCount(house)),
       allowList: (request) => keyOf(request) === '',
       onExceeded: (_request, key) => {
         const limiter = key.split(' ')[0] ?? ''

@@ -1,10 +1,9 @@
 /** Key pairs that devices keep for people (WebAuthn Level 3): what a browser is asked to do, and whether it did that. */
-import {
-  type GenerateRegistrationOptionsOpts,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
+import type {
+  GenerateAuthenticationOptionsOpts,
+  GenerateRegistrationOptionsOpts,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server'
 
 import type { UserRecord } from '../db/users.ts'
@@ -17,6 +16,7 @@ import {
   verifyAnswer,
   verifyCreation,
 } from './webauthn/answers.ts'
+import { loadLibrary } from './webauthn/library.ts'
 import { type RelyingParty, relyingPartyOf } from './webauthn/relying-party.ts'
 
 declare module 'fastify' {
@@ -51,13 +51,14 @@ export function createWebauthn(relyingParty: RelyingParty | undefined) {
     )
   }
 
-  function creation(
+  async function creation(
     { id, email, phone }: UserRecord,
     known: readonly ListedKey[],
     rest: Pick<GenerateRegistrationOptionsOpts, 'userDisplayName' | 'authenticatorSelection'>,
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { id: rpID, name: rpName } = site()
     const userName = email || phone || id
+    const { generateRegistrationOptions } = await loadLibrary()
     return generateRegistrationOptions({
       ...{ rpName, rpID, userName, timeout },
       userID: new Uint8Array(userHandle(id)),
@@ -67,6 +68,14 @@ export function createWebauthn(relyingParty: RelyingParty | undefined) {
       ...rest,
       userDisplayName: rest.userDisplayName || userName,
     })
+  }
+
+  async function request(
+    allowed: Pick<GenerateAuthenticationOptionsOpts, 'allowCredentials' | 'userVerification'>,
+  ) {
+    const { id: rpID } = site()
+    const { generateAuthenticationOptions } = await loadLibrary()
+    return generateAuthenticationOptions({ rpID, timeout, ...allowed })
   }
 
   return {
@@ -86,22 +95,12 @@ export function createWebauthn(relyingParty: RelyingParty | undefined) {
       creation(user, known, { authenticatorSelection: {} }),
 
     /** For `navigator.credentials.get()`: any passkey for this site. */
-    async passkeyRequest(): Promise<PublicKeyCredentialRequestOptionsJSON> {
-      return generateAuthenticationOptions({
-        rpID: site().id,
-        timeout,
-        userVerification: 'preferred',
-      })
-    },
+    passkeyRequest: (): Promise<PublicKeyCredentialRequestOptionsJSON> =>
+      request({ userVerification: 'preferred' }),
 
     /** For `navigator.credentials.get()`: one of these keys. */
-    async keyRequest(keys: readonly ListedKey[]): Promise<PublicKeyCredentialRequestOptionsJSON> {
-      return generateAuthenticationOptions({
-        rpID: site().id,
-        timeout,
-        allowCredentials: [...keys],
-      })
-    },
+    keyRequest: (keys: readonly ListedKey[]): Promise<PublicKeyCredentialRequestOptionsJSON> =>
+      request({ allowCredentials: [...keys] }),
 
     /** The key pair that was made for the challenge. Throws AnswerRefused. */
     verifyCreation: (answer: unknown, challenge: string): Promise<CreatedKey> =>

@@ -1,4 +1,3 @@
-import swagger from '@fastify/swagger'
 import Fastify, { type FastifySchema, type RouteOptions } from 'fastify'
 
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -47,6 +46,8 @@ export async function describe(
   routes: readonly RouteOptions[],
   needsBearer: (route: RouteOptions) => boolean,
 ): Promise<OpenapiDocument> {
+  // Most servers are never asked.
+  const { default: swagger } = await import('@fastify/swagger')
   const draft = Fastify({ exposeHeadRoutes: false })
   draft.setValidatorCompiler(() => () => true)
   draft.setSerializerCompiler(() => () => '')

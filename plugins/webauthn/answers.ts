@@ -1,9 +1,8 @@
 /** Judging what a client answered to a ceremony (WebAuthn Level 3 §7.1 and §7.2). */
-
-import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 
+import { loadLibrary } from './library.ts'
 import { AnswerRefused, refusedBecause } from './refusal.ts'
 import type { RelyingParty } from './relying-party.ts'
 
@@ -69,6 +68,7 @@ export async function verifyCreation(
 ): Promise<CreatedKey> {
   if (!registrations.Check(answer)) throw new AnswerRefused('it is no registration')
   const { id, rawId, type, response } = answer
+  const { verifyRegistrationResponse } = await loadLibrary()
   const { registrationInfo: info } = await verifyRegistrationResponse({
     response: { id, rawId, type, response, clientExtensionResults: {} },
     expectedChallenge: challenge,
@@ -107,6 +107,7 @@ export async function verifyAnswer(
   if (!authentications.Check(answer)) throw new AnswerRefused('it is no authentication')
   const { id, rawId, type, response } = answer
   const { clientDataJSON, authenticatorData, signature } = response
+  const { verifyAuthenticationResponse } = await loadLibrary()
   const { verified, authenticationInfo: info } = await verifyAuthenticationResponse({
     response: {
       ...{ id, rawId, type, clientExtensionResults: {} },

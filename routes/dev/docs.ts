@@ -1,5 +1,4 @@
-/** The API reference to read and to try. Its package is loaded by this: production does not install it. */
-import swagger from '@fastify/swagger'
+/** The API reference to read and to try. Its packages are loaded by this: production does without them. */
 import type { FastifyInstance } from 'fastify'
 
 /** Its styles are inline; nothing comes from anywhere else. */
@@ -7,6 +6,7 @@ const contentSecurityPolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
 async function docs(fastify: FastifyInstance) {
+  const { default: swagger } = await import('@fastify/swagger')
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   let document: Awaited<ReturnType<typeof fastify.openapi.document>>
   fastify.addHook('onReady', async () => {
