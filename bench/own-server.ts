@@ -85,6 +85,8 @@ async function startAll(
       ...settings({ databaseUrl: database, jwtSecret }, port, smtpPort),
       ...{ ...shared, ...more },
       PORT: String(port),
+      // As the container image has it: types are stripped once, and no stripper is loaded.
+      NODE_COMPILE_CACHE: join(from, 'node_modules/.cache/compile'),
     }
     const program = {
       program: [join(from, 'cli.ts'), 'serve'],

@@ -46,6 +46,9 @@ export function smsSettings(port: number) {
 export async function telemetrySettings(collectorPort: number) {
   return {
     AUTH_TRACING_ENABLED: 'true',
+    // As docs/telemetry.md has it.
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.05',
     AUTH_METRICS_ENABLED: 'true',
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',

@@ -1,5 +1,5 @@
 /** How long requests take, by matched route, method and status. */
-import type { Meter } from '@opentelemetry/api'
+import type { Attributes, Meter } from '@opentelemetry/api'
 
 import type { House } from '../define-plugin.ts'
 import { routePattern } from './http-route.ts'
@@ -20,13 +20,29 @@ export function addHttpMetrics(house: House<'addHook'>, meter: Meter): void {
     active.add(1)
     done()
   })
+  const attributesOf = rememberAttributes()
   house.addHook('onResponse', (request, reply, done) => {
     active.add(-1)
-    duration.record(reply.elapsedTime / 1000, {
-      'http.request.method': request.method,
-      'http.route': routePattern(request.routeOptions.url) ?? 'none',
-      'http.response.status_code': reply.statusCode,
-    })
+    const { method, routeOptions } = request
+    duration.record(
+      reply.elapsedTime / 1000,
+      attributesOf(method, routeOptions.url, reply.statusCode),
+    )
     done()
   })
+}
+
+/** Made once for each combination there is: one a method, route and status. */
+function rememberAttributes() {
+  const known = new Map<string, Attributes>()
+  return (method: string, url: string | undefined, status: number): Attributes => {
+    const key = `${status} ${method} ${url}`
+    const attributes = known.get(key) ?? {
+      'http.request.method': method,
+      'http.route': routePattern(url) ?? 'none',
+      'http.response.status_code': status,
+    }
+    known.set(key, attributes)
+    return attributes
+  }
 }

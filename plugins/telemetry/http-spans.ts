@@ -15,6 +15,8 @@ export async function addHttpSpans(house: SpanHouse, { context, SpanStatusCode }
     instrumentHandler: false,
     recordExceptions: false,
     requestHook(span, request) {
+      // Of a request that is not sampled, nothing is written down.
+      if (!span.isRecording()) return
       describe(span, request)
       withoutMessages(span)
     },

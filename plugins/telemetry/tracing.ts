@@ -33,7 +33,7 @@ export const withoutTracing: Tracing = {
 }
 
 export function createTracing(api: typeof Otel, tracer: Otel.Tracer): Tracing {
-  const { SpanKind, SpanStatusCode } = api
+  const { SpanKind, SpanStatusCode, trace } = api
 
   function spanOf<T>(
     name: string,
@@ -54,6 +54,8 @@ export function createTracing(api: typeof Otel, tracer: Otel.Tracer): Tracing {
   }
 
   function query({ level, query: { sql }, queryDurationMillis }: FinishedQuery): void {
+    // The sampler left the request out, and so its statements.
+    if (trace.getActiveSpan()?.isRecording() === false) return
     const operation = /^\W*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? 'SQL'
     const attributes = {
       'db.system.name': 'postgresql',
