@@ -2,10 +2,22 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { autoconfirm, newPerson, password, signedIn, signIn } from '../support/people.ts'
-import { getUser, refresh } from '../support/requests.ts'
+import { asAdmin } from '../support/admin.ts'
+import {
+  autoconfirm,
+  newAddress,
+  newPerson,
+  password,
+  signedIn,
+  signIn,
+  signUp,
+} from '../support/people.ts'
+import { call, changeUser, getUser, refresh } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 import { statementsOf } from '../support/statements.ts'
+
+/** What the worker that sends mail asks meanwhile. */
+const sending = /^(select|update)\b.*postern_mail_messages/
 
 suite('round trips', () => {
   const serverFor = sharedServers()
@@ -53,6 +65,56 @@ suite('round trips', () => {
     const { email } = await newPerson(app)
     const statements = await statementsOf(app, () => signedIn(app, email))
     assert.equal(statements.length, 3, statements.join('\n'))
+  })
+
+  test('PUT /user with metadata is two: who is asking, and the change with its audit entry', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { access_token } = await newPerson(app)
+    const statements = await statementsOf(app, async () => {
+      const change = { data: { theme: 'dark' } }
+      assert.equal((await changeUser(app, access_token, change)).statusCode, 200)
+    })
+    assert.equal(statements.length, 2, statements.join('\n'))
+  })
+
+  test('an anonymous sign-up is four: the person and the session, between begin and commit', async () => {
+    const { app } = await serverFor({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+    const statements = await statementsOf(app, async () => {
+      assert.equal((await call(app, '/signup', {})).statusCode, 200)
+    })
+    assert.equal(statements.length, 4, statements.join('\n'))
+  })
+
+  test('a sign-up with a mail is twelve, begin, commit and savepoint included', async () => {
+    const { app } = await serverFor({})
+    const statements = await statementsOf(app, async () => {
+      assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
+    })
+    const own = statements.filter((text) => !sending.test(text))
+    assert.equal(own.length, 12, own.join('\n'))
+  })
+
+  test('a sign-up that is confirmed at once is nine', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const statements = await statementsOf(app, async () => {
+      assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
+    })
+    assert.equal(statements.length, 9, statements.join('\n'))
+  })
+
+  test('admins ask one for a person, and one for a page of them', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    for (const url of [
+      `/admin/users/${user.id}`,
+      '/admin/users?per_page=1',
+      '/admin/users?limit=1',
+    ]) {
+      const statements = await statementsOf(app, async () => {
+        assert.equal((await asAdmin(app, 'GET', url)).statusCode, 200)
+      })
+      assert.equal(statements.length, 1, statements.join('\n'))
+    }
   })
 
   test('a wrong password is one, known account or not', async () => {

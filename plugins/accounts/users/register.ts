@@ -42,8 +42,19 @@ export async function register(
   person: Registrant,
   now: Date,
 ): Promise<Registration | undefined> {
+  const existing = await findOwner(trx, person.contact, person.aud)
+  return registerBeside(house, trx, person, existing, now)
+}
+
+/** The same where the owner of the address, if any, has just been looked up in this transaction. */
+export async function registerBeside(
+  house: CreateHouse & House<'sessions'>,
+  trx: Trx,
+  person: Registrant,
+  existing: UserRecord | undefined,
+  now: Date,
+): Promise<Registration | undefined> {
   const { contact, aud } = person
-  const existing = await findOwner(trx, contact, aud)
   const user = existing ? undefined : await createRegistrant(house, trx, person, now)
   if (user) return { user }
   const owner = existing ?? (await findOwner(trx, contact, aud))

@@ -13,7 +13,7 @@ import { asNew } from './as-new.ts'
 import type { CreateHouse } from './create.ts'
 import { decoyByEmail } from './decoy.ts'
 import { keepForProof } from './pending-sign-up.ts'
-import { type Registration, register } from './register.ts'
+import { type Registration, registerBeside } from './register.ts'
 import { type SignUpAtOnce, type SignUpOutcome, signUpAtOnce } from './sign-up-at-once.ts'
 
 export interface EmailSignUp extends SignUpAtOnce {
@@ -47,7 +47,7 @@ async function signUpWithMail(
   const owner = await findUserByAnyEmail(trx, address, person.aud)
   // New or taken, the same statements run: only whether they are kept differs.
   await sql`savepoint sign_up`.execute(trx)
-  const registered = await register(house, trx, person, now)
+  const registered = await registerBeside(house, trx, person, owner, now)
   const outcome = registered
     ? await toBeConfirmed(house, trx, registered, signUp, now)
     : await taken(house, trx, signUp, owner, now)
