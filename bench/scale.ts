@@ -1,6 +1,6 @@
 /**
  * What size costs: `node bench/scale.ts [people] [seconds]`, for example 1000000 10.
- * Sign-in, refresh and GET /user with an almost empty database and with that many people and sessions, and
+ * Each row of the table of benchmarks with an almost empty database and with that many people and sessions, and
  * GET /user while the clean-up removes as many ended sessions.
  */
 import pg from 'pg'
@@ -10,7 +10,17 @@ import { startOwnServer } from './own-server.ts'
 import type { Load } from './scenario.ts'
 import { mintServiceRole } from './service-role.ts'
 import { median, quantile } from './statistics.ts'
-import { getUser, refresh, signIn, signIns } from './stored-loads.ts'
+import {
+  adminGet,
+  adminList,
+  anonymousSignUps,
+  getUser,
+  putUser,
+  refresh,
+  signIn,
+  signIns,
+  signUps,
+} from './stored-loads.ts'
 import { countEndedSessions, pickEmails, storeEndedSessions, storePeople } from './stored-people.ts'
 import { createTarget, type Target } from './target.ts'
 
@@ -66,6 +76,11 @@ async function measureAll(target: Target): Promise<Record<string, Figures>> {
     'GET /user': await measure(target, getUser(sessions)),
     refresh: await measure(target, refresh(sessions, connections)),
     'sign-in': await measure(target, signIns(emails)),
+    'PUT /user': await measure(target, putUser(sessions)),
+    'GET /admin/users/{id}': await measure(target, adminGet(sessions, target.adminToken())),
+    'GET /admin/users (50)': await measure(target, adminList(target.adminToken())),
+    'sign-up': await measure(target, signUps()),
+    'anonymous sign-up': await measure(target, anonymousSignUps()),
   }
 }
 

@@ -1,9 +1,10 @@
 /** Requests of people who were there before the measurement. */
-import { password } from './people.ts'
+import { newEmail, password } from './people.ts'
 import type { Load } from './scenario.ts'
 import type { Target } from './target.ts'
 
 export interface Session {
+  user: { id: string }
   access_token: string
   refresh_token: string
 }
@@ -53,4 +54,41 @@ export function signIns(emails: string[]): Load {
       body: { email: emails[i % emails.length], password },
     }),
   }
+}
+
+/** Another value of one's own metadata every time. */
+export function putUser(sessions: Session[]): Load {
+  return {
+    request: (i) => ({
+      method: 'PUT',
+      path: '/user',
+      token: sessions[i % sessions.length]?.access_token ?? '',
+      body: { data: { visits: i } },
+    }),
+  }
+}
+
+export function adminGet(sessions: Session[], token: string): Load {
+  return {
+    request: (i) => ({
+      method: 'GET',
+      path: `/admin/users/${sessions[i % sessions.length]?.user.id}`,
+      token,
+    }),
+  }
+}
+
+export function adminList(token: string): Load {
+  return { request: () => ({ method: 'GET', path: '/admin/users?page=1&per_page=50', token }) }
+}
+
+/** A new address every time, with its mail. */
+export function signUps(): Load {
+  return {
+    request: () => ({ method: 'POST', path: '/signup', body: { email: newEmail(), password } }),
+  }
+}
+
+export function anonymousSignUps(): Load {
+  return { request: () => ({ method: 'POST', path: '/signup', body: {} }) }
 }
