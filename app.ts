@@ -36,9 +36,11 @@ import httpClient from './plugins/http-client.ts'
 import httpHeaders from './plugins/http-headers.ts'
 import jobQueue from './plugins/job-queue.ts'
 import jwt from './plugins/jwt.ts'
+import languages from './plugins/languages.ts'
 import mailer from './plugins/mailer.ts'
 import oauthProviders from './plugins/oauth-providers.ts'
 import openapi from './plugins/openapi.ts'
+import pages from './plugins/pages.ts'
 import passwords from './plugins/passwords.ts'
 import pool from './plugins/pool.ts'
 import rateLimits from './plugins/rate-limits.ts'
@@ -73,7 +75,7 @@ const platform = [
   ...[signingKeys, encryptionProbe, jwt, sessionPolicy, bearerAuth],
   ...[requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.
-  ...[devInbox, mailer, sms, devOidc, oauthProviders, redirects],
+  ...[languages, pages, devInbox, mailer, sms, devOidc, oauthProviders, redirects],
 ]
 
 const nouns = [

@@ -48,8 +48,13 @@ function withOwnMetricsPort(config: Config, worker: number): Config {
 }
 
 async function serve(config: Config, { log, reopen }: Logger): Promise<void> {
+  // From the first moment on: the default of this signal is the end of the process.
   process.on('SIGHUP', reopen)
   const app = await startServer(config, log)
+  process.on(
+    'SIGHUP',
+    () => void Promise.all([app.languages.reload(), app.mailer.reloadTemplates()]),
+  )
   const signal = await untilSignal(['SIGINT', 'SIGTERM'])
   log.info(`${signal}: finishing what runs`)
   // Ctrl-C is for somebody who waits.

@@ -2,31 +2,67 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 
 import { builtInSource } from '../mail/built-in/built-in.ts'
+import type { Speech } from '../mail/languages/language.ts'
 import { type MailPreview, previewAll } from '../mail/preview.ts'
 import type { Config } from '../plugins/config/config.ts'
 import { withDotEnv } from '../plugins/config/dot-env.ts'
 import { readConfig } from '../plugins/config/read-config.ts'
 import { createHttpClient } from '../plugins/http-client.ts'
+import { createOwnLanguages } from '../plugins/languages/own-languages.ts'
+import { createLanguages, type Languages } from '../plugins/languages.ts'
 import { configuredRenderer } from '../plugins/mailer/renderer.ts'
 import { withPresets } from './dev/presets.ts'
 
-/** Writes to the folder named by the first argument, or to .data/mail-preview. */
+/**
+ * Writes to the folder named by the first argument, or to .data/mail-preview: the default language, that of `--locale`,
+ * or a folder for each with `--all`. `--missing` only lists what the operator's languages lack.
+ */
 export async function run(args: readonly string[]): Promise<void> {
-  const folder = resolve(args[0] ?? '.data/mail-preview')
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { all: { type: 'boolean' }, locale: { type: 'string' }, missing: { type: 'boolean' } },
+    allowPositionals: true,
+  })
+  const folder = resolve(positionals[0] ?? '.data/mail-preview')
   const config = readSettings()
   const http = createHttpClient(httpOptions(config))
   const log = { warn: (details: object, message: string) => console.error(message, details) }
+  const house = { fetch: http.guardedFetch, log }
   try {
-    const renderer = configuredRenderer(config, { fetch: http.guardedFetch, log })
+    const own = createOwnLanguages(config, house)
+    await own.renew()
+    const languages = createLanguages(config, own)
+    if (values.missing) return listMissing(languages)
+    const renderer = configuredRenderer(config, { ...house, speech: languages.speech })
     const { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl } = config
-    const previews = await previewAll(renderer, { siteUrl, externalUrl })
-    await writePreviews(folder, previews)
-    console.log(`${previews.length} mails: ${pathToFileURL(`${folder}/index.html`)}`)
+    const tags = values.all ? languages.available : [readTag(values.locale, languages)]
+    for (const tag of tags) {
+      const into = values.all ? `${folder}/${tag}` : folder
+      const previews = await previewAll(renderer, { siteUrl, externalUrl }, tag)
+      await writePreviews(into, previews, languages.speech(tag))
+      console.log(`${previews.length} mails: ${pathToFileURL(`${into}/index.html`)}`)
+    }
   } finally {
     await http.close()
   }
+}
+
+/** Throws an Error for a language that nobody is written to in. */
+function readTag(locale: string | undefined, { available, fallback }: Languages): string {
+  if (locale === undefined) return fallback
+  const tag = available.find((each) => each.toLowerCase() === locale.toLowerCase())
+  if (tag) return tag
+  throw new Error(`${locale} is none of ${available.join(', ')}.`)
+}
+
+function listMissing(languages: Languages): void {
+  const missing = languages.missing()
+  const lines = missing.flatMap(({ tag, places }) => places.map((place) => `${tag}  ${place}`))
+  if (lines.length === 0) console.log('No language lacks a text.')
+  for (const line of lines) console.log(line)
 }
 
 /** Those of the server. What a server needs and a mail does not may be missing. */
@@ -44,12 +80,12 @@ function httpOptions({ HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ...config }: Config) {
   }
 }
 
-async function writePreviews(folder: string, previews: MailPreview[]) {
+async function writePreviews(folder: string, previews: MailPreview[], speech: Speech) {
   await mkdir(`${folder}/templates`, { recursive: true })
   const files = previews.flatMap(({ kind, html, text }) => [
     [`${kind}.html`, html] as const,
     [`${kind}.txt`, text] as const,
-    [`templates/${kind}.html`, builtInSource(kind).html] as const,
+    [`templates/${kind}.html`, builtInSource(kind, speech).html] as const,
   ])
   await Promise.all(
     [...files, ['index.html', indexPage(previews)] as const].map(([name, content]) =>

@@ -2,7 +2,7 @@
 import type { Db } from './database.ts'
 import type { JobOf, MailMessagesTable } from './mail-messages.ts'
 
-export type MailMessageRow = Omit<MailMessagesTable, 'sent_at'>
+export type MailMessageRow = Pick<MailMessagesTable, (typeof columns)[number]>
 
 const columns = [
   'id',
@@ -45,7 +45,7 @@ export async function requeueDeadMail(
     .with('message', (cte) =>
       cte
         .updateTable('postern_mail_messages')
-        .set({ state: 'queued', reason: null, updated_at: now })
+        .set({ state: 'queued', reason: null, outcome: null, updated_at: now })
         .where('id', '=', id)
         .where('state', '=', 'dead')
         .returning('id'),

@@ -11,7 +11,7 @@ export function markAbandonedMailDead(
 ): Promise<{ id: string; kind: string }[]> {
   return db
     .updateTable('postern_mail_messages')
-    .set({ state: 'dead', reason, updated_at: now })
+    .set({ state: 'dead', reason, outcome: 'ambiguous', updated_at: now })
     .where('state', '=', 'sending')
     .where('updated_at', '<', claimedBefore)
     .returning(['id', 'kind'])

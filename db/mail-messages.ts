@@ -17,16 +17,31 @@ export interface MailMessagesTable {
   updated_at: Date
   expires_at: Date | null
   sent_at: Date | null
+  /** Whom it is about; null for mail that was queued by an older version. */
+  user_id: string | null
+  /** The language it is written in. */
+  locale: string | null
+  /** How the last attempt ended; null before the first. */
+  outcome: MailOutcome | null
+  /** What the mail server said when it took the mail; never holds an address. */
+  response: string | null
 }
 
-export interface NewMailMessage {
+export type MailOutcome = 'sent' | 'temporary' | 'permanent' | 'ambiguous'
+
+interface Queued {
   id: string
   kind: string
   payload: string
   expires_at: Date | null
 }
 
-export interface WaitingMailMessage extends NewMailMessage {
+export interface NewMailMessage extends Queued {
+  user_id: string
+  locale: string
+}
+
+export interface WaitingMailMessage extends Queued {
   attempts: number
   created_at: Date
 }
@@ -52,6 +67,10 @@ export function mailInsertion(jobOf: JobOf) {
             created_at: value('now'),
             updated_at: value('now'),
             sent_at: null,
+            user_id: value('user_id'),
+            locale: value('locale'),
+            outcome: null,
+            response: null,
           })
           .returning('id'),
       )
@@ -103,10 +122,18 @@ export async function claimMailMessage(
 }
 
 /** Also corrects what was given up as uncertain in the meantime. */
-export async function markMailSent(db: Db, attempt: Attempt, now: Date): Promise<void> {
+export async function markMailSent(
+  db: Db,
+  attempt: Attempt,
+  response: string,
+  now: Date,
+): Promise<void> {
   await db
     .updateTable('postern_mail_messages')
-    .set({ state: 'sent', payload: '', reason: null, updated_at: now, sent_at: now })
+    .set({
+      ...{ state: 'sent', payload: '', reason: null, outcome: 'sent', response },
+      ...{ updated_at: now, sent_at: now },
+    })
     .where('id', '=', attempt.id)
     .where('attempts', '=', attempt.attempts)
     .where('state', 'in', ['sending', 'dead'])
@@ -125,7 +152,7 @@ export async function requeueMailMessage(
     .with('message', (cte) =>
       cte
         .updateTable('postern_mail_messages')
-        .set({ state: 'queued', reason, updated_at: now })
+        .set({ state: 'queued', reason, outcome: 'temporary', updated_at: now })
         .where('id', '=', attempt.id)
         .where('attempts', '=', attempt.attempts)
         .where('state', '=', 'sending')
@@ -138,6 +165,8 @@ export async function requeueMailMessage(
 
 export interface DeadLetter {
   reason: string
+  /** How its last attempt ended, if there was one. */
+  outcome: MailOutcome | null
   /** A dead letter that may be sent again keeps what it was about to say. */
   keepPayload: boolean
 }
@@ -145,12 +174,12 @@ export interface DeadLetter {
 export async function markMailDead(
   db: Db,
   attempt: Attempt,
-  { reason, keepPayload }: DeadLetter,
+  { reason, outcome, keepPayload }: DeadLetter,
   now: Date,
 ): Promise<void> {
   await db
     .updateTable('postern_mail_messages')
-    .set({ state: 'dead', reason, updated_at: now, ...(!keepPayload && { payload: '' }) })
+    .set({ state: 'dead', reason, outcome, updated_at: now, ...(!keepPayload && { payload: '' }) })
     .where('id', '=', attempt.id)
     .where('attempts', '=', attempt.attempts)
     .where('state', 'in', ['queued', 'sending'])

@@ -3,32 +3,22 @@ import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 
 import { commonSample, type LinkType, linkSample, type SampleAddresses } from './sample.ts'
 
+/** The variable that holds the address behind the button of a mail. */
+export type ButtonVariable = 'ConfirmationURL' | 'EndSessionURL'
+
 export interface MailKindFacts {
   /** Ends the names of the kind's settings: `AUTH_MAILER_SUBJECTS_<suffix>`. */
   envSuffix: string
-  /** Used when no subject is configured; a template like any other subject. */
-  subject: string
   /** Carries a confirmation link with its typed code. */
   link: boolean
+  /** Where its button leads, when it has one. */
+  button?: ButtonVariable | undefined
   /** What `$messageType` in AUTH_SMTP_HEADERS becomes. */
   messageType: string
   /** What a template of this kind may name. Plain JSON, so that a queue can hold it. */
   variables: TObject
-  wording: Wording
   /** The variables of a mail to made-up people, to be looked at. */
   sample: (addresses: SampleAddresses) => Record<string, unknown>
-}
-
-/** What the built-in mail says. Every sentence is a template; none may hold `<`, `>` or `&`, as HTML and text share them. */
-export interface Wording {
-  heading: string
-  paragraphs: string[]
-  /** Only where there is a link: the words on its button. */
-  button?: string
-  /** What the code is for, where there is one. */
-  code?: string
-  /** What to do when the person did not ask for this. */
-  caution: string
 }
 
 export const commonVariables = {
@@ -50,10 +40,8 @@ export const linkVariables = {
 
 interface LinkFacts<Suffix> {
   envSuffix: Suffix
-  subject: string
   /** The `type` of its link. */
   linkType: LinkType
-  wording: Wording
 }
 
 /** A mail with a link and its typed code, and nothing else of its own. */
@@ -61,6 +49,7 @@ export function linkKind<const Suffix extends string>({ linkType, ...facts }: Li
   return {
     ...facts,
     link: true,
+    button: 'ConfirmationURL' as const,
     messageType: facts.envSuffix.toLowerCase(),
     variables: Type.Object(linkVariables),
     sample: (addresses: SampleAddresses) => linkSample(addresses, linkType),
@@ -70,10 +59,9 @@ export function linkKind<const Suffix extends string>({ linkType, ...facts }: Li
 interface NotificationFacts<Event, Details, Sample> {
   /** What has happened: names the setting AUTH_MAILER_NOTIFICATIONS_<event>_ENABLED. */
   event: Event
-  subject: string
   /** The variables it has beside the common ones. */
   details: Details
-  wording: Wording
+  button?: ButtonVariable
   sample: Sample
 }
 

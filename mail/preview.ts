@@ -7,14 +7,15 @@ export interface MailPreview extends RenderedMail {
   kind: MailKind
 }
 
-/** Renders every kind with the given renderer, so with the operator's own templates if it has them. */
+/** Renders every kind in one language with the given renderer, so with the operator's own templates if it has them. */
 export function previewAll(
   renderer: MailRenderer,
   addresses: SampleAddresses,
+  tag: string,
 ): Promise<MailPreview[]> {
   return Promise.all(
     mailKindNames.map(async (kind) => {
-      const rendered = await renderer.render(kind, mailKinds[kind].sample(addresses))
+      const rendered = await renderer.render(kind, mailKinds[kind].sample(addresses), tag)
       return { kind, ...rendered }
     }),
   )

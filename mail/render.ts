@@ -1,29 +1,27 @@
 /** From a kind of mail and its variables to what is sent: subject, HTML and plain text. */
 import { builtIn } from './built-in/built-in.ts'
-import { withProviderName } from './built-in/names.ts'
+import { localVariables } from './built-in/local-variables.ts'
 import { compileTemplate, type Template } from './go-template/template.ts'
-import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
+import type { MailKind } from './kinds.ts'
+import type { Speech } from './languages/language.ts'
 import type { MailLog } from './log.ts'
-import { createRemoteTemplates } from './remote-templates.ts'
+import {
+  createOwnTemplates,
+  forLanguage,
+  keyOf,
+  type OwnSetting,
+  type OwnTemplateOptions,
+  settingName,
+} from './own-templates.ts'
 import type { MailVariables } from './variables.ts'
 
-export interface MailRendererOptions {
-  fetch: typeof globalThis.fetch
-  siteUrl: string
-  templateUrls: Partial<Record<MailKind, string>>
+export interface MailRendererOptions extends Omit<OwnTemplateOptions, 'timeoutSeconds'> {
   /** Blank ones count as absent. */
-  subjects: Partial<Record<MailKind, string>>
-  /** How long a fetched template is good. */
-  maxAgeSeconds: number
-  /** Pause after a template could not be fetched. */
-  retrySeconds: number
-  /** Longest template that is taken. */
-  maxBytes: number
+  subjects: readonly OwnSetting[]
   /** What people call each external provider. */
   providerTitles: ReadonlyMap<string, string>
-  /** `renewTemplates` is called regularly; see RemoteTemplateOptions. */
-  renewing: boolean
-  log: MailLog
+  /** The language of a tag; any tag has one. */
+  speech: (tag: string) => Speech
 }
 
 export interface RenderedMail {
@@ -39,23 +37,23 @@ const maxSubjectLength = 500
 export function createMailRenderer(options: MailRendererOptions) {
   const { log } = options
   const subjects = compileSubjects(options.subjects, log)
-  const remote = createRemoteTemplates({ timeoutSeconds: 10, ...options })
+  const templates = createOwnTemplates({ timeoutSeconds: 10, ...options })
 
-  function subjectOf(kind: MailKind, variables: object): string {
-    const { own, standard } = subjects[kind]
+  function subjectOf(kind: MailKind, speech: Speech, variables: object): string {
+    const own = forLanguage(kind, speech.tag, (key) => subjects.get(key))
     const subject = own && attempt(own, variables, kind, 'subject', log)
-    return oneLine(subject ?? '') || oneLine(standard.render(variables))
+    return oneLine(subject ?? '') || oneLine(builtIn(kind, speech).subject.render(variables))
   }
 
-  async function bodyOf(kind: MailKind, variables: object) {
-    const own = await remote.get(kind)
+  async function bodyOf(kind: MailKind, speech: Speech, variables: object) {
+    const own = await templates.get(kind, speech.tag)
     const html = own && attempt(own, variables, kind, 'template', log)
     if (html !== undefined) {
       // Only those who have templates of their own need what reads HTML.
       const { plainTextOf } = await import('./plain-text.ts')
       return { html, text: plainTextOf(html) }
     }
-    const standard = builtIn(kind)
+    const standard = builtIn(kind, speech)
     return { html: standard.html.render(variables), text: standard.text.render(variables) }
   }
 
@@ -64,38 +62,37 @@ export function createMailRenderer(options: MailRendererOptions) {
     async render<Kind extends MailKind>(
       kind: Kind,
       variables: MailVariables[Kind],
+      tag: string,
     ): Promise<RenderedMail> {
-      const named = withProviderName(variables, options.providerTitles)
-      return { subject: subjectOf(kind, named), ...(await bodyOf(kind, named)) }
+      const speech = options.speech(tag)
+      const named = localVariables(variables, speech, options.providerTitles)
+      return {
+        subject: subjectOf(kind, speech, named),
+        ...(await bodyOf(kind, speech, named)),
+      }
     },
 
-    /** Fetches the operator's templates that have expired. */
-    renewTemplates: remote.renew,
+    /** Reads the operator's templates that have expired. */
+    renewTemplates: templates.renew,
+
+    /** Reads all of the operator's templates again. */
+    reloadTemplates: templates.reload,
   }
 }
 
-interface SubjectTemplates {
-  own: Template | undefined
-  standard: Template
-}
-
-function compileSubjects(configured: MailRendererOptions['subjects'], log: MailLog) {
-  const compiled = mailKindNames.map((kind): [MailKind, SubjectTemplates] => {
-    const standard = compileTemplate(mailKinds[kind].subject, 'text')
-    return [kind, { own: compileSubject(kind, configured[kind] ?? '', log), standard }]
-  })
-  return Object.fromEntries(compiled) as Record<MailKind, SubjectTemplates>
-}
-
-function compileSubject(kind: MailKind, source: string, log: MailLog): Template | undefined {
-  if (source.trim() === '') return undefined
-  try {
-    return compileTemplate(source, 'text')
-  } catch (error) {
-    const variable = `AUTH_MAILER_SUBJECTS_${mailKinds[kind].envSuffix}`
-    log.warn({ kind, reason: String(error) }, `${variable} has a mistake; the default is used`)
-    return undefined
+/** Those without a mistake, by kind and language. */
+function compileSubjects(configured: readonly OwnSetting[], log: MailLog): Map<string, Template> {
+  const compiled = new Map<string, Template>()
+  for (const { kind, tag, value } of configured) {
+    if (value.trim() === '') continue
+    try {
+      compiled.set(keyOf(kind, tag), compileTemplate(value, 'text'))
+    } catch (error) {
+      const setting = settingName('SUBJECTS', kind, tag)
+      log.warn({ kind, reason: String(error) }, `${setting} has a mistake; the default is used`)
+    }
   }
+  return compiled
 }
 
 function attempt(

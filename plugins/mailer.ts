@@ -62,8 +62,12 @@ function createMailer({ config, outbox, renderer, configured, byHook }: MailerDe
       return outbox.put(trx, request, now)
     },
 
-    /** Every kind rendered with sample data, by the operator's templates and subjects. */
-    preview: (): Promise<MailPreview[]> => previewAll(renderer, { siteUrl, externalUrl }),
+    /** Every kind rendered with sample data in one language, by the operator's templates and subjects. */
+    preview: (tag: string): Promise<MailPreview[]> =>
+      previewAll(renderer, { siteUrl, externalUrl }, tag),
+
+    /** Reads the operator's templates again. */
+    reloadTemplates: renderer.reloadTemplates,
   }
 }
 
@@ -76,6 +80,7 @@ const needs = [
   'hooks',
   'httpClient',
   'jobQueue',
+  'languages',
   'log',
   'telemetry',
 ] as const
@@ -87,10 +92,11 @@ export function mailerPlugin(pauseAfter: RetryDelay) {
 }
 
 function startMailer(house: MailerHouse, pauseAfter: RetryDelay) {
-  const { config, devInbox, httpClient, jobQueue, log, telemetry } = house
+  const { config, devInbox, httpClient, jobQueue, languages, log, telemetry } = house
   const smtp = createSmtpDelivery(config)
   const deliver = tracedDelivery(deliveryOf(smtp, devInbox), telemetry.tracing)
-  const renderer = configuredRenderer(config, { fetch: httpClient.guardedFetch, log })
+  const { guardedFetch: fetch } = httpClient
+  const renderer = configuredRenderer(config, { fetch, log, speech: languages.speech })
   const outbox = createOutbox(house)
   keepTemplatesNew(house, renderer)
   const byHook = createHookDelivery(house)

@@ -13,9 +13,11 @@ import { type Channel, SmsError, type SmsMessage, type SmsProvider } from '../sm
 import { renderSms } from '../sms/template.ts'
 import { createTestOtps } from '../sms/test-otps.ts'
 import { definePlugin } from './define-plugin.ts'
+import type { Languages } from './languages.ts'
 import { createSmsHook } from './sms/by-hook.ts'
 import { chooseProvider, type SmsConfig } from './sms/choose-provider.ts'
 import { smsNotices } from './sms/notices.ts'
+import { templateFor } from './sms/template-for.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -32,6 +34,7 @@ export type Deliver = (message: SmsMessage) => Promise<void>
 export interface SmsDeps {
   config: SmsConfig
   fetch: typeof globalThis.fetch
+  languages: Pick<Languages, 'speech' | 'tagFor'>
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   timeoutMs: number
   deliver?: Deliver | undefined
@@ -54,12 +57,15 @@ export interface OutgoingSms {
   person?: UserRecord | undefined
   /** Whose accounts are looked at for somebody who is not known; the default audience when absent. */
   aud?: string | undefined
+  /** The user_metadata of whoever gets it, where that is known: their language. */
+  reader?: Readonly<Record<string, unknown>> | null | undefined
   /** It proves a second factor. */
   isFactor?: boolean
 }
 
 export function createSms(deps: SmsDeps) {
-  const { config, fetch, log, timeoutMs, deliver, byHook, retryDelayMs, onAttempt } = deps
+  const { config, fetch, languages, log, timeoutMs, deliver, byHook, retryDelayMs, onAttempt } =
+    deps
   const post = createFormClient({ fetch, timeoutMs, retryDelayMs: retryDelayMs ?? 1000 })
   const provider = byHook ? undefined : providerOf(config, post, log, deliver)
   const testOtp = createTestOtps({
@@ -74,8 +80,9 @@ export function createSms(deps: SmsDeps) {
       return { provider: 'hook' }
     }
     if (provider === undefined) throw unexpectedFailure('Unable to get SMS provider')
-    const { template = config.AUTH_SMS_TEMPLATE, phone, code, channel } = outgoing
-    const sent = await provider.send({ phone, code, channel, text: renderSms(template, code) })
+    const { template = config.AUTH_SMS_TEMPLATE, phone, code, channel, reader } = outgoing
+    const text = renderSms(templateFor(languages, template, reader ?? {}), code)
+    const sent = await provider.send({ phone, code, channel, text })
     return { provider: provider.name, providerMessageId: sent.messageId }
   }
 
@@ -162,9 +169,9 @@ function reported(log: SmsDeps['log'], error: unknown, answer: (cause: unknown) 
 
 export default definePlugin({
   name: 'sms',
-  needs: ['config', 'db', 'devInbox', 'hooks', 'httpClient', 'log', 'telemetry'],
+  needs: ['config', 'db', 'devInbox', 'hooks', 'httpClient', 'languages', 'log', 'telemetry'],
   create(house) {
-    const { config, devInbox, hooks, httpClient, log, telemetry } = house
+    const { config, devInbox, hooks, httpClient, languages, log, telemetry } = house
     const deliver = devInbox?.addSms
     const canSend = deliver !== undefined || hooks.sendSms !== undefined
     for (const notice of smsNotices(config, canSend)) log.warn(notice)
@@ -173,6 +180,7 @@ export default definePlugin({
     return createSms({
       config,
       fetch: httpClient.fetch,
+      languages,
       log,
       timeoutMs: Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestMs),
       deliver,

@@ -24,6 +24,7 @@ import * as passkeys from './0017-passkeys.ts'
 import * as encryptionProbe from './0018-encryption-probe.ts'
 import * as events from './0020-events.ts'
 import * as webhooks from './0021-webhooks.ts'
+import * as mailDelivery from './0022-mail-delivery.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -46,4 +47,5 @@ export const migrations: Record<string, Migration> = {
   '0018-encryption-probe': encryptionProbe,
   '0020-events': events,
   '0021-webhooks': webhooks,
+  '0022-mail-delivery': mailDelivery,
 }

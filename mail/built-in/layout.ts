@@ -3,23 +3,30 @@
  * Tables and inline styles, because mail programs know little else; the style sheet only adds what
  * the better ones understand: dark colours and small screens. No image, nothing is loaded.
  */
-import type { Wording } from '../kind.ts'
+import type { ButtonVariable } from '../kind.ts'
+import type { Paragraph, Speech, Wording } from '../languages/language.ts'
+import { inHtml, sentenceOf } from './sentence.ts'
 
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const mono = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace"
 
-/** HTML source of a mail with this wording. */
-export function htmlLayout(wording: Wording): string {
+/** HTML source of a mail with this wording; `link` is the variable behind its button. */
+export function htmlLayout(wording: Wording, speech: Speech, link?: ButtonVariable): string {
+  const { tag, direction, texts } = speech
+  const heading = inHtml(wording.heading)
+  // Some mail programs drop the html element, so the card says again how it is written.
+  const side = direction === 'rtl' ? 'right' : 'left'
+  const sentTo = inHtml(sentenceOf(texts.layout.sent_to, speech))
   return `<!doctype html>
-<html lang="en">
+<html lang="${tag}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
-<title>${wording.heading}</title>
+<title>${heading}</title>
 <style>
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 a { color: #1d4ed8; }
@@ -45,11 +52,11 @@ a { color: #1d4ed8; }
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
 <tr><td class="outer" align="center" style="background:#f3f4f6;padding:32px 12px 0">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px">
-<tr><td class="card" style="background:#ffffff;border:1px solid #e2e5ea;border-radius:12px;padding:36px 40px;${font}">
-${cardRows(wording).join('\n')}
+<tr><td class="card" lang="${tag}" dir="${direction}" style="background:#ffffff;border:1px solid #e2e5ea;border-radius:12px;padding:36px 40px;text-align:${side};${font}">
+${cardRows(wording, speech, link).join('\n')}
 </td></tr>
-<tr><td class="foot" style="padding:16px 40px 32px;${font}">
-<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#5b6472;word-break:break-word">Sent to {{ or .SendingTo .OldEmail .Email }} by {{ .SiteURL }}</p>
+<tr><td class="foot" lang="${tag}" dir="${direction}" style="padding:16px 40px 32px;text-align:${side};${font}">
+<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#5b6472;word-break:break-word">${sentTo}</p>
 </td></tr>
 </table>
 </td></tr>
@@ -59,15 +66,17 @@ ${cardRows(wording).join('\n')}
 `
 }
 
-function cardRows(wording: Wording): string[] {
+function cardRows(wording: Wording, speech: Speech, link?: ButtonVariable): string[] {
+  const written = (text: Paragraph) => inHtml(sentenceOf(text, speech))
+  const { heading, paragraphs, caution } = wording
   return [
-    `<h1 class="strong" style="margin:0 0 16px;font-size:22px;line-height:30px;font-weight:600;color:#14171c">${wording.heading}</h1>`,
-    ...wording.paragraphs.map((text) => paragraph(text)),
-    ...(wording.button ? [button(wording.button)] : []),
-    ...(wording.code ? [code(wording.code)] : []),
-    ...(wording.button ? [linkInFull()] : []),
+    `<h1 class="strong" style="margin:0 0 16px;font-size:22px;line-height:30px;font-weight:600;color:#14171c">${inHtml(heading)}</h1>`,
+    ...paragraphs.map((text) => paragraph(written(text))),
+    ...(wording.button && link ? [button(inHtml(wording.button), link)] : []),
+    ...(wording.code ? [code(inHtml(wording.code))] : []),
+    ...(wording.button && link ? [linkInFull(inHtml(speech.texts.layout.full_link), link)] : []),
     `<div class="rule" style="border-top:1px solid #e2e5ea;margin:24px 0 16px;font-size:0;line-height:0">&nbsp;</div>`,
-    `<p class="quiet" style="margin:0;font-size:14px;line-height:22px;color:#5b6472;word-break:break-word">${wording.caution}</p>`,
+    `<p class="quiet" style="margin:0;font-size:14px;line-height:22px;color:#5b6472;word-break:break-word">${written(caution)}</p>`,
   ]
 }
 
@@ -75,31 +84,32 @@ function paragraph(text: string): string {
   return `<p class="plain" style="margin:0 0 16px;font-size:16px;line-height:25px;color:#333a45;word-break:break-word">${text}</p>`
 }
 
-function button(label: string): string {
+function button(label: string, link: ButtonVariable): string {
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td>
-<a class="button" href="{{ .ConfirmationURL }}" style="display:inline-block;background:#14171c;border:1px solid #14171c;border-radius:8px;padding:13px 24px;font-size:16px;line-height:22px;font-weight:600;color:#ffffff;text-decoration:none">${label}</a>
+<a class="button" href="{{ .${link} }}" style="display:inline-block;background:#14171c;border:1px solid #14171c;border-radius:8px;padding:13px 24px;font-size:16px;line-height:22px;font-weight:600;color:#ffffff;text-decoration:none">${label}</a>
 </td></tr></table>`
 }
 
 function code(label: string): string {
   return `${paragraph(label)}
-<p class="code" style="margin:0 0 24px;background:#f3f4f6;border:1px solid #e2e5ea;border-radius:8px;padding:14px 16px;text-align:center;font-size:26px;line-height:32px;font-weight:600;letter-spacing:4px;color:#14171c;${mono}">{{ .Token }}</p>`
+<p class="code" dir="ltr" style="margin:0 0 24px;background:#f3f4f6;border:1px solid #e2e5ea;border-radius:8px;padding:14px 16px;text-align:center;font-size:26px;line-height:32px;font-weight:600;letter-spacing:4px;color:#14171c;${mono}">{{ .Token }}</p>`
 }
 
-function linkInFull(): string {
-  return `<p class="quiet" style="margin:0 0 4px;font-size:14px;line-height:22px;color:#5b6472">If the button does not work, copy this address into your browser:</p>
-<p style="margin:0;font-size:13px;line-height:20px;word-break:break-all"><a class="link" href="{{ .ConfirmationURL }}" style="color:#1d4ed8">{{ .ConfirmationURL }}</a></p>`
+function linkInFull(label: string, link: ButtonVariable): string {
+  return `<p class="quiet" style="margin:0 0 4px;font-size:14px;line-height:22px;color:#5b6472">${label}</p>
+<p style="margin:0;font-size:13px;line-height:20px;word-break:break-all"><a class="link" dir="ltr" href="{{ .${link} }}" style="color:#1d4ed8">{{ .${link} }}</a></p>`
 }
 
 /** Plain-text source of the same mail. */
-export function textLayout(wording: Wording): string {
+export function textLayout(wording: Wording, speech: Speech, link?: ButtonVariable): string {
+  const written = (text: Paragraph) => sentenceOf(text, speech)
   const parts = [
     wording.heading,
-    ...wording.paragraphs,
-    ...(wording.button ? [`${wording.button}:\n{{ .ConfirmationURL }}`] : []),
+    ...wording.paragraphs.map(written),
+    ...(wording.button && link ? [`${wording.button}:\n{{ .${link} }}`] : []),
     ...(wording.code ? [`${wording.code}\n\n    {{ .Token }}`] : []),
-    wording.caution,
-    '-- \nSent to {{ or .SendingTo .OldEmail .Email }} by {{ .SiteURL }}',
+    written(wording.caution),
+    `-- \n${written(speech.texts.layout.sent_to)}`,
   ]
   return `${parts.join('\n\n')}\n`
 }

@@ -1,9 +1,10 @@
 /** Every variable of the server: the one schema behind reading, types, documentation and example. */
 import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typebox'
+import { localeSettingPattern } from '../../mail/locale-settings.ts'
 import { type GenericOidcValues, genericOidcPattern } from './generic-oidc.ts'
 import { core, outgoing, signup } from './groups/core.ts'
 import { audit, cleanup, database } from './groups/database.ts'
-import { mailer, mailKinds, smtp } from './groups/email.ts'
+import { languages, mailer, mailKinds, smtp } from './groups/email.ts'
 import { customProviders, oauthServer, otherSignIns, saml } from './groups/enterprise.ts'
 import { external, externalProviders } from './groups/external-providers.ts'
 import { hooks } from './groups/hooks.ts'
@@ -14,6 +15,7 @@ import { impersonation, limits, plannedLimits, sessions } from './groups/session
 import { sms } from './groups/sms.ts'
 import { telemetry } from './groups/telemetry.ts'
 import { webhooks } from './groups/webhooks.ts'
+import type { MailLocaleValues } from './mail-locales.ts'
 
 export const variables = {
   ...core,
@@ -27,6 +29,7 @@ export const variables = {
   ...smtp,
   ...mailer,
   ...mailKinds,
+  ...languages,
   ...sms,
   ...captcha,
   ...external,
@@ -56,11 +59,11 @@ type Value<S extends TSchema> = S extends TOptional<infer T> ? Static<T> | undef
 type Values = { [K in VariableName]: Value<(typeof variables)[K]> }
 
 /** Settings of the running server, under the names of their variables; durations in seconds. */
-export type Config = Values & GenericOidcValues & { dev: boolean }
+export type Config = Values & GenericOidcValues & MailLocaleValues & { dev: boolean }
 
 export const configSchema = Type.Object(
   { ...variables, dev: Type.Boolean({ default: false, description: 'Development mode.' }) },
-  { patternProperties: { [genericOidcPattern.source]: {} } },
+  { patternProperties: { [genericOidcPattern.source]: {}, [localeSettingPattern.source]: {} } },
 )
 
 export const variableEntries = Object.entries(variables) as [VariableName, TSchema][]

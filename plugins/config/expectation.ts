@@ -32,6 +32,8 @@ const expected: Record<string, string> = {
   networks: 'none, or addresses and networks such as 10.0.0.0/8, separated by commas',
   webhooks:
     'JSON such as [{"url": "https://app.example.com/events", "secrets": ["v1,whsec_..."]}], with known events',
+  locale: 'a language tag such as de or pt-BR',
+  languages: 'JSON files named after their language, such as sv.json, separated by commas',
   moment: 'a moment such as 2030-01-01T00:00:00Z',
 }
 

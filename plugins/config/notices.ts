@@ -1,4 +1,5 @@
 /** What an operator should know about a configuration that is otherwise right. */
+import { localeSettingPattern } from '../../mail/locale-settings.ts'
 import { type Config, variableEntries } from './config.ts'
 import { genericOidcVariable } from './generic-oidc.ts'
 import { core } from './groups/core.ts'
@@ -44,8 +45,9 @@ function noticeWithoutEffect(config: Config, found: FoundNames, warn: Warn) {
 function noticeUnknown(env: Environment, warn: Warn) {
   for (const name of Object.keys(env)) {
     if (!/^(AUTH|GOTRUE)_/.test(name) || knownNames.has(name)) continue
-    if (genericOidcVariable(name) !== undefined) continue
-    const nearest = nearestName(name.replace(/^GOTRUE_/, 'AUTH_'), knownNames)
+    const ours = name.replace(/^GOTRUE_/, 'AUTH_')
+    if (genericOidcVariable(name) !== undefined || localeSettingPattern.test(ours)) continue
+    const nearest = nearestName(ours, knownNames)
     warn(`${name} is not a known variable${nearest ? `; did you mean ${nearest}?` : '.'}`)
   }
 }

@@ -5,6 +5,7 @@
 import type { TSchema } from '@sinclair/typebox'
 
 import { parseDuration } from '../../schemas/duration.ts'
+import { parseLanguages, parseLocale } from './parse-locales.ts'
 import { absoluteUrl, httpUrl, urlOf } from './parse-url.ts'
 import {
   parseCharacterSets,
@@ -69,6 +70,8 @@ export const parsers: Record<string, Parser> = {
   moment: parseMoment,
   networks: parseNetworks,
   webhooks: parseWebhookEndpoints,
+  locale: parseLocale,
+  languages: parseLanguages,
 }
 
 function duration(text: string): number | undefined {

@@ -2,6 +2,7 @@
 import { type Config, variableEntries } from './config.ts'
 import { expectation } from './expectation.ts'
 import { type GenericOidcField, genericOidcFields, genericOidcNames } from './generic-oidc.ts'
+import { mailLocaleField, mailLocaleNames } from './mail-locales.ts'
 import { ConfigError, type Feature, line, type Mistake } from './mistake.ts'
 import { type Environment, type Found, lookUp } from './names.ts'
 import { giveNotices } from './notices.ts'
@@ -23,7 +24,7 @@ export type FoundNames = ReadonlyMap<string, Found>
  * @throws ConfigError with every mistake, each naming its variable and what would be right
  */
 export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config {
-  const entries = [...variableEntries, ...genericEntries(env)]
+  const entries = [...variableEntries, ...genericEntries(env), ...mailLocaleEntries(env)]
   const found = findNames(env, entries)
   const texts = Object.fromEntries([...found].map(([variable, { text }]) => [variable, text]))
   const read = readEnvironment({ entries, texts, dev, incomplete: false })
@@ -42,6 +43,10 @@ function genericEntries(env: Environment): Entries {
       (field) => [`AUTH_EXTERNAL_OIDC_${provider}_${field}`, genericOidcFields[field]] as const,
     ),
   )
+}
+
+function mailLocaleEntries(env: Environment): Entries {
+  return mailLocaleNames(Object.keys(env)).map((name) => [name, mailLocaleField] as const)
 }
 
 function findNames(env: Environment, entries: Entries): FoundNames {

@@ -47,10 +47,12 @@ export type RetryDelay = (attempts: number) => number
 
 export type Outbox = ReturnType<typeof createOutbox>
 
-type OutboxHouse = House<'config' | 'db' | 'encryption' | 'jobQueue' | 'log' | 'telemetry'>
+type OutboxHouse = House<
+  'config' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'telemetry'
+>
 
 export function createOutbox(house: OutboxHouse) {
-  const { config, db, encryption, jobQueue, log, telemetry } = house
+  const { config, db, encryption, jobQueue, languages, log, telemetry } = house
   const jobs = createMailJobs(jobQueue.schema)
   const insertMail = mailInsertion(jobs)
   scheduleCleanup(house, jobs)
@@ -70,15 +72,20 @@ export function createOutbox(house: OutboxHouse) {
       now: Date,
     ): Promise<string> {
       const { to, variables, userId, second } = asked
-      const payload = sealPayload(encryption, id, { to, variables, userId, second })
-      await insertMail(trx, { id, kind, payload, expires_at: expiresAt ?? null, now })
+      const locale = languages.tagFor(variables.Data)
+      const payload = sealPayload(encryption, id, { to, variables, userId, locale, second })
+      const row = { id, kind, payload, user_id: userId, locale }
+      await insertMail(trx, { ...row, expires_at: expiresAt ?? null, now })
       return id
     },
 
     /** From the start of the job queue on, this process sends what waits. */
     send({ renderer, deliver, retryDelay }: Sending): void {
       const fromAddress = config.AUTH_SMTP_ADMIN_EMAIL ?? 'postern@localhost'
-      const compose = createCompose({ encryption, renderer, fromAddress, log })
+      const compose = createCompose({
+        ...{ encryption, renderer, fromAddress, log },
+        fallbackLocale: languages.fallback,
+      })
       work({ compose, deliver, retryDelay })
     },
 

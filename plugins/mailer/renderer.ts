@@ -1,4 +1,7 @@
-import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import { mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import { english } from '../../mail/languages/language.ts'
+import { readLocaleSetting } from '../../mail/locale-settings.ts'
+import type { OwnSetting } from '../../mail/own-templates.ts'
 import {
   createMailRenderer,
   type MailRenderer,
@@ -10,14 +13,14 @@ import type { Config } from '../config/config.ts'
 /** The renderer with the operator's subjects and templates. */
 export function configuredRenderer(
   config: Config,
-  { fetch, log }: Pick<MailRendererOptions, 'fetch' | 'log'>,
+  house: Pick<MailRendererOptions, 'fetch' | 'log' | 'speech'>,
 ): MailRenderer {
   return createMailRenderer({
-    fetch,
-    log,
+    ...house,
     siteUrl: config.AUTH_SITE_URL,
-    templateUrls: byKind((suffix) => config[`AUTH_MAILER_TEMPLATES_${suffix}`]),
-    subjects: byKind((suffix) => config[`AUTH_MAILER_SUBJECTS_${suffix}`]),
+    folder: config.AUTH_TEMPLATES_DIR,
+    templates: settingsOf(config, 'TEMPLATES'),
+    subjects: settingsOf(config, 'SUBJECTS').filter((setting) => !isDefault(setting)),
     maxAgeSeconds: config.AUTH_MAILER_TEMPLATE_MAX_AGE,
     retrySeconds: config.AUTH_MAILER_TEMPLATE_RETRY_INTERVAL,
     maxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
@@ -26,11 +29,21 @@ export function configuredRenderer(
   })
 }
 
-type Suffix = (typeof mailKinds)[MailKind]['envSuffix']
+/** For all languages, and for one each. */
+function settingsOf(config: Config, what: 'TEMPLATES' | 'SUBJECTS'): OwnSetting[] {
+  const forAll = mailKindNames.flatMap((kind): OwnSetting[] => {
+    const value = config[`AUTH_MAILER_${what}_${mailKinds[kind].envSuffix}`]
+    return value === undefined ? [] : [{ kind, value }]
+  })
+  const forOne = Object.entries(config).flatMap(([name, value]): OwnSetting[] => {
+    const variable = readLocaleSetting(name)
+    if (variable?.what !== what || typeof value !== 'string') return []
+    return [{ kind: variable.kind, tag: variable.tag, value }]
+  })
+  return [...forAll, ...forOne]
+}
 
-function byKind(
-  settingOf: (suffix: Suffix) => string | undefined,
-): Partial<Record<MailKind, string>> {
-  const entries = mailKindNames.map((kind) => [kind, settingOf(mailKinds[kind].envSuffix)] as const)
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+/** The default is English; other languages have it in their own words. */
+function isDefault({ kind, tag, value }: OwnSetting): boolean {
+  return tag === undefined && value === english.mails[kind].subject
 }

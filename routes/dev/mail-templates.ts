@@ -4,14 +4,26 @@ type Preview = Awaited<ReturnType<Parameters<FastifyPluginAsync>[0]['mailer']['p
 
 /** Every kind of mail as it would be sent now, with made-up people. */
 const mailTemplates: FastifyPluginAsync = async (fastify) => {
-  const { mailer } = fastify
+  const { languages, mailer } = fastify
 
-  fastify.get('/dev/mail-templates', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(page(await mailer.preview())),
+  fastify.get<{ Querystring: { locale?: string } }>(
+    '/dev/mail-templates',
+    { schema: { hide: true } },
+    async ({ query }, reply) => {
+      const { available, fallback } = languages
+      const tag = available.find((each) => each === query.locale) ?? fallback
+      const previews = await mailer.preview(tag)
+      return reply.type('text/html; charset=utf-8').send(page(previews, { available, tag }))
+    },
   )
 }
 
-function page(previews: Preview[]): string {
+interface Choice {
+  available: readonly string[]
+  tag: string
+}
+
+function page(previews: Preview[], choice: Choice): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -39,6 +51,7 @@ function page(previews: Preview[]): string {
 ${previews.map(({ kind }) => `<li><a href="#${kind}">${words(kind)}</a></li>`).join('\n')}
 </ul></nav>
 <main>
+<p class="note">${choice.available.map((tag) => languageLink(tag, choice)).join(' ')}</p>
 <p class="note">Rendered just now with your subjects and templates (AUTH_MAILER_SUBJECTS_*, AUTH_MAILER_TEMPLATES_*) and made-up data. Where a template is missing or broken the built-in one is shown, as it would be sent; the log says why.</p>
 ${previews.map(section).join('\n')}
 </main>
@@ -46,6 +59,11 @@ ${previews.map(section).join('\n')}
 </body>
 </html>
 `
+}
+
+function languageLink(tag: string, choice: Choice): string {
+  const current = tag === choice.tag ? ' aria-current="page"' : ''
+  return `<a href="?locale=${tag}"${current}>${tag}</a>`
 }
 
 function section({ kind, subject, html, text }: Preview): string {

@@ -43,7 +43,8 @@ const rules = {
 
 /** Of the plugins, only that of the same concern reaches into these. */
 const owners: Record<string, RegExp> = {
-  mail: /^plugins\/mailer(\.ts|\/)/,
+  // What languages say is for mails before all else.
+  mail: /^plugins\/(mailer|languages)(\.ts|\/)/,
   sms: /^plugins\/sms(\.ts|\/)/,
   providers: /^plugins\/(oauth-providers|dev-oidc)(\.ts|\/)/,
 }
@@ -69,6 +70,21 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
     from: /^plugins\/config\/groups\/email\.ts$/,
     to: 'mail/kinds.ts',
     why: 'each kind of mail has variables, and a kind is added in one place',
+  },
+  {
+    from: /^plugins\/config\/groups\/email\.ts$/,
+    to: 'mail/languages/en.json',
+    why: 'the default of each subject is a text of the language',
+  },
+  {
+    from: /^plugins\/config\/(config|mail-locales|notices)\.ts$/,
+    to: 'mail/locale-settings.ts',
+    why: 'each kind of mail has variables for each language, whose names only the operator knows',
+  },
+  {
+    from: /^plugins\/config\/parse-locales\.ts$/,
+    to: 'mail/languages/tag.ts',
+    why: 'a language is spelled in one way',
   },
 ]
 

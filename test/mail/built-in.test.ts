@@ -5,6 +5,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { convert } from 'html-to-text'
 
 import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import { english } from '../../mail/languages/language.ts'
 import { createMailTransport } from '../../mail/transport.ts'
 import type { MailVariables } from '../../mail/variables.ts'
 import { rendererWith, samples } from './rendering.ts'
@@ -29,7 +30,14 @@ const sayings: Record<MailKind, string[]> = {
   mfa_factor_enrolled_notification: ['an authenticator app'],
   mfa_factor_unenrolled_notification: ['your phone.'],
   security_key_refused_notification: ['a copy of it exists'],
-  recovery_code_used_notification: ['Codes left: 9.'],
+  recovery_code_used_notification: ['9 codes are left.'],
+  new_sign_in_notification: [
+    'Device: Firefox, Windows',
+    '203.0.113.7',
+    'March 4, 2026 at 5:06 AM UTC',
+  ],
+  refresh_token_reused_notification: ['we ended the session'],
+  account_deleted_notification: ['ada@example.org', 'https://app.example'],
 }
 
 const link = samples.confirmation.ConfirmationURL
@@ -62,7 +70,7 @@ suite('built-in mails', () => {
     test(`${kind} arrives with both parts`, async (t) => {
       const { subject, html, text } = await arrived(t, kind, samples[kind])
 
-      assert.equal(subject, mailKinds[kind].subject.replace('{{ .Token }}', '123456'))
+      assert.equal(subject, english.mails[kind].subject.replace('{{ .Token }}', '123456'))
       const shown = convert(html, { wordwrap: false, selectors: upperless })
       for (const saying of sayings[kind]) {
         assert.ok(text.includes(saying), `the text does not say ${saying}:\n${text}`)
@@ -80,7 +88,8 @@ suite('built-in mails', () => {
       const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => unescaped(href ?? ''))
       const codes = (from: string) => [...from.matchAll(/\b123456\b/g)].length
       const hasCode = mailKinds[kind].link || kind === 'reauthentication'
-      assert.deepEqual(hrefs, mailKinds[kind].link ? [link, link] : [])
+      const address = buttonOf(kind)
+      assert.deepEqual(hrefs, address ? [address, address] : [])
       assert.equal(text.includes(`\n${link}\n`), mailKinds[kind].link)
       assert.equal(codes(text), hasCode ? 1 : 0)
       assert.equal(codes(html), hasCode ? 1 : 0)
@@ -108,10 +117,16 @@ suite('built-in mails', () => {
       )
 
       assert.doesNotMatch(html, /<script|href="https:\/\/evil/)
-      assert.equal(html.match(/<a /g)?.length ?? 0, mailKinds[kind].link ? 2 : 0)
+      assert.equal(html.match(/<a /g)?.length ?? 0, buttonOf(kind) ? 2 : 0)
     }
   })
 })
+
+/** Where the button of a kind leads. */
+function buttonOf(kind: MailKind): string | undefined {
+  if (mailKinds[kind].link) return link
+  return kind === 'new_sign_in_notification' ? samples[kind].EndSessionURL : undefined
+}
 
 async function arrived(t: TestContext, kind: MailKind, variables: object) {
   const { renderer, warnings } = rendererWith()

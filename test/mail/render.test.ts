@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { MailKind } from '../../mail/kinds.ts'
-import type { MailRendererOptions } from '../../mail/render.ts'
 import { createMailTransport } from '../../mail/transport.ts'
 import { rendererWith, samples } from './rendering.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
@@ -100,7 +99,7 @@ suite('rendering', () => {
 
   test('a template that cannot be had leaves the configured subject', async () => {
     const { renderer, warnings } = rendererWith({
-      templateUrls: { recovery: 'http://127.0.0.1:9/' },
+      templates: { recovery: 'http://127.0.0.1:9/' },
       subjects: { recovery: 'Our own' },
     })
 
@@ -182,8 +181,8 @@ suite('rendering', () => {
 async function withTemplate(
   t: TestContext,
   source: string,
-  subjects: MailRendererOptions['subjects'],
+  subjects: Partial<Record<MailKind, string>>,
 ) {
   const { url } = await startTemplateServer(t, source)
-  return rendererWith({ templateUrls: { recovery: url }, subjects })
+  return rendererWith({ templates: { recovery: url }, subjects })
 }

@@ -1,4 +1,7 @@
 /** A renderer for tests, and what it warned of. */
+import { type MailKind, mailKindNames } from '../../mail/kinds.ts'
+import { createLibrary } from '../../mail/languages/library.ts'
+import type { OwnSetting } from '../../mail/own-templates.ts'
 import { createMailRenderer, type MailRendererOptions } from '../../mail/render.ts'
 import type { MailVariables } from '../../mail/variables.ts'
 import { providerTitles } from '../../providers/registry.ts'
@@ -8,13 +11,23 @@ export interface Warning {
   message: string
 }
 
-export function rendererWith(change: Partial<MailRendererOptions> = {}) {
+type Settings = Partial<Record<MailKind, string>>
+
+interface Change extends Omit<Partial<MailRendererOptions>, 'templates' | 'subjects'> {
+  templates?: Settings
+  subjects?: Settings
+}
+
+/** Renders in English unless told otherwise. */
+export function rendererWith({ templates = {}, subjects = {}, ...change }: Change = {}) {
   const warnings: Warning[] = []
-  const renderer = createMailRenderer({
+  const made = createMailRenderer({
     fetch: globalThis.fetch,
     siteUrl: 'https://app.example',
-    templateUrls: {},
-    subjects: {},
+    folder: undefined,
+    templates: settingsOf(templates),
+    subjects: settingsOf(subjects),
+    speech: createLibrary(() => undefined).get,
     maxAgeSeconds: 600,
     retrySeconds: 10,
     maxBytes: 1_000_000,
@@ -23,7 +36,16 @@ export function rendererWith(change: Partial<MailRendererOptions> = {}) {
     log: { warn: (details, message) => void warnings.push({ details, message }) },
     ...change,
   })
-  return { renderer, warnings }
+  const render = <Kind extends MailKind>(kind: Kind, variables: MailVariables[Kind], tag = 'en') =>
+    made.render(kind, variables, tag)
+  return { renderer: { ...made, render }, warnings }
+}
+
+function settingsOf(settings: Settings): OwnSetting[] {
+  return mailKindNames.flatMap((kind) => {
+    const value = settings[kind]
+    return value === undefined ? [] : [{ kind, value }]
+  })
 }
 
 const common = { SiteURL: 'https://app.example', Email: 'ada@example.org', Data: { name: 'Ada' } }
@@ -54,4 +76,13 @@ export const samples: MailVariables = {
   mfa_factor_unenrolled_notification: { ...common, FactorType: 'phone' },
   security_key_refused_notification: common,
   recovery_code_used_notification: { ...common, Remaining: '9' },
+  new_sign_in_notification: {
+    ...common,
+    Device: 'Firefox, Windows',
+    IPAddress: '203.0.113.7',
+    SignedInAt: '2026-03-04T05:06:07.000Z',
+    EndSessionURL: 'https://auth.example/sessions/end?token=e5d',
+  },
+  refresh_token_reused_notification: common,
+  account_deleted_notification: common,
 }

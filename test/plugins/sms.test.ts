@@ -10,6 +10,7 @@ import db from '../../plugins/db.ts'
 import devInbox from '../../plugins/dev-inbox.ts'
 import hooks from '../../plugins/hooks.ts'
 import httpClient from '../../plugins/http-client.ts'
+import languagesPlugin, { createLanguages } from '../../plugins/languages.ts'
 import pool from '../../plugins/pool.ts'
 import type { SmsConfig } from '../../plugins/sms/choose-provider.ts'
 import smsPlugin, { createSms, type Deliver } from '../../plugins/sms.ts'
@@ -34,6 +35,13 @@ const credentials: Partial<SmsConfig> = {
   AUTH_SMS_VONAGE_API_SECRET: 's',
   AUTH_SMS_VONAGE_FROM: 'f',
 }
+const languages = createLanguages(configOf({}), {
+  tags: [],
+  texts: () => undefined,
+  renew: async () => {},
+  reload: async () => {},
+})
+
 const request = {
   phone: '15550100200',
   code: '482910',
@@ -46,7 +54,8 @@ function make(config: Partial<SmsConfig>, deliver?: Deliver) {
   const note = (...args: unknown[]) => void lines.push(inspect(args, { breakLength: Infinity }))
   const log = { info: note, warn: note }
   const settings = { ...unset, ...config }
-  const sms = createSms({ config: settings, fetch, log, timeoutMs: 2000, deliver, retryDelayMs: 5 })
+  const deps = { config: settings, languages, fetch, log, deliver }
+  const sms = createSms({ ...deps, timeoutMs: 2000, retryDelayMs: 5 })
   return { sms, lines }
 }
 
@@ -170,7 +179,16 @@ suite('in a server', () => {
     const app = Fastify({ logger: { level: 'info', stream } })
     t.after(() => app.close())
     await app.register(configPlugin, { config: configOf(variables, dev) })
-    for (const plugin of [telemetry, pool, db, httpClient, hooks, devInbox, smsPlugin]) {
+    for (const plugin of [
+      telemetry,
+      pool,
+      db,
+      httpClient,
+      hooks,
+      languagesPlugin,
+      devInbox,
+      smsPlugin,
+    ]) {
       await app.register(plugin)
     }
     return { app, lines }

@@ -41,6 +41,15 @@ const kinds: { [K in MailKind]: MailVariables[K] } = {
   mfa_factor_unenrolled_notification: { ...common, FactorType: 'totp' },
   security_key_refused_notification: common,
   recovery_code_used_notification: { ...common, Remaining: '9' },
+  new_sign_in_notification: {
+    ...common,
+    Device: 'Firefox, Windows',
+    IPAddress: '203.0.113.7',
+    SignedInAt: '2026-03-04T05:06:07.000Z',
+    EndSessionURL: 'http://auth.example/sessions/end?token=abc',
+  },
+  refresh_token_reused_notification: common,
+  account_deleted_notification: common,
 }
 
 suite('a configured subject and template', () => {

@@ -8,6 +8,7 @@ import encryption from '../../plugins/encryption.ts'
 import hooks from '../../plugins/hooks.ts'
 import httpClient from '../../plugins/http-client.ts'
 import jobQueue from '../../plugins/job-queue.ts'
+import languages from '../../plugins/languages.ts'
 import { mailerPlugin } from '../../plugins/mailer.ts'
 import pool from '../../plugins/pool.ts'
 import telemetry from '../../plugins/telemetry.ts'
@@ -31,7 +32,17 @@ export const sampleMail = {
 export async function buildMailApp(settings: Config) {
   const app = Fastify()
   await app.register(config, { config: settings })
-  const plugins = [telemetry, pool, db, encryption, httpClient, hooks, jobQueue, devInbox]
+  const plugins = [
+    telemetry,
+    pool,
+    db,
+    encryption,
+    httpClient,
+    hooks,
+    languages,
+    jobQueue,
+    devInbox,
+  ]
   for (const plugin of plugins) await app.register(plugin)
   await app.register(mailerPlugin(() => 100))
   await app.ready()

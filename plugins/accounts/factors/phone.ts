@@ -34,7 +34,7 @@ export async function sendCode(
   const template = config.AUTH_MFA_PHONE_TEMPLATE
   try {
     const message = { phone, code, channel, messageId: challengeId, template }
-    await sms.send({ ...message, person: user, isFactor: true })
+    await sms.send({ ...message, person: user, reader: user.raw_user_meta_data, isFactor: true })
   } catch (error) {
     await sendLimits.release(db, 'sms', 'factor', address)
     throw error

@@ -14,7 +14,13 @@ import type { SendPurpose } from '../send-limits/channels.ts'
 import type { Approval } from '../users/approval.ts'
 import { type AnswerHouse, answer, type EmailRequest } from './answers.ts'
 import { putOff } from './put-off.ts'
-import { isTooOld, openRequest, readSealed, sealRequest } from './sealed-request.ts'
+import {
+  AcceptedLanguages,
+  isTooOld,
+  openRequest,
+  readSealed,
+  sealRequest,
+} from './sealed-request.ts'
 
 export const emailTask = 'answer_mail_request'
 
@@ -47,6 +53,7 @@ const StoredEmailRequest = Type.Object({
     ),
   }),
   ip: Type.String(),
+  accepted: AcceptedLanguages,
 })
 type StoredEmailRequest = Static<typeof StoredEmailRequest>
 
@@ -55,17 +62,18 @@ type StoredEmailRequest = Static<typeof StoredEmailRequest>
  * email_provider_not_configured or email_address_not_authorized.
  */
 export async function askByEmail(
-  house: House<'emails' | 'encryption' | 'jobQueue' | 'sendLimits'>,
+  house: House<'emails' | 'encryption' | 'jobQueue' | 'languages' | 'sendLimits'>,
   trx: Trx,
   request: EmailRequest,
   now: Date,
 ): Promise<string> {
-  const { emails, jobQueue, sendLimits } = house
+  const { emails, jobQueue, languages, sendLimits } = house
   emails.checkRecipient(request.address)
   const purpose = purposes[request.kind]
   await sendLimits.claimInterval(trx, 'email', purpose, request.address, now)
   const id = crypto.randomUUID()
-  const job = sealRequest(house, id, { v: 1, ...request }, now)
+  const stored = { v: 1, ...request, accepted: languages.accepted() }
+  const job = sealRequest(house, id, stored, now)
   await jobQueue.enqueue(trx, emailTask, job)
   // Only a look: what invented addresses are asked for is never sent, and must not use up what others may send.
   await sendLimits.checkQuota(trx, 'email', now)
@@ -74,24 +82,26 @@ export async function askByEmail(
 
 /** The worker's part: looks the person up and answers. A newer form is thrown back and tried again later. */
 export async function answerByEmail(
-  house: AnswerHouse & House<'db' | 'encryption' | 'jobQueue' | 'log' | 'otp'>,
+  house: AnswerHouse & House<'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp'>,
   payload: unknown,
 ): Promise<void> {
-  const { db, log, otp } = house
+  const { db, languages, log, otp } = house
   const job = readSealed(payload)
   const now = new Date()
   if (isTooOld(job, otp.linkSeconds, now)) {
     log.warn({ messageId: job.id }, 'a request for a mail was dropped: it waited too long')
     return
   }
-  const request = withMessageId(openRequest(house, StoredEmailRequest, job), job.id)
+  const { accepted = '', ...stored } = openRequest(house, StoredEmailRequest, job)
+  const request = withMessageId(stored, job.id)
   const approval = await approve(house, request)
   if (approval === 'refused') return
-  const answered = db.transaction().execute(async (trx) => {
+  const answerOnce = async (trx: Trx) => {
     // A worker that died after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
     await answer(house, trx, { ...request, approval }, now)
-  })
+  }
+  const answered = languages.during(accepted, () => db.transaction().execute(answerOnce))
   await answered.catch((error) => putOff(house, error, { task: emailTask, job }, now))
 }
 
@@ -115,7 +125,7 @@ async function approve(
 }
 
 function withMessageId(
-  { context, ...request }: StoredEmailRequest,
+  { context, ...request }: Omit<StoredEmailRequest, 'accepted'>,
   messageId: string,
 ): EmailRequest {
   return { ...request, context: { ...context, pkce: context.pkce, messageId } }

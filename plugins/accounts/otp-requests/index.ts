@@ -22,6 +22,7 @@ const needs = [
   'emails',
   'encryption',
   'jobQueue',
+  'languages',
   'log',
   'otp',
   'sendLimits',

@@ -10,6 +10,7 @@ import type { House } from '../../define-plugin.ts'
 import type { SmsRequest } from '../otp/sms-otp.ts'
 import { putOff } from './put-off.ts'
 import {
+  AcceptedLanguages,
   isTooOld,
   openRequest,
   readSealed,
@@ -29,23 +30,25 @@ const StoredRepeat = Type.Object({
   phone: Type.String(),
   aud: Type.String(),
   ip: Type.String(),
+  accepted: AcceptedLanguages,
 })
-export type RepeatRequest = Omit<Static<typeof StoredRepeat>, 'v'>
+export type RepeatRequest = Omit<Static<typeof StoredRepeat>, 'v' | 'accepted'>
 
 /**
  * Notes that a code is wanted once more. Returns the id of the message that may come of it. Throws
  * over_sms_send_rate_limit or unexpected_failure.
  */
 export async function repeatSms(
-  house: House<'encryption' | 'jobQueue' | 'otp'>,
+  house: House<'encryption' | 'jobQueue' | 'languages' | 'otp'>,
   trx: Trx,
   request: RepeatRequest,
   now: Date,
 ): Promise<string> {
-  const { jobQueue, otp } = house
+  const { jobQueue, languages, otp } = house
   const { purpose, phone } = request
   const id = crypto.randomUUID()
-  await jobQueue.enqueue(trx, repeatTask, sealRequest(house, id, { v: 1, ...request }, now), once)
+  const stored = { v: 1, ...request, accepted: languages.accepted() }
+  await jobQueue.enqueue(trx, repeatTask, sealRequest(house, id, stored, now), once)
   const interval = intervals[purpose]
   await otp.claimSms(trx, { purpose, interval, phone }, now)
   return id
@@ -58,7 +61,7 @@ const intervals = { confirmation: 'confirmation', phone_change: 'phone_change_re
 const once = { maxAttempts: 1 }
 
 type WorkerHouse = House<
-  'audit' | 'db' | 'encryption' | 'jobQueue' | 'log' | 'otp' | 'sendLimits' | 'users'
+  'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp' | 'sendLimits' | 'users'
 >
 
 /** The worker's part. A job of a newer form is put into the queue again, because the queue runs it only once. */
@@ -77,14 +80,14 @@ export async function answerRepeat(house: WorkerHouse, payload: unknown): Promis
 }
 
 async function answerNow(house: WorkerHouse, job: SealedRequest, now: Date): Promise<void> {
-  const { log, otp } = house
+  const { languages, log, otp } = house
   const { id: messageId } = job
   if (isTooOld(job, otp.smsSeconds, now)) {
     log.warn({ messageId }, 'a request for a text message was dropped: it waited too long')
     return
   }
-  const request = openRequest(house, StoredRepeat, job)
-  const repeated = repeat(house, messageId, request, now)
+  const { accepted = '', ...request } = openRequest(house, StoredRepeat, job)
+  const repeated = languages.during(accepted, () => repeat(house, messageId, request, now))
   const waiting = repeated.catch((error) =>
     putOff(house, error, { task: repeatTask, job, ...once }, now),
   )

@@ -14,6 +14,9 @@ const SealedRequest = Type.Object({
 })
 export type SealedRequest = Static<typeof SealedRequest>
 
+/** The Accept-Language of the request; those that were queued by an older version have none. */
+export const AcceptedLanguages = Type.Optional(Type.String())
+
 const what = 'A request in the queue'
 
 export function sealRequest(

@@ -35,9 +35,11 @@ export async function sendSignInCode(
   request: SignInRequest,
   now: Date,
 ): Promise<SignInCode | undefined> {
-  const { phone, channel, aud } = request
+  const { phone, channel, aud: audience, data } = request
+  const person = await findUserByPhone(db, phone, audience)
+  const metadata = person ? person.raw_user_meta_data : data
   const purpose = { purpose: 'confirmation', interval: 'signup' } as const
-  const wanted: SmsRequest = { ...purpose, phone, channel, owner: { audience: aud } }
+  const wanted: SmsRequest = { ...purpose, phone, channel, owner: { audience, metadata } }
   const approval = await approve(house, db, request)
   if (approval !== 'refused') return { sent: await house.otp.sendSms(db, wanted, now), approval }
   await house.otp.rehearseSms(db, { ...wanted, isCounted: false }, now)

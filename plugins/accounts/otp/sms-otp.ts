@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Db, Trx } from '../../../db/database.ts'
 import type { TokenType } from '../../../db/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
-import type { UserRecord } from '../../../db/users.ts'
+import type { Metadata, UserRecord } from '../../../db/users.ts'
 import { unexpectedFailure } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Pace } from './pace.ts'
@@ -25,7 +25,7 @@ export interface SmsRequest {
   phone: string
   channel: Channel
   /** Whose code it is; whoever has the number in this audience when nobody is known yet. */
-  owner: UserRecord | { audience: string }
+  owner: UserRecord | { audience: string; metadata?: Metadata | null }
   /** Who asks, when that is not the number itself: they wait as long as it does. */
   askedBy?: string
 }
@@ -146,7 +146,8 @@ export async function rehearseSms(
 }
 
 function readerOf(owner: SmsRequest['owner']) {
-  return 'audience' in owner ? { aud: owner.audience } : { person: owner }
+  if ('audience' in owner) return { aud: owner.audience, reader: owner.metadata }
+  return { person: owner, reader: owner.raw_user_meta_data }
 }
 
 async function takeAsLong(

@@ -26,10 +26,10 @@ export async function askPhoneSignUp(
   { person, channel }: PhoneSignUp,
   now: Date,
 ): Promise<SentCode | undefined> {
-  const { contact, aud } = person
+  const { contact, aud, data: metadata } = person
   const phone = contact.address
   const purpose = { purpose: 'confirmation', interval: 'signup' } as const
-  const request: SmsRequest = { ...purpose, phone, channel, owner: { audience: aud } }
+  const request: SmsRequest = { ...purpose, phone, channel, owner: { audience: aud, metadata } }
   const owner = await findUserByPhone(db, contact.address, aud)
   if (!owner || isUnclaimed(owner, contact)) return otp.sendSms(db, request, now)
   // Counted like a message that is sent, so that what is left of the quota tells nothing.

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { mailKinds as kindsOfMail } from '../../../mail/kinds.ts'
+import { mailKinds as kindsOfMail, mailKindNames } from '../../../mail/kinds.ts'
+import en from '../../../mail/languages/en.json' with { type: 'json' }
 import { choice, duration, flag, forEach, group, list, secret, text, whole } from '../fields.ts'
 import { headers } from '../values.ts'
 
@@ -74,7 +75,9 @@ export const mailer = group('Mail', {
 
 const kinds = Object.values(kindsOfMail)
 const events = kinds.flatMap((kind) => ('event' in kind ? [kind.event] : []))
-const subjects = new Map<string, string>(kinds.map((kind) => [kind.envSuffix, kind.subject]))
+const subjects = new Map<string, string>(
+  mailKindNames.map((kind) => [kindsOfMail[kind].envSuffix, en.mails[kind].subject]),
+)
 const suffixes = kinds.map(({ envSuffix }) => envSuffix)
 const linkSuffixes = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
 
@@ -84,16 +87,22 @@ export const mailKinds = group('Texts of mail', {
   ...forEach(
     suffixes,
     (kind) => `AUTH_MAILER_SUBJECTS_${kind}` as const,
-    (kind) => text(`Subject of the ${words(kind)} mail.`, { default: subjects.get(kind) }),
+    (kind) =>
+      text(`Subject of the ${words(kind)} mail. The default is in the reader’s language.`, {
+        default: subjects.get(kind),
+      }),
   ),
   ...forEach(
     suffixes,
     (kind) => `AUTH_MAILER_TEMPLATES_${kind}` as const,
     (kind) =>
       Optional(
-        text(`Address of the template of the ${words(kind)} mail, or a path on the site.`, {
-          'x-default-text': 'built in',
-        }),
+        text(
+          `Template of the ${words(kind)} mail: its address, a path on the site that begins with a slash, a file of AUTH_TEMPLATES_DIR, or the HTML itself.`,
+          {
+            'x-default-text': 'built in',
+          },
+        ),
       ),
   ),
   ...forEach(
@@ -112,6 +121,11 @@ export const mailKinds = group('Texts of mail', {
     (event) => `AUTH_MAILER_NOTIFICATIONS_${event}_ENABLED` as const,
     (event) => flag(`Sends the ${words(event)} notification.`, false),
   ),
+  AUTH_TEMPLATES_DIR: Optional(
+    text('Folder with templates and languages. It is read again on SIGHUP.', {
+      'x-example': '/etc/postern/templates',
+    }),
+  ),
   AUTH_MAILER_TEMPLATE_MAX_AGE: duration('A fetched template is fetched anew after this.', {
     default: '10m',
   }),
@@ -126,5 +140,20 @@ export const mailKinds = group('Texts of mail', {
   AUTH_MAILER_TEMPLATE_RELOADING_ENABLED: flag(
     'Fetches templates at the start and again in the background, so that no mail waits for one.',
     false,
+  ),
+})
+
+export const languages = group('Languages', {
+  AUTH_DEFAULT_LOCALE: text(
+    'Language of whoever names none (BCP 47), by `locale` or `language` in their user_metadata or by the Accept-Language of their request.',
+    { default: 'en', 'x-type': 'locale' },
+  ),
+  AUTH_LANGUAGES: list(
+    'Languages of your own, or texts put over ours: files of AUTH_TEMPLATES_DIR or addresses, each named after its language, as in `sv.json`.',
+    {
+      default: [],
+      'x-type': 'languages',
+      'x-example': 'sv.json,https://example.com/texts/de.json',
+    },
   ),
 })

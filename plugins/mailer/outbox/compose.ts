@@ -14,6 +14,8 @@ import { unknownForm, unknownKind, unreadable, unrendered } from './reasons.ts'
 export interface ComposeDeps {
   encryption: Encryption
   renderer: MailRenderer
+  /** Of mail whose language is not known. */
+  fallbackLocale: string
   /** Its domain ends the Message-ID. */
   fromAddress: string
   log: Pick<FastifyBaseLogger, 'error'>
@@ -28,13 +30,19 @@ export interface NotComposed {
 export type Compose = (message: WaitingMailMessage) => Promise<Delivery | NotComposed>
 
 /** What is made cannot fail later for want of a key or a template; otherwise the reason says why. */
-export function createCompose({ encryption, renderer, fromAddress, log }: ComposeDeps): Compose {
+export function createCompose({
+  encryption,
+  renderer,
+  fallbackLocale,
+  fromAddress,
+  log,
+}: ComposeDeps): Compose {
   return async ({ id, kind, payload, created_at }) => {
     // Another version of the server may have queued it.
     if (!isMailKind(kind)) return notComposed(unknownKind)
     try {
-      const { to, variables } = openPayload(encryption, kind, id, payload)
-      const rendered = await renderer.render(kind, variables)
+      const { to, variables, locale = fallbackLocale } = openPayload(encryption, kind, id, payload)
+      const rendered = await renderer.render(kind, variables, locale)
       const messageId = messageIdOf(id, fromAddress)
       return { kind, messageId, to, date: created_at, ...rendered, ...proofIn(variables) }
     } catch (error) {

@@ -11,6 +11,8 @@ export interface MailPayload<Kind extends MailKind = MailKind> {
   variables: MailVariables[Kind]
   /** Mail that was queued by an older version has none. */
   userId?: string
+  /** The language it is written in; the same holds. */
+  locale?: string
   second?: SecondProof | undefined
 }
 
@@ -26,6 +28,7 @@ const address = {
   to: Type.String(),
   userId: Type.Optional(Type.String()),
   second: Type.Optional(Type.Object({ code: Type.String(), linkToken: Type.String() })),
+  locale: Type.Optional(Type.String()),
 }
 const Addressed = Type.Object(address)
 

@@ -8,6 +8,7 @@ import {
   requeueMailMessage,
   type WaitingMailMessage,
 } from '../../../db/mail-messages.ts'
+import type { SendOutcome } from '../../../mail/transport-error.ts'
 import type { MailJobs } from './job.ts'
 import type { Outcome } from './outcome.ts'
 import { gaveUp, uncertain } from './reasons.ts'
@@ -28,7 +29,7 @@ const longestWaitMs = 3 * 24 * 3600_000
 export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDeps) {
   async function wait(message: WaitingMailMessage, attempt: Attempt, reason: string, now: Date) {
     if (!message.expires_at && now.getTime() - message.created_at.getTime() > longestWaitMs) {
-      return markDead(message, attempt, `${gaveUp}: ${reason}`, now)
+      return markDead(message, attempt, 'temporary', `${gaveUp}: ${reason}`, now)
     }
     const runAt = new Date(now.getTime() + retryDelay(attempt.attempts))
     await requeueMailMessage(db, attempt, reason, (id) => jobs(id, { runAt }), now)
@@ -39,10 +40,11 @@ export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDep
   async function markDead(
     message: WaitingMailMessage,
     attempt: Attempt,
+    outcome: SendOutcome,
     reason: string,
     now: Date,
   ) {
-    await markMailDead(db, attempt, { reason, keepPayload: true }, now)
+    await markMailDead(db, attempt, { reason, outcome, keepPayload: true }, now)
     log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail is a dead letter')
   }
 
@@ -51,7 +53,7 @@ export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDep
     onAttempt?.(outcome.result)
     switch (outcome.result) {
       case 'sent': {
-        await markMailSent(db, attempt, now)
+        await markMailSent(db, attempt, outcome.response, now)
         const { id, kind } = message
         log.info({ messageId: id, kind, response: outcome.response }, 'a mail was accepted')
         return
@@ -59,9 +61,9 @@ export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDep
       case 'temporary':
         return wait(message, attempt, outcome.reason, now)
       case 'permanent':
-        return markDead(message, attempt, outcome.reason, now)
+        return markDead(message, attempt, 'permanent', outcome.reason, now)
       case 'ambiguous':
-        return markDead(message, attempt, `${uncertain}: ${outcome.reason}`, now)
+        return markDead(message, attempt, 'ambiguous', `${uncertain}: ${outcome.reason}`, now)
     }
   }
 }

@@ -27,7 +27,7 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
 
   async function drop(message: WaitingMailMessage, reason: string, keepPayload: boolean) {
     log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail was dropped')
-    await markMailDead(db, message, { reason, keepPayload }, new Date())
+    await markMailDead(db, message, { reason, outcome: null, keepPayload }, new Date())
   }
 
   /** Sends a message that waits, and does nothing for any other. Throws when the database cannot be reached. */

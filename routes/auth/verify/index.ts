@@ -7,7 +7,6 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { Session } from '../../../schemas/session.ts'
 import { HalfDone, VerifyBody } from '../../../schemas/verify.ts'
 import { codeVerification } from './code.ts'
-import { confirmationPage, confirmationPageHeaders } from './confirmation-page.ts'
 import { type Link, linkOpening } from './link.ts'
 
 /** The link of a mail. */
@@ -22,7 +21,7 @@ const Page = Type.String()
 const Verified = Type.Union([Session, HalfDone])
 
 const verify: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, rateLimits } = fastify
+  const { config, pages, rateLimits } = fastify
   const verifyCode = codeVerification(fastify)
   const links = linkOpening(fastify)
   const policy = { rateLimit: rateLimits.verify }
@@ -49,7 +48,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
 
   // What scanners send to see whether there is a page. Nothing is read and nothing is spent.
   fastify.head('/verify', { config: policy }, (_request, reply) =>
-    reply.headers(confirmationPageHeaders).type('text/html; charset=utf-8').send(),
+    reply.headers(pages.headers).type('text/html; charset=utf-8').send(),
   )
 
   fastify.post(
@@ -75,9 +74,15 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     const deadEnd = await links.deadEnd(request, link, new Date())
     if (deadEnd) return leave(reply, deadEnd)
     const { token, type, target } = link
-    const page = confirmationPage(type, { open_link: '1', token, type, redirect_to: target })
-    return reply.headers(confirmationPageHeaders).type('text/html; charset=utf-8').send(page)
+    const fields = { open_link: '1', token, type, redirect_to: target }
+    const language = request.headers['accept-language']
+    return pages.send(reply, isLinkType(type) ? type : 'magiclink', { language, fields })
   }
+}
+
+/** The types of links that have a page of their own words. */
+function isLinkType(type: string): type is 'signup' | 'invite' | 'recovery' | 'email_change' {
+  return ['signup', 'invite', 'recovery', 'email_change'].includes(type)
 }
 
 /** The address holds a token or a code, so no page it leads to may pass it on. */

@@ -113,7 +113,7 @@ async function start(
   )
   t.after(() => app.close())
   const html = async () => {
-    const previews = await app.mailer.preview()
+    const previews = await app.mailer.preview('en')
     return previews.find(({ kind }) => kind === 'recovery')?.html ?? ''
   }
   return { server, html }

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import {
-  createRemoteTemplates,
-  type RemoteTemplateOptions,
-  resolveTemplateUrl,
-} from '../../mail/remote-templates.ts'
+import { createOwnTemplates, type OwnTemplateOptions } from '../../mail/own-templates.ts'
+import { sourceOf } from '../../mail/own-texts/source.ts'
 import { createHttpClient } from '../../plugins/http-client.ts'
 import { type Answer, startTemplateServer } from './template-server.ts'
 
@@ -69,8 +66,8 @@ suite('templates from URLs', () => {
   test('every kind has its own, and a kind without one asks nobody', async (t) => {
     const { server, templates } = await open(t, 'x')
 
-    assert.equal(await templates.get('invite'), undefined)
-    assert.equal(await templates.get('magic_link'), undefined)
+    assert.equal(await templates.get('invite', 'en'), undefined)
+    assert.equal(await templates.get('magic_link', 'en'), undefined)
     assert.equal(server.paths.length, 0)
   })
 
@@ -84,7 +81,7 @@ suite('templates from URLs', () => {
     test(`a template that ${name} is none, and the log says why`, async (t) => {
       const { templates, warnings, server } = await open(t, answer, { timeoutSeconds: 0.3 })
 
-      assert.equal(await templates.get('recovery'), undefined)
+      assert.equal(await templates.get('recovery', 'en'), undefined)
 
       assert.equal(server.paths.length, 1)
       assert.equal(warnings.length, 1)
@@ -96,7 +93,7 @@ suite('templates from URLs', () => {
 
     test(`a template that ${name} later on leaves the last good copy`, async (t) => {
       const { server, templates, tick, warnings } = await open(t, 'good', { timeoutSeconds: 0.3 })
-      await templates.get('recovery')
+      await templates.get('recovery', 'en')
       server.serve(answer)
       tick(600)
 
@@ -109,10 +106,10 @@ suite('templates from URLs', () => {
 
   test('nobody listening is a reason like any other', async (t) => {
     const { templates, warnings } = await open(t, 'x', {
-      templateUrls: { recovery: 'http://127.0.0.1:9/mail.html' },
+      templates: [{ kind: 'recovery', value: 'http://127.0.0.1:9/mail.html' }],
     })
 
-    assert.equal(await templates.get('recovery'), undefined)
+    assert.equal(await templates.get('recovery', 'en'), undefined)
 
     assert.match(warnings[0]?.[0].reason ?? '', /ECONNREFUSED|bad port/)
   })
@@ -134,10 +131,10 @@ suite('templates from URLs', () => {
 
   test('a copy that could not be renewed is tried again in 10 seconds as well', async (t) => {
     const { server, templates, tick } = await open(t, 'old')
-    await templates.get('recovery')
+    await templates.get('recovery', 'en')
     server.serve(unavailable)
     tick(600)
-    await templates.get('recovery')
+    await templates.get('recovery', 'en')
     server.serve('new')
     tick(9.9)
     assert.equal(await rendered(templates), 'old')
@@ -184,7 +181,8 @@ suite('templates from URLs', () => {
   ]
   for (const [configured, url] of urls) {
     test(`${configured} is ${url}`, () => {
-      assert.equal(resolveTemplateUrl(configured, 'https://app.example/'), url)
+      const places = { siteUrl: 'https://app.example/', folder: undefined }
+      assert.deepEqual(sourceOf(configured, places), { from: 'url', url })
     })
   }
 })
@@ -192,17 +190,21 @@ suite('templates from URLs', () => {
 async function open(
   t: TestContext,
   answer: Answer | string,
-  change: Partial<RemoteTemplateOptions> = {},
+  change: Partial<OwnTemplateOptions> = {},
 ) {
   t.mock.timers.enable({ apis: ['Date'], now: start })
   const server = await startTemplateServer(t, answer)
   const warnings: [{ reason?: string; url?: string }, string][] = []
   const client = createHttpClient({ dev: true, proxy: noProxies, maxBytes: 2 * maxBytes })
   t.after(client.close)
-  const templates = createRemoteTemplates({
+  const templates = createOwnTemplates({
     fetch: client.fetch,
     siteUrl: 'https://app.example',
-    templateUrls: { recovery: ` ${server.url}/mail.html?key=secret `, magic_link: ' ' },
+    folder: undefined,
+    templates: [
+      { kind: 'recovery', value: ` ${server.url}/mail.html?key=secret ` },
+      { kind: 'magic_link', value: ' ' },
+    ],
     maxAgeSeconds: 600,
     retrySeconds: 10,
     timeoutSeconds: 5,
@@ -215,8 +217,8 @@ async function open(
   return { server, templates, warnings, tick }
 }
 
-async function rendered(templates: ReturnType<typeof createRemoteTemplates>) {
-  return (await templates.get('recovery'))?.render({ Email: 'ada@example.com' })
+async function rendered(templates: ReturnType<typeof createOwnTemplates>) {
+  return (await templates.get('recovery', 'en'))?.render({ Email: 'ada@example.com' })
 }
 
 function unavailable(response: Parameters<Answer>[0]) {

@@ -1,0 +1,7 @@
+import { notificationKind } from '../kind.ts'
+
+export const accountDeleted = notificationKind({
+  event: 'ACCOUNT_DELETED',
+  details: {},
+  sample: {},
+})

@@ -1,0 +1,23 @@
+import { Type } from '@sinclair/typebox'
+
+import { notificationKind } from '../kind.ts'
+
+export const newSignIn = notificationKind({
+  event: 'NEW_SIGN_IN',
+  details: {
+    /** Browser and system, as the client says what it is; empty when it does not. */
+    Device: Type.String(),
+    IPAddress: Type.String(),
+    /** ISO 8601 */
+    SignedInAt: Type.String(),
+    /** Leads to a page that ends the session which was opened. */
+    EndSessionURL: Type.String(),
+  },
+  button: 'EndSessionURL',
+  sample: {
+    Device: 'Firefox, Windows',
+    IPAddress: '203.0.113.7',
+    SignedInAt: '2026-03-04T05:06:07.000Z',
+    EndSessionURL: 'https://auth.example.com/sessions/end?token=5f1c8d0e9b7a4632c1d0f8e7a6b59483',
+  },
+})

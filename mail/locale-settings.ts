@@ -1,0 +1,31 @@
+/**
+ * Templates and subjects of mails in one language: `AUTH_MAILER_TEMPLATES_<KIND>_<LOCALE>` and
+ * `AUTH_MAILER_SUBJECTS_<KIND>_<LOCALE>`, where `PT_BR` stands for the locale pt-BR.
+ */
+import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
+import { canonical } from './languages/tag.ts'
+
+const bySuffix = new Map<string, MailKind>(
+  mailKindNames.map((kind) => [mailKinds[kind].envSuffix, kind]),
+)
+const locale = '[A-Z]{2,3}(?:_[A-Z]{4})?(?:_(?:[A-Z]{2}|\\d{3}))?'
+
+export const localeSettingPattern = new RegExp(
+  `^AUTH_MAILER_(TEMPLATES|SUBJECTS)_(${[...bySuffix.keys()].join('|')})_(${locale})$`,
+)
+
+export interface LocaleSetting {
+  what: 'TEMPLATES' | 'SUBJECTS'
+  kind: MailKind
+  /** BCP 47 */
+  tag: string
+}
+
+/** What a variable of this kind is for; undefined for every other. */
+export function readLocaleSetting(variable: string): LocaleSetting | undefined {
+  const [, what, suffix = '', name = ''] = localeSettingPattern.exec(variable) ?? []
+  const kind = bySuffix.get(suffix)
+  const tag = canonical(name)
+  if ((what !== 'TEMPLATES' && what !== 'SUBJECTS') || !kind || !tag) return undefined
+  return { what, kind, tag }
+}

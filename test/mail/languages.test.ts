@@ -1,0 +1,230 @@
+/** The languages that are shipped, those that an operator brings, and which of them somebody is written to in. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { mailKindNames } from '../../mail/kinds.ts'
+import { acceptedLanguages, nearestLanguage } from '../../mail/languages/choose.ts'
+import { directionOf, wordingOf } from '../../mail/languages/language.ts'
+import { createLibrary } from '../../mail/languages/library.ts'
+import {
+  englishTexts,
+  readOwnLanguage,
+  sentencesIn,
+  type Texts,
+} from '../../mail/languages/own-language.ts'
+import { shippedLanguages } from '../../mail/languages/shipped.ts'
+import { rendererWith, samples } from './rendering.ts'
+
+const tags = [...shippedLanguages.keys()]
+const [link] = [samples.confirmation.ConfirmationURL]
+
+suite('shipped languages', () => {
+  test('are at least these twelve', () => {
+    const wanted = ['en', 'de', 'fr', 'es', 'it', 'pt-BR', 'nl', 'pl', 'tr', 'ar', 'ja', 'zh-Hans']
+    assert.deepEqual(tags, wanted)
+  })
+
+  for (const [tag, language] of shippedLanguages) {
+    test(`${tag} has every text, each with the placeholders of the English one`, () => {
+      const { texts, problems } = readOwnLanguage(JSON.stringify(language))
+
+      assert.deepEqual(problems, [])
+      assert.deepEqual([...texts.keys()], [...englishTexts.keys()])
+      for (const [place, text] of texts) {
+        assert.deepEqual(variablesOf(text), variablesOf(englishTexts.get(place)), place)
+      }
+    })
+
+    test(`${tag} has a sentence for each of its plural categories`, () => {
+      const categories = new Intl.PluralRules(tag).resolvedOptions().pluralCategories
+      // Whole numbers this small never have the categories of millions and fractions.
+      const used = new Set([...Array(100).keys()].map((n) => new Intl.PluralRules(tag).select(n)))
+      for (const paragraph of language.mails.recovery_code_used_notification.paragraphs) {
+        if (typeof paragraph === 'string') continue
+        for (const category of categories) {
+          if (!used.has(category) || category === 'zero') continue
+          assert.ok(category in paragraph, `${tag} lacks ${category}`)
+        }
+        assert.ok('=0' in paragraph)
+      }
+    })
+
+    test(`${tag}: every kind renders in both forms, and no template is left over`, async () => {
+      const { renderer, warnings } = rendererWith()
+      for (const kind of mailKindNames) {
+        const { subject, html, text } = await renderer.render(kind, samples[kind], tag)
+
+        for (const part of [subject, html, text]) assert.doesNotMatch(part, /\{\{|\}\}|undefined/)
+        assert.match(html, new RegExp(`<html lang="${tag}" dir="${directionOf(tag)}">`))
+        assert.ok(subject.length > 0 && subject.length < 80, `${kind}: ${subject}`)
+        if (mailTexts(tag, kind).code) assert.match(text, /^ {4}123456$/m)
+        if (html.includes('verify?token')) assert.ok(text.includes(`\n${link}\n`))
+      }
+      assert.deepEqual(warnings, [])
+    })
+  }
+
+  test('numbers take the form that the language has for them', async () => {
+    const { renderer } = rendererWith()
+    const left = async (tag: string, Remaining: string) => {
+      const variables = { ...samples.recovery_code_used_notification, Remaining }
+      const { text } = await renderer.render('recovery_code_used_notification', variables, tag)
+      return text.replaceAll(/[\u2068\u2069]/g, '')
+    }
+
+    assert.match(await left('en', '1'), /One code is left/)
+    assert.match(await left('en', '0'), /That was the last one/)
+    assert.match(await left('pl', '3'), /Zostały 3 kody\./)
+    assert.match(await left('pl', '5'), /Zostało 5 kodów\./)
+    assert.match(await left('ar', '2'), /رمزان/)
+    assert.match(await left('ar', '9'), /9 رموز/)
+    assert.match(await left('ja', '9'), /残りのコードは 9 個/)
+  })
+
+  test('dates are written as the language writes them', async () => {
+    const { renderer } = rendererWith()
+    const kind = 'new_sign_in_notification'
+    const { text: german } = await renderer.render(kind, samples[kind], 'de')
+    const { text: japanese } = await renderer.render(kind, samples[kind], 'ja')
+
+    assert.match(german, /4\. März 2026/)
+    assert.match(japanese, /2026年3月4日/)
+  })
+
+  test('an address in a language from right to left is isolated from its neighbours', async () => {
+    const { renderer } = rendererWith()
+    const { text, html } = await renderer.render('recovery', samples.recovery, 'ar')
+
+    assert.match(text, /\u2068ada@example\.org\u2069/)
+    assert.match(html, /class="code" dir="ltr"/)
+    assert.match(html, /text-align:right/)
+  })
+
+  test('a device that does not say what it is has a name in the language', async () => {
+    const { renderer } = rendererWith()
+    const kind = 'new_sign_in_notification'
+    const { text } = await renderer.render(kind, { ...samples[kind], Device: '' }, 'fr')
+
+    assert.match(text, /Appareil : inconnu/)
+  })
+})
+
+suite('which language somebody is written to in', () => {
+  const choices: [wanted: string, chosen: string | undefined][] = [
+    ['de', 'de'],
+    ['de-AT', 'de'],
+    ['de_CH', 'de'],
+    ['pt', 'pt-BR'],
+    ['pt-PT', 'pt-BR'],
+    ['zh', 'zh-Hans'],
+    ['zh-CN', 'zh-Hans'],
+    ['ar-EG', 'ar'],
+    ['EN-us', 'en'],
+    ['hu', undefined],
+    ['', undefined],
+    ['not a tag', undefined],
+    ['de'.padEnd(500, '-x'), undefined],
+  ]
+  for (const [wanted, chosen] of choices) {
+    test(`"${wanted.slice(0, 20)}" is ${chosen ?? 'none of ours'}`, () => {
+      assert.equal(nearestLanguage([wanted], tags), chosen)
+    })
+  }
+
+  test('Accept-Language is read by its weights', () => {
+    assert.deepEqual(acceptedLanguages('en;q=0.5, fr-CA, *;q=0.1'), ['fr-CA', 'en'])
+    assert.equal(nearestLanguage(acceptedLanguages('hu, ja;q=0.8, en;q=0.9'), tags), 'en')
+    assert.deepEqual(acceptedLanguages('*'), [])
+    assert.deepEqual(acceptedLanguages('\u0000;;;q=x'), [])
+  })
+
+  test('a header of many thousand languages costs as much as one of ten', () => {
+    const started = performance.now()
+    nearestLanguage(acceptedLanguages('sw,'.repeat(20_000)), tags)
+    assert.ok(performance.now() - started < 1000)
+  })
+})
+
+suite("an operator's language", () => {
+  const swedish = {
+    mails: { invite: { subject: 'Du är inbjuden', paragraphs: ['Hej {{ .Email }}'] } },
+  }
+  const read = (value: object) => readOwnLanguage(JSON.stringify(value))
+  const libraryOf = (own: Record<string, Texts>) => createLibrary((tag) => own[tag])
+
+  test('says what it has, and English for the rest, which is listed', () => {
+    const library = libraryOf({ sv: read(swedish).texts })
+
+    const { subject, heading, paragraphs } = wordingOf(library.get('sv'), 'invite')
+    assert.deepEqual([subject, heading], ['Du är inbjuden', 'You are invited'])
+    assert.deepEqual(paragraphs, ['Hej {{ .Email }}'])
+    const { places } = library.missing('sv')
+    assert.equal(places.length, englishTexts.size - 2)
+    assert.ok(places.includes('mails.invite.heading') && !places.includes('mails.invite.subject'))
+  })
+
+  test('is put over ours text by text, and over the language of its region', () => {
+    const own = { mails: { invite: { subject: 'Eingeladen!' } } }
+    const library = libraryOf({ de: read(own).texts, 'de-AT': new Map() })
+
+    assert.equal(wordingOf(library.get('de'), 'invite').subject, 'Eingeladen!')
+    assert.equal(wordingOf(library.get('de-AT'), 'invite').subject, 'Eingeladen!')
+    assert.equal(wordingOf(library.get('de-AT'), 'invite').heading, 'Sie sind eingeladen')
+    assert.deepEqual(library.missing('de').places, [])
+    assert.equal(wordingOf(library.get('en'), 'invite').subject, "You've been invited")
+  })
+
+  test('that is read again counts from then on', () => {
+    const own: Record<string, Texts> = { sv: read(swedish).texts }
+    const library = libraryOf(own)
+    library.get('sv')
+    own.sv = read({ mails: { invite: { subject: 'Ny' } } }).texts
+
+    assert.equal(wordingOf(library.get('sv'), 'invite').subject, 'Ny')
+  })
+
+  const wrong: [what: string, value: object, problem: RegExp][] = [
+    [
+      'a text nobody knows',
+      { mails: { invite: { title: 'x' } } },
+      /mails\.invite\.title is no text/,
+    ],
+    ['a number', { layout: { full_link: 7 } }, /layout\.full_link is not a text/],
+    ['a text where a list belongs', { mails: { invite: { paragraphs: 'x' } } }, /not a list/],
+    ['a mistake', { layout: { sent_to: '{{ if .Email }}' } }, /has a mistake: line 1/],
+    ['a prototype', JSON.parse('{"__proto__": {"x": "y"}}'), /is no text/],
+    [
+      'a plural that names no variable',
+      { mails: { invite: { paragraphs: [{ count: '}} x', other: 'y' }] } } },
+      /not a list/,
+    ],
+  ]
+  for (const [what, value, problem] of wrong) {
+    test(`with ${what}: that is told and not used`, () => {
+      const { texts, problems } = read(value)
+
+      assert.equal(texts.size, 0)
+      assert.match(problems.join(), problem)
+    })
+  }
+
+  test('sentences with signs of HTML stay text', async () => {
+    const own = readOwnLanguage('{"mails": {"invite": {"heading": "Ham & <b>eggs</b>"}}}')
+    const { renderer } = rendererWith({ speech: libraryOf({ sv: own.texts }).get })
+
+    const { html, text } = await renderer.render('invite', samples.invite, 'sv')
+
+    assert.match(html, /Ham &#38; &#60;b&#62;eggs/)
+    assert.match(text, /^Ham & <b>eggs<\/b>/)
+  })
+})
+
+function mailTexts(tag: string, kind: (typeof mailKindNames)[number]) {
+  return wordingOf(createLibrary(() => undefined).get(tag), kind)
+}
+
+/** What a text names, however often and in whatever order. */
+function variablesOf(text: unknown): string[] {
+  const actions = sentencesIn(text).flatMap((sentence) => sentence.match(/\{\{.*?\}\}/g) ?? [])
+  return [...new Set(actions.flatMap((action) => action.match(/\.\w+/g) ?? []))].sort()
+}
