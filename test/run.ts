@@ -120,14 +120,14 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
   })
 }
 
-/** A browser is for `npm run test:browser`, other servers are for `npm run test:services`. */
+/** A browser is for `npm run test:browser`, other servers are for `npm run test:services`, other languages for `test:clients`. */
 function needsOnlyNpm(file: string): boolean {
-  return !['browser', 'services'].some((folder) => file.startsWith(join('test', folder)))
+  return !['browser', 'clients', 'services'].some((folder) => file.startsWith(join('test', folder)))
 }
 
 function testFiles(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path]
-  const found = globSync(join(path, '**/*.{test,services}.ts')).sort()
+  const found = globSync(join(path, '**/*.{test,services,clients}.ts')).sort()
   if (found.length === 0) throw new Error(`There is no test in ${path}.`)
   return found
 }

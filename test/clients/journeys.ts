@@ -1,0 +1,42 @@
+/** The rows of the table, and how a client becomes a column of it. */
+import { type TestContext, type TestOptions, test } from 'node:test'
+
+import { startWorld, type World } from './world.ts'
+
+export const journeys = [
+  'sign-up and confirmation',
+  'password, user, metadata',
+  'refresh and sign-out',
+  'code by email',
+  'recovery, new password',
+  'new address',
+  'phone',
+  'anonymous person',
+  'external provider',
+  'ID token',
+  'linked identities',
+  'second factor',
+  'passkey',
+  'admin',
+  'errors as the client reads them',
+  'what is not switched on',
+  'every documented method',
+] as const
+
+export type Journey = (typeof journeys)[number]
+
+/** Runs one journey. A failure is a cell of the table, and the others go on. */
+export type Walk = (journey: Journey, steps: () => Promise<void>) => Promise<void>
+
+/** A column: the client gets a server of its own. */
+export function client(
+  name: string,
+  run: (world: World, walk: Walk, t: TestContext) => Promise<void>,
+  options: TestOptions = {},
+): void {
+  test(name, options, async (t) => {
+    const world = await startWorld(t)
+    const walk: Walk = (journey, steps) => t.test(journey, steps)
+    await run(world, walk, t)
+  })
+}

@@ -1,0 +1,121 @@
+/** A listening server with everything that clients have methods for, and what a person does beside the client. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+
+import { describe, externalServer, proven } from '../support/external.ts'
+import { codeOf } from '../support/factors.ts'
+import { codeIn, linkIn } from '../support/mail-links.ts'
+import type { ReceivedMail } from '../support/mail-server.ts'
+import { passkeysOn } from '../support/passkeys.ts'
+import { adminToken } from '../support/people.ts'
+import { cases } from '../support/providers/documented.ts'
+import { client as registered, startFakeProvider } from '../support/providers/fake-provider.ts'
+import { signIdToken } from '../support/providers/keys.ts'
+import { freePort, until } from '../support/server-process.ts'
+
+export const site = 'http://app.example'
+
+export type World = Awaited<ReturnType<typeof startWorld>>
+
+export async function startWorld(t: TestContext) {
+  const { issuer } = await startFakeProvider(t, cases.google?.documented ?? assert.fail())
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = { ...everything(issuer), AUTH_API_EXTERNAL_URL: url }
+  const server = await externalServer(t, { dev: true, env })
+  const { app, fakes, mail } = server
+  await app.listen({ host: '127.0.0.1', port })
+  const read = new Set<ReceivedMail>()
+  const readTexts = new Set<string>()
+  let people = 0
+
+  /** The oldest mail to the address that was not read yet. */
+  async function nextMail(to: string) {
+    const message = await mail.waitFor((candidate) => candidate.to === to && !read.has(candidate))
+    read.add(message)
+    const link = linkIn(message)
+    const token = new URL(link).searchParams.get('token') ?? ''
+    return { code: codeIn(message), link, token }
+  }
+
+  /** Of a mail that has no link. */
+  async function nextCode(to: string): Promise<string> {
+    const message = await mail.waitFor((candidate) => candidate.to === to && !read.has(candidate))
+    read.add(message)
+    return codeIn(message)
+  }
+
+  /** The code of the next text message to the number, which is in digits alone. */
+  async function nextText(phone: string): Promise<string> {
+    // In dev mode texts wait in the inbox instead of going to a provider.
+    const newest = () =>
+      app.devInbox?.list().find(({ to, id }) => to === `+${phone}` && !readTexts.has(id))
+    await until(async () => newest() !== undefined)
+    const text = newest() ?? assert.fail()
+    readTexts.add(text.id)
+    return text.code ?? assert.fail('the text has no code')
+  }
+
+  /** Where a mailed link leads in the end. */
+  async function open(link: string): Promise<URL> {
+    return new URL(await redirectOf(link))
+  }
+
+  /** From the address that the client gave to the provider and back, as somebody new unless they are named. */
+  async function visit(address: string, who = newcomer()): Promise<URL> {
+    const provider =
+      new URL(address).searchParams.get('provider') === 'gitlab' ? 'gitlab' : 'github'
+    describe(fakes, provider, who)
+    const isOurs = new URL(address).origin === url
+    const there = isOurs ? await redirectOf(address) : address
+    const back = await redirectOf(withoutExtras(there))
+    return new URL(await redirectOf(`${url}/callback${new URL(back).search}`))
+  }
+
+  function newcomer() {
+    people += 1
+    return proven(`visitor${people}@ex.test`, String(1000 + people))
+  }
+
+  /** For `provider: 'keycloak'`. */
+  function idToken(sub: string, email: string): Promise<string> {
+    const claims = { iss: issuer, aud: registered.id, sub, email, email_verified: true }
+    return signIdToken(claims, new Date())
+  }
+
+  const serviceKey = await adminToken(app)
+  return {
+    ...{ app, url, serviceKey, nextMail, nextCode, nextText, open, visit, idToken, totp: codeOf },
+  }
+}
+
+function everything(issuer: string): Record<string, string> {
+  return {
+    ...passkeysOn,
+    AUTH_MAILER_AUTOCONFIRM: 'false',
+    AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+    AUTH_SMS_MAX_FREQUENCY: '0',
+    AUTH_RATE_LIMIT_SMS_SENT: '100000',
+    AUTH_MFA_PHONE_ENROLL_ENABLED: 'true',
+    AUTH_MFA_PHONE_VERIFY_ENABLED: 'true',
+    AUTH_MFA_PHONE_MAX_FREQUENCY: '0',
+    AUTH_EXTERNAL_KEYCLOAK_ENABLED: 'true',
+    AUTH_EXTERNAL_KEYCLOAK_URL: issuer,
+    AUTH_EXTERNAL_KEYCLOAK_CLIENT_ID: registered.id,
+    AUTH_EXTERNAL_KEYCLOAK_ID_TOKEN_ONLY: 'true',
+    AUTH_EXTERNAL_KEYCLOAK_REDIRECT_URI: registered.redirectUri,
+  }
+}
+
+/** The make-believe provider knows its documented parameters only. */
+function withoutExtras(address: string): string {
+  const url = new URL(address)
+  for (const name of ['redirect_to', 'skip_http_redirect', 'apikey']) url.searchParams.delete(name)
+  return url.href
+}
+
+async function redirectOf(address: string): Promise<string> {
+  const response = await fetch(address, { redirect: 'manual' })
+  assert.ok([302, 303].includes(response.status), `${response.status} ${await response.text()}`)
+  return response.headers.get('location') ?? ''
+}
