@@ -83,9 +83,21 @@ export async function startWorld(t: TestContext) {
     return signIdToken(claims, new Date())
   }
 
-  const serviceKey = await adminToken(app)
+  const [serviceKey, anonKey] = [await adminToken(app), await adminToken(app, 'anon')]
   return {
-    ...{ app, url, serviceKey, nextMail, nextCode, nextText, open, visit, idToken, totp: codeOf },
+    ...{
+      app,
+      url,
+      serviceKey,
+      anonKey,
+      nextMail,
+      nextCode,
+      nextText,
+      open,
+      visit,
+      idToken,
+      totp: codeOf,
+    },
   }
 }
 

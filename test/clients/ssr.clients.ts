@@ -1,0 +1,121 @@
+/** @supabase/ssr: sessions in cookies, shared by the browser and a site that renders on its server. */
+import assert from 'node:assert/strict'
+
+import { type CookieMethodsServer, createBrowserClient, createServerClient } from '@supabase/ssr'
+
+import { newAddress, password } from '../support/people.ts'
+import { client } from './journeys.ts'
+import { site } from './world.ts'
+
+/** The longest cookie that browsers keep, and room for its attributes. */
+const longestCookie = 4000
+
+client('ssr', async (world, walk) => {
+  const { url, anonKey, nextMail, visit } = world
+
+  /** One browser: the cookies that its page and the site's server both read and write. */
+  function newBrowser() {
+    const jar = new Map<string, string>()
+    const cookies = {
+      getAll: () => [...jar].map(([name, value]) => ({ name, value })),
+      setAll(changes: Parameters<NonNullable<CookieMethodsServer['setAll']>>[0]) {
+        for (const { name, value, options } of changes) {
+          assert.ok(name.length + value.length < longestCookie, `${name}: ${value.length}`)
+          if (value === '' || options.maxAge === 0) jar.delete(name)
+          else jar.set(name, value)
+        }
+      },
+    }
+    return {
+      jar,
+      page: () => createBrowserClient(url, anonKey, { cookies, isSingleton: false }).auth,
+      /** What answers one request of the browser. */
+      request: () => createServerClient(url, anonKey, { cookies }).auth,
+    }
+  }
+
+  async function member() {
+    const [email, browser] = [newAddress(), newBrowser()]
+    ok(await browser.request().signUp({ email, password }))
+    const { token: token_hash } = await nextMail(email)
+    ok(await browser.request().verifyOtp({ type: 'email', token_hash }))
+    return { email, browser }
+  }
+
+  await walk('sign-up and confirmation', async () => {
+    const { email, browser } = await member()
+    assert.equal(ok(await browser.request().getUser()).data.user?.email, email)
+    assert.equal(ok(await browser.page().getSession()).data.session?.user.email, email)
+  })
+
+  await walk('password, user, metadata', async () => {
+    const { email } = await member()
+    const browser = newBrowser()
+    ok(await browser.request().signInWithPassword({ email, password }))
+    ok(await browser.request().updateUser({ data: { long: 'x'.repeat(6000) } }))
+    ok(await browser.request().refreshSession())
+    assert.ok(browser.jar.size > 2, 'one cookie does not hold it')
+    const { data } = ok(await browser.request().getUser())
+    assert.equal(data.user?.user_metadata.long.length, 6000)
+    assert.equal((await browser.request().getClaims()).data?.claims.email, email)
+  })
+
+  await walk('refresh and sign-out', async () => {
+    const { browser } = await member()
+    const before = [...browser.jar.values()].join()
+    ok(await browser.request().refreshSession())
+    assert.notEqual([...browser.jar.values()].join(), before)
+    assert.ok((await browser.page().getUser()).data.user)
+    ok(await browser.request().signOut())
+    assert.equal((await browser.page().getSession()).data.session, null)
+    assert.equal(browser.jar.size, 0)
+  })
+
+  await walk('code by email', async () => {
+    const [email, browser] = [newAddress(), newBrowser()]
+    ok(await browser.page().signInWithOtp({ email }))
+    const { code: token } = await nextMail(email)
+    ok(await browser.request().verifyOtp({ email, token, type: 'email' }))
+    assert.equal(ok(await browser.page().getUser()).data.user?.email, email)
+  })
+
+  await walk('recovery, new password', async () => {
+    const { email } = await member()
+    const browser = newBrowser()
+    ok(await browser.page().resetPasswordForEmail(email))
+    const { token: token_hash } = await nextMail(email)
+    ok(await browser.request().verifyOtp({ type: 'recovery', token_hash }))
+    ok(await browser.page().updateUser({ password: 'a brand new password' }))
+  })
+
+  await walk('external provider', async () => {
+    const browser = newBrowser()
+    const options = { skipBrowserRedirect: true, redirectTo: `${site}/auth/callback` }
+    const started = ok(await browser.page().signInWithOAuth({ provider: 'github', options }))
+    const landed = await visit(started.data.url ?? '')
+    const code = landed.searchParams.get('code') ?? ''
+    // The verifier is in a cookie that the page has set.
+    ok(await browser.request().exchangeCodeForSession(code))
+    assert.ok(ok(await browser.request().getUser()).data.user?.email)
+    const elsewhere = await newBrowser().request().exchangeCodeForSession(code)
+    assert.ok(elsewhere.error)
+  })
+
+  await walk('anonymous person', async () => {
+    const browser = newBrowser()
+    ok(await browser.page().signInAnonymously())
+    assert.equal(ok(await browser.request().getUser()).data.user?.is_anonymous, true)
+  })
+
+  await walk('errors as the client reads them', async () => {
+    const browser = newBrowser()
+    const wrong = await browser.request().signInWithPassword({ email: newAddress(), password })
+    assert.equal(wrong.error?.code, 'invalid_credentials')
+    assert.equal((await browser.request().getUser()).error?.name, 'AuthSessionMissingError')
+  })
+})
+
+function ok<Answer extends { error: unknown }>(answer: Answer): Answer {
+  assert.equal(answer.error, null)
+  return answer
+}
