@@ -68,5 +68,6 @@ export function isUuid(value: string): boolean {
 /** An id that is part of a path: nothing has one of another form. Throws validation_failed with status 404. */
 export function readUuid(name: string, value: string): string {
   if (!isUuid(value)) throw validationFailed(`${name} must be an UUID`, 404)
-  return value
+  // Some clients write capitals (RFC 9562 §4 allows them); the database never does.
+  return value.toLowerCase()
 }

@@ -122,7 +122,8 @@ function everything(issuer: string): Record<string, string> {
 /** The make-believe provider knows its documented parameters only. */
 function withoutExtras(address: string): string {
   const url = new URL(address)
-  for (const name of ['redirect_to', 'skip_http_redirect', 'apikey']) url.searchParams.delete(name)
+  for (const name of ['redirect_to', 'skip_http_redirect', 'flow_type'])
+    url.searchParams.delete(name)
   return url.href
 }
 

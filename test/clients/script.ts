@@ -1,0 +1,78 @@
+/** Clients in other languages: a program walks the journeys and prints a line of JSON for each. */
+import { execFileSync, spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+
+import { journeys, type Walk } from './journeys.ts'
+import type { World } from './world.ts'
+
+/** A reason to skip a client, or false. */
+export function missing(command: string, ...args: string[]): string | false {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' })
+    return false
+  } catch {
+    return `${command} ${args.join(' ')} does not work here`
+  }
+}
+
+/**
+ * Runs the program with SERVER, SERVICE_KEY, ANON_KEY and DESK in its environment. It prints
+ * `{"journey": …, "error": null or a text}` for each journey. Throws when it ends in any other way.
+ */
+export async function runScript(
+  t: TestContext,
+  world: World,
+  walk: Walk,
+  [command = '', ...args]: string[],
+): Promise<void> {
+  const { url: SERVER, serviceKey: SERVICE_KEY, anonKey: ANON_KEY } = world
+  const env = { ...process.env, SERVER, SERVICE_KEY, ANON_KEY, DESK: await openDesk(t, world) }
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  const printed = await text(child.stdout)
+  for (const line of printed.split('\n').filter(Boolean)) {
+    const { journey, error } = readResult(line)
+    await walk(journey, async () => {
+      if (error !== null) throw new Error(error)
+    })
+  }
+  const code = await ended
+  if (code !== 0) throw new Error(`${command} ended with ${code}`)
+}
+
+function readResult(line: string) {
+  const { journey: name, error }: { journey?: unknown; error?: unknown } = JSON.parse(line)
+  const journey = journeys.find((known) => known === name)
+  if (!journey) throw new Error(`There is no journey ${name}`)
+  return { journey, error: error === null ? null : String(error) }
+}
+
+/** What a person does beside the client, over HTTP: `GET /mail?to=…` and so on, each answered with JSON. */
+async function openDesk(t: TestContext, world: World): Promise<string> {
+  const services: Record<string, (asked: URLSearchParams) => unknown> = {
+    '/mail': (asked) => world.nextMail(asked.get('to') ?? ''),
+    '/nonce': (asked) => world.nextCode(asked.get('to') ?? ''),
+    '/text': (asked) => world.nextText(asked.get('phone') ?? ''),
+    '/open': (asked) => world.open(asked.get('link') ?? ''),
+    '/visit': (asked) => world.visit(asked.get('url') ?? ''),
+    '/id_token': (asked) => world.idToken(asked.get('sub') ?? '', asked.get('email') ?? ''),
+    '/totp': (asked) => world.totp(asked.get('secret') ?? '', Number(asked.get('ahead') ?? 0)),
+  }
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://desk')
+    try {
+      response.end(JSON.stringify(await services[pathname]?.(searchParams)))
+    } catch (error) {
+      response.writeHead(500).end(String(error))
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
