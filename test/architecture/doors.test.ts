@@ -164,6 +164,26 @@ suite('doors', () => {
     assert.deepEqual(exceptions.map(named), ['routes/auth/token/id-token.ts'])
   })
 
+  test('a hook is asked at its own door', () => {
+    const asked = {
+      customizeAccessToken: 'plugins/accounts/sessions/to-session.ts',
+      askForUser: 'plugins/accounts/users/approval.ts',
+      tellOfUser: 'plugins/accounts/users/announce.ts',
+      judgePassword: 'plugins/accounts/credentials/password-hook.ts',
+      judgeFactor: 'plugins/accounts/factors/hook.ts',
+      sendEmail: 'plugins/mailer/hook-delivery.ts',
+      sendSms: 'plugins/sms/by-hook.ts',
+    }
+    for (const [hook, file] of Object.entries(asked)) {
+      const called = new RegExp(`\\b${hook}(\\?\\.)?\\(`)
+      const callers = house.filter(({ path, text }) => {
+        const isHookItself = path.startsWith('plugins/hooks')
+        return !isHookItself && text.includes('hooks') && called.test(text)
+      })
+      assert.deepEqual(callers.map(named), [file], hook)
+    }
+  })
+
   test('an error is logged by one file', () => {
     const loggers = house.filter(({ text }) => /\brequest\.log\.error\(/.test(text))
     assert.deepEqual(loggers.map(named), ['plugins/api-errors.ts'])

@@ -10,6 +10,8 @@ import { endingOfSuite } from '../support/ending.ts'
 import { addTotp, prove } from '../support/factors.ts'
 import { functionEnv, makeFunction } from '../support/hook-functions.ts'
 import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
+import { landing, mailAfter, pathOf, pkcePair } from '../support/mail-journeys.ts'
+import { codeIn, linkIn } from '../support/mail-links.ts'
 import {
   adminToken,
   anonymousPerson,
@@ -18,7 +20,7 @@ import {
   signedIn,
   signIn,
 } from '../support/people.ts'
-import { call, getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { call, getUser, outcomeOf, refresh, verify } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { statementsOf } from '../support/statements.ts'
 
@@ -36,11 +38,11 @@ suite('the custom access token hook over HTTP', () => {
     const receiver = await startHookReceiver(ending)
     const one = { AUTH_DB_MAX_POOL_SIZE: '1' }
     const env = { ...open, ...one, AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
-    const { app } = await build(ending, {
+    const { app, mail } = await build(ending, {
       env: { ...env, ...receiver.env('CUSTOM_ACCESS_TOKEN') },
     })
     receiver.answer((event) => withClaim(event, { tier: 'gold' }))
-    return { receiver, app }
+    return { receiver, app, mail }
   }
 
   /** Runs `act` while the hook answers so. */
@@ -78,6 +80,25 @@ suite('the custom access token hook over HTTP', () => {
     assert.equal(first.user_id, claimsIn(first).sub)
     assert.equal(first.metadata.name, 'customize-access-token')
     assert.equal((await getUser(app, raised)).statusCode, 200)
+  })
+
+  test('is asked for what a code, a link and a flow end in, too', async () => {
+    const { receiver, app, mail } = await started
+    const { email } = await newPerson(app)
+    const server = { mail }
+    const ask = (more = {}) =>
+      mailAfter(server, email, () => call(app, '/recover', { email, ...more }))
+    const token = codeIn(await ask())
+    const typed: Session = (await verify(app, { type: 'recovery', email, token })).json()
+    const opened = landing(await app.inject(pathOf(linkIn(await ask()))))
+    const { verifier, fields } = pkcePair()
+    const { query } = landing(await app.inject(pathOf(linkIn(await ask(fields)))))
+    const exchange = { auth_code: query.code, code_verifier: verifier }
+    const exchanged: Session = (await call(app, '/token?grant_type=pkce', exchange)).json()
+    const tokens = [typed.access_token, opened.fragment.access_token, exchanged.access_token]
+    for (const accessToken of tokens) assert.equal(decodeJwt(accessToken ?? '').tier, 'gold')
+    const methods = receiver.calls.slice(-3).map(({ event }) => event.authentication_method)
+    assert.deepEqual(methods, ['otp', 'otp', 'recovery'])
   })
 
   test('its claims take the place of ours', async () => {
