@@ -22,8 +22,6 @@ export interface CaptchaDeps {
   config: Pick<Config, CaptchaKey>
   fetch: typeof globalThis.fetch
   log: Pick<FastifyBaseLogger, 'warn'>
-  /** However long AUTH_SECURITY_CAPTCHA_TIMEOUT is: a request must end with an answer. */
-  longestMs?: number
   /** Whether the request carries a valid bearer token of an admin role. */
   isAdmin: (request: FastifyRequest) => Promise<boolean>
 }
@@ -39,7 +37,7 @@ const Verdict = Type.Object({
 })
 
 /** Throws, naming the variable, when captchas are on and provider or secret are missing. */
-export function createCaptcha({ config, fetch, log, isAdmin, longestMs }: CaptchaDeps) {
+export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
   const settings = config.AUTH_SECURITY_CAPTCHA_ENABLED ? settingsFrom(config) : undefined
 
   /** Throws captcha_failed for a challenge that was not solved, unexpected_failure without a verdict. */
@@ -48,7 +46,7 @@ export function createCaptcha({ config, fetch, log, isAdmin, longestMs }: Captch
     if (token === '') throw captchaFailed('no captcha_token found')
     const { url, secret, timeoutMs } = settings
     const body = new URLSearchParams({ secret, response: token, remoteip: remoteIp })
-    const signal = AbortSignal.timeout(Math.min(timeoutMs, longestMs ?? timeoutMs))
+    const signal = AbortSignal.timeout(timeoutMs)
     const verdict = await ask(fetch, url, { method: 'POST', body, redirect: 'error', signal })
     if (verdict.success) return
     const codes = (verdict['error-codes'] ?? []).filter((code) => /^[a-z0-9-]{1,64}$/.test(code))
@@ -107,11 +105,5 @@ export default definePlugin({
   name: 'captcha',
   needs: ['bearerAuth', 'config', 'httpClient', 'log'],
   create: ({ bearerAuth, config, httpClient, log }) =>
-    createCaptcha({
-      config,
-      fetch: httpClient.fetch,
-      log,
-      isAdmin: bearerAuth.isAdmin,
-      longestMs: config.AUTH_API_MAX_REQUEST_DURATION * 800,
-    }),
+    createCaptcha({ config, fetch: httpClient.fetch, log, isAdmin: bearerAuth.isAdmin }),
 })

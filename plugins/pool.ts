@@ -29,15 +29,22 @@ export interface PoolOptions {
   connectionString: string
   /** 0 means 100 connections. */
   max: number
+  /** Seconds after which a connection is replaced; 0 or absent, it never is. */
+  maxLifetime?: number
+  /** Seconds without use after which a connection is closed; with 0 it never is. */
+  maxIdleTime?: number
   log: Pick<FastifyBaseLogger, 'warn'>
 }
 
-export function createPool({ connectionString, max, log }: PoolOptions): pg.Pool {
+export function createPool(options: PoolOptions): pg.Pool {
+  const { connectionString, max, maxLifetime = 0, maxIdleTime = 60, log } = options
   const pool = new pg.Pool({
     connectionString,
     max: max === 0 ? 100 : max,
     connectionTimeoutMillis: 5_000,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: maxIdleTime * 1000,
+    // pg-pool sets a timer for whole seconds, so a shorter life is one of a second.
+    maxLifetimeSeconds: Math.ceil(maxLifetime),
     keepAlive: true,
     application_name: 'postern',
     types,
@@ -57,6 +64,8 @@ export default definePlugin({
     const pool = createPool({
       connectionString: config.DATABASE_URL,
       max: config.AUTH_DB_MAX_POOL_SIZE,
+      maxLifetime: config.AUTH_DB_CONN_MAX_LIFETIME,
+      maxIdleTime: config.AUTH_DB_CONN_MAX_IDLE_TIME,
       log,
     })
     telemetry.metrics.gauge('postern.db_pool.connections', () => [

@@ -1,6 +1,7 @@
 /** The authorization code flow (RFC 6749 §4.1) with PKCE (RFC 7636), as most providers implement it. */
 
 import { authorizationQuery, newSecrets, withQuery } from './authorization-query.ts'
+import { atApi } from './base-url.ts'
 import { clientOf, createCodeExchange } from './code-exchange.ts'
 import { isDown, NoReply, parseJson } from './http.ts'
 import { toIdentity } from './identity.ts'
@@ -72,17 +73,17 @@ export function oauth2Provider(
 
     async identity(callback) {
       const tokens = await exchange(callback)
-      const get = createGet(upstream, tokens)
+      const get = createGet(settings, upstream, tokens)
       return toIdentity(await flow.profile({ tokens, callback, get }), tokens)
     },
   }
 }
 
-function createGet({ send }: Upstream, tokens: Tokens): Grant['get'] {
+function createGet(settings: ProviderSettings, { send }: Upstream, tokens: Tokens): Grant['get'] {
   const authorization = `${tokens.tokenType} ${tokens.accessToken}`
   return async (url, headers = {}) => {
     try {
-      const reply = await send(url, { headers: { ...headers, authorization } })
+      const reply = await send(atApi(settings, url), { headers: { ...headers, authorization } })
       const body = parseJson(reply.body)
       if (reply.ok && errorOf(body) === '' && typeof body === 'object' && body !== null) return body
       const said = quoted(reply.body, [tokens.accessToken, tokens.refreshToken])

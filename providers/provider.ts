@@ -14,6 +14,8 @@ export interface ProviderSettings {
   redirectUri: string
   /** Base URL that replaces the provider's own hosts: self-hosted editions, tenants, proxies. */
   url?: string | undefined
+  /** Where the profile is asked for, instead of the host that it is usually at. */
+  apiUrl?: string | undefined
   emailOptional: boolean
   skipNonceCheck: boolean
   /** OpenID Connect only: the issuer, and the scopes when `openid email profile` will not do. */

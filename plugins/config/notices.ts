@@ -32,7 +32,10 @@ function noticeWithoutEffect(config: Config, found: FoundNames, warn: Warn) {
   for (const [variable, schema] of variableEntries) {
     const name = found.get(variable)?.name
     if (name === undefined) continue
-    const reason: unknown = schema['x-inert'] ?? schema['x-deprecated']
+    // Who says what is so anyway loses nothing when the variable goes.
+    const isDefault = schema.default !== undefined && config[variable] === schema.default
+    const deprecated: unknown = isDefault ? undefined : schema['x-deprecated']
+    const reason: unknown = schema['x-inert'] ?? deprecated
     if (reason !== undefined) inherited.push(`${name} (${reason})`)
     if (schema['x-planned'] && config[variable] === true) planned.push(name)
   }

@@ -1,5 +1,5 @@
 /** OAuth 1.0a (RFC 5849), which no other provider here uses. */
-import { baseUrl } from '../base-url.ts'
+import { atApi, baseUrl } from '../base-url.ts'
 import { sameText } from '../constant-time.ts'
 import { isDown, NoReply, parseJson, type Send } from '../http.ts'
 import { email, person, toIdentity } from '../identity.ts'
@@ -51,7 +51,11 @@ export const twitter: Vendor = {
         const access = await fetchToken(request, address, token, { oauth_verifier })
         const iss = `${api}/1.1/account/verify_credentials.json`
         const query = 'include_email=true&include_entities=false&skip_status=true'
-        const body = await signedGet({ ...request, fault: 'profile' }, `${iss}?${query}`, access)
+        const body = await signedGet(
+          { ...request, fault: 'profile' },
+          atApi(settings, `${iss}?${query}`),
+          access,
+        )
         const tokens = { accessToken: access.token, refreshToken: '', idToken: '' }
         const profile = profileOf(parseJson(body), iss)
         return toIdentity(profile, { ...tokens, tokenType: '', reply: undefined })

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { emailProviderDisabled } from '../../errors.ts'
+import { emailProviderDisabled, validationFailed } from '../../errors.ts'
 import { Empty } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { CaptchaFields, normalizeEmail, PkceFields, RedirectQuery } from '../../schemas/fields.ts'
@@ -34,9 +34,11 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
         throw emailProviderDisabled('Email logins are disabled', 400)
       }
+      const { email = '' } = request.body
+      if (email === '') throw validationFailed('Password recovery requires an email')
       const asked = {
         kind: 'recovery' as const,
-        address: normalizeEmail(request.body.email ?? ''),
+        address: normalizeEmail(email),
         aud: request.audience,
         data: {},
         context: otp.linkContext(request, request.body),

@@ -114,6 +114,16 @@ suite('whose address it is', () => {
       [false, true],
     ],
     [
+      'the first entry counts also when it is no address',
+      { ...env, ...byHeader },
+      [
+        { 'x-real-ip': 'office-7, 203.0.113.7' },
+        { 'x-real-ip': 'office-7, 203.0.113.8' },
+        { 'x-real-ip': 'office-8, 203.0.113.7' },
+      ],
+      [false, true, false],
+    ],
+    [
       'an IPv6 network is one client',
       { ...env, ...byHeader },
       [{ 'x-real-ip': '2001:db8:1:2::1' }, { 'x-real-ip': '2001:db8:1:2:ffff::2' }],

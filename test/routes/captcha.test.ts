@@ -121,7 +121,7 @@ suite('with captchas on', () => {
   }
   for (const [what, answer] of Object.entries(down)) {
     test(`provider ${what}: nobody gets in`, async (t) => {
-      const { app } = await start(t, await answer(), { AUTH_API_MAX_REQUEST_DURATION: '1s' })
+      const { app } = await start(t, await answer(), { AUTH_SECURITY_CAPTCHA_TIMEOUT: '800ms' })
       for (const [url, body] of [
         protectedPaths['sign-up'],
         protectedPaths['anonymous sign-up'],

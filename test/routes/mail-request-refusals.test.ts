@@ -20,8 +20,15 @@ suite('asking for a mail that cannot be', () => {
     env?: Record<string, string>
     status: number
     code: string
+    msg?: string
   }[] = [
-    { path: '/recover', body: {}, status: 400, code: 'validation_failed' },
+    {
+      path: '/recover',
+      body: {},
+      status: 400,
+      code: 'validation_failed',
+      msg: 'Password recovery requires an email',
+    },
     { path: '/recover', body: { email: 'x@' }, status: 400, code: 'validation_failed' },
     {
       path: '/recover',
@@ -29,11 +36,27 @@ suite('asking for a mail that cannot be', () => {
       status: 400,
       code: 'validation_failed',
     },
-    { path: '/recover', body: { email }, env: off, status: 400, code: 'email_provider_disabled' },
-    { path: '/magiclink', body: {}, status: 422, code: 'validation_failed' },
+    {
+      path: '/recover',
+      body: { email },
+      env: off,
+      status: 400,
+      code: 'email_provider_disabled',
+      msg: 'Email logins are disabled',
+    },
+    {
+      path: '/magiclink',
+      body: {},
+      status: 422,
+      code: 'validation_failed',
+      msg: 'Password recovery requires an email',
+    },
     { path: '/magiclink', body: { email: 'x' }, status: 400, code: 'validation_failed' },
     { path: '/magiclink', body: { email }, env: off, status: 422, code: 'email_provider_disabled' },
-    { path: '/otp', body: { email }, env: noLinks, status: 422, code: 'email_provider_disabled' },
+    ...['/otp', '/magiclink'].map((path) => ({
+      ...{ path, body: { email }, env: noLinks, status: 422 },
+      ...{ code: 'email_provider_disabled', msg: 'Login with magic link is disabled' },
+    })),
     { path: '/otp', body: {}, status: 400, code: 'validation_failed' },
     { path: '/otp', body: { email, phone: '+1555' }, status: 400, code: 'validation_failed' },
     { path: '/otp', body: { email, channel: 'sms' }, status: 400, code: 'validation_failed' },
@@ -78,13 +101,14 @@ suite('asking for a mail that cannot be', () => {
       code: 'email_address_not_authorized',
     },
   ]
-  for (const { path, body, env = {}, status, code } of refusals) {
+  for (const { path, body, env = {}, status, code, msg } of refusals) {
     const setting = Object.entries(env).join()
     test(`${path} ${JSON.stringify(body)} ${setting}: ${status} ${code}`, async () => {
       const { app } = await servers(env)
       const response = await call(app, path, body)
       assert.equal(response.statusCode, status, response.body)
       assert.equal(response.json().error_code ?? '', code)
+      if (msg) assert.equal(response.json().msg, msg)
     })
   }
 })

@@ -1,10 +1,12 @@
 /** What a setting of the specification does, where no other test is about it. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { suite, test } from 'node:test'
 
 import { runMigrations } from '../../cli/migrate.ts'
 import { adminCall } from '../support/admin.ts'
 import { emptyDatabase } from '../support/database.ts'
+import { describe, externalServer, proven } from '../support/external.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import {
@@ -15,7 +17,7 @@ import {
   password,
   signedIn,
 } from '../support/people.ts'
-import { call, verify } from '../support/requests.ts'
+import { call, getUser, verify } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { vendorServer } from '../support/vendor-server.ts'
 
@@ -85,6 +87,40 @@ suite('a setting in effect', () => {
       assert.equal(app.pool.options.max, size)
     })
   }
+
+  test('AUTH_DB_MAX_POOL_SIZE holds while more is asked for at once', async (t) => {
+    const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '3', ...autoconfirm } })
+    const tokens = await Promise.all(Array.from({ length: 12 }, () => newPerson(app)))
+    const asked = tokens.map((person) => getUser(app, person))
+    assert.ok(app.pool.totalCount <= 3, `${app.pool.totalCount}`)
+    const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+    assert.deepEqual(new Set(statuses), new Set([200]))
+  })
+
+  test('AUTH_DB_CONN_MAX_LIFETIME replaces a connection that is that old', async (t) => {
+    const { app } = await build(t, { env: { AUTH_DB_CONN_MAX_LIFETIME: '1s' } })
+    const client = await app.pool.connect()
+    const removed = once(app.pool, 'remove')
+    client.release()
+    await removed
+    assert.equal((await app.pool.query('select 1')).rowCount, 1)
+  })
+
+  test('AUTH_DB_CONN_MAX_IDLE_TIME closes a connection that nobody used for so long; 0 keeps it', async (t) => {
+    const { app } = await build(t, { env: { AUTH_DB_CONN_MAX_IDLE_TIME: '100ms' } })
+    const removed = once(app.pool, 'remove')
+    await app.pool.query('select 1')
+    await removed
+    const { app: keeping } = await build(t, { env: { AUTH_DB_CONN_MAX_IDLE_TIME: '0' } })
+    assert.equal(keeping.pool.options.idleTimeoutMillis, 0)
+  })
+
+  test('AUTH_EXTERNAL_EMAIL_ENABLED=false leaves sign-in through a provider open', async (t) => {
+    const env = { AUTH_EXTERNAL_EMAIL_ENABLED: 'false' }
+    const { goTo, comeBack, fakes } = await externalServer(t, { env })
+    describe(fakes, 'github', proven('ann@ex.test', '42'))
+    assert.ok((await comeBack(await goTo('github'))).fragment.access_token)
+  })
 
   test('AUTH_DB_NAMESPACE is where people are kept', async (t) => {
     const { url } = await emptyDatabase(t)

@@ -88,6 +88,11 @@ export async function startCollector(t: Ending) {
   }
 }
 
+/** Of an ExportTraceServiceRequest as it comes over gRPC. */
+export function readTraces(message: Buffer): Scoped<Span>[] {
+  return decode('/v1/traces', message).resourceSpans ?? []
+}
+
 /** Ids in hexadecimal, as OTLP's JSON has them. */
 function decode(path: keyof typeof messages, body: Buffer) {
   const message = messages[path].toObject(messages[path].decode(body), { longs: Number })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Metadata } from '../../../db/users.ts'
-import { emailProviderDisabled } from '../../../errors.ts'
+import { emailProviderDisabled, validationFailed } from '../../../errors.ts'
 import { normalizeEmail } from '../../../schemas/fields.ts'
 import type { House } from '../../define-plugin.ts'
 import type { PkceFields } from '../flows/pkce.ts'
@@ -26,13 +26,18 @@ export function readMagicLink(
   asking: Asking,
   body: MagicLinkFields,
 ): EmailRequest {
-  const isOpen = config.AUTH_EXTERNAL_EMAIL_ENABLED && config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED
-  if (!isOpen) throw emailProviderDisabled('Email logins are disabled', 422)
+  if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
+    throw emailProviderDisabled('Email logins are disabled', 422)
+  }
+  if (!config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED) {
+    throw emailProviderDisabled('Login with magic link is disabled', 422)
+  }
   const { email = '', data = {} } = body
+  if (email === '') throw validationFailed('Password recovery requires an email', 422)
   users.checkMetadata({ user_metadata: data })
   return {
     kind: 'magic_link',
-    address: normalizeEmail(email, email === '' ? 422 : 400),
+    address: normalizeEmail(email),
     aud: asking.audience,
     data,
     context: otp.linkContext(asking, body),

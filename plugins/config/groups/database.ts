@@ -32,7 +32,7 @@ export const database = group('Database', {
     default: '0s',
   }),
   AUTH_DB_CONN_MAX_IDLE_TIME: duration('An unused connection is closed after this; 0 keeps it.', {
-    default: '0s',
+    default: '1m',
   }),
   AUTH_DB_PREPARED_STATEMENTS: flag(
     'Named prepared statements. Turn off behind a pooler in transaction mode that cannot keep them.',

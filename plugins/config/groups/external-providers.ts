@@ -104,7 +104,7 @@ export const externalProviders = group('External providers', {
     (name) => `AUTH_EXTERNAL_${name}_API_URL` as const,
     () =>
       Optional(
-        url('Base address of the provider’s API, where it differs.', {
+        url('The profile is asked for here, under the path that it has at the provider.', {
           'x-default-text': 'that of the provider',
         }),
       ),

@@ -161,7 +161,7 @@ suite('notices', () => {
         OPERATOR_TOKEN: 'unsafe',
         API_ENDPOINT: 'https://x.test',
         AUTH_JWT_ADMIN_GROUP_NAME: 'admin',
-        AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
+        AUTH_JWT_DEFAULT_GROUP_NAME: 'people',
       },
       true,
     )

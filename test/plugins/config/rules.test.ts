@@ -67,6 +67,10 @@ const right: [string, Environment][] = [
   ['phones without a provider', phone],
   ['a provider of messages while phones are off', { AUTH_SMS_PROVIDER: 'twilio' }],
   ['captcha with everything', captcha],
+  [
+    'a request as long as the captcha provider may take',
+    { ...captcha, AUTH_SECURITY_CAPTCHA_TIMEOUT: '8s', AUTH_API_MAX_REQUEST_DURATION: '8s' },
+  ],
   ['a mail server', smtp],
   ['a mail server with user and password', { ...smtp, AUTH_SMTP_USER: 'u', AUTH_SMTP_PASS: 'p' }],
   ['an encrypted database', encrypted],
@@ -150,6 +154,11 @@ const wrong: [string, Environment, string[]][] = [
     'captcha without provider and secret',
     { AUTH_SECURITY_CAPTCHA_ENABLED: 'true' },
     ['AUTH_SECURITY_CAPTCHA_PROVIDER', 'AUTH_SECURITY_CAPTCHA_SECRET'],
+  ],
+  [
+    'a request that ends before the captcha provider may answer',
+    { ...captcha, AUTH_SECURITY_CAPTCHA_TIMEOUT: '8s', AUTH_API_MAX_REQUEST_DURATION: '7s' },
+    ['AUTH_API_MAX_REQUEST_DURATION'],
   ],
   ['a mail server without sender', { AUTH_SMTP_HOST: 'mail.test' }, ['AUTH_SMTP_ADMIN_EMAIL']],
   [

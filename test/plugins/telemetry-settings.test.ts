@@ -1,0 +1,73 @@
+/** What operators set of telemetry, each seen in a server of its own: what it sends, and what it logs. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http2'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import { readTraces, valuesOf } from '../support/collector.ts'
+import { configOf } from '../support/config.ts'
+import { ask, startServerProcess } from '../support/server-process.ts'
+
+/** A collector that speaks gRPC: a message is five bytes of prefix and protobuf, the verdict comes in trailers. */
+async function grpcCollector(t: TestContext) {
+  const messages: Buffer[] = []
+  const paths: string[] = []
+  const server = createServer((request, response) => {
+    paths.push(request.url)
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      messages.push(Buffer.concat(chunks).subarray(5))
+      response.setHeader('content-type', 'application/grpc')
+      response.addTrailers({ 'grpc-status': '0' })
+      response.end(Buffer.alloc(5))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return { url: `http://127.0.0.1:${port}`, messages, paths }
+}
+
+suite('telemetry as operators set it', () => {
+  test('without a port of the operator the server is at 8081 and its metrics are at 9100', () => {
+    const config = configOf()
+    assert.deepEqual([config.PORT, config.OTEL_EXPORTER_PROMETHEUS_PORT], [8081, 9100])
+  })
+
+  test('spans go over grpc under OTEL_SERVICE_NAME; DEBUG=true logs what the SDK does; the log tells what is deprecated', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'telemetry-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const AUTH_LOG_FILE = join(folder, 'log')
+    const collector = await grpcCollector(t)
+    const server = await startServerProcess(t, {
+      ...{ AUTH_TRACING_ENABLED: 'true', AUTH_TRACING_EXPORTER: 'opentelemetry' },
+      ...{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+      ...{ OTEL_SERVICE_NAME: 'people', DEBUG: 'true', LOG_LEVEL: 'debug', AUTH_LOG_FILE },
+      AUTH_JWT_DEFAULT_GROUP_NAME: 'members',
+    })
+    await ask(`${server.url}/health`)
+    server.child.kill('SIGTERM')
+    assert.equal(await server.ended, 0)
+
+    const resources = collector.messages.flatMap(readTraces)
+    const spans = resources.flatMap(({ scopeSpans = [] }) => scopeSpans.flatMap((one) => one.spans))
+    assert.ok(spans.some(({ name }) => name === 'GET /health'))
+    const [path] = collector.paths
+    assert.equal(path, '/opentelemetry.proto.collector.trace.v1.TraceService/Export')
+    const attributes = valuesOf(resources[0]?.resource.attributes ?? [])
+    assert.equal(attributes['service.name'], 'people')
+
+    const lines = (await readFile(AUTH_LOG_FILE, 'utf8')).trim().split('\n')
+    const logged = lines.map((line) => JSON.parse(line))
+    assert.ok(logged.some(({ level, msg }) => level === 20 && /^telemetry: /.test(msg)))
+    const deprecated = logged.find(({ msg }) => /deprecated and may be removed/.test(msg))
+    assert.match(deprecated?.msg, /AUTH_JWT_DEFAULT_GROUP_NAME/)
+    assert.equal(deprecated?.level, 40)
+  })
+})
