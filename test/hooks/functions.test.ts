@@ -25,7 +25,7 @@ const rows: [name: string, body: string, heard: [number, string, RegExp] | undef
   ['no object', `return '[1]'`, [500, 'unexpected_failure', /no object/]],
 ]
 
-suite('a hook that is a database function', { concurrency: true }, () => {
+suite('a hook that is a database function', { concurrency: 3 }, () => {
   const ending = endingOfSuite()
   const started = start(ending)
 
