@@ -12,9 +12,11 @@ import factor from './users/factor.ts'
 import factors from './users/factors.ts'
 import impersonate from './users/impersonate.ts'
 import list from './users/list.ts'
+import mails from './users/mails.ts'
 import passkeys from './users/passkeys.ts'
 import record from './users/record.ts'
 import recoveryCodes from './users/recovery-codes.ts'
+import resendInvitation from './users/resend-invitation.ts'
 import sessions from './users/sessions.ts'
 import webhookDeliveries from './webhooks/deliveries.ts'
 import webhooks from './webhooks/list.ts'
@@ -33,6 +35,8 @@ const admins: FastifyPluginAsync = async (fastify) => {
   await fastify.register(list)
   await fastify.register(create)
   await fastify.register(record)
+  await fastify.register(resendInvitation)
+  await fastify.register(mails)
   await fastify.register(factors)
   await fastify.register(factor)
   await fastify.register(passkeys)

@@ -16,7 +16,7 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'db', 'encryption', 'events', 'flows', 'hooks', 'jwt', 'otp'] as const),
+  ...(['audit', 'db', 'emails', 'encryption', 'events', 'flows', 'hooks', 'jwt', 'otp'] as const),
   ...(['sessionPolicy', 'telemetry'] as const),
 ] as const
 

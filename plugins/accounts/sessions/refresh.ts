@@ -9,7 +9,9 @@ import { exchangeCounterToken } from './counter-token.ts'
 import { exchangeLegacyToken, isLegacyToken } from './legacy-token.ts'
 import { toSession } from './to-session.ts'
 
-export type ExchangeHouse = House<'audit' | 'db' | 'encryption' | 'events' | 'sessionPolicy'>
+export type ExchangeHouse = House<
+  'audit' | 'db' | 'emails' | 'encryption' | 'events' | 'sessionPolicy'
+>
 
 export interface Exchanged {
   record: TokenSession

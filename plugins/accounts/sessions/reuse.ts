@@ -6,7 +6,7 @@ import { end } from './end.ts'
 
 /** Ends the session, and with it every token that came from the stolen one (RFC 9700 §4.14.2). */
 export async function revokeForReuse(
-  house: House<'audit' | 'db' | 'events' | 'sessionPolicy'>,
+  house: House<'audit' | 'db' | 'emails' | 'events' | 'sessionPolicy'>,
   record: SessionRecord,
   { ip }: Client,
   now: Date,
@@ -16,5 +16,7 @@ export async function revokeForReuse(
   await house.db.transaction().execute(async (trx) => {
     if (!(await end(house, trx, record.id, record.session_id))) return
     await house.audit.record(trx, 'token_revoked', record, { ip: ip ?? '', now, traits })
+    const alert = { kind: 'refresh_token_reused_notification' } as const
+    await house.emails.notify(trx, record, alert, now)
   })
 }

@@ -81,6 +81,9 @@ const subjects = new Map<string, string>(
 const suffixes = kinds.map(({ envSuffix }) => envSuffix)
 const linkSuffixes = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
 
+/** Kinds that have their texts already, and that nothing sends yet. */
+const unsent = new Set<string>(['NEW_SIGN_IN', 'ACCOUNT_DELETED'])
+
 const words = (name: string) => name.toLowerCase().replaceAll('_', ' ')
 
 export const mailKinds = group('Texts of mail', {
@@ -119,7 +122,12 @@ export const mailKinds = group('Texts of mail', {
   ...forEach(
     events,
     (event) => `AUTH_MAILER_NOTIFICATIONS_${event}_ENABLED` as const,
-    (event) => flag(`Sends the ${words(event)} notification.`, false),
+    (event) =>
+      flag(
+        `Sends the ${words(event)} notification.`,
+        false,
+        unsent.has(event) ? { 'x-planned': true } : {},
+      ),
   ),
   AUTH_TEMPLATES_DIR: Optional(
     text('Folder with templates and languages. It is read again on SIGHUP.', {

@@ -1,0 +1,44 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { validationFailed } from '../../../errors.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { RedirectQuery } from '../../../schemas/fields.ts'
+import { toUser, User } from '../../../schemas/user.ts'
+import { requirePerson } from './person.ts'
+
+const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, emails, otp, users } = fastify
+
+  fastify.post(
+    '/admin/users/:user_id/resend_invitation',
+    {
+      schema: {
+        tags: ['admin'],
+        summary: 'Invite somebody once more',
+        description: 'Only while the invitation is open. The link of the earlier mail is void.',
+        params: Type.Object({ user_id: Type.String({ format: 'uuid' }) }),
+        querystring: RedirectQuery,
+        response: { 200: User, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const now = new Date()
+      const context = otp.linkContext(request, {})
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        await requirePerson(trx, request.params.user_id)
+        const person = await users.lock(trx, request.params.user_id)
+        if (!person?.email || !person.invited_at || person.email_confirmed_at) {
+          throw validationFailed('This person has no open invitation. Invite them by POST /invite.')
+        }
+        emails.checkRecipient(person.email)
+        const sent = await emails.sendUncountedLink(trx, 'invite', person, context, now)
+        await audit.recordAdmin(trx, 'user_invited', request, person, { now })
+        return toUser({ ...person, ...sent })
+      })
+    },
+  )
+}
+
+export default resendInvitation

@@ -1,0 +1,69 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { nullable } from './choices.ts'
+import { Timestamp } from './fields.ts'
+import { toTimestamp } from './identity.ts'
+
+const Status = Type.Union(
+  ['queued', 'sending', 'deferred', 'sent', 'refused', 'failed'].map((word) => Type.Literal(word)),
+  {
+    description:
+      'deferred: it is tried again. refused: the mail server does not take it. failed: it was not sent, or nobody knows whether it was.',
+  },
+)
+
+export const MailDelivery = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    kind: Type.String(),
+    locale: nullable(Type.String()),
+    status: Status,
+    attempts: Type.Integer(),
+    response: nullable(
+      Type.String({ description: "The mail server's words, or why it was not asked" }),
+    ),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    expires_at: nullable(Timestamp),
+    sent_at: nullable(Timestamp),
+  },
+  { title: 'MailDelivery' },
+)
+type MailDelivery = Static<typeof MailDelivery>
+
+export const MailDeliveries = Type.Object(
+  { mails: Type.Array(MailDelivery) },
+  { title: 'MailDeliveries' },
+)
+
+interface Source {
+  id: string
+  kind: string
+  locale: string | null
+  state: 'queued' | 'sending' | 'sent' | 'dead'
+  outcome: string | null
+  attempts: number
+  reason: string | null
+  response: string | null
+  created_at: Date
+  updated_at: Date
+  expires_at: Date | null
+  sent_at: Date | null
+}
+
+export function toMailDelivery(row: Source): MailDelivery {
+  const { id, kind, locale, attempts, reason, response, expires_at, sent_at } = row
+  return {
+    ...{ id, kind, locale, status: statusOf(row), attempts },
+    response: response ?? reason,
+    created_at: toTimestamp(row.created_at),
+    updated_at: toTimestamp(row.updated_at),
+    expires_at: expires_at && toTimestamp(expires_at),
+    sent_at: sent_at && toTimestamp(sent_at),
+  }
+}
+
+function statusOf({ state, outcome }: Source): string {
+  if (state === 'dead') return outcome === 'permanent' ? 'refused' : 'failed'
+  return state === 'queued' && outcome === 'temporary' ? 'deferred' : state
+}
