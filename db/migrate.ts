@@ -1,4 +1,9 @@
-/** Brings the schema of a database up to what this program expects; it never goes back. */
+/**
+ * Brings the schema of a database up to what this program expects, beside the traffic of whoever serves from it: one
+ * short transaction a migration, which gives way rather than make others wait. It never goes back.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+
 import {
   Kysely,
   PostgresAdapter,
@@ -10,7 +15,9 @@ import {
 } from 'kysely'
 import { Migrator } from 'kysely/migration'
 
+import { hasTable, requireCurrentGotrue } from './gotrue-database.ts'
 import { migrations } from './migrations/index.ts'
+import { buildIndex, missingIndexes } from './own-indexes.ts'
 
 export interface MigrateOptions {
   /** The Postgres schema of all tables (AUTH_DB_NAMESPACE). */
@@ -41,18 +48,25 @@ export class SchemaTooNewError extends Error {
 
 const migrationTable = 'postern_migrations'
 
+/** A statement that waits for a lock makes all wait that come after it. */
+const lockTimeoutMs = 50
+const lockPatienceMs = 300_000
+
 /**
- * Safe when several replicas start at once, also through a pooler in transaction mode: one transaction
- * holds an advisory lock, does everything and is seen whole or not at all. Throws SchemaTooNewError.
+ * Safe when several replicas start at once, also through a pooler in transaction mode: one of them does everything, the
+ * others wait for it. Throws SchemaTooNewError and GotrueTooOldError, before anything is changed.
  */
 export async function migrate(pool: PostgresPool, options: MigrateOptions): Promise<void> {
   const db = new Kysely<unknown>({ dialect: new MigrationDialect({ pool }) })
-  const state = await migrationState(db, options.schema)
-  refuseNewer(options.schema, state)
-  if (state.pending.length === 0) return options.migrateQueue()
-  await db.transaction().execute(async (trx) => {
-    await lock(trx, options.schema)
-    await migrateLocked(trx, options)
+  const { schema } = options
+  const state = await migrationState(db, schema)
+  if (state.unknown.length > 0) throw new SchemaTooNewError(schema, state.unknown)
+  if (state.applied.length === 0) await requireCurrentGotrue(db, schema)
+  const isDone = state.pending.length === 0 && (await missingIndexes(db, schema)).length === 0
+  if (isDone) return options.migrateQueue()
+  await whileAlone(db, schema, async () => {
+    await applyPending(db, options)
+    await buildIndexes(db, options)
     await options.migrateQueue()
   })
 }
@@ -71,40 +85,92 @@ export async function migrationState(
   }
 }
 
-async function migrateLocked(trx: Transaction<unknown>, options: MigrateOptions): Promise<void> {
-  const { schema, log } = options
-  refuseNewer(schema, await migrationState(trx, schema))
-  // The migrations name tables without a schema; a local setting ends with the transaction.
-  await sql`select set_config('search_path', quote_ident(${schema}), true)`.execute(trx)
+async function applyPending(db: Kysely<unknown>, { schema, log }: MigrateOptions): Promise<void> {
+  const { pending } = await migrationState(db, schema)
+  for (const [index, name] of pending.entries()) {
+    await givingWay(log, name, () => db.transaction().execute((trx) => applyNext(trx, schema)))
+    log.info(`Migrated ${schema}: ${name} (${index + 1} of ${pending.length})`)
+  }
+}
+
+async function applyNext(trx: Transaction<unknown>, schema: string): Promise<void> {
+  // The migrations name tables without a schema; local settings end with the transaction.
+  await sql`select set_config('search_path', quote_ident(${schema}), true),
+    set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`.execute(trx)
   const migrator = new Migrator({
     db: trx,
     provider: { getMigrations: async () => migrations },
     migrationTableSchema: schema,
     migrationTableName: migrationTable,
     migrationLockTableName: 'postern_migration_lock',
+    allowUnorderedMigrations: true,
   })
-  const { error, results } = await migrator.migrateToLatest()
+  const { error } = await migrator.migrateUp()
   if (error !== undefined) throw error
-  for (const { migrationName } of results ?? []) log.info(`Migrated ${schema}: ${migrationName}`)
+}
+
+async function buildIndexes(db: Kysely<unknown>, { schema, log }: MigrateOptions): Promise<void> {
+  const missing = await missingIndexes(db, schema)
+  for (const [index, wanted] of missing.entries()) {
+    await givingWay(log, wanted.name, () => buildIndex(db, schema, wanted))
+    log.info(`Built the index ${wanted.name} (${index + 1} of ${missing.length})`)
+  }
+}
+
+/** Tries again, after growing pauses, what gave way to somebody who held a lock. */
+async function givingWay(
+  log: MigrateOptions['log'],
+  what: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const deadline = Date.now() + lockPatienceMs
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLockConflict(error) || Date.now() > deadline) throw error
+      if (attempt % 10 === 0) log.info(`${what} waits for a moment without long transactions`)
+    }
+    await pause(Math.min(50 * attempt, 1_000) * (0.5 + Math.random()))
+  }
+}
+
+/** lock_not_available, deadlock_detected. */
+function isLockConflict(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['55P03', '40P01'].includes(`${error.code}`)
+}
+
+/**
+ * A lock of the transaction, because one of the session would stay behind on some connection of a pooler. It is asked
+ * for and not waited for: a statement that waits would be waited for by the building of an index.
+ */
+async function whileAlone(
+  db: Kysely<unknown>,
+  schema: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const isDone = await db.transaction().execute(async (trx) => {
+      // Without parameters: a portal, which they need, would keep its snapshot, and the index would wait for that, too.
+      const { rows } = await sql<{ alone: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended(${sql.lit(`postern:${schema}`)}, 0)) as alone,
+          set_config('idle_in_transaction_session_timeout', '0', true)
+      `.execute(trx)
+      if (rows[0]?.alone !== true) return false
+      await work()
+      return true
+    })
+    if (isDone) return
+    await pause(100 + Math.random() * 200)
+  }
 }
 
 async function appliedMigrations(db: QueryExecutorProvider, schema: string): Promise<string[]> {
-  const table = await sql<{ found: boolean }>`
-    select to_regclass(format('%I.%I', ${schema}::text, ${migrationTable}::text)) is not null as found
-  `.execute(db)
-  if (!table.rows[0]?.found) return []
+  if (!(await hasTable(db, schema, migrationTable))) return []
   const { rows } = await sql<{ name: string }>`
     select name from ${sql.id(schema, migrationTable)} order by name
   `.execute(db)
   return rows.map((row) => row.name)
-}
-
-function refuseNewer(schema: string, state: MigrationState): void {
-  if (state.unknown.length > 0) throw new SchemaTooNewError(schema, state.unknown)
-}
-
-async function lock(trx: Transaction<unknown>, schema: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`postern:${schema}`}, 0))`.execute(trx)
 }
 
 /**

@@ -1,35 +1,11 @@
 /** The people, and the accounts at providers that prove who they are. */
-import { sql } from 'kysely'
-
-import {
-  ensureEmptyDefaults,
-  ensureEnum,
-  ensureIndexes,
-  ensureTable,
-  type MigrationDb,
-} from './ensure.ts'
+import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
-  await refuseTextIdentities(db)
   await ensureEnum(db, 'aal_level', ['aal1', 'aal2', 'aal3'])
   await ensureEnum(db, 'code_challenge_method', ['s256', 'plain'])
   await users(db)
   await identities(db)
-}
-
-/** Before November 2023 identities had a text key; only GoTrue itself can convert those. */
-async function refuseTextIdentities(db: MigrationDb): Promise<void> {
-  const { rows } = await sql`
-    select 1 from pg_attribute
-    where attrelid = to_regclass(format('%I.identities', current_schema()))
-      and attname = 'id' and atttypid <> 'uuid'::regtype
-  `.execute(db)
-  if (rows.length > 0) {
-    throw new Error(
-      'The tables found here were made by a GoTrue of before December 2023: start a newer one on this ' +
-        'database once, so that it makes identities.id a uuid, then start again.',
-    )
-  }
 }
 
 async function users(db: MigrationDb): Promise<void> {
@@ -72,18 +48,11 @@ async function users(db: MigrationDb): Promise<void> {
     deleted_at: 'timestamptz',
     is_anonymous: 'boolean not null default false',
   })
-  await ensureEmptyDefaults(db, 'users', [
-    ...linkTokens,
-    'email_change',
-    'phone_change',
-    'phone_change_token',
-  ])
   await ensureIndexes(db, [
-    'create unique index if not exists users_email_partial_key on users (email) where not is_sso_user',
+    'create unique index if not exists users_email_partial_key on users (email) where is_sso_user = false',
     'create index if not exists users_instance_id_idx on users (instance_id)',
     'create index if not exists users_instance_id_email_idx on users (instance_id, lower(email))',
     'create index if not exists users_is_anonymous_idx on users (is_anonymous)',
-    'create index if not exists postern_users_listing_idx on users (instance_id, created_at, id)',
     ...linkTokens.map(uniqueLinkToken),
   ])
 }

@@ -30,7 +30,6 @@ async function clients(db: MigrationDb): Promise<void> {
   })
   await ensureIndexes(db, [
     'create index if not exists oauth_clients_deleted_at_idx on oauth_clients (deleted_at)',
-    'create index if not exists postern_oauth_clients_created_at_idx on oauth_clients (created_at)',
   ])
 }
 
@@ -57,10 +56,6 @@ async function authorizations(db: MigrationDb): Promise<void> {
   await ensureIndexes(db, [
     `create index if not exists oauth_auth_pending_exp_idx on oauth_authorizations (expires_at)
       where status = 'pending'`,
-    `create index if not exists postern_oauth_authorizations_client_idx
-      on oauth_authorizations (client_id)`,
-    `create index if not exists postern_oauth_authorizations_user_idx
-      on oauth_authorizations (user_id)`,
   ])
 }
 
@@ -78,7 +73,4 @@ async function consents(db: MigrationDb): Promise<void> {
     },
     ['constraint oauth_consents_user_client_unique unique (user_id, client_id)'],
   )
-  await ensureIndexes(db, [
-    'create index if not exists postern_oauth_consents_client_idx on oauth_consents (client_id)',
-  ])
 }

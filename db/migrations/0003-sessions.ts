@@ -1,5 +1,5 @@
 /** Where people are signed in, how they proved it, and the refresh tokens of older sessions. */
-import { ensureEmptyDefaults, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
+import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
   await sessions(db)
@@ -45,7 +45,6 @@ async function refreshTokens(db: MigrationDb): Promise<void> {
     parent: "varchar(255) default ''",
     session_id: 'uuid references sessions (id) on delete cascade',
   })
-  await ensureEmptyDefaults(db, 'refresh_tokens', ['parent'])
   await ensureIndexes(db, [
     'create index if not exists refresh_tokens_instance_id_idx on refresh_tokens (instance_id)',
     `create index if not exists refresh_tokens_instance_id_user_id_idx

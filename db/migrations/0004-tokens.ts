@@ -1,12 +1,5 @@
 /** What proves an address once, and sign-ins on their way through a browser. */
-import {
-  ensureEmptyDefaults,
-  ensureEnum,
-  ensureIndexes,
-  ensureNullable,
-  ensureTable,
-  type MigrationDb,
-} from './ensure.ts'
+import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
   await ensureEnum(db, 'one_time_token_type', [
@@ -31,8 +24,6 @@ async function oneTimeTokens(db: MigrationDb): Promise<void> {
     relates_to: 'text not null',
     created_at: 'timestamp not null default now()',
     updated_at: 'timestamp not null default now()',
-    failed_attempts: 'smallint not null default 0',
-    expires_at: 'timestamptz',
   })
   await ensureIndexes(db, [
     `create unique index if not exists one_time_tokens_user_id_token_type_key
@@ -41,8 +32,6 @@ async function oneTimeTokens(db: MigrationDb): Promise<void> {
       on one_time_tokens using hash (token_hash)`,
     `create index if not exists one_time_tokens_relates_to_hash_idx
       on one_time_tokens using hash (relates_to)`,
-    `create index if not exists postern_one_time_tokens_created_at_idx
-      on one_time_tokens (created_at)`,
   ])
 }
 
@@ -66,8 +55,6 @@ async function flowState(db: MigrationDb): Promise<void> {
     linking_target_id: 'uuid',
     email_optional: 'boolean not null default false',
   })
-  await ensureNullable(db, 'flow_state', ['auth_code', 'code_challenge', 'code_challenge_method'])
-  await ensureEmptyDefaults(db, 'flow_state', ['provider_access_token', 'provider_refresh_token'])
   await ensureIndexes(db, [
     'create index if not exists idx_auth_code on flow_state (auth_code)',
     `create index if not exists idx_user_id_auth_method

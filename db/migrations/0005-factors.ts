@@ -1,11 +1,5 @@
 /** Second factors and passkeys. */
-import {
-  ensureEmptyDefaults,
-  ensureEnum,
-  ensureIndexes,
-  ensureTable,
-  type MigrationDb,
-} from './ensure.ts'
+import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
   await ensureEnum(db, 'factor_status', ['unverified', 'verified'])
@@ -32,7 +26,6 @@ async function factors(db: MigrationDb): Promise<void> {
     web_authn_aaguid: 'uuid',
     last_webauthn_challenge_data: 'jsonb',
   })
-  await ensureEmptyDefaults(db, 'mfa_factors', ['friendly_name', 'secret'])
   await ensureIndexes(db, [
     'create index if not exists mfa_factors_user_id_idx on mfa_factors (user_id)',
     'create index if not exists factor_id_created_at_idx on mfa_factors (user_id, created_at)',
@@ -54,10 +47,8 @@ async function challenges(db: MigrationDb): Promise<void> {
     otp_code: "text default ''",
     web_authn_session_data: 'jsonb',
   })
-  await ensureEmptyDefaults(db, 'mfa_challenges', ['otp_code'])
   await ensureIndexes(db, [
     'create index if not exists mfa_challenge_created_at_idx on mfa_challenges (created_at desc)',
-    'create index if not exists postern_mfa_challenges_factor_idx on mfa_challenges (factor_id)',
   ])
 }
 

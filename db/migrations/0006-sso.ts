@@ -69,8 +69,6 @@ async function samlRelayStates(db: MigrationDb): Promise<void> {
     'create index if not exists saml_relay_states_for_email_idx on saml_relay_states (for_email)',
     `create index if not exists saml_relay_states_created_at_idx
       on saml_relay_states (created_at desc)`,
-    `create index if not exists postern_saml_relay_states_flow_state_idx
-      on saml_relay_states (flow_state_id)`,
   ])
 }
 

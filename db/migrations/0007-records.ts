@@ -19,7 +19,5 @@ export async function up(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'schema_migrations', { version: 'varchar(14) not null primary key' })
   await ensureIndexes(db, [
     'create index if not exists audit_logs_instance_id_idx on audit_log_entries (instance_id)',
-    `create index if not exists postern_audit_log_entries_created_at_idx
-      on audit_log_entries (created_at, id)`,
   ])
 }

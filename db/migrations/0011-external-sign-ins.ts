@@ -1,6 +1,2 @@
-/** What an external sign-in keeps from its start for its callback: PKCE verifier, nonce, request token. */
-import { ensureTable, type MigrationDb } from './ensure.ts'
-
-export async function up(db: MigrationDb): Promise<void> {
-  await ensureTable(db, 'flow_state', { postern_secrets: 'text' })
-}
+/** Once added a column to flow_state; what it held has a table of its own since 0015. */
+export async function up(): Promise<void> {}

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 
-import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
+import { ensureIndexes, ensureTable, hasColumn, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
   await flows(db)
@@ -19,8 +19,8 @@ async function flows(db: MigrationDb): Promise<void> {
   })
   await ensureIndexes(db, [
     'create index if not exists postern_flows_session_id_idx on postern_flows (session_id)',
-    'create index if not exists postern_flow_state_linking_idx on flow_state (linking_target_id)',
   ])
+  if (!(await hasColumn(db, 'flow_state', 'postern_secrets'))) return
   // Which session began a linking flow was never written down, so those are begun again.
   await sql`insert into postern_flows (flow_id, secrets) select id, postern_secrets from flow_state
     where postern_secrets is not null and linking_target_id is null`.execute(db)
@@ -32,6 +32,7 @@ async function impersonations(db: MigrationDb): Promise<void> {
     session_id: 'uuid primary key references sessions (id) on delete cascade',
     impersonated_by: 'text not null',
   })
+  if (!(await hasColumn(db, 'sessions', 'postern_impersonated_by'))) return
   await sql`insert into postern_impersonations (session_id, impersonated_by)
     select id, postern_impersonated_by from sessions where postern_impersonated_by is not null`.execute(
     db,

@@ -11,14 +11,16 @@ export type Columns = Record<string, string>
 
 /** Makes the type, or adds the values an older one lacks. */
 export async function ensureEnum(db: MigrationDb, name: string, values: string[]): Promise<void> {
-  const found = await sql`
-    select 1 from pg_type where typname = ${name} and typnamespace = quote_ident(current_schema())::regnamespace
+  const { rows } = await sql<{ value: string | null }>`
+    select enumlabel as value from pg_type left join pg_enum on enumtypid = pg_type.oid
+    where typname = ${name} and typnamespace = quote_ident(current_schema())::regnamespace
   `.execute(db)
-  if (found.rows.length === 0) {
+  if (rows.length === 0) {
     await sql`create type ${sql.ref(name)} as enum (${sql.join(values.map(sql.lit))})`.execute(db)
     return
   }
-  for (const value of values) {
+  const present = rows.map((row) => row.value)
+  for (const value of values.filter((wanted) => !present.includes(wanted))) {
     await sql`alter type ${sql.ref(name)} add value if not exists ${sql.lit(value)}`.execute(db)
   }
 }
@@ -42,32 +44,15 @@ export async function ensureTable(
   }
 }
 
-/** Statements of the form `create index if not exists ...`. */
+/**
+ * Statements of the form `create index if not exists ...`. One whose index is there is not sent: even then it would wait
+ * for whoever writes to the table, and make all others wait.
+ */
 export async function ensureIndexes(db: MigrationDb, statements: string[]): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
-}
-
-/** Gives columns the default '' when they have none: GoTrue cannot read NULL there. */
-export async function ensureEmptyDefaults(db: MigrationDb, table: string, columns: string[]) {
-  const { rows } = await sql<{ name: string }>`
-    select attname as name from pg_attribute
-    where attrelid = ${relation(table)} and attname = any(${columns}) and not atthasdef
-  `.execute(db)
-  for (const { name } of rows) {
-    await sql`alter table ${sql.ref(table)} alter column ${sql.ref(name)} set default ''`.execute(
-      db,
-    )
-  }
-}
-
-/** Lets columns be null that GoTrue once required and no longer does. */
-export async function ensureNullable(db: MigrationDb, table: string, columns: string[]) {
-  const { rows } = await sql<{ name: string }>`
-    select attname as name from pg_attribute
-    where attrelid = ${relation(table)} and attname = any(${columns}) and attnotnull
-  `.execute(db)
-  for (const { name } of rows) {
-    await sql`alter table ${sql.ref(table)} alter column ${sql.ref(name)} drop not null`.execute(db)
+  for (const statement of statements) {
+    const name = /if not exists (\w+)/.exec(statement)?.[1] ?? ''
+    const { rows } = await sql`select 1 where ${relation(name)} is not null`.execute(db)
+    if (rows.length === 0) await sql.raw(statement).execute(db)
   }
 }
 
@@ -80,6 +65,10 @@ export async function ensureFunction(db: MigrationDb, name: string, rest: string
   if (found.rows.length === 0) {
     await sql`create function ${sql.ref(name)}() ${sql.raw(rest)}`.execute(db)
   }
+}
+
+export async function hasColumn(db: MigrationDb, table: string, name: string): Promise<boolean> {
+  return (await columnsOf(db, table)).has(name)
 }
 
 async function createTable(

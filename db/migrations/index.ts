@@ -1,6 +1,7 @@
 /**
  * Every migration by name, in order. They work on the schema that comes first on the search path,
- * and none is changed once it has been released: what is missing later goes into a new one.
+ * and none is changed once it has been released: what is missing later goes into a new one. What a later one takes out
+ * of GoTrue's tables is taken out of the earlier ones, too, so that nobody's tables get it and lose it again.
  */
 import type { Migration } from 'kysely/migration'
 
@@ -25,6 +26,9 @@ import * as encryptionProbe from './0018-encryption-probe.ts'
 import * as events from './0020-events.ts'
 import * as webhooks from './0021-webhooks.ts'
 import * as mailDelivery from './0022-mail-delivery.ts'
+import * as ownColumns from './0024-own-columns.ts'
+import * as takeover from './0025-takeover.ts'
+import * as gotrueLevel from './0026-gotrue-level.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -48,4 +52,7 @@ export const migrations: Record<string, Migration> = {
   '0020-events': events,
   '0021-webhooks': webhooks,
   '0022-mail-delivery': mailDelivery,
+  '0024-own-columns': ownColumns,
+  '0025-takeover': takeover,
+  '0026-gotrue-level': gotrueLevel,
 }
