@@ -52,6 +52,7 @@ import schemaCompilers from './plugins/schema-compilers.ts'
 import sessionPolicy from './plugins/session-policy.ts'
 import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
+import takeover from './plugins/takeover.ts'
 import telemetry from './plugins/telemetry.ts'
 import webauthn from './plugins/webauthn.ts'
 import adminRoutes from './routes/admin/index.ts'
@@ -70,7 +71,7 @@ const platform = [
   ...[telemetry, schemaCompilers, apiErrors, bodyParser],
   ...[httpHeaders, requestDuration, clientIp, audience, rateLimits, openapi],
   // The database, the way out to other servers, and work in the background.
-  ...[pool, db, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
+  ...[pool, db, takeover, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
   ...[signingKeys, encryptionProbe, jwt, sessionPolicy, bearerAuth],
   ...[requestLog, captcha, passwords, webauthn],

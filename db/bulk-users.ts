@@ -78,16 +78,25 @@ export async function tuneBulkLoad(trx: Trx): Promise<void> {
   await sql`set local gin_pending_list_limit = '32MB'`.execute(trx)
 }
 
+/** GoTrue reads no null in these, and its own tables have no default for them. */
+const emptyColumns = [
+  'confirmation_token',
+  'recovery_token',
+  'email_change_token_new',
+  'email_change',
+] as const
+
 /** Returns the ids that are new; the others, or their addresses, belong to somebody already. */
 export async function insertBulkUsers(trx: Trx, users: BulkUser[]): Promise<Set<string>> {
   const columns = Object.keys(userTypes) as (keyof BulkUser)[]
   const rows = await trx
     .insertInto('users')
-    .columns(['instance_id', ...columns])
+    .columns(['instance_id', ...emptyColumns, ...columns])
     .expression((eb) =>
       eb
         .selectFrom(recordset<BulkUser>(users, userTypes))
         .select(sql`${nilUuid}::uuid`.as('instance_id'))
+        .select(emptyColumns.map((column) => sql<string>`''`.as(column)))
         .select(columns),
     )
     .onConflict((conflict) => conflict.doNothing())

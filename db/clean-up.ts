@@ -98,7 +98,17 @@ export function deleteExpiredOneTimeTokens(db: Db, expiredBefore: Date, limit: n
     .selectFrom('one_time_tokens')
     .select('id')
     .where('created_at', '<', utc(expiredBefore))
-    .where((eb) => eb.or([eb('expires_at', '<', expiredBefore), eb('expires_at', 'is', null)]))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('postern_one_time_tokens')
+            .select('token_id')
+            .whereRef('token_id', '=', 'one_time_tokens.id')
+            .where('expires_at', '>=', expiredBefore),
+        ),
+      ),
+    )
     .orderBy('created_at')
   return count(db.deleteFrom('one_time_tokens').where('id', '=', chosen(old, limit)))
 }

@@ -27,6 +27,9 @@ import type { SessionsTable } from './sessions.ts'
 import type { SigningKeysTable } from './signing-keys.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { DecoyTokensTable } from './token-guesses.ts'
+import type { TakeoverTable } from './takeover.ts'
+import type { TokenDetailsTable } from './token-life.ts'
+import type { UserTokenColumns } from './user-tokens.ts'
 import type { UsersTable } from './users.ts'
 import type { PasskeyChallengesTable, WebauthnChallengesTable } from './webauthn-challenges.ts'
 import type { WebauthnCredentialsTable } from './webauthn-credentials.ts'
@@ -52,18 +55,20 @@ export interface Database {
   postern_imports: ImportsTable
   postern_known_devices: KnownDevicesTable
   postern_mail_messages: MailMessagesTable
+  postern_one_time_tokens: TokenDetailsTable
   postern_passkey_challenges: PasskeyChallengesTable
   postern_pending_sign_ups: PendingSignUpsTable
   postern_recovery_codes: RecoveryCodesTable
   postern_send_intervals: SendIntervalsTable
   postern_send_quotas: SendQuotasTable
   postern_signing_keys: SigningKeysTable
+  postern_takeover: TakeoverTable
   postern_throttles: ThrottlesTable
   postern_webhook_deliveries: WebhookDeliveriesTable
   postern_webhooks: WebhooksTable
   refresh_tokens: RefreshTokensTable
   sessions: SessionsTable
-  users: UsersTable
+  users: UsersTable & UserTokenColumns
   webauthn_challenges: WebauthnChallengesTable
   webauthn_credentials: WebauthnCredentialsTable
 }

@@ -1,19 +1,11 @@
-import { type Generated, sql } from 'kysely'
+import { type QueryCreator, sql } from 'kysely'
 
-import type { Db, Trx } from './database.ts'
+import type { Database, Db, Trx } from './database.ts'
 import { preparedWrite, type ValueOf } from './prepared-statement.ts'
+import { isLive, type Lifetimes } from './token-life.ts'
+import { clearSpent, mirrorToken, type TokenType } from './user-tokens.ts'
 
-export const tokenTypes = [
-  'confirmation_token',
-  'reauthentication_token',
-  'recovery_token',
-  'email_change_token_new',
-  'email_change_token_current',
-  'phone_change_token',
-] as const
-
-/** What a token is good for: GoTrue's enum, one live token per person and type. */
-export type TokenType = (typeof tokenTypes)[number]
+export type { TokenType } from './user-tokens.ts'
 
 export interface OneTimeTokensTable {
   id: string
@@ -23,12 +15,7 @@ export interface OneTimeTokensTable {
   relates_to: string
   created_at: Date
   updated_at: Date
-  expires_at: Date | null
-  failed_attempts: Generated<number>
 }
-
-/** After this many wrong codes the token is void (RFC 6238 §5.2 asks for such a bound). */
-export const maxFailedAttempts = 10
 
 export interface NewToken {
   user_id: string
@@ -37,6 +24,8 @@ export interface NewToken {
   /** The address the code was sent to, in its stored form. */
   relates_to: string
   expires_at: Date
+  /** Written to the person's columns as well, where GoTrue looks. */
+  mirrored: boolean
 }
 
 export interface TokenRow {
@@ -51,25 +40,44 @@ export const tokenColumns = ['id', 'user_id', 'token_type', 'token_hash', 'relat
 
 const putRow = preparedWrite((db, value: ValueOf<NewToken & { now: Date }>) =>
   db
-    .insertInto('one_time_tokens')
-    .values({
-      id: sql`gen_random_uuid()`,
-      user_id: value('user_id'),
-      token_type: value('token_type'),
-      token_hash: value('token_hash'),
-      relates_to: value('relates_to'),
-      expires_at: value('expires_at'),
-      created_at: value('now'),
-      updated_at: value('now'),
-    })
+    .with('put', (eb) =>
+      eb
+        .insertInto('one_time_tokens')
+        .values({
+          id: sql`gen_random_uuid()`,
+          user_id: value('user_id'),
+          token_type: value('token_type'),
+          token_hash: value('token_hash'),
+          relates_to: value('relates_to'),
+          created_at: value('now'),
+          updated_at: value('now'),
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['user_id', 'token_type']).doUpdateSet((of) => ({
+            token_hash: of.ref('excluded.token_hash'),
+            relates_to: of.ref('excluded.relates_to'),
+            created_at: of.ref('excluded.created_at'),
+            updated_at: of.ref('excluded.updated_at'),
+          })),
+        )
+        .returning('id'),
+    )
+    .with('mirror', (eb) => mirrorToken(eb, value))
+    .insertInto('postern_one_time_tokens')
+    .columns(['token_id', 'expires_at', 'failed_attempts'])
+    .expression((eb) =>
+      eb
+        .selectFrom('put')
+        .select([
+          'put.id as token_id',
+          sql<Date>`${value('expires_at')}::timestamptz`.as('expires_at'),
+          sql<number>`0`.as('failed_attempts'),
+        ]),
+    )
     .onConflict((conflict) =>
-      conflict.columns(['user_id', 'token_type']).doUpdateSet((eb) => ({
-        token_hash: eb.ref('excluded.token_hash'),
-        relates_to: eb.ref('excluded.relates_to'),
+      conflict.column('token_id').doUpdateSet((eb) => ({
         expires_at: eb.ref('excluded.expires_at'),
         failed_attempts: sql.lit(0),
-        created_at: eb.ref('excluded.created_at'),
-        updated_at: eb.ref('excluded.updated_at'),
       })),
     ),
 )
@@ -79,60 +87,90 @@ export async function putToken(db: Db, token: NewToken, now: Date): Promise<void
   await putRow(db, { ...token, now })
 }
 
-/** Spends the token with this hash, and of this address if one is given; undefined when there is none that is live. */
-export function takeToken(
-  trx: Trx,
-  types: readonly TokenType[],
-  { tokenHash, address }: { tokenHash: string; address?: string | undefined },
-  now: Date,
-): Promise<TokenRow | undefined> {
-  return trx
-    .deleteFrom('one_time_tokens')
-    .where('token_hash', '=', tokenHash)
-    .where('token_type', 'in', types)
-    .where('expires_at', '>', now)
-    .where('failed_attempts', '<', maxFailedAttempts)
-    .$if(address !== undefined, (query) => query.where('relates_to', '=', address ?? ''))
-    .returning(tokenColumns)
-    .executeTakeFirst()
+/** What tells a live link: the hashes under which it may be stored. */
+export interface LinkKey {
+  types: readonly TokenType[]
+  hashes: readonly string[]
+  /** That it went to, if it is to be held against one. */
+  address?: string | undefined
 }
 
-/** Reads the token with this hash without spending it: for pages that only show it. */
+/** Spends the token with one of these hashes; undefined when there is none that is live. */
+export function takeToken(
+  trx: Trx,
+  { types, hashes, address }: LinkKey,
+  lifetimes: Lifetimes,
+  now: Date,
+): Promise<TokenRow | undefined> {
+  return spend(trx, (db) =>
+    db
+      .deleteFrom('one_time_tokens')
+      .where('token_hash', 'in', hashes)
+      .where('token_type', 'in', types)
+      .where((eb) => isLive(eb, lifetimes, now))
+      .$if(address !== undefined, (query) => query.where('relates_to', '=', address ?? '')),
+  )
+}
+
+/** Reads the token without spending it: for pages that only show it. */
 export function findToken(
   db: Db,
-  types: readonly TokenType[],
-  tokenHash: string,
+  { types, hashes }: LinkKey,
+  lifetimes: Lifetimes,
   now: Date,
 ): Promise<TokenRow | undefined> {
   return db
     .selectFrom('one_time_tokens')
     .select(tokenColumns)
-    .where('token_hash', '=', tokenHash)
+    .where('token_hash', 'in', hashes)
     .where('token_type', 'in', types)
-    .where('expires_at', '>', now)
-    .where('failed_attempts', '<', maxFailedAttempts)
+    .where((eb) => isLive(eb, lifetimes, now))
     .executeTakeFirst()
 }
 
 export async function deleteToken(trx: Trx, id: string): Promise<void> {
-  await trx.deleteFrom('one_time_tokens').where('id', '=', id).execute()
+  await spend(trx, (db) => db.deleteFrom('one_time_tokens').where('id', '=', id))
 }
 
 /** Voids the person's tokens, or those of the given types; with all of them what waits for one. */
 export async function deleteTokens(db: Db, userId: string, types?: readonly TokenType[]) {
   if (types) {
-    await db
-      .deleteFrom('one_time_tokens')
-      .where('user_id', '=', userId)
-      .where('token_type', 'in', types)
-      .execute()
+    await spend(db, (of) =>
+      of
+        .deleteFrom('one_time_tokens')
+        .where('user_id', '=', userId)
+        .where('token_type', 'in', types),
+    )
     return
   }
   await db
     .with('dropped', (eb) =>
       eb.deleteFrom('postern_pending_sign_ups').where('user_id', '=', userId),
     )
-    .deleteFrom('one_time_tokens')
-    .where('user_id', '=', userId)
+    .with('spent', (eb) =>
+      eb
+        .deleteFrom('one_time_tokens')
+        .where('user_id', '=', userId)
+        .returning(['user_id', 'token_type']),
+    )
+    .with('cleared', (eb) => clearSpent(eb))
+    .selectFrom('spent')
+    .select('spent.token_type')
     .execute()
+}
+
+type Deletion = ReturnType<typeof deletion>
+const deletion = (db: QueryCreator<Database>) => db.deleteFrom('one_time_tokens')
+
+/** Deletes and returns the token, and empties the column in which GoTrue would find it. */
+export function spend(
+  db: Db,
+  remove: (db: QueryCreator<Database>) => Deletion,
+): Promise<TokenRow | undefined> {
+  return db
+    .with('spent', (eb) => remove(eb).returning(tokenColumns))
+    .with('cleared', (eb) => clearSpent(eb))
+    .selectFrom('spent')
+    .select(tokenColumns)
+    .executeTakeFirst()
 }

@@ -1,6 +1,8 @@
 /** One-time tokens of phone numbers whose codes somebody else judges. */
 import type { Db, Trx } from './database.ts'
-import { type TokenRow, type TokenType, tokenColumns } from './one-time-tokens.ts'
+import { spend, type TokenRow, tokenColumns } from './one-time-tokens.ts'
+import { isLive, type Lifetimes } from './token-life.ts'
+import type { TokenType } from './user-tokens.ts'
 
 /** The last token sent to an address, live or not. Served by one_time_tokens_relates_to_hash_idx. */
 export function findNewestToken(
@@ -22,13 +24,14 @@ export function findNewestToken(
 export function takeFoundToken(
   trx: Trx,
   { id, token_hash }: TokenRow,
+  lifetimes: Lifetimes,
   now: Date,
 ): Promise<TokenRow | undefined> {
-  return trx
-    .deleteFrom('one_time_tokens')
-    .where('id', '=', id)
-    .where('token_hash', '=', token_hash)
-    .where('expires_at', '>', now)
-    .returning(tokenColumns)
-    .executeTakeFirst()
+  return spend(trx, (db) =>
+    db
+      .deleteFrom('one_time_tokens')
+      .where('id', '=', id)
+      .where('token_hash', '=', token_hash)
+      .where((eb) => isLive(eb, lifetimes, now)),
+  )
 }

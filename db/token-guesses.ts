@@ -2,12 +2,9 @@
 import { type Generated, type QueryCreator, sql } from 'kysely'
 
 import type { Database, Trx } from './database.ts'
-import {
-  maxFailedAttempts,
-  type TokenRow,
-  type TokenType,
-  tokenColumns,
-} from './one-time-tokens.ts'
+import { type LinkKey, type TokenRow, tokenColumns } from './one-time-tokens.ts'
+import { isLive, type Lifetimes, maxFailedAttempts } from './token-life.ts'
+import type { TokenType } from './user-tokens.ts'
 
 /** Rows that are written in place of a token that is not there. */
 export interface DecoyTokensTable {
@@ -24,6 +21,7 @@ export interface GuessedAt {
   address: string
   /** The decoy of this address, for when no token went there. */
   decoySlot: number
+  lifetimes: Lifetimes
 }
 
 /**
@@ -33,19 +31,33 @@ export interface GuessedAt {
 export function countTokenGuess(
   trx: Trx,
   types: readonly TokenType[],
-  { address, decoySlot }: GuessedAt,
+  { address, decoySlot, lifetimes }: GuessedAt,
   now: Date,
 ): Promise<TokenRow[]> {
   return trx
-    .with('counted', (cte) =>
+    .with('live', (cte) =>
       cte
-        .updateTable('one_time_tokens')
-        .set({ failed_attempts: sql`failed_attempts + 1` })
+        .selectFrom('one_time_tokens')
+        .select(tokenColumns)
         .where('relates_to', '=', address)
         .where('token_type', 'in', types)
-        .where('expires_at', '>', now)
-        .where('failed_attempts', '<', maxFailedAttempts)
-        .returning(tokenColumns),
+        .where((eb) => isLive(eb, lifetimes, now))
+        .forUpdate(),
+    )
+    .with('counted', (cte) =>
+      cte
+        .insertInto('postern_one_time_tokens')
+        .columns(['token_id', 'failed_attempts'])
+        .expression((eb) =>
+          eb.selectFrom('live').select(['live.id as token_id', sql<number>`1`.as('tries')]),
+        )
+        .onConflict((conflict) =>
+          conflict
+            .column('token_id')
+            .doUpdateSet({ failed_attempts: sql`postern_one_time_tokens.failed_attempts + 1` })
+            .where('postern_one_time_tokens.failed_attempts', '<', maxFailedAttempts),
+        )
+        .returning('token_id as id'),
     )
     .with('decoy', (cte) =>
       cte
@@ -54,8 +66,9 @@ export function countTokenGuess(
         .where('slot', '=', decoySlot)
         .where((eb) => eb.not(eb.exists(eb.selectFrom('counted').select('counted.id')))),
     )
-    .selectFrom('counted')
-    .select(tokenColumns)
+    .selectFrom('live')
+    .innerJoin('counted', 'counted.id', 'live.id')
+    .select(['live.id', 'live.user_id', 'live.token_type', 'live.token_hash', 'live.relates_to'])
     .execute()
 }
 
@@ -66,11 +79,12 @@ export function countTokenGuess(
 export async function lockOwnersAt(
   trx: Trx,
   types: readonly TokenType[],
-  { address, decoySlot }: GuessedAt,
+  { address, decoySlot, lifetimes }: GuessedAt,
   now: Date,
 ): Promise<void> {
+  const sentTo = { types, column: 'relates_to', values: [address] } as const
   await trx
-    .with('owners', (cte) => selectOwners(cte, types, 'relates_to', address, now))
+    .with('owners', (cte) => selectOwners(cte, sentTo, lifetimes, now))
     .with('decoy', (cte) =>
       cte
         .selectFrom('postern_decoy_tokens')
@@ -88,18 +102,24 @@ export async function lockOwnersAt(
 /** Locks the person whose live token has this hash, for the same reason. */
 export async function lockOwnerOfLink(
   trx: Trx,
-  types: readonly TokenType[],
-  tokenHash: string,
+  { types, hashes }: LinkKey,
+  lifetimes: Lifetimes,
   now: Date,
 ): Promise<void> {
-  await selectOwners(trx, types, 'token_hash', tokenHash, now).execute()
+  const link = { types, column: 'token_hash', values: hashes } as const
+  await selectOwners(trx, link, lifetimes, now).execute()
+}
+
+interface Wanted {
+  types: readonly TokenType[]
+  column: 'token_hash' | 'relates_to'
+  values: readonly string[]
 }
 
 function selectOwners(
   db: Pick<QueryCreator<Database>, 'selectFrom'>,
-  types: readonly TokenType[],
-  column: 'token_hash' | 'relates_to',
-  value: string,
+  { types, column, values }: Wanted,
+  lifetimes: Lifetimes,
   now: Date,
 ) {
   return db
@@ -109,9 +129,9 @@ function selectOwners(
       eb
         .selectFrom('one_time_tokens')
         .select('user_id')
-        .where(column, '=', value)
+        .where(column, 'in', values)
         .where('token_type', 'in', types)
-        .where('expires_at', '>', now),
+        .where((of) => isLive(of, lifetimes, now)),
     )
     .orderBy('users.id')
     .forUpdate()

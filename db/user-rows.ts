@@ -58,6 +58,11 @@ const insertion = (db: Pick<Db, 'insertInto'>, value: ValueOf<NewRow>) =>
       phone_confirmed_at: value('phone_confirmed_at'),
       banned_until: value('banned_until'),
       instance_id: nilUuid,
+      // GoTrue reads no null in these, and its own tables have no default for them.
+      confirmation_token: sql.lit(''),
+      recovery_token: sql.lit(''),
+      email_change_token_new: sql.lit(''),
+      email_change: sql.lit(''),
       raw_app_meta_data: value('app'),
       raw_user_meta_data: value('user'),
       created_at: value('now'),

@@ -2,6 +2,7 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
+import { searchedName } from './own-indexes.ts'
 import { preparedRow, type ValueOf } from './prepared-statement.ts'
 import { nilUuid } from './users.ts'
 
@@ -75,7 +76,7 @@ function matches(
   const conditions = {
     email: () => eb('users.email', 'like', value('email')),
     phone: () => eb('users.phone', 'like', value('phone')),
-    name: () => sql<SqlBool>`lower(users.postern_name) like ${value('name')}`,
+    name: () => sql<SqlBool>`${sql.raw(searchedName)} like ${value('name')}`,
     id: () => eb('users.id', '=', value('id')),
     owner: () => isOwner(value),
   }

@@ -152,11 +152,18 @@ async function anonymousUser(db: Db, created_at: Date): Promise<string> {
 }
 
 /** Of a person of its own, who may have only one of a kind. */
-async function oneTimeToken(db: Db, times: { created_at: Date; expires_at: Date }) {
+async function oneTimeToken(
+  db: Db,
+  { created_at, expires_at }: { created_at: Date; expires_at: Date },
+) {
   const user_id = await anonymousUser(db, ago(hour))
-  const row = { id: id(), user_id, token_type: 'recovery_token' as const, ...times }
+  const row = { id: id(), user_id, token_type: 'recovery_token' as const, created_at }
   await db
     .insertInto('one_time_tokens')
-    .values({ ...row, token_hash: id(), relates_to: id(), updated_at: times.created_at })
+    .values({ ...row, token_hash: id(), relates_to: id(), updated_at: created_at })
+    .execute()
+  await db
+    .insertInto('postern_one_time_tokens')
+    .values({ token_id: row.id, expires_at, failed_attempts: 0 })
     .execute()
 }

@@ -15,7 +15,8 @@ import {
 } from './sms-otp.ts'
 import { judgeSmsCode, takeSmsCode } from './sms-otp-check.ts'
 import { gate, gateSignIn } from './throttle.ts'
-import { createToken, findLink, isPkce, newCode, takeCode, takeLink } from './tokens.ts'
+import { isPkce } from './token-forms.ts'
+import { createToken, findLink, newCode, takeCode, takeLink } from './tokens.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -23,9 +24,15 @@ declare module 'fastify' {
   }
 }
 
-type Needs = 'config' | 'encryption' | 'mailer' | 'redirects' | 'sendLimits' | 'sms'
+type Needs = (typeof needs)[number]
 
-function createOtp({ config, encryption, mailer, redirects, sendLimits, sms }: House<Needs>) {
+const needs = [
+  ...(['config', 'encryption', 'mailer', 'redirects', 'sendLimits', 'sms'] as const),
+  'takeover',
+] as const
+
+function createOtp(needed: House<Needs>) {
+  const { config, encryption, mailer, redirects, sendLimits, sms, takeover } = needed
   const tokenKey = encryption.deriveKey('one-time tokens')
   const gateKeys = {
     password: encryption.deriveKey('sign-in throttle'),
@@ -36,14 +43,16 @@ function createOtp({ config, encryption, mailer, redirects, sendLimits, sms }: H
   const deviceKey = encryption.deriveKey('known devices')
   const pace = createPace()
   const keys = { tokenKey, gateKeys, deviceKey }
-  const house = { config, mailer, redirects, sendLimits, sms, pace, ...keys }
-  const tokens = bindSteps(house, { createToken, takeCode })
+  const lifetimes = { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP }
+  const policy = { ...keys, lifetimes, isShared: takeover.isShared }
+  const house = { config, mailer, redirects, sendLimits, sms, pace, ...policy }
+  const tokens = bindSteps(house, { createToken, takeCode, takeLink, findLink })
   const links = bindSteps(house, { linkContext, createLink, createNonce })
   const sending = { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }
   const texts = bindSteps(house, sending)
   const checks = bindSteps(house, { judgeSmsCode, takeSmsCode, gate, gateSignIn, deviceHash })
   return {
-    ...{ newCode, ...tokens, takeLink, findLink, isPkce },
+    ...{ newCode, ...tokens, isPkce },
     ...{ linkKinds, flowMethodOf, linkSeconds: config.AUTH_MAILER_OTP_EXP, ...links },
     ...{ smsSeconds: smsSeconds(house), ...texts, ...checks },
   }
@@ -51,6 +60,6 @@ function createOtp({ config, encryption, mailer, redirects, sendLimits, sms }: H
 
 export default definePlugin({
   name: 'otp',
-  needs: ['config', 'encryption', 'mailer', 'redirects', 'sendLimits', 'sms'],
+  needs,
   create: createOtp,
 })

@@ -44,7 +44,7 @@ type Check = NonNullable<Sms['verify']>
  * when that does not answer.
  */
 export async function judgeSmsCode(
-  { sms, tokenKey }: { sms: Sms } & TokenPolicy,
+  { sms, ...policy }: { sms: Sms } & TokenPolicy,
   db: Db,
   typed: TypedCode,
   now: Date,
@@ -52,7 +52,7 @@ export async function judgeSmsCode(
   const fixed = sms.testOtp(typed.phone, now)
   if (fixed !== undefined && equal(fixed, typed.code)) return { by: 'operator' }
   if (!sms.verify) return { by: 'us' }
-  return { by: 'provider', token: await askProvider({ tokenKey }, db, sms.verify, typed, now) }
+  return { by: 'provider', token: await askProvider(policy, db, sms.verify, typed, now) }
 }
 
 /** Spends the code. Undefined for a wrong, late or used one: the guess is counted, so commit before refusing. */
@@ -74,7 +74,7 @@ export async function takeSmsCode(
   }
   if (!judgement.token) return undefined
   await lockUser(trx, judgement.token.user_id)
-  return takeFoundToken(trx, judgement.token, now)
+  return takeFoundToken(trx, judgement.token, house.lifetimes, now)
 }
 
 /** The provider's word counts for what we asked it to send, for as many guesses as our own codes allow. */

@@ -1,9 +1,5 @@
-/**
- * One-time tokens: the digits we mail or text, and the link that carries the same proof.
- * The link token is a keyed hash of type, address and code, so both forms prove one thing and are spent together.
- * The database holds a hash of the link token: a leaked table opens no account and no code can be searched offline.
- */
-import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+/** One-time tokens: the digits we mail or text, and the link that carries the same proof. They are spent together. */
+import { createHmac, randomInt } from 'node:crypto'
 
 import type { Db, Trx } from '../../../db/database.ts'
 import {
@@ -14,6 +10,7 @@ import {
   type TokenType,
   takeToken,
 } from '../../../db/one-time-tokens.ts'
+import type { Lifetimes } from '../../../db/token-life.ts'
 import {
   countTokenGuess,
   decoyTokens,
@@ -21,16 +18,17 @@ import {
   lockOwnerOfLink,
   lockOwnersAt,
 } from '../../../db/token-guesses.ts'
+import { hashesOf, isOfCode, newForm, type TokenForms } from './token-forms.ts'
 
-export interface TokenPolicy {
-  /** Of the hash that makes a link token from a code. */
-  tokenKey: Buffer
+export interface TokenPolicy extends TokenForms {
+  /** Of tokens that GoTrue made. */
+  lifetimes: Lifetimes
 }
 
 export interface OneTimeToken {
   /** Decimal digits, to be typed. */
   code: string
-  /** 64 hex digits, to be carried by a link; `pkce_` in front when the link ends in an auth code. */
+  /** Hex digits, to be carried by a link; `pkce_` in front when the link ends in an auth code. */
   linkToken: string
 }
 
@@ -46,8 +44,6 @@ export interface TokenRequest {
   code?: string
 }
 
-const pkcePrefix = 'pkce_'
-
 export function newCode(digits: number): string {
   return randomInt(10 ** digits)
     .toString()
@@ -56,20 +52,21 @@ export function newCode(digits: number): string {
 
 /** Replaces the token of this type that the person may have; the old one is void from now on. */
 export async function createToken(
-  { tokenKey }: TokenPolicy,
+  policy: TokenPolicy,
   db: Db,
   request: TokenRequest,
   now: Date,
 ): Promise<OneTimeToken> {
   const { userId, type, address, digits, ttlSeconds, pkce } = request
   const code = request.code ?? newCode(digits)
-  const linkToken = (pkce ? pkcePrefix : '') + secretOf(tokenKey, type, address, code)
+  const { linkToken, stored } = newForm(policy, { type, address, code }, pkce)
   const token = {
     user_id: userId,
     token_type: type,
-    token_hash: sha256(linkToken),
+    token_hash: stored,
     relates_to: address,
     expires_at: new Date(now.getTime() + ttlSeconds * 1000),
+    mirrored: policy.isShared,
   }
   await putToken(db, token, now)
   return { code, linkToken }
@@ -80,7 +77,7 @@ export async function createToken(
  * Undefined for a wrong, old or used one: the guess is counted, so the caller must commit before it refuses.
  */
 export async function takeCode(
-  { tokenKey }: TokenPolicy,
+  policy: TokenPolicy,
   trx: Trx,
   types: readonly TokenType[],
   address: string,
@@ -88,63 +85,42 @@ export async function takeCode(
   now: Date,
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
-  const at = guessedAt({ tokenKey }, address)
+  const at = guessedAt(policy, address)
   await lockOwnersAt(trx, types, at, now)
   const rows = await countTokenGuess(trx, types, at, now)
-  const row = rows.find((candidate) => matches(tokenKey, candidate, address, code))
+  const row = rows.find((candidate) => isOfCode(policy, candidate, address, code))
   if (row) await deleteToken(trx, row.id)
   return row
 }
 
 /** Guesses at one address always meet the same decoy, as guesses at one token meet the same token. */
-export function guessedAt({ tokenKey }: TokenPolicy, address: string): GuessedAt {
+export function guessedAt({ tokenKey, lifetimes }: TokenPolicy, address: string): GuessedAt {
   const hash = createHmac('sha256', tokenKey).update(`decoy\n${address}`).digest()
-  return { address, decoySlot: hash.readUInt32BE() % decoyTokens }
+  return { address, decoySlot: hash.readUInt32BE() % decoyTokens, lifetimes }
 }
 
 /** Spends a link. Undefined for a wrong, old or used one, and for one that went to another address than is named. */
 export async function takeLink(
+  { lifetimes }: TokenPolicy,
   trx: Trx,
   types: readonly TokenType[],
   { linkToken, email }: { linkToken: string; email?: string },
   now: Date,
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
-  const tokenHash = sha256(linkToken)
-  await lockOwnerOfLink(trx, types, tokenHash, now)
-  return takeToken(trx, types, { tokenHash, address: email }, now)
+  const key = { types, hashes: hashesOf(linkToken), address: email }
+  await lockOwnerOfLink(trx, key, lifetimes, now)
+  return takeToken(trx, key, lifetimes, now)
 }
 
 /** Reads what a link is for without spending it. */
 export async function findLink(
+  { lifetimes }: TokenPolicy,
   db: Db,
   types: readonly TokenType[],
   linkToken: string,
   now: Date,
 ): Promise<TokenRow | undefined> {
-  return types.length === 0 ? undefined : findToken(db, types, sha256(linkToken), now)
-}
-
-/** Whether the link ends in an auth code. */
-export function isPkce(linkToken: string): boolean {
-  return linkToken.startsWith(pkcePrefix)
-}
-
-function secretOf(key: Buffer, type: TokenType, address: string, code: string): string {
-  // Six digits repeat across people and purposes, so both are part of what is hashed.
-  return createHmac('sha256', key).update(`${type}\n${address}\n${code}`).digest('hex')
-}
-
-function matches(key: Buffer, row: TokenRow, address: string, code: string): boolean {
-  const secret = secretOf(key, row.token_type, address, code)
-  return [secret, pkcePrefix + secret].some((link) => equal(sha256(link), row.token_hash))
-}
-
-function sha256(value: string): string {
-  return createHash('sha256').update(value).digest('hex')
-}
-
-function equal(left: string, right: string): boolean {
-  const [a, b] = [Buffer.from(left), Buffer.from(right)]
-  return a.length === b.length && timingSafeEqual(a, b)
+  if (types.length === 0) return undefined
+  return findToken(db, { types, hashes: hashesOf(linkToken) }, lifetimes, now)
 }

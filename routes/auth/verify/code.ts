@@ -11,7 +11,7 @@ type Offer =
   | { type: string; phone: string; aud: string; code: string }
 
 /** Codes are short and made of digits. */
-const isLinkToken = (token: string) => /^(?:[0-9a-f]{64}$|pkce_)/.test(token)
+const isLinkToken = (token: string) => /^(?:[0-9a-f]{56}$|[0-9a-f]{64}$|pkce_)/.test(token)
 
 /** A typed code, or a link's token that an app hands over itself, for a session. */
 export function codeVerification(fastify: FastifyInstance) {

@@ -82,9 +82,11 @@ suite('a password that needs a code', () => {
     await refused(late)
     const good = await codeOf(ann)
     await server.app.db
-      .updateTable('one_time_tokens')
+      .updateTable('postern_one_time_tokens')
       .set({ expires_at: new Date(Date.now() - 1) })
-      .where('user_id', '=', ann.user.id)
+      .where('token_id', 'in', (eb) =>
+        eb.selectFrom('one_time_tokens').select('id').where('user_id', '=', ann.user.id),
+      )
       .execute()
     await refused(good)
     t.diagnostic('a code that was replaced is refused as well')

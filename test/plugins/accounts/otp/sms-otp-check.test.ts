@@ -17,7 +17,9 @@ test('a sign-up while the provider is asked voids its answer: the password is an
     const typed = { type, phone, aud: app.config.AUTH_JWT_AUD, code: '482910' } as const
     const now = new Date()
     const sms = { testOtp: () => undefined, verify: () => meanwhile().then(() => true) }
-    const judgement = await judgeSmsCode({ sms, tokenKey: randomBytes(32) }, db, typed, now)
+    const lifetimes = { mailSeconds: 60, smsSeconds: 60 }
+    const policy = { tokenKey: randomBytes(32), lifetimes, isShared: false }
+    const judgement = await judgeSmsCode({ sms, ...policy }, db, typed, now)
     return db.transaction().execute((trx) => otp.takeSmsCode(trx, typed, judgement, now))
   }
 

@@ -1,0 +1,96 @@
+/**
+ * GoTrue compares a typed code with a column of the person, and counts its life from when it was sent. In a database
+ * that it reads as well, these columns say what one_time_tokens says; a token that is spent is emptied there always.
+ */
+import { type Generated, type QueryCreator, sql } from 'kysely'
+
+import type { Database } from './database.ts'
+import type { ValueOf } from './prepared-statement.ts'
+
+export const tokenTypes = [
+  'confirmation_token',
+  'reauthentication_token',
+  'recovery_token',
+  'email_change_token_new',
+  'email_change_token_current',
+  'phone_change_token',
+] as const
+
+/** What a token is good for: GoTrue's enum, one live token per person and type; and the column of the person. */
+export type TokenType = (typeof tokenTypes)[number]
+
+export type UserTokenColumns = Record<TokenType, Generated<string | null>>
+
+/** When the token of a type was sent, as a column of the person. */
+export const sentAtOf = {
+  confirmation_token: 'confirmation_sent_at',
+  reauthentication_token: 'reauthentication_sent_at',
+  recovery_token: 'recovery_sent_at',
+  email_change_token_new: 'email_change_sent_at',
+  email_change_token_current: 'email_change_sent_at',
+  phone_change_token: 'phone_change_sent_at',
+} as const satisfies Record<TokenType, string>
+
+interface Mirrored {
+  user_id: string
+  token_type: TokenType
+  token_hash: string
+  /** Whether GoTrue reads the database, too. */
+  mirrored: boolean
+  now: Date
+}
+
+/** The person's column of the type, and when it was sent. */
+export function mirrorToken(db: QueryCreator<Database>, value: ValueOf<Mirrored>) {
+  const is = (type: TokenType) =>
+    sql<boolean>`${value('token_type')}::one_time_token_type = ${sql.lit(type)}`
+  const hash = (type: TokenType) =>
+    sql<string>`case when ${is(type)} then ${value('token_hash')}::text else ${sql.ref(type)} end`
+  const sent = (column: (typeof sentAtOf)[TokenType]) => {
+    const own = tokenTypes.filter((type) => sentAtOf[type] === column).map(is)
+    return sql<Date>`case when ${sql.join(own, sql` or `)} then ${value('now')} else ${sql.ref(column)} end`
+  }
+  return db
+    .updateTable('users')
+    .set({
+      confirmation_token: hash('confirmation_token'),
+      reauthentication_token: hash('reauthentication_token'),
+      recovery_token: hash('recovery_token'),
+      email_change_token_new: hash('email_change_token_new'),
+      email_change_token_current: hash('email_change_token_current'),
+      phone_change_token: hash('phone_change_token'),
+      confirmation_sent_at: sent('confirmation_sent_at'),
+      reauthentication_sent_at: sent('reauthentication_sent_at'),
+      recovery_sent_at: sent('recovery_sent_at'),
+      email_change_sent_at: sent('email_change_sent_at'),
+      phone_change_sent_at: sent('phone_change_sent_at'),
+    })
+    .where('id', '=', value('user_id'))
+    .where(sql<boolean>`${value('mirrored')}::boolean`)
+}
+
+/** Empties the columns of the tokens that `spent` names, where there is something in them. */
+export function clearSpent(
+  db: QueryCreator<Database & { spent: { user_id: string; token_type: TokenType } }>,
+) {
+  const isSpent = (type: TokenType) =>
+    sql<boolean>`exists (select from spent where spent.user_id = users.id
+      and spent.token_type = ${sql.lit(type)})`
+  const emptied = (type: TokenType) =>
+    sql<string>`case when ${isSpent(type)} then '' else ${sql.ref(type)} end`
+  const isFull = tokenTypes.map(
+    (type) => sql<boolean>`(coalesce(${sql.ref(type)}, '') <> '' and ${isSpent(type)})`,
+  )
+  return db
+    .updateTable('users')
+    .set({
+      confirmation_token: emptied('confirmation_token'),
+      reauthentication_token: emptied('reauthentication_token'),
+      recovery_token: emptied('recovery_token'),
+      email_change_token_new: emptied('email_change_token_new'),
+      email_change_token_current: emptied('email_change_token_current'),
+      phone_change_token: emptied('phone_change_token'),
+    })
+    .where('id', 'in', (eb) => eb.selectFrom('spent').select('spent.user_id'))
+    .where(sql<boolean>`(${sql.join(isFull, sql` or `)})`)
+}
