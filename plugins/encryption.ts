@@ -34,6 +34,11 @@ interface NamedKey {
   key: Buffer
 }
 
+/** How GoTrue stores secrets in a database that it reads as well: under the operator's key for it, or plain. */
+export interface SharedForm {
+  key: NamedKey | undefined
+}
+
 interface Stored {
   key_id: string
   alg: 'aes-gcm-hkdf'
@@ -49,27 +54,27 @@ interface Stored {
 export function createEncryption(
   keys: readonly [Buffer, ...Buffer[]],
   takenOver: readonly NamedKey[] = [],
+  shared?: SharedForm,
 ) {
-  const named = [...keys.map((key) => ({ id: keyId(key), key })), ...takenOver]
+  const own = keys.map((key) => ({ id: keyId(key), key }))
+  const named = [...own, ...takenOver]
   const [current] = keys
+  const currentKey = { id: keyId(current), key: current }
 
   return {
     /** Encrypts `plain` for the row with this id; bound to it, so that rows cannot be exchanged. */
-    encrypt(rowId: string, plain: string): string {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', derive(current, rowId), nonce)
-      const data = Buffer.concat([
-        cipher.update(plain, 'utf8'),
-        cipher.final(),
-        cipher.getAuthTag(),
-      ])
-      const stored: Stored = {
-        key_id: keyId(current),
-        alg: 'aes-gcm-hkdf',
-        data: data.toString('base64'),
-        nonce: nonce.toString('base64'),
-      }
-      return JSON.stringify(stored)
+    encrypt: (rowId: string, plain: string): string => encryptWith(currentKey, rowId, plain),
+
+    /** The same for a column that GoTrue reads: in its form while the database is shared with it. */
+    seal(rowId: string, plain: string): string {
+      if (!shared) return encryptWith(currentKey, rowId, plain)
+      return shared.key ? encryptWith(shared.key, rowId, plain) : plain
+    },
+
+    /** Whether a value of such a column is stored as `seal` would store it now. */
+    isSealed(value: string): boolean {
+      const key = shared ? shared.key : currentKey
+      return parseStored(value)?.key_id === key?.id
     },
 
     /** Returns a value that was never encrypted as it is. Throws DecryptionError for an unknown key. */
@@ -103,6 +108,19 @@ export function createEncryption(
     /** The same from every configured key, current first: for checking what an older key made. */
     deriveKeys: (purpose: string): Buffer[] => keys.map((key) => derive(key, purpose)),
   }
+}
+
+function encryptWith({ id, key }: NamedKey, rowId: string, plain: string): string {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', derive(key, rowId), nonce)
+  const data = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  const stored: Stored = {
+    key_id: id,
+    alg: 'aes-gcm-hkdf',
+    data: data.toString('base64'),
+    nonce: nonce.toString('base64'),
+  }
+  return JSON.stringify(stored)
 }
 
 function derive(key: Buffer, info: string): Buffer {
@@ -155,8 +173,21 @@ export function takenOverKeys(
   }))
 }
 
+function sharedForm(config: Config): SharedForm {
+  const id = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID
+  const key = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY
+  const isOn = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPT && id && key
+  return { key: isOn ? { id, key: Buffer.from(key, 'base64url') } : undefined }
+}
+
+/** For a database that a GoTrue reads as well, or not. */
+export function configuredEncryption(config: Config, isShared: boolean): Encryption {
+  const shared = isShared ? sharedForm(config) : undefined
+  return createEncryption(encryptionKeys(config), takenOverKeys(config), shared)
+}
+
 export default definePlugin({
   name: 'encryption',
-  needs: ['config'],
-  create: ({ config }) => createEncryption(encryptionKeys(config), takenOverKeys(config)),
+  needs: ['config', 'takeover'],
+  create: ({ config, takeover }) => configuredEncryption(config, takeover.isShared),
 })

@@ -11,6 +11,7 @@ import jobQueue from '../../plugins/job-queue.ts'
 import languages from '../../plugins/languages.ts'
 import { mailerPlugin } from '../../plugins/mailer.ts'
 import pool from '../../plugins/pool.ts'
+import takeover from '../../plugins/takeover.ts'
 import telemetry from '../../plugins/telemetry.ts'
 
 export const sampleMail = {
@@ -36,6 +37,7 @@ export async function buildMailApp(settings: Config) {
     telemetry,
     pool,
     db,
+    takeover,
     encryption,
     httpClient,
     hooks,

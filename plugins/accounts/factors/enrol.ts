@@ -44,7 +44,7 @@ export async function enrol(
   const id = crypto.randomUUID()
   const { type, name, phone, issuer = new URL(config.AUTH_SITE_URL).host } = enrolment
   const secret = type === 'totp' ? newSecret() : undefined
-  const sealed = secret ? encryption.encrypt(id, secret) : ''
+  const sealed = secret ? encryption.seal(id, secret) : ''
   const session = { userId: user.id, sessionId: member.session.session_id }
   await insertFactor(trx, { id, type, name, phone, secret: sealed, ...session }, now)
   const traits = { factor_id: id, factor_type: type, factor_status: 'unverified' }

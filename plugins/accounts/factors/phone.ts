@@ -39,7 +39,7 @@ export async function sendCode(
     await sendLimits.release(db, 'sms', 'factor', address)
     throw error
   }
-  return encryption.encrypt(challengeId, code)
+  return encryption.seal(challengeId, code)
 }
 
 /**

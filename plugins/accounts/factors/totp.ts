@@ -58,7 +58,7 @@ export function stepOf(secret: string, code: string, now: Date): number | undefi
   return delta === null ? undefined : totp.counter({ timestamp }) + delta
 }
 
-/** Reads a stored secret, and encrypts it when it was found plain or under another key. */
+/** Reads a stored secret, and stores it anew when it was found in another form than it is stored in now. */
 export async function openSecret(
   { encryption }: House<'encryption'>,
   db: Db,
@@ -66,8 +66,8 @@ export async function openSecret(
 ): Promise<string> {
   const stored = secret ?? ''
   const plain = encryption.decrypt(id, stored, storedAs)
-  if (!encryption.isCurrent(stored)) {
-    await sealFactorSecret(db, id, stored, encryption.encrypt(id, plain))
+  if (!encryption.isSealed(stored)) {
+    await sealFactorSecret(db, id, stored, encryption.seal(id, plain))
   }
   return plain
 }

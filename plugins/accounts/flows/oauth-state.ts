@@ -126,7 +126,7 @@ export async function issueOauthCode(
   { providerToken = '', providerRefreshToken = '' }: Identity,
   now: Date,
 ): Promise<string> {
-  const seal = (token: string) => token && encryption.encrypt(flow.id, token)
+  const seal = (token: string) => token && encryption.seal(flow.id, token)
   const code = crypto.randomUUID()
   const answered = {
     ...{ id: flow.id, user_id: userId, provider_type: flow.provider },

@@ -20,9 +20,9 @@ export function findDerivedKey({ encryption }: KeyHouse, token: RefreshToken): B
   return encryption.deriveKeys(purpose(token.sessionId)).find((key) => token.isSignedWith(key))
 }
 
-/** The form in which the key is stored. */
+/** The form in which the key is stored; in clear where GoTrue reads the database, too. */
 export function sealKey({ encryption }: KeyHouse, sessionId: string, key: Buffer): string {
-  return encryption.encrypt(sessionId, key.toString('base64url'))
+  return encryption.seal(sessionId, key.toString('base64url'))
 }
 
 /** Reads the stored form; throws DecryptionError when its encryption key is not configured. */
@@ -30,7 +30,7 @@ export function openKey({ encryption }: KeyHouse, sessionId: string, stored: str
   return Buffer.from(encryption.decrypt(sessionId, stored, storedAs), 'base64url')
 }
 
-/** False for a key that GoTrue stored in clear. */
+/** False for a key that is stored in another form than a new one would be. */
 export function isSealedKey({ encryption }: KeyHouse, stored: string): boolean {
-  return encryption.isEncrypted(stored)
+  return encryption.isSealed(stored)
 }
