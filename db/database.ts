@@ -5,7 +5,7 @@ import type { AuditLogEntriesTable } from './audit-log-entries.ts'
 import type { EncryptionProbeTable } from './encryption-probe.ts'
 import type { EventInboxTable } from './event-inbox.ts'
 import type { EventsTable } from './events.ts'
-import type { FlowStateTable, FlowsTable } from './flow-states.ts'
+import type { FlowStateTable, FlowsTable, OauthClientStatesTable } from './flow-states.ts'
 import type { IdentitiesTable } from './identities.ts'
 import type { ImpersonationsTable } from './impersonations.ts'
 import type { ImportsTable } from './imports.ts'
@@ -25,9 +25,9 @@ import type { RefreshTokensTable } from './refresh-tokens.ts'
 import type { SendIntervalsTable, SendQuotasTable } from './send-limits.ts'
 import type { SessionsTable } from './sessions.ts'
 import type { SigningKeysTable } from './signing-keys.ts'
+import type { TakeoverTable } from './takeover.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { DecoyTokensTable } from './token-guesses.ts'
-import type { TakeoverTable } from './takeover.ts'
 import type { TokenDetailsTable } from './token-life.ts'
 import type { UserTokenColumns } from './user-tokens.ts'
 import type { UsersTable } from './users.ts'
@@ -43,6 +43,7 @@ export interface Database {
   mfa_amr_claims: MfaAmrClaimsTable
   mfa_challenges: MfaChallengesTable
   mfa_factors: MfaFactorsTable
+  oauth_client_states: OauthClientStatesTable
   one_time_tokens: OneTimeTokensTable
   postern_decoy_tokens: DecoyTokensTable
   postern_encryption_probe: EncryptionProbeTable

@@ -17,6 +17,8 @@ export interface NewChallenge {
   code: string
   ceremony?: 'create' | 'request'
   challenge?: string
+  /** JSON of a WebAuthn challenge in the form in which GoTrue would find it. */
+  sessionData?: object
 }
 
 /**
@@ -50,13 +52,19 @@ async function tryInsert(
     ...auditValues(audit),
     ceremony: challenge.ceremony ?? null,
     challenge: challenge.challenge ?? null,
+    sessionData: challenge.sessionData ? JSON.stringify(challenge.sessionData) : null,
     now,
   })
   return row !== undefined
 }
 
-type Values = Omit<NewChallenge, 'ceremony' | 'challenge'> &
-  AuditValues & { ceremony: 'create' | 'request' | null; challenge: string | null; now: Date }
+type Values = Omit<NewChallenge, 'ceremony' | 'challenge' | 'sessionData'> &
+  AuditValues & {
+    ceremony: 'create' | 'request' | null
+    challenge: string | null
+    sessionData: string | null
+    now: Date
+  }
 
 const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
   db
@@ -74,7 +82,10 @@ const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
     .with('made', (eb) =>
       eb
         .insertInto('mfa_challenges')
-        .columns(['id', 'factor_id', 'created_at', 'ip_address', 'otp_code'])
+        .columns([
+          ...(['id', 'factor_id', 'created_at', 'ip_address', 'otp_code'] as const),
+          'web_authn_session_data',
+        ])
         .expression((of) =>
           of
             .selectFrom('asked')
@@ -84,6 +95,7 @@ const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
               sql<Date>`${value('now')}::timestamptz`.as('created_at'),
               sql<string>`${value('ip')}::inet`.as('ip_address'),
               sql<string>`${value('code')}`.as('otp_code'),
+              sql<string | null>`${value('sessionData')}::jsonb`.as('web_authn_session_data'),
             ]),
         )
         .returning('id'),
@@ -116,7 +128,7 @@ export interface ChallengeKey {
   sessionId: string
 }
 
-/** The challenge, when it was made for this factor in this session. */
+/** The challenge, when it was made for this factor in this session; one that GoTrue made, in any of the person's. */
 export function findChallenge(
   db: Db,
   { id, factorId, sessionId }: ChallengeKey,
@@ -124,7 +136,7 @@ export function findChallenge(
 ): Promise<ChallengeRecord | undefined> {
   return db
     .selectFrom('mfa_challenges')
-    .innerJoin(
+    .leftJoin(
       'postern_factor_challenges',
       'postern_factor_challenges.challenge_id',
       'mfa_challenges.id',
@@ -132,12 +144,21 @@ export function findChallenge(
     .selectAll('mfa_challenges')
     .select([
       'postern_factor_challenges.ceremony',
-      'postern_factor_challenges.challenge',
+      sql<
+        string | null
+      >`coalesce(postern_factor_challenges.challenge, web_authn_session_data ->> 'challenge')`.as(
+        'challenge',
+      ),
       sql<boolean>`mfa_challenges.ip_address = ${ip}::inet`.as('is_same_address'),
     ])
     .where('mfa_challenges.id', '=', id)
     .where('mfa_challenges.factor_id', '=', factorId)
-    .where('postern_factor_challenges.session_id', '=', sessionId)
+    .where((eb) =>
+      eb.or([
+        eb('postern_factor_challenges.session_id', '=', sessionId),
+        eb('postern_factor_challenges.challenge_id', 'is', null),
+      ]),
+    )
     .executeTakeFirst()
 }
 

@@ -18,6 +18,8 @@ export interface FlowStateTable {
   auth_code_issued_at: Date | null
   invite_token: string | null
   referrer: string | null
+  /** The PKCE verifier of the provider's side, in oauth_client_states: of a flow that GoTrue began, or may end. */
+  oauth_client_state_id: string | null
   linking_target_id: string | null
   email_optional: Generated<boolean>
 }
@@ -29,6 +31,14 @@ export interface FlowsTable {
   session_id: string | null
   /** Encrypted: what an external sign-in keeps from its start for its callback. */
   secrets: string | null
+}
+
+/** The PKCE verifiers of sign-ins in which the server is the client, in clear, as GoTrue keeps them. */
+export interface OauthClientStatesTable {
+  id: string
+  provider_type: string
+  code_verifier: string | null
+  created_at: Date
 }
 
 export type FlowStateRow = Selectable<FlowStateTable>
@@ -48,6 +58,7 @@ export const flowStateColumns = [
   'auth_code_issued_at',
   'invite_token',
   'referrer',
+  'oauth_client_state_id',
   'linking_target_id',
   'email_optional',
 ] as const
@@ -62,6 +73,7 @@ export interface NewFlowState {
   authentication_method: string
   referrer?: string | null
   invite_token?: string | null
+  oauth_client_state_id?: string | null
   linking_target_id?: string | null
   email_optional?: boolean
   auth_code_issued_at?: Date
@@ -73,15 +85,29 @@ export async function insertFlowState(db: Db, state: NewFlowState, now: Date): P
   await flowStateInsert(db, state, now).execute()
 }
 
-/** The flow with what is ours of it. A foreign key fails when the session has ended. */
+/**
+ * The flow with what is ours of it. A foreign key fails when the session has ended. A verifier is given where GoTrue may
+ * end the flow.
+ */
 export async function insertOwnedFlow(
   db: Db,
   state: NewFlowState,
   owned: Pick<FlowsTable, 'session_id' | 'secrets'>,
   now: Date,
+  codeVerifier?: string,
 ): Promise<void> {
+  const { id, provider_type } = state
+  // Under the id of the flow, which nothing else there has.
+  const verifier = codeVerifier && { id, provider_type, code_verifier: codeVerifier }
+  if (verifier) {
+    await db
+      .insertInto('oauth_client_states')
+      .values({ ...verifier, created_at: now })
+      .execute()
+  }
+  const begun = verifier ? { ...state, oauth_client_state_id: id } : state
   await db
-    .with('started', (eb) => flowStateInsert(eb, state, now))
+    .with('started', (eb) => flowStateInsert(eb, begun, now))
     .insertInto('postern_flows')
     .values({ flow_id: state.id, ...owned })
     .execute()
@@ -144,15 +170,21 @@ export async function takeFlowState(trx: Trx, { id, auth_code }: FlowStateRow): 
   return result.numDeletedRows > 0n
 }
 
-/** A flow by which an identity is linked lives no longer than the session that began it, whose end takes our row along. */
+/**
+ * A flow by which an identity is linked lives no longer than the session that began it, whose end empties our row. Without
+ * such a row, GoTrue began it.
+ */
 export function isAlive(eb: ExpressionBuilder<Database, 'flow_state'>) {
   return eb.or([
     eb('flow_state.linking_target_id', 'is', null),
-    eb.exists(
-      eb
-        .selectFrom('postern_flows')
-        .select(sql`1`.as('one'))
-        .whereRef('postern_flows.flow_id', '=', 'flow_state.id'),
+    eb.not(
+      eb.exists(
+        eb
+          .selectFrom('postern_flows')
+          .select(sql`1`.as('one'))
+          .whereRef('postern_flows.flow_id', '=', 'flow_state.id')
+          .where('postern_flows.session_id', 'is', null),
+      ),
     ),
   ])
 }

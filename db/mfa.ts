@@ -27,6 +27,8 @@ export interface MfaChallengesTable {
   ip_address: string
   /** Of a phone factor: encrypted by the row's id. */
   otp_code: string | null
+  /** Of a WebAuthn factor, as GoTrue's library writes it. */
+  web_authn_session_data: ColumnType<unknown, string | null, never>
 }
 
 /** What GoTrue's columns have no place for. */
@@ -40,8 +42,8 @@ export interface FactorDetailsTable {
 
 export interface FactorChallengesTable {
   challenge_id: string
-  /** The session that alone may answer. */
-  session_id: string
+  /** The session that alone may answer; null once it has ended. */
+  session_id: string | null
   /** Of a WebAuthn factor: what was asked for, and the random value to be signed. */
   ceremony: 'create' | 'request' | null
   challenge: string | null

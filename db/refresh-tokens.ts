@@ -90,6 +90,17 @@ export async function findChildToken(db: Db, { token, session_id }: RefreshToken
   return row?.token ?? undefined
 }
 
+/** True for a session that GoTrue opened with tokens of the older form. */
+export async function hasLegacyTokens(db: Db, sessionId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('refresh_tokens')
+    .select('id')
+    .where('session_id', '=', sessionId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** True when no other token of the session was spent after this one. */
 export async function isLastSpentToken(db: Db, token: RefreshTokenRow): Promise<boolean> {
   const row = await db

@@ -24,8 +24,5 @@ export async function findTakeover(
 
 /** No way back is wanted. */
 export async function finishTakeover(db: Db): Promise<void> {
-  await db
-    .updateTable('postern_takeover')
-    .set({ state: 'own', finished_at: sql`now()` })
-    .execute()
+  await db.updateTable('postern_takeover').set({ state: 'own', finished_at: sql`now()` }).execute()
 }

@@ -42,8 +42,7 @@ interface Mirrored {
 
 /** The person's column of the type, and when it was sent. */
 export function mirrorToken(db: QueryCreator<Database>, value: ValueOf<Mirrored>) {
-  const is = (type: TokenType) =>
-    sql<boolean>`${value('token_type')}::text = ${sql.lit(type)}`
+  const is = (type: TokenType) => sql<boolean>`${value('token_type')}::text = ${sql.lit(type)}`
   const hash = (type: TokenType) =>
     sql<string>`case when ${is(type)} then ${value('token_hash')}::text else ${sql.ref(type)} end`
   const sent = (column: (typeof sentAtOf)[TokenType]) => {

@@ -17,7 +17,8 @@ export interface WebauthnChallengesTable {
 
 export interface PasskeyChallengesTable {
   challenge_id: string
-  session_id: string
+  /** Null once the session has ended. */
+  session_id: string | null
 }
 
 export interface NewChallenge {
@@ -100,9 +101,17 @@ export function takeSignInChallenge(db: Db, id: string): Promise<TakenChallenge 
 const takeForRegistration = preparedRow((db, value: ValueOf<Asker & { id: string }>) =>
   db
     .deleteFrom('webauthn_challenges')
-    .using('postern_passkey_challenges')
-    .whereRef('postern_passkey_challenges.challenge_id', '=', 'webauthn_challenges.id')
-    .where('postern_passkey_challenges.session_id', '=', value('sessionId'))
+    .where((eb) => {
+      const asked = eb
+        .selectFrom('postern_passkey_challenges')
+        .select('challenge_id')
+        .whereRef('challenge_id', '=', 'webauthn_challenges.id')
+      // One without a row of ours was made by GoTrue, which ties it to the person alone.
+      return eb.or([
+        eb.exists(asked.where('session_id', '=', value('sessionId'))),
+        eb.not(eb.exists(asked)),
+      ])
+    })
     .where('webauthn_challenges.id', '=', value('id'))
     .where('webauthn_challenges.challenge_type', '=', 'registration')
     .where('webauthn_challenges.user_id', '=', value('userId'))

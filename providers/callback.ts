@@ -11,8 +11,9 @@ export function checkCallback(
   { params: { code, iss }, secrets }: Callback,
 ): URLSearchParams {
   // A flow begun with a protection is not finished without it.
-  if (flow.pkce && !secrets.codeVerifier) throw refused('the flow has no code verifier')
-  if (flow.nonce && !secrets.nonce) throw refused('the flow has no nonce')
+  const isOurs = !secrets.begunElsewhere
+  if (isOurs && flow.pkce && !secrets.codeVerifier) throw refused('the flow has no code verifier')
+  if (isOurs && flow.nonce && !secrets.nonce) throw refused('the flow has no nonce')
   if (!code) throw refused('the callback has no code')
   // Without a known issuer an `iss` cannot be checked.
   const query = new URLSearchParams({ code, ...(issuer && iss !== undefined && { iss }) })

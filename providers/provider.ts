@@ -34,6 +34,8 @@ export interface FlowSecrets {
   nonce?: string
   requestToken?: string
   requestTokenSecret?: string
+  /** A GoTrue began the flow, without the protections that are ours. */
+  begunElsewhere?: boolean
 }
 
 export interface AuthorizationRequest {

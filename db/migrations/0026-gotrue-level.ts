@@ -74,11 +74,7 @@ const checks = [
     `${providers}_oauth2_requires_endpoints`,
     "provider_type <> 'oauth2' or num_nulls(authorization_url, token_url, userinfo_url) = 0",
   ],
-  [
-    providers,
-    `${providers}_oidc_requires_issuer`,
-    "provider_type <> 'oidc' or issuer is not null",
-  ],
+  [providers, `${providers}_oidc_requires_issuer`, "provider_type <> 'oidc' or issuer is not null"],
   [
     providers,
     `${providers}_oidc_issuer_https`,

@@ -8,7 +8,7 @@ import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
 import { requireVerify } from './factor-types.ts'
 import { sendCode } from './phone.ts'
-import { ceremonyFor } from './webauthn-options.ts'
+import { ceremonyFor, sessionDataOf } from './webauthn-options.ts'
 
 type ChallengeHouse = House<
   'audit' | 'config' | 'encryption' | 'otp' | 'sendLimits' | 'sms' | 'webauthn'
@@ -48,7 +48,11 @@ export async function challenge(
     sessionId: member.session.session_id,
     ip: asked.ip,
     code,
-    ...(webauthn && { ceremony: webauthn.type, challenge: webauthn.publicKey.challenge }),
+    ...(webauthn && {
+      ceremony: webauthn.type,
+      challenge: webauthn.publicKey.challenge,
+      sessionData: sessionDataOf(house, member.user.id, webauthn, now),
+    }),
   }
   const traits = { factor_id: factorId, challenge_id: id, factor_type: type }
   const entry = house.audit.entry('challenge_created', member.user, asked.ip, traits)

@@ -33,3 +33,25 @@ export async function ceremonyFor(
   }))
   return { type: 'create', publicKey: await webauthn.keyCreation(user, keys) }
 }
+
+/** The challenge in the form that GoTrue's library keeps, so that the answer may go there, too. */
+export function sessionDataOf(
+  { config, webauthn }: House<'config' | 'webauthn'>,
+  userId: string,
+  { type, publicKey }: Ceremony,
+  now: Date,
+): object {
+  const expiry = now.getTime() + config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION * 1000
+  const allowed = type === 'request' ? (publicKey.allowCredentials ?? []) : []
+  return {
+    challenge: publicKey.challenge,
+    rpId: config.AUTH_WEBAUTHN_RP_ID,
+    user_id: webauthn.userHandle(userId).toString('base64'),
+    ...(type === 'request' && {
+      allowed_credentials: allowed.map(({ id }) => Buffer.from(id, 'base64url').toString('base64')),
+    }),
+    ...(type === 'create' && { credParams: publicKey.pubKeyCredParams }),
+    expires: new Date(expiry),
+    userVerification: 'preferred',
+  }
+}

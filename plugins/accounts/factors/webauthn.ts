@@ -28,7 +28,9 @@ export async function judgeKey(
   verified: readonly FactorRecord[],
 ): Promise<KeyProof> {
   const expectedChallenge = challenge.challenge ?? ''
-  const isAsked = isRegistration(answer) === (challenge.ceremony === 'create')
+  // GoTrue does not write down the ceremony: it goes by the state of the factor.
+  const ceremony = challenge.ceremony ?? (factor.status === 'verified' ? 'request' : 'create')
+  const isAsked = isRegistration(answer) === (ceremony === 'create')
   if (!isAsked || expectedChallenge === '') {
     throw validationFailed('The credential does not answer what was asked for')
   }

@@ -11,7 +11,11 @@ declare module 'fastify' {
   }
 }
 
-function createFlows(house: House<'config' | 'db' | 'encryption' | 'oauthProviders' | 'otp'>) {
+type Needs = (typeof needs)[number]
+
+const needs = ['config', 'db', 'encryption', 'oauthProviders', 'otp', 'takeover'] as const
+
+function createFlows(house: House<Needs>) {
   return {
     ...{ start, issueCode, isAnswered, methodOf, deleteOf, deleteAnsweredOf },
     ...bindSteps(house, { bindBrowser, browserCookie, clearedCookie, isRightBrowser }),
@@ -21,6 +25,6 @@ function createFlows(house: House<'config' | 'db' | 'encryption' | 'oauthProvide
 
 export default definePlugin({
   name: 'flows',
-  needs: ['config', 'db', 'encryption', 'oauthProviders', 'otp'],
+  needs,
   create: createFlows,
 })

@@ -56,7 +56,7 @@ export interface OauthRequest {
  * Throws validation_failed, user_not_found for an invitation that is none, session_not_found for a session that ended.
  */
 export async function beginOauth(
-  house: House<'db' | 'encryption' | 'oauthProviders' | 'otp'>,
+  house: House<'db' | 'encryption' | 'oauthProviders' | 'otp' | 'takeover'>,
   request: OauthRequest,
   now: Date,
 ): Promise<Pick<OauthFlow, 'id' | 'provider'> & { url: string }> {
@@ -72,8 +72,10 @@ export async function beginOauth(
   const { url, secrets } = await oauthProviders.start(provider, authorization)
   if (inviteToken) await checkInvitation(house, inviteToken, now)
   const flow = {
-    ...{ id, user_id: null, auth_code: null, provider_type: provider },
-    ...{ authentication_method: 'oauth', referrer: redirectTo },
+    ...{ id, user_id: null, auth_code: pkce ? crypto.randomUUID() : null },
+    ...{ provider_type: provider, authentication_method: 'oauth', referrer: redirectTo },
+    // Where GoTrue looks, should the browser come back to it.
+    ...(house.takeover.isShared && { invite_token: inviteToken ?? null }),
     code_challenge: pkce?.challenge ?? null,
     code_challenge_method: pkce?.method ?? null,
     linking_target_id: linkingTargetId ?? null,
@@ -85,7 +87,8 @@ export async function beginOauth(
     ...(browserHash !== undefined && { browserHash }),
   })
   const owned = { session_id: linkingSessionId ?? null, secrets: sealed }
-  await insertOwnedFlow(db, flow, owned, now).catch((error) => {
+  const shared = house.takeover.isShared ? secrets.codeVerifier : undefined
+  await insertOwnedFlow(db, flow, owned, now, shared).catch((error) => {
     throw isForeignKeyViolation(error) ? sessionNotFound() : error
   })
   return { id, provider, url: url.href }
@@ -152,7 +155,12 @@ async function checkInvitation({ db, otp }: House<'db' | 'otp'>, token: string, 
 function readFlow(house: House<'config' | 'encryption'>, row: OauthFlowRow): OauthFlow {
   const { config } = house
   const { code_challenge, code_challenge_method } = row
-  const { inviteToken, browserHash, ...secrets } = openSecrets(house, row.id, row.secrets)
+  const { inviteToken, browserHash, ...sealed } = openSecrets(house, row.id, row.secrets)
+  const elsewhere = {
+    begunElsewhere: true,
+    ...(row.code_verifier && { codeVerifier: row.code_verifier }),
+  }
+  const secrets = row.is_ours ? sealed : elsewhere
   return {
     id: row.id,
     provider: row.provider_type,
@@ -161,7 +169,7 @@ function readFlow(house: House<'config' | 'encryption'>, row: OauthFlowRow): Oau
     emailOptional: row.email_optional,
     linkingTargetId: row.linking_target_id,
     linkingSessionId: row.session_id,
-    inviteToken,
+    inviteToken: inviteToken ?? row.invite_token ?? undefined,
     browserHash,
     secrets,
     pkce: code_challenge ? { code_challenge, code_challenge_method } : undefined,

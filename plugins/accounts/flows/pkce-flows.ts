@@ -33,7 +33,8 @@ export async function start(
   const flow = {
     id: crypto.randomUUID(),
     user_id: userId,
-    auth_code: null,
+    // Replaced when the link is opened here; GoTrue gives out the one that the flow began with.
+    auth_code: crypto.randomUUID(),
     code_challenge: pkce.challenge,
     code_challenge_method: pkce.method,
     provider_type: 'email',

@@ -10,7 +10,6 @@ import {
   type TokenType,
   takeToken,
 } from '../../../db/one-time-tokens.ts'
-import type { Lifetimes } from '../../../db/token-life.ts'
 import {
   countTokenGuess,
   decoyTokens,
@@ -18,6 +17,7 @@ import {
   lockOwnerOfLink,
   lockOwnersAt,
 } from '../../../db/token-guesses.ts'
+import type { Lifetimes } from '../../../db/token-life.ts'
 import { hashesOf, isOfCode, newForm, type TokenForms } from './token-forms.ts'
 
 export interface TokenPolicy extends TokenForms {

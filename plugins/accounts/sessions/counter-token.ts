@@ -3,6 +3,7 @@
  * The ordinary case is one statement; only when that changes no row do we look for the reason.
  */
 
+import { hasLegacyTokens } from '../../../db/refresh-tokens.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'
 import { advanceSession, sealRefreshTokenKey } from '../../../db/session-refresh.ts'
 import {
@@ -77,11 +78,21 @@ async function explain(
     return validationFailed('Invalid Refresh Token: Not Issued By This Server')
   }
   if (distance === 0) return rotateForeign(house, { token, key, stored }, client, now)
-  if (distance === 1 && house.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)) {
+  const isInTime = house.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)
+  if (distance === 1 && (isInTime || (await isGotrues(house, token, sessionId)))) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
   await revokeForReuse(house, record, client, now)
   return refreshTokenAlreadyUsed()
+}
+
+/** A client that GoTrue signed in may count on this: a lost answer is repeated, however late it is asked for. */
+async function isGotrues(
+  house: ExchangeHouse,
+  token: RefreshToken,
+  sessionId: string,
+): Promise<boolean> {
+  return !findDerivedKey(house, token) || hasLegacyTokens(house.db, sessionId)
 }
 
 /** A session taken over from GoTrue has a key of its own, which may still be stored in clear. */

@@ -66,7 +66,7 @@ async function exchange(
   return { record: { ...record, refreshed_at: now }, token: answer, outcome: 'rotated' }
 }
 
-/** The rules of counter tokens, applied to rows: the token just before the current one may come back for a while. */
+/** As GoTrue does it for the sessions that it opened: the token just before the current one may come back at any time. */
 async function answerSpentToken(
   house: ExchangeHouse,
   { presented, record }: { presented: string; record: TokenSession },
@@ -77,8 +77,7 @@ async function answerSpentToken(
   const token = await findRefreshToken(house.db, presented)
   const current = await findSessionById(house.db, record.session_id)
   if (!token || !current) return refreshTokenNotFound()
-  const isInTime = house.sessionPolicy.toleratesReuse(token.updated_at ?? now, now)
-  const child = isInTime ? await findChild(house, { token, record: current }) : undefined
+  const child = await findChild(house, { token, record: current })
   if (child) return { record: current, token: child, outcome: 'reused' }
   await revokeForReuse(house, current, client, now)
   return refreshTokenAlreadyUsed()
