@@ -11,6 +11,7 @@ const commands: Record<string, () => Promise<{ run: Command }>> = {
   keys: () => import('./cli/keys.ts'),
   token: () => import('./cli/token.ts'),
   mail: () => import('./cli/mail.ts'),
+  takeover: () => import('./cli/takeover.ts'),
   users: () => import('./cli/users.ts'),
   'mail-preview': () => import('./cli/mail-preview.ts'),
   'config-docs': () => import('./cli/config-docs.ts'),

@@ -3,12 +3,7 @@ import { createDb, type Db } from '../db/database.ts'
 import type { Config } from '../plugins/config/config.ts'
 import { withDotEnv } from '../plugins/config/dot-env.ts'
 import { readConfig } from '../plugins/config/read-config.ts'
-import {
-  createEncryption,
-  type Encryption,
-  encryptionKeys,
-  takenOverKeys,
-} from '../plugins/encryption.ts'
+import { configuredEncryption, type Encryption } from '../plugins/encryption.ts'
 import { createPool } from '../plugins/pool.ts'
 
 export interface CommandContext {
@@ -37,7 +32,7 @@ export async function withContext(
     await work({
       config,
       db: createDb(pool, config.AUTH_DB_NAMESPACE),
-      encryption: createEncryption(encryptionKeys(config), takenOverKeys(config)),
+      encryption: configuredEncryption(config, false),
       queueSchema: `${config.AUTH_DB_NAMESPACE}_jobs`,
     })
   } finally {

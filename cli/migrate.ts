@@ -40,14 +40,16 @@ export async function run(): Promise<void> {
 export async function runMigrations({ connectionString, schema, log }: RunMigrationsOptions) {
   // Two: one holds the lock while the queue's migrations run on the other.
   const pool = new pg.Pool({ connectionString, max: 2 })
+  const queueSchema = `${schema}_jobs`
   pool.on('error', (error) => log.warn(`A database connection was lost: ${error.message}`))
   pool.on('connect', (client) => client.on('notice', (notice) => report(notice, log)))
   try {
     await migrate(pool, {
       schema,
       log,
+      queueSchema,
       migrateQueue: () =>
-        runQueueMigrations({ pgPool: pool, schema: `${schema}_jobs`, logger: queueLogger(log) }),
+        runQueueMigrations({ pgPool: pool, schema: queueSchema, logger: queueLogger(log) }),
     })
   } finally {
     await pool.end()

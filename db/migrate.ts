@@ -18,11 +18,14 @@ import { Migrator } from 'kysely/migration'
 import { hasTable, requireCurrentGotrue } from './gotrue-database.ts'
 import { migrations } from './migrations/index.ts'
 import { buildIndex, missingIndexes } from './own-indexes.ts'
+import { prepareQueueSchema } from './queue-schema.ts'
 
 export interface MigrateOptions {
   /** The Postgres schema of all tables (AUTH_DB_NAMESPACE). */
   schema: string
   log: { info(message: string): void }
+  /** Where the job queue lives. */
+  queueSchema: string
   /** Brings the job queue's own tables up to date. Runs on another connection of the pool. */
   migrateQueue: () => Promise<void>
 }
@@ -54,7 +57,7 @@ const lockPatienceMs = 300_000
 
 /**
  * Safe when several replicas start at once, also through a pooler in transaction mode: one of them does everything, the
- * others wait for it. Throws SchemaTooNewError and GotrueTooOldError, before anything is changed.
+ * others wait for it. Throws SchemaTooNewError, GotrueTooOldError and QueueSchemaError, before anything is changed.
  */
 export async function migrate(pool: PostgresPool, options: MigrateOptions): Promise<void> {
   const db = new Kysely<unknown>({ dialect: new MigrationDialect({ pool }) })
@@ -62,6 +65,7 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   const state = await migrationState(db, schema)
   if (state.unknown.length > 0) throw new SchemaTooNewError(schema, state.unknown)
   if (state.applied.length === 0) await requireCurrentGotrue(db, schema)
+  await prepareQueueSchema(db, options.queueSchema)
   const isDone = state.pending.length === 0 && (await missingIndexes(db, schema)).length === 0
   if (isDone) return options.migrateQueue()
   await whileAlone(db, schema, async () => {

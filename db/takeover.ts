@@ -1,7 +1,7 @@
-/** Whether a GoTrue reads this database, too. */
+/** Whether a GoTrue reads this database, too, and the end of that in either direction. */
 import { sql } from 'kysely'
 
-import type { Db } from './database.ts'
+import type { Db, Trx } from './database.ts'
 
 export interface TakeoverTable {
   only_row: boolean
@@ -22,7 +22,43 @@ export async function findTakeover(
     .executeTakeFirstOrThrow()
 }
 
-/** No way back is wanted. */
+/** No way back is wanted: typed codes are no longer where GoTrue would look for them. */
 export async function finishTakeover(db: Db): Promise<void> {
   await db.updateTable('postern_takeover').set({ state: 'own', finished_at: sql`now()` }).execute()
+  await db
+    .updateTable('users')
+    .set({
+      ...{ confirmation_token: '', recovery_token: '', reauthentication_token: '' },
+      ...{ email_change_token_new: '', email_change_token_current: '', phone_change_token: '' },
+    })
+    .where(
+      sql<boolean>`concat(confirmation_token, recovery_token, reauthentication_token,
+        email_change_token_new, email_change_token_current, phone_change_token) <> ''`,
+    )
+    .execute()
+}
+
+/** Sessions in which an admin acts in the place of a person: without our tables nothing would tell them apart. */
+export async function deleteImpersonatedSessions(db: Db): Promise<void> {
+  await db
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) => eb.selectFrom('postern_impersonations').select('session_id'))
+    .execute()
+}
+
+/** Everything of ours: tables, indexes on GoTrue's tables, the queue. What is in GoTrue's tables stays. */
+export async function dropOwnObjects(trx: Trx, schema: string, queueSchema: string): Promise<void> {
+  await sql`set local lock_timeout = '5s'`.execute(trx)
+  await sql`drop schema if exists ${sql.id(queueSchema)} cascade`.execute(trx)
+  const { rows } = await sql<{ kind: string; name: string }>`
+    select relkind as kind, relname as name from pg_class
+    where relnamespace = to_regnamespace(quote_ident(${schema})) and relname like 'postern\\_%'
+      and relkind in ('r', 'i') order by relkind desc
+  `.execute(trx)
+  for (const { name } of rows.filter(({ kind }) => kind === 'r')) {
+    await sql`drop table ${sql.id(schema, name)} cascade`.execute(trx)
+  }
+  for (const { name } of rows.filter(({ kind }) => kind === 'i')) {
+    await sql`drop index if exists ${sql.id(schema, name)}`.execute(trx)
+  }
 }

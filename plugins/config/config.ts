@@ -3,7 +3,7 @@ import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typeb
 import { localeSettingPattern } from '../../mail/locale-settings.ts'
 import { type GenericOidcValues, genericOidcPattern } from './generic-oidc.ts'
 import { core, outgoing, signup } from './groups/core.ts'
-import { audit, cleanup, database } from './groups/database.ts'
+import { audit, cleanup, database, takeover } from './groups/database.ts'
 import { languages, mailer, mailKinds, smtp } from './groups/email.ts'
 import { customProviders, oauthServer, otherSignIns, saml } from './groups/enterprise.ts'
 import { external, externalProviders } from './groups/external-providers.ts'
@@ -20,6 +20,7 @@ import type { MailLocaleValues } from './mail-locales.ts'
 export const variables = {
   ...core,
   ...database,
+  ...takeover,
   ...jwt,
   ...encryption,
   ...signup,

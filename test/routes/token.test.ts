@@ -32,12 +32,7 @@ suite('refresh tokens of the older format', () => {
     assert.equal(ended.json().error_code, 'refresh_token_not_found')
   })
 
-  const ages: [seconds: number, comesBack: boolean][] = [
-    [0, true],
-    [10, true],
-    [11, false],
-  ]
-  for (const [seconds, comesBack] of ages) {
+  for (const seconds of [0, 10, 3600]) {
     test(`spent, and presented again after ${seconds} s`, async (t) => {
       const { app } = await serverFor(autoconfirm)
       const { user } = await newPerson(app)
@@ -50,13 +45,12 @@ suite('refresh tokens of the older format', () => {
       t.mock.timers.setTime(now + seconds * 1000)
       const response = await refresh(app, token)
 
-      if (comesBack) assert.equal(response.json().refresh_token, child)
-      else assert.equal(response.json().error_code, 'refresh_token_already_used')
-      assert.equal((await refresh(app, child)).statusCode, comesBack ? 200 : 400)
+      assert.equal(response.json().refresh_token, child)
+      assert.equal((await refresh(app, child)).statusCode, 200)
     })
   }
 
-  test('spent at GoTrue: its child comes back for a while, then it is reuse', async (t) => {
+  test('spent at GoTrue: its child comes back, however late, as there', async (t) => {
     const { app } = await serverFor(autoconfirm)
     const { user } = await newPerson(app)
     const now = Math.ceil(Date.now() / 1000) * 1000
@@ -67,8 +61,8 @@ suite('refresh tokens of the older format', () => {
 
     assert.equal((await refresh(app, parent)).json().refresh_token, child)
     t.mock.timers.setTime(now + 11_000)
-    assert.equal((await refresh(app, parent)).json().error_code, 'refresh_token_already_used')
-    assert.equal((await refresh(app, child)).json().error_code, 'refresh_token_not_found')
+    assert.equal((await refresh(app, parent)).json().refresh_token, child)
+    assert.equal((await refresh(app, child)).statusCode, 200)
   })
 
   test('an ancestor is reuse at once', async () => {

@@ -5,7 +5,7 @@ import pino from 'pino'
 import { buildApp } from '../../app.ts'
 import { createPino } from '../../plugins/logger.ts'
 import { configOf } from './config.ts'
-import { cloneDatabase } from './database.ts'
+import { cloneDatabase, type TestDatabase } from './database.ts'
 import { startMailServer } from './mail-server.ts'
 
 export type App = FastifyInstance
@@ -29,6 +29,8 @@ export interface BuildOptions {
   dev?: boolean
   /** Log lines, as they were written. */
   lines?: string[]
+  /** A migrated one; a clone of the template when absent. */
+  database?: TestDatabase
 }
 
 export type Built = Awaited<ReturnType<typeof build>>
@@ -41,7 +43,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   })
   const mail = await startMailServer()
   opened.push(mail.stop)
-  const database = await cloneDatabase()
+  const database = options.database ?? (await cloneDatabase())
   opened.push(database.drop)
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
   const config = configOf(settings, options.dev ?? false)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { choice, duration, flag, group, secret, text, whole } from '../fields.ts'
+import { choice, duration, flag, group, list, secret, text, whole } from '../fields.ts'
 
 const { Optional } = Type
 
@@ -37,6 +37,13 @@ export const database = group('Database', {
   AUTH_DB_PREPARED_STATEMENTS: flag(
     'Named prepared statements. Turn off behind a pooler in transaction mode that cannot keep them.',
     true,
+  ),
+})
+
+export const takeover = group('Taking over from GoTrue', {
+  AUTH_TAKEOVER_ACCEPT_MISSING: list(
+    'What GoTrue was used for and may be missing: `saml`, `oauth_server`, `custom_providers`, `web3`. Without, the server does not start on a database in which it is in use.',
+    { default: [] },
   ),
 })
 

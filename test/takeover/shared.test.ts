@@ -1,0 +1,190 @@
+/** While a GoTrue reads the database, too: its rows are honoured, and ours are as it would have written them. */
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { before, suite, test } from 'node:test'
+
+import { resealSecrets } from '../../cli/takeover/secrets.ts'
+import { finishTakeover } from '../../db/takeover.ts'
+import { configuredEncryption, createEncryption } from '../../plugins/encryption.ts'
+import { migrated, query } from '../db/sql.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { addTotp, codeOf, everyFactor, prove } from '../support/factors.ts'
+import { gotrueDatabase } from '../support/gotrue.ts'
+import { codeIn, linkIn } from '../support/mail-links.ts'
+import { confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
+import { call, refresh, verify } from '../support/requests.ts'
+import { type Built, build } from '../support/server.ts'
+
+const key = randomBytes(32)
+
+/** As GoTrue makes the token of a link and what it compares a typed code with. */
+const gotrueHash = (address: string, code: string) =>
+  createHash('sha224')
+    .update(address + code)
+    .digest('hex')
+
+suite('a database that is shared with GoTrue', () => {
+  const ending = endingOfSuite()
+  let server: Built
+  before(async () => {
+    const database = await gotrueDatabase()
+    await migrated(database.url)
+    const env = {
+      ...everyFactor,
+      AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `k1:${key.toString('base64url')}`,
+    }
+    server = await build(ending, { database, env })
+  })
+  const rows = (text: string, ...values: string[]) => query(server.database.url, { text, values })
+
+  /** What GoTrue leaves behind when it mails a recovery link. */
+  async function gotrueLink(email: string, sentAt: string, prefix = '') {
+    const code = '482913'
+    const token = prefix + gotrueHash(email, code)
+    await rows(
+      `with person as (update auth.users set recovery_token = $1, recovery_sent_at = now() - $3::interval
+          where email = $2 returning id), gone as (delete from auth.one_time_tokens where user_id in (select id from person))
+        insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
+        select gen_random_uuid(), id, 'recovery_token', $1, $2 from person`,
+      token,
+      email,
+      sentAt,
+    )
+    return { code, token }
+  }
+
+  const columnOf = async (email: string) =>
+    (await rows('select recovery_token from auth.users where email = $1', email))[0]?.recovery_token
+
+  test('its link is opened once, and its typed code dies with it', async () => {
+    const email = newAddress()
+    await confirmedPerson(server, email)
+    const { code, token } = await gotrueLink(email, '1 hour')
+
+    const opened = await verify(server.app, { type: 'recovery', token_hash: token })
+
+    assert.equal(opened.statusCode, 200, opened.body)
+    assert.equal(await columnOf(email), '')
+    for (const proof of [{ token_hash: token }, { email, token: code }]) {
+      const again = await verify(server.app, { type: 'recovery', ...proof })
+      assert.equal(again.json().error_code, 'otp_expired')
+    }
+  })
+
+  test('its typed code counts, in a flow with PKCE too, until it is too old', async () => {
+    const email = newAddress()
+    await confirmedPerson(server, email)
+    for (const [age, prefix, status] of [
+      ['1 hour', '', 200],
+      ['1 hour', 'pkce_', 200],
+      ['25 hours', '', 403],
+    ] as const) {
+      const { code } = await gotrueLink(email, age, prefix)
+      const typed = await verify(server.app, { type: 'recovery', email, token: code })
+      assert.equal(typed.statusCode, status, typed.body)
+    }
+  })
+
+  test('wrong codes void its token after ten, as they void ours', async () => {
+    const email = newAddress()
+    await confirmedPerson(server, email)
+    const { code } = await gotrueLink(email, '1 minute')
+    for (let guess = 0; guess < 10; guess++) {
+      await verify(server.app, { type: 'recovery', email, token: '000000' })
+    }
+    const right = await verify(server.app, { type: 'recovery', email, token: code })
+    assert.equal(right.statusCode, 403)
+  })
+
+  test('our links and codes are where it looks for them', async () => {
+    const email = newAddress()
+    await confirmedPerson(server, email)
+    await call(server.app, '/recover', { email })
+    const mail = await server.mail.waitFor(
+      ({ to, mail: { subject } }) => to === email && !/confirm/i.test(subject ?? ''),
+    )
+    const hash = gotrueHash(email, codeIn(mail))
+
+    assert.equal(new URL(linkIn(mail)).searchParams.get('token'), hash)
+    const [row] = await rows(
+      `select u.recovery_token, u.recovery_sent_at > now() - interval '1 minute' as is_recent, t.token_hash
+        from auth.users u join auth.one_time_tokens t on t.user_id = u.id and t.token_type = 'recovery_token'
+        where u.email = $1`,
+      email,
+    )
+    assert.deepEqual(row, { recovery_token: hash, is_recent: true, token_hash: hash })
+    assert.equal((await verify(server.app, { type: 'recovery', token_hash: hash })).statusCode, 200)
+    assert.equal(await columnOf(email), '')
+  })
+
+  test('the key of a session and the secret of an app are stored as it stores them', async () => {
+    const email = newAddress()
+    const person = await confirmedPerson(server, email)
+    const factor = await addTotp(server.app, person)
+    await prove(server.app, person, factor.id, { code: codeOf(factor.secret) })
+
+    const [stored] = await rows(
+      `select refresh_token_hmac_key as key, secret from auth.sessions s
+        join auth.mfa_factors f on f.user_id = s.user_id where s.user_id = $1`,
+      person.user.id,
+    )
+    assert.match(String(stored?.key), /^[\w-]{43}$/)
+    assert.equal(stored?.secret, factor.secret)
+  })
+
+  test('a password and a secret that it encrypted are read under the key of their id', async () => {
+    const { email, user } = await newPersonOf(server)
+    const gotrue = createEncryption([randomBytes(32)], [], { key: { id: 'k1', key } })
+    const [{ hash } = { hash: '' }] = await rows(
+      'select encrypted_password as hash from auth.users where id = $1',
+      user.id,
+    )
+    await rows(
+      'update auth.users set encrypted_password = $2 where id = $1',
+      user.id,
+      gotrue.seal(user.id, String(hash)),
+    )
+
+    await signedIn(server.app, email)
+  })
+
+  test('after the end of it, every secret is encrypted and everybody stays signed in', async () => {
+    const person = await newPersonOf(server)
+    const { app, config } = server
+    await finishTakeover(app.db)
+    await resealSecrets(app.db, 'auth', configuredEncryption(config, false))
+
+    const plain = await rows(
+      `select 1 from auth.sessions where refresh_token_hmac_key !~ '^[{]'
+        union all select 1 from auth.mfa_factors where secret <> '' and secret !~ '^[{]'`,
+    )
+    assert.deepEqual(plain, [])
+    assert.equal((await refresh(app, person.refresh_token)).statusCode, 200)
+    await app.db.updateTable('postern_takeover').set({ state: 'shared' }).execute()
+  })
+})
+
+async function newPersonOf(server: Built) {
+  const email = newAddress()
+  const person = await confirmedPerson(server, email)
+  return { ...person, email }
+}
+
+suite('what is not there yet', () => {
+  test('stops the start where it is in use, unless that is accepted', async (t) => {
+    const database = await gotrueDatabase()
+    await migrated(database.url)
+    await query(
+      database.url,
+      `insert into auth.sso_providers (id) values ('99999999-9999-4999-8999-999999999999')`,
+      `insert into auth.saml_providers (id, sso_provider_id, entity_id, metadata_xml) values (gen_random_uuid(),
+        '99999999-9999-4999-8999-999999999999', 'https://idp.example', '<x/>')`,
+    )
+
+    await assert.rejects(build(t, { database }), /single sign-on by SAML.*ACCEPT_MISSING=saml/s)
+    const env = { AUTH_TAKEOVER_ACCEPT_MISSING: 'saml' }
+    const { app } = await build(t, { database, env })
+    await newPerson(app).catch(() => {})
+    assert.equal(app.takeover.isShared, true)
+  })
+})
