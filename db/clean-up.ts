@@ -27,8 +27,6 @@ export async function count(deletion: Deletion): Promise<number> {
   return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
-const utc = (time: Date) => sql<Date>`${time}::timestamptz at time zone 'utc'`
-
 /** Sessions with an end of their own. */
 export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): Promise<number> {
   const old = db
@@ -91,26 +89,6 @@ export function deleteSpentRefreshTokens(db: Db, spentBefore: Date, limit: numbe
     .where('revoked', '=', true)
     .orderBy('updated_at')
   return count(db.deleteFrom('refresh_tokens').where('id', '=', chosen(old, limit)))
-}
-
-export function deleteExpiredOneTimeTokens(db: Db, expiredBefore: Date, limit: number) {
-  const old = db
-    .selectFrom('one_time_tokens')
-    .select('id')
-    .where('created_at', '<', utc(expiredBefore))
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('postern_one_time_tokens')
-            .select('token_id')
-            .whereRef('token_id', '=', 'one_time_tokens.id')
-            .where('expires_at', '>=', expiredBefore),
-        ),
-      ),
-    )
-    .orderBy('created_at')
-  return count(db.deleteFrom('one_time_tokens').where('id', '=', chosen(old, limit)))
 }
 
 export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number): Promise<number> {

@@ -5,7 +5,7 @@ import type { AuditLogEntriesTable } from './audit-log-entries.ts'
 import type { EncryptionProbeTable } from './encryption-probe.ts'
 import type { EventInboxTable } from './event-inbox.ts'
 import type { EventsTable } from './events.ts'
-import type { FlowStateTable, FlowsTable, OauthClientStatesTable } from './flow-states.ts'
+import type { FlowStateTable, FlowsTable } from './flow-states.ts'
 import type { IdentitiesTable } from './identities.ts'
 import type { ImpersonationsTable } from './impersonations.ts'
 import type { ImportsTable } from './imports.ts'
@@ -18,6 +18,7 @@ import type {
   MfaChallengesTable,
   MfaFactorsTable,
 } from './mfa.ts'
+import type { OauthClientStatesTable } from './oauth-flows.ts'
 import type { OneTimeTokensTable } from './one-time-tokens.ts'
 import type { PendingSignUpsTable } from './pending-sign-ups.ts'
 import type { RecoveryCodesTable } from './recovery-codes.ts'

@@ -33,14 +33,6 @@ export interface FlowsTable {
   secrets: string | null
 }
 
-/** The PKCE verifiers of sign-ins in which the server is the client, in clear, as GoTrue keeps them. */
-export interface OauthClientStatesTable {
-  id: string
-  provider_type: string
-  code_verifier: string | null
-  created_at: Date
-}
-
 export type FlowStateRow = Selectable<FlowStateTable>
 
 export const flowStateColumns = [
@@ -85,35 +77,7 @@ export async function insertFlowState(db: Db, state: NewFlowState, now: Date): P
   await flowStateInsert(db, state, now).execute()
 }
 
-/**
- * The flow with what is ours of it. A foreign key fails when the session has ended. A verifier is given where GoTrue may
- * end the flow.
- */
-export async function insertOwnedFlow(
-  db: Db,
-  state: NewFlowState,
-  owned: Pick<FlowsTable, 'session_id' | 'secrets'>,
-  now: Date,
-  codeVerifier?: string,
-): Promise<void> {
-  const { id, provider_type } = state
-  // Under the id of the flow, which nothing else there has.
-  const verifier = codeVerifier && { id, provider_type, code_verifier: codeVerifier }
-  if (verifier) {
-    await db
-      .insertInto('oauth_client_states')
-      .values({ ...verifier, created_at: now })
-      .execute()
-  }
-  const begun = verifier ? { ...state, oauth_client_state_id: id } : state
-  await db
-    .with('started', (eb) => flowStateInsert(eb, begun, now))
-    .insertInto('postern_flows')
-    .values({ flow_id: state.id, ...owned })
-    .execute()
-}
-
-function flowStateInsert(db: Pick<Db, 'insertInto'>, state: NewFlowState, now: Date) {
+export function flowStateInsert(db: Pick<Db, 'insertInto'>, state: NewFlowState, now: Date) {
   return db.insertInto('flow_state').values({
     provider_access_token: '',
     provider_refresh_token: '',

@@ -2,7 +2,22 @@
 import { sql } from 'kysely'
 
 import type { Db } from './database.ts'
-import { type FlowStateRow, type FlowsTable, flowStateColumns, isAlive } from './flow-states.ts'
+import {
+  type FlowStateRow,
+  type FlowsTable,
+  flowStateColumns,
+  flowStateInsert,
+  isAlive,
+  type NewFlowState,
+} from './flow-states.ts'
+
+/** The PKCE verifiers of sign-ins in which the server is the client, in clear, as GoTrue keeps them. */
+export interface OauthClientStatesTable {
+  id: string
+  provider_type: string
+  code_verifier: string | null
+  created_at: Date
+}
 
 export type OauthFlowRow = FlowStateRow &
   Pick<FlowsTable, 'session_id' | 'secrets'> & {
@@ -53,4 +68,32 @@ export async function takeOauthFlow(db: Db, state: string): Promise<boolean> {
     .select('taken.oauth_client_state_id')
     .executeTakeFirst()
   return taken !== undefined
+}
+
+/**
+ * The flow with what is ours of it. A foreign key fails when the session has ended. A verifier is given where GoTrue may
+ * end the flow.
+ */
+export async function insertOwnedFlow(
+  db: Db,
+  state: NewFlowState,
+  owned: Pick<FlowsTable, 'session_id' | 'secrets'>,
+  now: Date,
+  codeVerifier?: string,
+): Promise<void> {
+  const { id, provider_type } = state
+  // Under the id of the flow, which nothing else there has.
+  const verifier = codeVerifier && { id, provider_type, code_verifier: codeVerifier }
+  if (verifier) {
+    await db
+      .insertInto('oauth_client_states')
+      .values({ ...verifier, created_at: now })
+      .execute()
+  }
+  const begun = verifier ? { ...state, oauth_client_state_id: id } : state
+  await db
+    .with('started', (eb) => flowStateInsert(eb, begun, now))
+    .insertInto('postern_flows')
+    .values({ flow_id: state.id, ...owned })
+    .execute()
 }

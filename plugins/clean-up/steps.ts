@@ -3,7 +3,6 @@ import {
   countSessionPages,
   deleteAbandonedFactors,
   deleteEndedSessions,
-  deleteExpiredOneTimeTokens,
   deleteExpiredSessions,
   deleteOldAnonymousUsers,
   deleteOldAuditEntries,
@@ -17,6 +16,7 @@ import {
 } from '../../db/clean-up.ts'
 import type { Db } from '../../db/database.ts'
 import { deleteExpiredPasskeyChallenges } from '../../db/passkey-clean-up.ts'
+import { deleteExpiredOneTimeTokens } from '../../db/token-clean-up.ts'
 
 /** Seconds. */
 export interface Retention {

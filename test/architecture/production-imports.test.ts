@@ -13,9 +13,17 @@ const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
 /** What production starts; commands for development are left out. */
 const entries = [
   ...['server.ts', 'deploy/rest-keys.ts'],
-  ...['migrate', 'keys', 'token', 'mail', 'users', 'mail-preview', 'config-docs', 'openapi'].map(
-    (name) => `cli/${name}.ts`,
-  ),
+  ...[
+    'migrate',
+    'keys',
+    'token',
+    'mail',
+    'users',
+    'mail-preview',
+    'config-docs',
+    'openapi',
+    'takeover',
+  ].map((name) => `cli/${name}.ts`),
 ]
 
 /** Loaded when it is asked for, and asked for in dev mode alone. */

@@ -8,7 +8,7 @@ import { finishTakeover } from '../../db/takeover.ts'
 import { configuredEncryption, createEncryption } from '../../plugins/encryption.ts'
 import { migrated, query } from '../db/sql.ts'
 import { endingOfSuite } from '../support/ending.ts'
-import { addTotp, codeOf, everyFactor, prove } from '../support/factors.ts'
+import { addTotp, prove } from '../support/factors.ts'
 import { gotrueDatabase } from '../support/gotrue.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import { confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
@@ -30,7 +30,6 @@ suite('a database that is shared with GoTrue', () => {
     const database = await gotrueDatabase()
     await migrated(database.url)
     const env = {
-      ...everyFactor,
       AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `k1:${key.toString('base64url')}`,
     }
     server = await build(ending, { database, env })
@@ -121,7 +120,7 @@ suite('a database that is shared with GoTrue', () => {
     const email = newAddress()
     const person = await confirmedPerson(server, email)
     const factor = await addTotp(server.app, person)
-    await prove(server.app, person, factor.id, { code: codeOf(factor.secret) })
+    await prove(server.app, person, factor)
 
     const [stored] = await rows(
       `select refresh_token_hmac_key as key, secret from auth.sessions s

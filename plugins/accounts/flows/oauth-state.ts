@@ -4,9 +4,14 @@
  * that neither a second callback nor one that failed can use it again.
  */
 import type { Trx } from '../../../db/database.ts'
-import { type FlowStateRow, insertFlowState, insertOwnedFlow } from '../../../db/flow-states.ts'
+import { type FlowStateRow, insertFlowState } from '../../../db/flow-states.ts'
 import { isForeignKeyViolation } from '../../../db/foreign-key-violation.ts'
-import { findOauthFlow, type OauthFlowRow, takeOauthFlow } from '../../../db/oauth-flows.ts'
+import {
+  findOauthFlow,
+  insertOwnedFlow,
+  type OauthFlowRow,
+  takeOauthFlow,
+} from '../../../db/oauth-flows.ts'
 import { findUser } from '../../../db/users.ts'
 import {
   badOauthCallback,
