@@ -32,7 +32,7 @@ export async function withContext(
     await work({
       config,
       db: createDb(pool, config.AUTH_DB_NAMESPACE),
-      encryption: configuredEncryption(config, false),
+      encryption: configuredEncryption(config, { isShared: false }),
       queueSchema: `${config.AUTH_DB_NAMESPACE}_jobs`,
     })
   } finally {

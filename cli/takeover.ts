@@ -69,7 +69,7 @@ async function finish({ config, db }: CommandContext): Promise<void> {
   const count = await resealSecrets(
     db,
     config.AUTH_DB_NAMESPACE,
-    configuredEncryption(config, false),
+    configuredEncryption(config, { isShared: false }),
   )
   console.log(`Finished: ${count} secrets were encrypted. Restart the servers now.`)
 }
@@ -80,7 +80,7 @@ async function undo({ config, db, queueSchema }: CommandContext): Promise<void> 
     throw new Error('There is nothing to undo: this server has not been started on the database.')
   }
   await refuseWhileServing(db)
-  const count = await resealSecrets(db, schema, configuredEncryption(config, true))
+  const count = await resealSecrets(db, schema, configuredEncryption(config, { isShared: true }))
   await deleteImpersonatedSessions(db)
   await db.transaction().execute((trx) => dropOwnObjects(trx, schema, queueSchema))
   console.log(

@@ -54,7 +54,7 @@ interface Stored {
 export function createEncryption(
   keys: readonly [Buffer, ...Buffer[]],
   takenOver: readonly NamedKey[] = [],
-  shared?: SharedForm,
+  sharedForm: () => SharedForm | undefined = () => undefined,
 ) {
   const own = keys.map((key) => ({ id: keyId(key), key }))
   const named = [...own, ...takenOver]
@@ -67,12 +67,14 @@ export function createEncryption(
 
     /** The same for a column that GoTrue reads: in its form while the database is shared with it. */
     seal(rowId: string, plain: string): string {
+      const shared = sharedForm()
       if (!shared) return encryptWith(currentKey, rowId, plain)
       return shared.key ? encryptWith(shared.key, rowId, plain) : plain
     },
 
     /** Whether a value of such a column is stored as `seal` would store it now. */
     isSealed(value: string): boolean {
+      const shared = sharedForm()
       const key = shared ? shared.key : currentKey
       return parseStored(value)?.key_id === key?.id
     },
@@ -173,7 +175,7 @@ export function takenOverKeys(
   }))
 }
 
-function sharedForm(config: Config): SharedForm {
+function configuredForm(config: Config): SharedForm {
   const id = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID
   const key = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY
   const isOn = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPT && id && key
@@ -181,13 +183,18 @@ function sharedForm(config: Config): SharedForm {
 }
 
 /** For a database that a GoTrue reads as well, or not. */
-export function configuredEncryption(config: Config, isShared: boolean): Encryption {
-  const shared = isShared ? sharedForm(config) : undefined
-  return createEncryption(encryptionKeys(config), takenOverKeys(config), shared)
+export function configuredEncryption(
+  config: Config,
+  takeover: Readonly<{ isShared: boolean }>,
+): Encryption {
+  const shared = configuredForm(config)
+  return createEncryption(encryptionKeys(config), takenOverKeys(config), () =>
+    takeover.isShared ? shared : undefined,
+  )
 }
 
 export default definePlugin({
   name: 'encryption',
   needs: ['config', 'takeover'],
-  create: ({ config, takeover }) => configuredEncryption(config, takeover.isShared),
+  create: ({ config, takeover }) => configuredEncryption(config, takeover),
 })

@@ -12,7 +12,7 @@ declare module 'fastify' {
 }
 
 export interface Takeover {
-  /** Read once, at the start: after `npm run takeover -- finish`, servers are started again. */
+  /** Known once the server is ready, and not read again: after `npm run takeover -- finish`, servers are started again. */
   isShared: boolean
 }
 
@@ -44,11 +44,15 @@ export async function findUnaccepted(db: Db, config: Config): Promise<MissingFea
 
 export default definePlugin({
   name: 'takeover',
-  needs: ['config', 'db'],
-  async create({ config, db }) {
-    const isShared = (await findTakeover(db)).state === 'shared'
-    const missing = isShared ? await findUnaccepted(db, config) : []
-    if (missing.length > 0) throw new MissingFeatureError(missing)
-    return { isShared }
+  needs: ['addHook', 'config', 'db'],
+  create(house) {
+    const { config, db } = house
+    const takeover: Takeover = { isShared: false }
+    house.addHook('onReady', async () => {
+      takeover.isShared = (await findTakeover(db)).state === 'shared'
+      const missing = takeover.isShared ? await findUnaccepted(db, config) : []
+      if (missing.length > 0) throw new MissingFeatureError(missing)
+    })
+    return takeover
   },
 })

@@ -133,7 +133,7 @@ suite('a database that is shared with GoTrue', () => {
 
   test('a password and a secret that it encrypted are read under the key of their id', async () => {
     const { email, user } = await newPersonOf(server)
-    const gotrue = createEncryption([randomBytes(32)], [], { key: { id: 'k1', key } })
+    const gotrue = createEncryption([randomBytes(32)], [], () => ({ key: { id: 'k1', key } }))
     const [{ hash } = { hash: '' }] = await rows(
       'select encrypted_password as hash from auth.users where id = $1',
       user.id,
@@ -151,7 +151,7 @@ suite('a database that is shared with GoTrue', () => {
     const person = await newPersonOf(server)
     const { app, config } = server
     await finishTakeover(app.db)
-    await resealSecrets(app.db, 'auth', configuredEncryption(config, false))
+    await resealSecrets(app.db, 'auth', configuredEncryption(config, { isShared: false }))
 
     const plain = await rows(
       `select 1 from auth.sessions where refresh_token_hmac_key !~ '^[{]'

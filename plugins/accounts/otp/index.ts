@@ -44,7 +44,7 @@ function createOtp(needed: House<Needs>) {
   const pace = createPace()
   const keys = { tokenKey, gateKeys, deviceKey }
   const lifetimes = { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP }
-  const policy = { ...keys, lifetimes, isShared: takeover.isShared }
+  const policy = { ...keys, lifetimes, takeover }
   const house = { config, mailer, redirects, sendLimits, sms, pace, ...policy }
   const tokens = bindSteps(house, { createToken, takeCode, takeLink, findLink })
   const links = bindSteps(house, { linkContext, createLink, createNonce })

@@ -11,7 +11,7 @@ export interface TokenForms {
   /** Of the hash that makes a link token from a code. */
   tokenKey: Buffer
   /** Whether GoTrue reads the database, too. */
-  isShared: boolean
+  takeover: Readonly<{ isShared: boolean }>
 }
 
 interface Sent {
@@ -25,7 +25,7 @@ const gotrueForm = /^(pkce_)?[0-9a-f]{56}$/
 
 /** The token that the link carries, and what is stored of it. */
 export function newForm(
-  { tokenKey, isShared }: TokenForms,
+  { tokenKey, takeover: { isShared } }: TokenForms,
   sent: Sent,
   pkce: boolean,
 ): { linkToken: string; stored: string } {

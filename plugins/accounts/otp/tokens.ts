@@ -66,7 +66,7 @@ export async function createToken(
     token_hash: stored,
     relates_to: address,
     expires_at: new Date(now.getTime() + ttlSeconds * 1000),
-    mirrored: policy.isShared,
+    mirrored: policy.takeover.isShared,
   }
   await putToken(db, token, now)
   return { code, linkToken }
