@@ -57,6 +57,11 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
     why: 'it makes plugins and is none',
   },
   {
+    from: /^plugins\/accounts\/webhooks\/signature\.ts$/,
+    to: 'plugins/hooks/signature.ts',
+    why: 'hooks and webhooks are signed alike',
+  },
+  {
     from: /^plugins\/(config\/|mailer\/renderer\.ts$)/,
     to: 'providers/registry.ts',
     why: 'a provider is added in one place: its variables and its name in mails come from there',

@@ -1,7 +1,7 @@
 /** One attempt at one endpoint: a signed POST and what came of it. Nothing that an endpoint does makes it throw. */
 import type { DeliveryAnswer } from '../../../db/webhook-deliveries.ts'
 import type { House } from '../../define-plugin.ts'
-import { type Message, signedHeaders } from './signature.ts'
+import { headersOf, type Message } from './signature.ts'
 
 export interface Target {
   url: string
@@ -28,7 +28,7 @@ export async function send(
   const startedAt = performance.now()
   const duration = () => Math.round(performance.now() - startedAt)
   try {
-    const response = await post(house, url, message, signedHeaders(message, secrets, new Date()))
+    const response = await post(house, url, message, headersOf(message, secrets, new Date()))
     const { status } = response
     const text = await response.text()
     const body = printable(text.slice(0, keptCharacters))

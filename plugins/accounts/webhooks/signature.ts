@@ -1,5 +1,7 @@
-/** Signatures after Standard Webhooks (version 1): HMAC-SHA-256 over the id, the time and the body. */
-import { createHmac, randomBytes } from 'node:crypto'
+/** What is sent of an event, and the secrets that sign it (Standard Webhooks). */
+import { randomBytes } from 'node:crypto'
+
+import { signedHeaders } from '../../hooks/signature.ts'
 
 export interface Message {
   /** Of the event: the same at every attempt, at every endpoint and in every replay. */
@@ -14,18 +16,7 @@ export function newSecret(): string {
 }
 
 /** The headers of one attempt; each secret signs, so that a receiver may know either while one follows the other. */
-export function signedHeaders({ id, body }: Message, secrets: readonly string[], now: Date) {
-  const timestamp = String(Math.floor(now.getTime() / 1000))
-  const content = `${id}.${timestamp}.${body}`
-  return {
-    'content-type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': secrets.map((secret) => `v1,${sign(secret, content)}`).join(' '),
-  }
-}
-
-function sign(secret: string, content: string): string {
-  const key = Buffer.from(secret.replace(/^(?:v1,)?whsec_/, ''), 'base64')
-  return createHmac('sha256', key).update(content).digest('base64')
+export function headersOf({ id, body }: Message, secrets: readonly string[], now: Date) {
+  const keys = secrets.map((secret) => Buffer.from(secret.replace(/^(?:v1,)?whsec_/, ''), 'base64'))
+  return { 'content-type': 'application/json', ...signedHeaders(keys, { id, body, now }) }
 }

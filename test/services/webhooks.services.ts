@@ -1,0 +1,160 @@
+/** Server and receiver are killed (SIGKILL) at every step of a delivery: each event arrives, in order for each person. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import pg from 'pg'
+
+import { cloneDatabase } from '../support/database.ts'
+import { lastFirst } from '../support/ending.ts'
+import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { webhookEnv, webhookSecret } from '../support/webhook-receiver.ts'
+import { type Ending, folderOf } from './programs.ts'
+
+const people = 6
+const changesEach = 4
+const password = 'correct horse battery'
+
+/** Who is killed, and at which word of the receiver; at none, when the last change was answered. */
+const steps: { name: string; victim: 'server' | 'receiver'; at?: string }[] = [
+  { name: 'the server, after a change was answered', victim: 'server' },
+  { name: 'the server, while it sends', victim: 'server', at: 'received' },
+  { name: 'the server, when the receiver has it', victim: 'server', at: 'written' },
+  { name: 'the server, when the receiver has answered', victim: 'server', at: 'answered' },
+  { name: 'the receiver, before it has written it down', victim: 'receiver', at: 'received' },
+  { name: 'the receiver, before it answers', victim: 'receiver', at: 'written' },
+]
+
+test('webhooks through kill -9 of server and receiver at every step', {
+  timeout: 300_000,
+}, async (context) => {
+  const t = lastFirst(context)
+  const database = await cloneDatabase(t)
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  t.after(() => client.end())
+  const receiver = await startReceiver(t)
+  const env = {
+    AUTH_MAILER_AUTOCONFIRM: 'true',
+    DATABASE_URL: database.url,
+    PORT: String(await freePort()),
+    ...webhookEnv(receiver),
+  }
+  let server = await startServerProcess(t, env)
+  const persons = await Promise.all(Array.from({ length: people }, (_, i) => signUp(server.url, i)))
+  const told = new Map<string, number>(persons.map(({ id }) => [id, 0]))
+
+  for (const [round, { name, victim, at }] of steps.entries()) {
+    const changes = persons.map(async ({ id, token }) => {
+      for (let i = 0; i < changesEach; i++) {
+        const number = round * changesEach + i
+        if (await change(server.url, token, number)) told.set(id, (told.get(id) ?? 0) + 1)
+      }
+    })
+    const isReached = at === undefined ? Promise.all(changes) : receiver.says(at)
+    await isReached
+    if (victim === 'server') {
+      server.child.kill('SIGKILL')
+      await server.ended
+      server = await startServerProcess(t, env)
+    } else {
+      await receiver.kill()
+      await receiver.start()
+    }
+    await Promise.all(changes)
+    context.diagnostic(`${name}: killed`)
+  }
+
+  await until(async () => (await waiting(client)) === 0, { seconds: 120 })
+  const { rows: stream } = await client.query(
+    'select id, type, user_id, position from auth.postern_events order by position',
+  )
+  const lines = receiver.lines()
+  const arrived = new Map<string, string>()
+  for (const { id, body } of lines) {
+    assert.equal(arrived.get(id) ?? body, body, 'one id, one body')
+    if (!arrived.has(id)) arrived.set(id, body)
+  }
+  assert.deepEqual([...arrived.keys()].toSorted(), stream.map(({ id }) => id).toSorted())
+  for (const { id: userId } of persons) {
+    const inStream = stream.filter(({ user_id }) => user_id === userId)
+    const inOrder = [...arrived.keys()].filter((id) => inStream.some((event) => event.id === id))
+    assert.deepEqual(
+      inOrder,
+      inStream.map(({ id }) => id),
+    )
+    const updates = inStream.filter(({ type }) => type === 'user.updated').length
+    assert.ok(updates >= (told.get(userId) ?? 0), 'every change that was answered is told')
+  }
+  context.diagnostic(`${stream.length} events, ${lines.length} arrivals`)
+  assert.ok(lines.length > stream.length, 'some were sent twice, or nothing was killed in time')
+})
+
+async function startReceiver(t: Ending) {
+  const port = await freePort()
+  const file = join(await folderOf(t), 'received')
+  const script = new URL('./webhook-receiver.ts', import.meta.url).pathname
+  let child: ChildProcess
+
+  async function start(): Promise<void> {
+    child = fork(script, [String(port), file, webhookSecret])
+    await says('listening')
+  }
+
+  /** Resolves at its next word of this kind. */
+  async function says(word: string): Promise<void> {
+    for (;;) if ((await once(child, 'message'))[0] === word) return
+  }
+
+  async function kill(): Promise<void> {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  function lines(): { id: string; body: string }[] {
+    if (!existsSync(file)) return []
+    const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1)
+    return whole.map((line) => JSON.parse(line))
+  }
+
+  await start()
+  t.after(kill)
+  return { url: `http://127.0.0.1:${port}/`, start, says, kill, lines }
+}
+
+async function post(url: string, method: string, body: object, token?: string) {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token && { authorization: `Bearer ${token}` }),
+  }
+  return fetch(url, { method, headers, body: JSON.stringify(body) })
+}
+
+async function signUp(url: string, number: number): Promise<{ id: string; token: string }> {
+  const response = await post(`${url}/signup`, 'POST', {
+    email: `p${number}@example.com`,
+    password,
+  })
+  const session: { user: { id: string }; access_token: string } = JSON.parse(await response.text())
+  return { id: session.user.id, token: session.access_token }
+}
+
+/** False when nobody answered. */
+async function change(url: string, token: string, number: number): Promise<boolean> {
+  try {
+    return (await post(`${url}/user`, 'PUT', { data: { number } }, token)).ok
+  } catch {
+    return false
+  }
+}
+
+async function waiting(client: pg.Client): Promise<number> {
+  const { rows } = await client.query(`select
+    (select count(*) from auth.postern_event_inbox)
+    + (select count(*) from auth.postern_webhook_deliveries where state <> 'delivered') as count`)
+  return Number(rows[0].count)
+}
