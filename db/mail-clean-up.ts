@@ -1,20 +1,27 @@
 /** What happens to queued mail without anybody asking: recovery after crashes, and removal of old rows. */
 import type { Db } from './database.ts'
+import { deadMailEvents } from './dead-mail-events.ts'
 import type { JobOf } from './mail-messages.ts'
 
 /** Messages whose process died between the claim and the outcome: nobody knows whether they went out. */
 export function markAbandonedMailDead(
   db: Db,
   claimedBefore: Date,
-  reason: string,
+  { reason, isTold }: { reason: string; isTold: boolean },
   now: Date,
 ): Promise<{ id: string; kind: string }[]> {
   return db
-    .updateTable('postern_mail_messages')
-    .set({ state: 'dead', reason, outcome: 'ambiguous', updated_at: now })
-    .where('state', '=', 'sending')
-    .where('updated_at', '<', claimedBefore)
-    .returning(['id', 'kind'])
+    .with('dead', (cte) =>
+      cte
+        .updateTable('postern_mail_messages')
+        .set({ state: 'dead', reason, outcome: 'ambiguous', updated_at: now })
+        .where('state', '=', 'sending')
+        .where('updated_at', '<', claimedBefore)
+        .returning(['id', 'kind', 'reason']),
+    )
+    .with('told', (cte) => deadMailEvents(cte, isTold, now))
+    .selectFrom('dead')
+    .select(['dead.id', 'dead.kind'])
     .execute()
 }
 

@@ -77,6 +77,7 @@ const needs = [
   'db',
   'devInbox',
   'encryption',
+  'events',
   'hooks',
   'httpClient',
   'jobQueue',

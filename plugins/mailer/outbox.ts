@@ -48,11 +48,11 @@ export type RetryDelay = (attempts: number) => number
 export type Outbox = ReturnType<typeof createOutbox>
 
 type OutboxHouse = House<
-  'config' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'telemetry'
+  'config' | 'db' | 'encryption' | 'events' | 'jobQueue' | 'languages' | 'log' | 'telemetry'
 >
 
 export function createOutbox(house: OutboxHouse) {
-  const { config, db, encryption, jobQueue, languages, log, telemetry } = house
+  const { config, db, encryption, events, jobQueue, languages, log, telemetry } = house
   const jobs = createMailJobs(jobQueue.schema)
   const insertMail = mailInsertion(jobs)
   scheduleCleanup(house, jobs)
@@ -60,7 +60,7 @@ export function createOutbox(house: OutboxHouse) {
 
   function work<Ready extends object>(way: Way<Ready>): void {
     const onAttempt = (outcome: string) => telemetry.metrics.count('postern.mails', { outcome })
-    const send = createSender({ db, jobs, log, onAttempt, ...way })
+    const send = createSender({ db, jobs, tellsDead: events.enabled, log, onAttempt, ...way })
     jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal))
   }
 

@@ -15,7 +15,7 @@ const keepSentMs = 7 * day
 const keepDeadMs = 30 * day
 
 export function scheduleCleanup(
-  house: House<'config' | 'db' | 'jobQueue' | 'log'>,
+  house: House<'config' | 'db' | 'events' | 'jobQueue' | 'log'>,
   jobs: MailJobs,
 ): void {
   const { config, db, jobQueue } = house
@@ -26,9 +26,14 @@ export function scheduleCleanup(
   })
 }
 
-async function recover({ db, log }: House<'db' | 'log'>, jobs: MailJobs, now: Date): Promise<void> {
+async function recover({ db, events, log }: House<'db' | 'events' | 'log'>, jobs: MailJobs, now: Date): Promise<void> {
   const ago = (ms: number) => new Date(now.getTime() - ms)
-  const abandoned = await markAbandonedMailDead(db, ago(abandonedAfterMs), crashed, now)
+  const abandoned = await markAbandonedMailDead(
+    db,
+    ago(abandonedAfterMs),
+    { reason: crashed, isTold: events.enabled },
+    now,
+  )
   for (const { id, kind } of abandoned) {
     log.warn({ messageId: id, kind, reason: crashed }, 'a mail is a dead letter')
   }

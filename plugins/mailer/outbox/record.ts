@@ -16,6 +16,8 @@ import { gaveUp, uncertain } from './reasons.ts'
 export interface RecordDeps {
   db: Db
   jobs: MailJobs
+  /** Events are on. */
+  tellsDead: boolean
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   /** Milliseconds to wait after so many attempts. */
   retryDelay: (attempts: number) => number
@@ -26,7 +28,7 @@ export interface RecordDeps {
 const longestWaitMs = 3 * 24 * 3600_000
 
 /** Writes down what became of an attempt. May be called again after it threw. */
-export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDeps) {
+export function createRecord({ db, jobs, tellsDead, log, retryDelay, onAttempt }: RecordDeps) {
   async function wait(message: WaitingMailMessage, attempt: Attempt, reason: string, now: Date) {
     if (!message.expires_at && now.getTime() - message.created_at.getTime() > longestWaitMs) {
       return markDead(message, attempt, 'temporary', `${gaveUp}: ${reason}`, now)
@@ -44,7 +46,7 @@ export function createRecord({ db, jobs, log, retryDelay, onAttempt }: RecordDep
     reason: string,
     now: Date,
   ) {
-    await markMailDead(db, attempt, { reason, outcome, keepPayload: true }, now)
+    await markMailDead(db, attempt, { reason, outcome, keepPayload: true, isTold: tellsDead }, now)
     log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail is a dead letter')
   }
 

@@ -27,7 +27,8 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
 
   async function drop(message: WaitingMailMessage, reason: string, keepPayload: boolean) {
     log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail was dropped')
-    await markMailDead(db, message, { reason, outcome: null, keepPayload }, new Date())
+    const dead = { reason, outcome: null, keepPayload, isTold: deps.tellsDead }
+    await markMailDead(db, message, dead, new Date())
   }
 
   /** Sends a message that waits, and does nothing for any other. Throws when the database cannot be reached. */
