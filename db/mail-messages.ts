@@ -184,7 +184,13 @@ export async function markMailDead(
     .with('dead', (cte) =>
       cte
         .updateTable('postern_mail_messages')
-        .set({ state: 'dead', reason, outcome, updated_at: now, ...(!keepPayload && { payload: '' }) })
+        .set({
+          state: 'dead',
+          reason,
+          outcome,
+          updated_at: now,
+          ...(!keepPayload && { payload: '' }),
+        })
         .where('id', '=', attempt.id)
         .where('attempts', '=', attempt.attempts)
         .where('state', 'in', ['queued', 'sending'])

@@ -62,17 +62,14 @@ const claimRows = preparedRows((db, value: ValueOf<Claim>) => {
     .where('due.state', '=', sql.lit('waiting'))
     .where('due.due_at', '<=', now)
     .where(sql<boolean>`coalesce(due.leased_until <= ${now}, true)`)
-    .where(({ exists, not, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('postern_webhook_deliveries as earlier')
-            .select('earlier.position')
-            .whereRef('earlier.webhook_id', '=', 'due.webhook_id')
-            .whereRef('earlier.lane', '=', 'due.lane')
-            .where('earlier.state', '=', sql.lit('waiting'))
-            .whereRef('earlier.position', '<', 'due.position'),
-        ),
-      ),
+    // One look at an index for each candidate; `not exists` would be joined with all that waits.
+    .where('due.position', '=', (eb) =>
+      eb
+        .selectFrom('postern_webhook_deliveries as earliest')
+        .select((of) => of.fn.min('earliest.position').as('position'))
+        .whereRef('earliest.webhook_id', '=', 'due.webhook_id')
+        .whereRef('earliest.lane', '=', 'due.lane')
+        .where('earliest.state', '=', sql.lit('waiting')),
     )
     .orderBy('due.position')
     .limit(value('limit'))

@@ -47,6 +47,11 @@ const doors: Record<string, Door> = {
     only: ['plugins/accounts/sessions/open.ts'],
     functions: { 'session-open.ts': ['insertSession'] },
   },
+  'one session of a person ends by sessions.end': {
+    // And taken back, when its first token could not be made.
+    only: ['plugins/accounts/sessions/answer.ts', 'plugins/accounts/sessions/end.ts'],
+    functions: { 'sessions.ts': ['deleteSession'] },
+  },
   'all sessions of a person end by sessions.endAll': {
     only: ['plugins/accounts/sessions/end.ts'],
     functions: { 'sessions.ts': ['deleteSessions'] },
@@ -107,6 +112,18 @@ const doors: Record<string, Door> = {
   'an OAuth state is spent by flows.claimOauth': {
     only: ['plugins/accounts/flows/oauth-state.ts'],
     functions: { 'oauth-flows.ts': ['findOauthFlow', 'takeOauthFlow'] },
+  },
+  'an event is given its position by webhooks': {
+    only: ['plugins/accounts/webhooks/dispatcher.ts'],
+    functions: { 'events.ts': ['placeEvents'], 'webhook-deliveries.ts': ['lookForWork'] },
+  },
+  'an event is sent in a round of its webhook': {
+    only: ['plugins/accounts/webhooks/round.ts'],
+    functions: { 'webhook-deliveries.ts': ['claimDeliveries', 'recordAttempts'] },
+  },
+  'an event is written by events, or by the statement it tells of': {
+    only: ['plugins/events.ts'],
+    functions: { 'event-inbox.ts': ['insertEvents'] },
   },
   'an audit entry is written by audit': {
     only: ['plugins/accounts/audit/entry.ts'],

@@ -19,7 +19,9 @@ const people = 5_000
 const mebibyte = 2 ** 20
 const mostGrowth = 1.25
 
-test(`${events} events drain with flat memory, beside a dead endpoint`, { timeout: 900_000 }, async (t) => {
+test(`${events} events drain with flat memory, beside a dead endpoint`, {
+  timeout: 900_000,
+}, async (t) => {
   const ending = lastFirst(t)
   let received = 0
   const receiver = createServer((request, response) => {

@@ -5,6 +5,7 @@ import config from '../../plugins/config/index.ts'
 import db from '../../plugins/db.ts'
 import devInbox from '../../plugins/dev-inbox.ts'
 import encryption from '../../plugins/encryption.ts'
+import events from '../../plugins/events.ts'
 import hooks from '../../plugins/hooks.ts'
 import httpClient from '../../plugins/http-client.ts'
 import jobQueue from '../../plugins/job-queue.ts'
@@ -39,6 +40,7 @@ export async function buildMailApp(settings: Config) {
     db,
     takeover,
     encryption,
+    events,
     httpClient,
     hooks,
     languages,

@@ -1,7 +1,10 @@
 /** What is told: every type of event, in the transaction of what it tells, in the shape that the API document promises. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { before, suite, test } from 'node:test'
 
+import { markMailDead } from '../../db/mail-messages.ts'
+import { eventTypes } from '../../schemas/events.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
 import { allEvents, type Streamed, typesOf } from '../support/events.ts'
 import {
@@ -132,6 +135,34 @@ suite('events', () => {
       (await statementsOf(app, act)).filter((text) => ofRequests.test(text)).length
     assert.equal(await count(() => signedIn(app, email)), 3)
     assert.equal(await count(() => refresh(app, refresh_token)), 1)
+  })
+
+  test('every type stands in docs/webhooks.md', () => {
+    const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
+    const told = [...page.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(
+      ([, names = '']) => names.match(/[a-z_]+\.[a-z_]+/g) ?? [],
+    )
+    assert.deepEqual(told.toSorted(), eventTypes.toSorted())
+  })
+
+  test('a mail that is given up', async () => {
+    const mail = { id: crypto.randomUUID(), attempts: 0 }
+    const now = new Date()
+    const row = { ...mail, kind: 'recovery', payload: '', created_at: now, updated_at: now }
+    await app.db
+      .insertInto('postern_mail_messages')
+      .values({ ...row, state: 'queued', reason: null, expires_at: null, sent_at: null })
+      .execute()
+    const dead = {
+      reason: 'no such mailbox',
+      outcome: null,
+      keepPayload: false,
+      isTold: app.events.enabled,
+    }
+    await markMailDead(app.db, mail, dead, now)
+    const [event] = await allEvents(app, undefined, 1, 'mail.dead')
+    const { message_id, kind, reason } = event?.data ?? {}
+    assert.deepEqual([message_id, kind, reason], [mail.id, 'recovery', 'no such mailbox'])
   })
 
   test('switched off, nothing is written, and the endpoints say how to switch them on', async () => {

@@ -26,7 +26,11 @@ export function scheduleCleanup(
   })
 }
 
-async function recover({ db, events, log }: House<'db' | 'events' | 'log'>, jobs: MailJobs, now: Date): Promise<void> {
+async function recover(
+  { db, events, log }: House<'db' | 'events' | 'log'>,
+  jobs: MailJobs,
+  now: Date,
+): Promise<void> {
   const ago = (ms: number) => new Date(now.getTime() - ms)
   const abandoned = await markAbandonedMailDead(
     db,
