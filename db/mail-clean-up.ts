@@ -1,6 +1,6 @@
 /** What happens to queued mail without anybody asking: recovery after crashes, and removal of old rows. */
 import type { Db } from './database.ts'
-import { deadMailEvents } from './dead-mail-events.ts'
+import { deadMailEvents } from './dead-mail.ts'
 import type { JobOf } from './mail-messages.ts'
 
 /** Messages whose process died between the claim and the outcome: nobody knows whether they went out. */

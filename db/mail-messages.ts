@@ -1,7 +1,6 @@
 import type { Expression, RawBuilder } from 'kysely'
 
 import type { Db } from './database.ts'
-import { deadMailEvents } from './dead-mail-events.ts'
 import { preparedRow, type ValueOf } from './prepared-statement.ts'
 
 /** Mail between the request that asked for it and the mail server that took it. */
@@ -161,43 +160,5 @@ export async function requeueMailMessage(
     )
     .selectFrom('message')
     .select((eb) => jobOf(eb.ref('message.id')).as('job'))
-    .execute()
-}
-
-export interface DeadLetter {
-  reason: string
-  /** How its last attempt ended, if there was one. */
-  outcome: MailOutcome | null
-  /** A dead letter that may be sent again keeps what it was about to say. */
-  keepPayload: boolean
-  /** Events are on: this is one. */
-  isTold: boolean
-}
-
-export async function markMailDead(
-  db: Db,
-  attempt: Attempt,
-  { reason, outcome, keepPayload, isTold }: DeadLetter,
-  now: Date,
-): Promise<void> {
-  await db
-    .with('dead', (cte) =>
-      cte
-        .updateTable('postern_mail_messages')
-        .set({
-          state: 'dead',
-          reason,
-          outcome,
-          updated_at: now,
-          ...(!keepPayload && { payload: '' }),
-        })
-        .where('id', '=', attempt.id)
-        .where('attempts', '=', attempt.attempts)
-        .where('state', 'in', ['queued', 'sending'])
-        .returning(['id', 'kind', 'reason']),
-    )
-    .with('told', (cte) => deadMailEvents(cte, isTold, now))
-    .selectFrom('dead')
-    .select('dead.id')
     .execute()
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, suite, test } from 'node:test'
 
-import { markMailDead } from '../../db/mail-messages.ts'
+import { markMailDead } from '../../db/dead-mail.ts'
 import { eventTypes } from '../../schemas/events.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
 import { allEvents, type Streamed, typesOf } from '../support/events.ts'

@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { Db } from '../../../db/database.ts'
+import { markMailDead } from '../../../db/dead-mail.ts'
 import {
   type Attempt,
-  markMailDead,
   markMailSent,
   requeueMailMessage,
   type WaitingMailMessage,

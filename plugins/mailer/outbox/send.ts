@@ -2,10 +2,10 @@
  * The worker's side of the outbox. A message goes out at most once, whatever crashes: the claim is committed
  * before the mail server hears of it, and what may have been accepted is never sent again by itself.
  */
+import { markMailDead } from '../../../db/dead-mail.ts'
 import {
   claimMailMessage,
   findWaitingMail,
-  markMailDead,
   type WaitingMailMessage,
 } from '../../../db/mail-messages.ts'
 import type { NotComposed } from './compose.ts'
