@@ -29,6 +29,8 @@ export interface JwtOptions {
     | 'AUTH_JWT_VALID_METHODS'
     | 'AUTH_SESSIONS_ALLOW_LOW_AAL'
   >
+  /** Where it is absent, no GoTrue shares the database. */
+  takeover?: Readonly<{ isShared: boolean }>
 }
 
 type SessionClaims = ClaimsSource['session'] & { amr: ClaimsSource['amr'] }
@@ -47,7 +49,7 @@ const clockToleranceSeconds = 5
 
 const claimsCheck = TypeCompiler.Compile(AccessTokenClaims)
 
-export function createJwt({ signingKeys, config }: JwtOptions) {
+export function createJwt({ signingKeys, config, takeover }: JwtOptions) {
   const verified = createVerifiedTokens(maxRemembered)
   const issuer = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
   signingKeys.onChange(() => verified.clear())
@@ -84,7 +86,8 @@ export function createJwt({ signingKeys, config }: JwtOptions) {
       )
       const claims: unknown = payload
       if (!claimsCheck.Check(claims)) throw unverifiable('a claim has the wrong type')
-      if (!isIssuedHere(claims, issuer)) throw unverifiable('its issuer is another')
+      if (!isIssuedHere(claims, issuer, takeover?.isShared === true))
+        throw unverifiable('its issuer is another')
       return Object.freeze(claims)
     } catch (error) {
       throw toBadJwt(error)
@@ -161,4 +164,8 @@ function toBadJwt(error: unknown): unknown {
   return error instanceof errors.JOSEError ? unverifiable('it is malformed') : error
 }
 
-export default definePlugin({ name: 'jwt', needs: ['config', 'signingKeys'], create: createJwt })
+export default definePlugin({
+  name: 'jwt',
+  needs: ['config', 'signingKeys', 'takeover'],
+  create: createJwt,
+})

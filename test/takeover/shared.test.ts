@@ -12,7 +12,7 @@ import { addTotp, prove } from '../support/factors.ts'
 import { gotrueDatabase } from '../support/gotrue.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import { confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
-import { call, refresh, verify } from '../support/requests.ts'
+import { call, getUser, refresh, verify } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
 
 const key = randomBytes(32)
@@ -145,6 +145,17 @@ suite('a database that is shared with GoTrue', () => {
     )
 
     await signedIn(server.app, email)
+  })
+
+  test('an access token of a session counts without an issuer, as GoTrue signs it by default', async () => {
+    const person = await newPersonOf(server)
+    const { iss: _, ...claims } = await server.app.jwt.verify(person.access_token)
+    const token = await server.app.jwt.sign({ ...claims })
+    const response = await getUser(server.app, { access_token: token })
+    assert.equal(response.statusCode, 200, response.body)
+
+    const other = await server.app.jwt.sign({ ...claims, iss: 'https://other.example' })
+    assert.equal((await getUser(server.app, { access_token: other })).statusCode, 403)
   })
 
   test('after the end of it, every secret is encrypted and everybody stays signed in', async () => {
