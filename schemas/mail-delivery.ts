@@ -1,16 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable } from './choices.ts'
+import { nullable, oneOf } from './choices.ts'
 import { Timestamp } from './fields.ts'
 import { toTimestamp } from './identity.ts'
 
-const Status = Type.Union(
-  ['queued', 'sending', 'deferred', 'sent', 'refused', 'failed'].map((word) => Type.Literal(word)),
-  {
-    description:
-      'deferred: it is tried again. refused: the mail server does not take it. failed: it was not sent, or nobody knows whether it was.',
-  },
-)
+const Status = oneOf(['queued', 'sending', 'deferred', 'sent', 'refused', 'failed'], {
+  description:
+    'deferred: it is tried again. refused: the mail server does not take it. failed: it was not sent, or nobody knows whether it was.',
+})
 
 export const MailDelivery = Type.Object(
   {
@@ -63,7 +60,7 @@ export function toMailDelivery(row: Source): MailDelivery {
   }
 }
 
-function statusOf({ state, outcome }: Source): string {
+function statusOf({ state, outcome }: Source): Static<typeof Status> {
   if (state === 'dead') return outcome === 'permanent' ? 'refused' : 'failed'
   return state === 'queued' && outcome === 'temporary' ? 'deferred' : state
 }

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 
 import { validationFailed } from '../../../errors.ts'
+import { UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { RedirectQuery } from '../../../schemas/fields.ts'
+import { RedirectQuery, readUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 import { requirePerson } from './person.ts'
 
@@ -17,18 +17,19 @@ const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
         tags: ['admin'],
         summary: 'Invite somebody once more',
         description: 'Only while the invitation is open. The link of the earlier mail is void.',
-        params: Type.Object({ user_id: Type.String({ format: 'uuid' }) }),
+        params: UserPath,
         querystring: RedirectQuery,
         response: { 200: User, ...ErrorResponses },
       },
     },
     async (request) => {
+      const userId = readUuid('user_id', request.params.user_id)
       const now = new Date()
       const context = otp.linkContext(request, {})
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        await requirePerson(trx, request.params.user_id)
-        const person = await users.lock(trx, request.params.user_id)
+        await requirePerson(trx, userId)
+        const person = await users.lock(trx, userId)
         if (!person?.email || !person.invited_at || person.email_confirmed_at) {
           throw validationFailed('This person has no open invitation. Invite them by POST /invite.')
         }
