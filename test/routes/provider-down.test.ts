@@ -96,10 +96,10 @@ async function isUnavailable(provider: string, ask: () => Promise<Answered>) {
   assert.equal(error_code, 'service_unavailable')
 }
 
-/** The providers that the log warns of. */
+/** The providers that the log says are down. */
 function warnings(lines: string[]): unknown[] {
   const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   return entries
     .filter(({ level }) => level === 'warn' || level === 40)
-    .map((entry) => entry.provider)
+    .flatMap(({ provider }) => provider ?? [])
 }
