@@ -147,6 +147,14 @@ export const adminWrites: Record<string, Write> = {
       return { after: made(email, invitationOf(invited)) }
     },
   },
+  'POST /admin/users/{user_id}/resend_invitation': {
+    action: 'user_invited',
+    async write(app) {
+      const { id } = await adminCall(app, 'POST', '/invite', { email: newEmail() })
+      await adminCall(app, 'POST', `/admin/users/${id}/resend_invitation`)
+      return {}
+    },
+  },
   'POST /admin/keys': {
     action: 'signing_key_rotated',
     async write(app) {
