@@ -1,5 +1,6 @@
 /** POST /token: signing in with a password, and refresh tokens that other servers have given out. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { updateUser } from '../../db/user-rows.ts'
@@ -63,6 +64,22 @@ suite('refresh tokens of the older format', () => {
     t.mock.timers.setTime(now + 11_000)
     assert.equal((await refresh(app, parent)).json().refresh_token, child)
     assert.equal((await refresh(app, child)).statusCode, 200)
+  })
+
+  test('of 22 characters, as releases of before 2025 made them', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const session = await legacySession(app, user.id)
+    const token = randomBytes(16).toString('base64url')
+    await app.db
+      .updateTable('refresh_tokens')
+      .set({ token })
+      .where('token', '=', await session.add())
+      .execute()
+
+    assert.equal((await refresh(app, token)).statusCode, 200)
+    const unknown = await refresh(app, randomBytes(16).toString('base64url'))
+    assert.equal(unknown.json().error_code, 'validation_failed')
   })
 
   test('an ancestor is reuse at once', async () => {

@@ -1,5 +1,5 @@
 /**
- * Refresh tokens of GoTrue's older format: 12 random characters, one row each. They are accepted from sessions found
+ * Refresh tokens of GoTrue's older format: random characters, one row each. They are accepted from sessions found
  * in the database, and their session gets counter tokens from then on.
  */
 import {
@@ -15,6 +15,7 @@ import {
   refreshSessionNotFound,
   refreshTokenAlreadyUsed,
   refreshTokenNotFound,
+  validationFailed,
 } from '../../../errors.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
@@ -24,7 +25,8 @@ import { findRefusal } from './refusal.ts'
 import { revokeForReuse } from './reuse.ts'
 import { deriveKey, openKey, sealKey } from './session-key.ts'
 
-export const isLegacyToken = (token: string): boolean => /^[a-z2-7]{12}$/.test(token)
+/** Releases of before 2025 made 22 characters of base64url, others made other forms: what is in the table counts. */
+const usualForm = /^[a-z2-7]{12}$/
 
 export async function exchangeLegacyToken(
   house: ExchangeHouse,
@@ -33,7 +35,10 @@ export async function exchangeLegacyToken(
   now: Date,
 ): Promise<Outcome> {
   const token = await findRefreshToken(house.db, presented)
-  if (!token) return refreshTokenNotFound()
+  if (!token) {
+    const isUsual = usualForm.test(presented)
+    return isUsual ? refreshTokenNotFound() : validationFailed('Refresh token is not valid')
+  }
   const record = token.session_id ? await findSessionById(house.db, token.session_id) : undefined
   if (!record) return refreshSessionNotFound()
   const usedAt = record.refreshed_at ?? latest(record.session_created_at, token)

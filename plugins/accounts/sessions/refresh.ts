@@ -6,7 +6,8 @@ import type { Session } from '../../../schemas/session.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
 import { exchangeCounterToken } from './counter-token.ts'
-import { exchangeLegacyToken, isLegacyToken } from './legacy-token.ts'
+import { exchangeLegacyToken } from './legacy-token.ts'
+import { shortestCounterToken } from './refresh-token.ts'
 import { toSession } from './to-session.ts'
 
 export type ExchangeHouse = House<
@@ -38,7 +39,8 @@ export async function refresh(
   client: Client,
   now: Date,
 ): Promise<Refreshed> {
-  const exchange = isLegacyToken(presented) ? exchangeLegacyToken : exchangeCounterToken
+  const isLegacy = presented.length < shortestCounterToken
+  const exchange = isLegacy ? exchangeLegacyToken : exchangeCounterToken
   const exchanged = await exchange(house, presented, client, now)
   house.telemetry.metrics.count('postern.token_refreshes', { outcome: nameOf(exchanged) })
   if (exchanged instanceof ApiError) throw exchanged
