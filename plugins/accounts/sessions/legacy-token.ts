@@ -28,6 +28,9 @@ import { deriveKey, openKey, sealKey } from './session-key.ts'
 /** Releases of before 2025 made 22 characters of base64url, others made other forms: what is in the table counts. */
 const usualForm = /^[a-z2-7]{12}$/
 
+/** In characters; tokens of the counter format have 51 or more, so that a cut one of those costs no look-up. */
+export const longestLegacyToken = 44
+
 export async function exchangeLegacyToken(
   house: ExchangeHouse,
   presented: string,

@@ -7,8 +7,6 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 const version = 0
 const macLength = 16
 const checksumLength = 4
-/** In characters; what is shorter is a token of another format. */
-export const shortestCounterToken = Math.ceil(((18 + macLength + checksumLength) * 4) / 3)
 
 export interface RefreshToken {
   sessionId: string

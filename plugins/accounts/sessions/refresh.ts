@@ -6,8 +6,7 @@ import type { Session } from '../../../schemas/session.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
 import { exchangeCounterToken } from './counter-token.ts'
-import { exchangeLegacyToken } from './legacy-token.ts'
-import { shortestCounterToken } from './refresh-token.ts'
+import { exchangeLegacyToken, longestLegacyToken } from './legacy-token.ts'
 import { toSession } from './to-session.ts'
 
 export type ExchangeHouse = House<
@@ -39,7 +38,7 @@ export async function refresh(
   client: Client,
   now: Date,
 ): Promise<Refreshed> {
-  const isLegacy = presented.length < shortestCounterToken
+  const isLegacy = presented.length <= longestLegacyToken
   const exchange = isLegacy ? exchangeLegacyToken : exchangeCounterToken
   const exchanged = await exchange(house, presented, client, now)
   house.telemetry.metrics.count('postern.token_refreshes', { outcome: nameOf(exchanged) })
