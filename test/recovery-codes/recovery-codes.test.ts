@@ -153,7 +153,7 @@ suite('recovery codes', () => {
     await useCode(app, low, first)
     const told = await mail.waitFor(email)
     assert.equal(told.mail.subject, 'A recovery code of your account was used')
-    assert.match(told.mail.text ?? '', /Codes left: 9\./)
+    assert.match(told.mail.text ?? '', /9 codes are left\./)
     const rows = await app.db.selectFrom('audit_log_entries').select('payload').execute()
     const entries = rows
       .map(({ payload }) => payload)

@@ -9,10 +9,12 @@ import clientIp from '../../plugins/client-ip.ts'
 import config from '../../plugins/config/index.ts'
 import db from '../../plugins/db.ts'
 import encryption from '../../plugins/encryption.ts'
+import events from '../../plugins/events.ts'
 import jwt from '../../plugins/jwt.ts'
 import pool from '../../plugins/pool.ts'
 import sessionPolicy from '../../plugins/session-policy.ts'
 import signingKeys from '../../plugins/signing-keys.ts'
+import takeover from '../../plugins/takeover.ts'
 import telemetry from '../../plugins/telemetry.ts'
 import keys from '../../routes/admin/keys.ts'
 import jwks from '../../routes/well-known/jwks.ts'
@@ -33,8 +35,8 @@ export async function buildKeyRoutes(
   await app.register(config, { config: configOf({ DATABASE_URL: databaseUrl, ...env }, false) })
   await app.register(telemetry)
   await app.register(apiErrors)
-  for (const plugin of [pool, db, encryption, signingKeys, jwt, sessionPolicy, bearerAuth])
-    await app.register(plugin)
+  for (const plugin of [pool, db, takeover, encryption, events]) await app.register(plugin)
+  for (const plugin of [signingKeys, jwt, sessionPolicy, bearerAuth]) await app.register(plugin)
   for (const plugin of [clientIp, audit]) await app.register(plugin)
   for (const route of [jwks, openidConfiguration]) await app.register(route)
   await app.register(async (admins) => {
