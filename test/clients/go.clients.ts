@@ -1,11 +1,10 @@
 /** gotrue-go of the Supabase community, by the Go module proxy. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { client } from './journeys.ts'
-import { missing, runScript } from './script.ts'
+import { installs, missing, runScript } from './script.ts'
 
 client(
   'gotrue-go',
@@ -14,7 +13,7 @@ client(
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     const program = join(folder, 'journeys')
     const cwd = join(import.meta.dirname, 'go')
-    execFileSync('go', ['build', '-o', program, '.'], { cwd, stdio: 'inherit' })
+    if (!installs(t, 'go', ['build', '-o', program, '.'], cwd)) return
     await runScript(t, world, walk, [program])
   },
   { skip: missing('go', 'version') },

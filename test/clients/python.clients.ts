@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { client } from './journeys.ts'
-import { missing, runScript } from './script.ts'
+import { installs, missing, runScript } from './script.ts'
 
 client(
   'supabase-py',
@@ -15,7 +15,7 @@ client(
     execFileSync('python3', ['-m', 'venv', folder])
     const python = join(folder, 'bin/python')
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
-    execFileSync(python, [...install, 'supabase-auth>=2.34,<3'], { stdio: 'inherit' })
+    if (!installs(t, python, [...install, 'supabase-auth>=2.34,<3'])) return
     await runScript(t, world, walk, [python, join(import.meta.dirname, 'journeys.py')])
   },
   { skip: missing('python3', '-c', 'import ensurepip, venv') },

@@ -18,6 +18,17 @@ export function missing(command: string, ...args: string[]): string | false {
   }
 }
 
+/** Runs a step of an installation. Without the package index there is nothing to try: the client is skipped, with its name. */
+export function installs(t: TestContext, command: string, args: string[], cwd?: string): boolean {
+  try {
+    execFileSync(command, args, { cwd, stdio: 'inherit' })
+    return true
+  } catch {
+    t.skip(`${command} ${args.join(' ')} failed: is its package index reachable?`)
+    return false
+  }
+}
+
 /**
  * Runs the program with SERVER, SERVICE_KEY, ANON_KEY and DESK in its environment. It prints
  * `{"journey": …, "error": null or a text}` for each journey. Throws when it ends in any other way.
