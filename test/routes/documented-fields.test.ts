@@ -174,3 +174,32 @@ suite('documented fields', () => {
     })
   }
 })
+
+/** As GoTrue writes them; those that are empty are left out. */
+const orderOfUser = [
+  ...['id', 'aud', 'role', 'email', 'email_confirmed_at', 'invited_at', 'phone'],
+  ...['phone_confirmed_at', 'confirmation_sent_at', 'confirmed_at', 'recovery_sent_at'],
+  ...['new_email', 'email_change_sent_at', 'new_phone', 'phone_change_sent_at'],
+  ...['reauthentication_sent_at', 'last_sign_in_at', 'app_metadata', 'user_metadata'],
+  ...['factors', 'identities', 'created_at', 'updated_at', 'banned_until', 'deleted_at'],
+  'is_anonymous',
+]
+
+suite('the fields of a person', () => {
+  test('are in one order, whoever asks', async (t) => {
+    const server = await build(t)
+    const person = await confirmedPerson(server)
+    const { app } = server
+    await changeUser(app, person.access_token, { email: newAddress() })
+    const own = (await getUser(app, person)).json<object>()
+    const admins = await adminCall<object>(app, 'GET', `/admin/users/${person.user.id}`)
+    for (const answer of [person.user, own, admins]) {
+      const fields = Object.keys(answer)
+      assert.ok(fields.length >= 12)
+      assert.deepEqual(
+        fields,
+        orderOfUser.filter((field) => fields.includes(field)),
+      )
+    }
+  })
+})
