@@ -61,8 +61,8 @@ const storms: Record<string, Storm> = {
       }),
     )
     return async () => {
-      const statuses = new Set(await sent)
-      for (const status of statuses) assert.ok(status === 400 || status === 503, String(status))
+      // Wrong, turned away from a full queue, or waited for longer than a request may take.
+      for (const status of new Set(await sent)) assert.ok([400, 503, 504].includes(status))
     }
   },
 }
