@@ -115,10 +115,12 @@ suite('the list', () => {
 
   test('holds nothing else', () => {
     for (const password of uncommon) assert.ok(!has(password), password)
+    // The list keeps fingerprints, and a very rare other password has one of them.
+    let wrong = 0
     for (let round = 0; round < 50_000; round++) {
-      const password = randomBytes(9).toString('base64url')
-      assert.ok(!has(password), password)
+      if (has(randomBytes(9).toString('base64url'))) wrong++
     }
+    assert.ok(wrong <= 1)
   })
 
   test('takes anything', () => {

@@ -231,7 +231,7 @@ suite('mail transport', () => {
       if (line !== '.') speak(line, socket)
     })
     const silent = open(t, port, { timeouts: timeouts({ socket: 0.3 }) })
-    const slow = open(t, port, { timeouts: timeouts({ socket: 60, total: 0.3 }) })
+    const slow = open(t, port, { timeouts: timeouts({ socket: 60, total: 2 }) })
 
     await assert.rejects(silent.send(mail), hasOutcome('ambiguous'))
     await assert.rejects(slow.send(mail), hasOutcome('ambiguous'))

@@ -19,10 +19,13 @@ export async function endAll(
   { except, keepsUnopened }: Staying,
 ): Promise<void> {
   const { flows } = house
+  const endFlows = keepsUnopened ? flows.deleteAnsweredOf : flows.deleteOf
   await lockUser(trx, userId)
+  // Before the sessions, for a callback takes the flow first and then what of it ends with its session: the other way
+  // round, each would wait for the other. And after them, for one that was begun meanwhile.
+  await endFlows(trx, userId)
   await tellEnded(house, trx, userId, await deleteSessions(trx, userId, except))
-  if (keepsUnopened) await flows.deleteAnsweredOf(trx, userId)
-  else await flows.deleteOf(trx, userId)
+  await endFlows(trx, userId)
 }
 
 /** Ends one session of a person; false when it is not theirs or gone. */
