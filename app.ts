@@ -25,7 +25,9 @@ import cleanUp from './plugins/clean-up.ts'
 import clientIp from './plugins/client-ip.ts'
 import type { Config } from './plugins/config/config.ts'
 import config from './plugins/config/index.ts'
+import context from './plugins/context.ts'
 import db from './plugins/db.ts'
+import devHosts from './plugins/dev-hosts.ts'
 import devInbox from './plugins/dev-inbox.ts'
 import devOidc from './plugins/dev-oidc.ts'
 import encryption from './plugins/encryption.ts'
@@ -46,6 +48,7 @@ import pool from './plugins/pool.ts'
 import rateLimits from './plugins/rate-limits.ts'
 import readiness from './plugins/readiness.ts'
 import redirects from './plugins/redirects.ts'
+import { registerAll } from './plugins/register-all.ts'
 import requestDuration from './plugins/request-duration.ts'
 import requestLog from './plugins/request-log.ts'
 import schemaCompilers from './plugins/schema-compilers.ts'
@@ -68,12 +71,12 @@ export interface AppOptions {
 
 const platform = [
   // What every request and every answer passes.
-  ...[telemetry, schemaCompilers, apiErrors, bodyParser],
-  ...[httpHeaders, requestDuration, clientIp, audience, rateLimits, openapi],
+  ...[context, telemetry, schemaCompilers, apiErrors, bodyParser],
+  ...[httpHeaders, requestDuration, clientIp, audience, rateLimits, devHosts, openapi],
   // The database, the way out to other servers, and work in the background.
   ...[pool, db, takeover, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
-  ...[signingKeys, encryptionProbe, jwt, sessionPolicy, bearerAuth],
+  ...[encryptionProbe, signingKeys, jwt, sessionPolicy, bearerAuth],
   ...[requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.
   ...[languages, pages, devInbox, mailer, sms, devOidc, oauthProviders, redirects],
@@ -85,7 +88,7 @@ const nouns = [
   ...[credentials, otpRequests, identities, webhooks],
 ]
 
-const groups = [wellKnownRoutes, authRoutes, userRoutes, adminRoutes, devRoutes]
+const groups = { wellKnownRoutes, authRoutes, userRoutes, adminRoutes, devRoutes }
 
 /** Builds the server; nothing listens yet and the database must be migrated. */
 export async function buildApp({ config: values, log }: AppOptions): Promise<FastifyInstance> {
@@ -93,6 +96,6 @@ export async function buildApp({ config: values, log }: AppOptions): Promise<Fas
   await app.register(config, { config: values })
   for (const plugin of platform) await app.register(plugin)
   for (const noun of nouns) await app.register(noun)
-  for (const group of groups) await app.register(group)
+  await registerAll(app, groups)
   return app
 }

@@ -74,8 +74,15 @@ export const methodNotAllowed = (allow: string) =>
   error(405, 'method_not_allowed', `This path does not answer this method. It allows: ${allow}`)
 export const requestEntityTooLarge = (limit: number) =>
   error(413, 'request_entity_too_large', `Request body too large (max ${limit} bytes)`)
-export const requestTimeout = () =>
-  error(504, 'request_timeout', 'Processing this request timed out, please retry after a moment.')
+export const requestTimeout = (mayHaveTakenEffect: boolean, cause?: unknown) =>
+  error(
+    504,
+    'request_timeout',
+    mayHaveTakenEffect
+      ? 'Processing this request timed out, and it may have taken effect: look before you retry.'
+      : 'Processing this request timed out, please retry after a moment.',
+    { cause },
+  )
 export const overRequestRateLimit = (retryAfter: number, limit: number) =>
   error(429, 'over_request_rate_limit', 'Request rate limit reached', { retryAfter, limit })
 export const unexpectedFailure = (message: string, cause?: unknown) =>
@@ -87,6 +94,12 @@ export const conflict = () =>
     409,
     'conflict',
     'Too many concurrent token refresh requests on the same session or refresh token',
+  )
+export const unknownHost = () =>
+  error(
+    403,
+    'unknown_host',
+    'Pages of development are served under localhost, under addresses, and under the names in AUTH_API_EXTERNAL_URL, AUTH_SITE_URL, AUTH_API_HOST and AUTH_MAILER_EXTERNAL_HOSTS, to pages of the same names. Use one of these, or add this one to AUTH_MAILER_EXTERNAL_HOSTS.',
   )
 export const featureDisabled = (message: string) => error(404, 'feature_disabled', message)
 export const passkeyDisabled = () => error(404, 'passkey_disabled', 'Passkeys are disabled')
@@ -175,8 +188,8 @@ export const weakPassword = (message: string, reasons: string[]) =>
   error(422, 'weak_password', message, { reasons })
 export const samePassword = () =>
   error(422, 'same_password', 'New password should be different from the old password.')
-export const reauthenticationNeeded = () =>
-  error(400, 'reauthentication_needed', 'Password update requires reauthentication')
+export const reauthenticationNeeded = (message: string) =>
+  error(400, 'reauthentication_needed', message)
 export const reauthenticationNotValid = () =>
   error(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
 export const currentPasswordRequired = () =>
@@ -304,21 +317,24 @@ export const emailConflictIdentityNotDeletable = () =>
     'email_conflict_identity_not_deletable',
     "Unable to unlink identity: another account already uses the address that would become this user's email.",
   )
-export const ssoManaged = () =>
-  error(
-    422,
-    'user_sso_managed',
-    'Updating email, phone, password of a SSO account only possible via SSO',
-  )
+export const ssoManaged = (message: string) => error(422, 'user_sso_managed', message)
 
 // Second factors
 export const mfaFactorNotFound = () => error(404, 'mfa_factor_not_found', 'Factor not found')
+export const recoveryCodesNotFound = () =>
+  error(404, 'mfa_factor_not_found', 'There are no recovery codes: generate them first')
 export const mfaChallengeNotFound = () =>
   error(422, 'mfa_factor_not_found', 'This factor has no such challenge in this session')
 export const mfaNotEnabled = (what: 'enroll' | 'verify', type: 'totp' | 'phone' | 'webauthn') =>
   error(422, `mfa_${type}_${what}_not_enabled`, `MFA ${what} is disabled for ${type}`)
 export const mfaVerifiedFactorExists = () =>
   error(422, 'mfa_verified_factor_exists', 'This phone number is a verified factor already')
+export const recoveryCodesExist = () =>
+  error(
+    422,
+    'mfa_verified_factor_exists',
+    'There are recovery codes already: regenerate them to have new ones',
+  )
 export const tooManyEnrolledFactors = () =>
   error(
     422,

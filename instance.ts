@@ -16,6 +16,8 @@ export function createInstance(config: Config, log: FastifyBaseLogger) {
   return Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    // What a logger of its own would add to the lines of a request, they have from plugins/context.ts.
+    childLoggerFactory: (logger) => logger,
     bodyLimit,
     requestTimeout: 30_000,
     connectionTimeout: 60_000,

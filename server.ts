@@ -1,4 +1,5 @@
 /** The process: read the environment, bring the database up to date, listen, stop on signals. */
+import cluster from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
@@ -6,12 +7,15 @@ import pg from 'pg'
 
 import { buildApp } from './app.ts'
 import { runMigrations } from './cli/migrate.ts'
+import { warnOfConnections } from './cli/serve/connections.ts'
 import { startWorkers, workerVariable } from './cli/serve/workers.ts'
 import { untilSignal } from './cli/until-signal.ts'
 import type { Config } from './plugins/config/config.ts'
 import { withDotEnv } from './plugins/config/dot-env.ts'
 import { readConfig } from './plugins/config/read-config.ts'
 import { createLogger, type Logger } from './plugins/logger.ts'
+
+export const usage = 'npm start, configured by the environment and .env (docs/configuration.md)'
 
 const databaseWaitSeconds = 30
 /** As long as a mail server may take to accept what is being sent to it. */
@@ -99,6 +103,8 @@ export async function startServer(
 async function prepareDatabase(config: Config, log: FastifyBaseLogger): Promise<void> {
   const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = config
   await waitForDatabase(connectionString, log)
+  // For all workers together.
+  if (cluster.isPrimary) await warnOfConnections(config, log)
   await runMigrations({ connectionString, schema, log })
 }
 
@@ -120,13 +126,18 @@ function toListenError(error: unknown, { host, port }: { host: string; port: num
 /** Throws when the database has not come up after half a minute; a wrong password is told at once. */
 async function waitForDatabase(connectionString: string, log: FastifyBaseLogger): Promise<void> {
   const deadline = Date.now() + databaseWaitSeconds * 1000
+  let isTold = false
   for (;;) {
     try {
       return await connectOnce(connectionString)
     } catch (error) {
       const isWorthWaiting = !isRefusal(error) && Date.now() < deadline
-      if (!isWorthWaiting) throw unreachable(error)
-      log.warn('the database does not answer yet; waiting')
+      if (!isWorthWaiting) throw unreachable(connectionString, error)
+      if (!isTold)
+        log.warn(
+          `the database ${placeOf(connectionString)} does not answer yet (${reasonOf(error)}); waiting`,
+        )
+      isTold = true
       await pause(500)
     }
   }
@@ -144,9 +155,24 @@ function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '')
 }
 
-function unreachable(error: unknown): Error {
-  const reason = error instanceof Error ? error.message || error.name : String(error)
+/** Host and database, without who connects and how. */
+function placeOf(connectionString: string): string {
+  const url = URL.parse(connectionString)
+  return url
+    ? `${decodeURIComponent(url.pathname.slice(1))} on ${url.host || 'this machine'}`
+    : 'of DATABASE_URL'
+}
+
+function reasonOf(error: unknown): string {
+  // A host of several addresses refuses at each of them.
+  const [first] = error instanceof AggregateError ? error.errors : []
+  if (first !== undefined) return reasonOf(first)
+  return error instanceof Error ? error.message || error.name : String(error)
+}
+
+function unreachable(connectionString: string, error: unknown): Error {
+  const place = placeOf(connectionString)
   return new Error(
-    `The database of DATABASE_URL cannot be used: ${reason}. Check that it runs and that host, user, password and database name are right.`,
+    `The database of DATABASE_URL cannot be used: ${place}: ${reasonOf(error)}. Check that it runs and that host, user, password and database name are right (docs/errors.md).`,
   )
 }

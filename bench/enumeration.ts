@@ -9,7 +9,7 @@ import type { Target } from './target.ts'
 /** What the answers about one kind of people give away, against those about nobody. */
 export interface Finding {
   question: string
-  kind: Kind
+  kind: Kind | 'everybody'
   knownMs: number
   unknownMs: number
   comparison: Comparison
@@ -54,10 +54,14 @@ export async function enumerate(
     sample.forms.add(plainForm(answer))
     sample.statuses.add(answer.status)
   }
-  return asked.map((kind) => {
-    const unknown = samples.get(strangersFor(kind)) ?? newSample()
-    return judge(question.name, kind, samples.get(kind) ?? newSample(), unknown)
-  })
+  const sampleOf = (group: Group) => samples.get(group) ?? newSample()
+  if (question.amongAll) {
+    const strangers = [...new Set(asked.map(strangersFor))].map(sampleOf)
+    return [judge(question.name, 'everybody', together(asked.map(sampleOf)), together(strangers))]
+  }
+  return asked.map((kind) =>
+    judge(question.name, kind, sampleOf(kind), sampleOf(strangersFor(kind))),
+  )
 }
 
 /** People of a kind, or strangers who are compared with them. */
@@ -103,8 +107,21 @@ function newSample(): Sample {
   return { times: [], forms: new Set(), statuses: new Set() }
 }
 
+function together(samples: Sample[]): Sample {
+  return {
+    times: samples.flatMap(({ times }) => times),
+    forms: new Set(samples.flatMap(({ forms }) => [...forms])),
+    statuses: new Set(samples.flatMap(({ statuses }) => [...statuses])),
+  }
+}
+
 /** Whether known and unknown can be told apart, by time or by text. */
-export function judge(question: string, kind: Kind, known: Sample, unknown: Sample): Finding {
+export function judge(
+  question: string,
+  kind: Finding['kind'],
+  known: Sample,
+  unknown: Sample,
+): Finding {
   const comparison = compare(known.times, unknown.times)
   const tells = [
     ...[...known.forms.difference(unknown.forms)].map((form) => `known: ${form}`),

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 
 import type { Side } from './cost.ts'
-import { type Contact, type Kind, makePeople } from './enumeration/crowd.ts'
+import { type Contact, type Kind, makePeople, newContact } from './enumeration/crowd.ts'
 import type { Question } from './enumeration/questions.ts'
 import { type Crowd, enumerate, type Finding } from './enumeration.ts'
 import { measure, type Result } from './measure.ts'
@@ -125,6 +126,7 @@ async function enumerateOrExplain(
   crowd: Crowd,
 ): Promise<Finding[]> {
   try {
+    if (question.amongAll) await untilKnown(target, question)
     return await enumerate(target, question, crowd)
   } catch (error) {
     if (!(error instanceof Refused)) throw error
@@ -138,4 +140,11 @@ async function writeJson(options: Options, results: object, findings: object[]):
   const setting = { url, against, connections, seconds, rounds }
   const content = { at: new Date().toISOString(), setting, results, enumeration: findings }
   if (json) await writeFile(json, `${JSON.stringify(content, null, 2)}\n`)
+}
+
+/** The server looks once a minute at what kinds of people it has, when somebody asks. */
+async function untilKnown(target: Target, question: Question): Promise<void> {
+  await setTimeout(61_000)
+  await target.send(question.request(newContact('confirmed')))
+  await setTimeout(1000)
 }

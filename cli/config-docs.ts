@@ -8,6 +8,8 @@ import { sections } from './config-docs/sections.ts'
 const markdownFile = new URL('../docs/configuration.md', import.meta.url)
 const exampleFile = new URL('../.env.example', import.meta.url)
 
+export const usage = 'npm run config:docs -- [--check]'
+
 /** Both files as the schema has them now. */
 export function configDocs(): { markdown: string; envExample: string } {
   const all = sections()

@@ -1,4 +1,4 @@
-/** `npm run keys`: looks after the keys that sign access tokens, while the server runs. */
+/** `npm run keys`: looks after the keys that sign access tokens, and those that encrypt, while the server runs. */
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 
@@ -12,13 +12,15 @@ import { isGeneratedAlgorithm } from '../plugins/signing-keys/key-material.ts'
 import type { SigningKeys } from '../plugins/signing-keys.ts'
 import { parseDuration } from '../schemas/duration.ts'
 import { auditCommand } from './audit-command.ts'
+import { encryptionUsage, runEncryption } from './keys/encryption.ts'
 import { withSigningKeys } from './with-signing-keys.ts'
 
-const usage = `npm run keys -- list
+export const usage = `npm run keys -- list
 npm run keys -- rotate [--alg RS256|ES256|EdDSA] [--after 15m]
 npm run keys -- revoke KID
 npm run keys -- import FILE [--after 15m]
-npm run keys -- export-public`
+npm run keys -- export-public
+${encryptionUsage}`
 
 interface Request {
   operand: string
@@ -41,6 +43,7 @@ const commands: Record<string, { operand?: string; run: Command }> = {
 
 /** The command. Throws an Error that is one sentence for the operator. */
 export async function run(args: readonly string[]): Promise<void> {
+  if (args[0] === 'encryption') return runEncryption(args.slice(1))
   const { values, positionals } = parseArgs({
     args: withDashedKid(args),
     options: { alg: { type: 'string' }, after: { type: 'string' } },

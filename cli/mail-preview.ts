@@ -10,11 +10,11 @@ import { type MailPreview, previewAll } from '../mail/preview.ts'
 import type { Config } from '../plugins/config/config.ts'
 import { withDotEnv } from '../plugins/config/dot-env.ts'
 import { readConfig } from '../plugins/config/read-config.ts'
-import { createHttpClient } from '../plugins/http-client.ts'
-import { createOwnLanguages } from '../plugins/languages/own-languages.ts'
-import { createLanguages, type Languages } from '../plugins/languages.ts'
-import { configuredRenderer } from '../plugins/mailer/renderer.ts'
+import type { Languages } from '../plugins/languages.ts'
 import { withPresets } from './dev/presets.ts'
+import { readTag, withRenderer } from './mail/renderer.ts'
+
+export const usage = 'npm run mail:preview -- [FOLDER] [--locale TAG | --all] [--missing]'
 
 /**
  * Writes to the folder named by the first argument, or to .data/mail-preview: the default language, that of `--locale`,
@@ -28,15 +28,8 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   const folder = resolve(positionals[0] ?? '.data/mail-preview')
   const config = readSettings()
-  const http = createHttpClient(httpOptions(config))
-  const log = { warn: (details: object, message: string) => console.error(message, details) }
-  const house = { fetch: http.guardedFetch, log }
-  try {
-    const own = createOwnLanguages(config, house)
-    await own.renew()
-    const languages = createLanguages(config, own)
+  await withRenderer(config, async ({ languages, renderer }) => {
     if (values.missing) return listMissing(languages)
-    const renderer = configuredRenderer(config, { ...house, speech: languages.speech })
     const { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl } = config
     const tags = values.all ? languages.available : [readTag(values.locale, languages)]
     for (const tag of tags) {
@@ -45,17 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
       await writePreviews(into, previews, languages.speech(tag))
       console.log(`${previews.length} mails: ${pathToFileURL(`${into}/index.html`)}`)
     }
-  } finally {
-    await http.close()
-  }
-}
-
-/** Throws an Error for a language that nobody is written to in. */
-function readTag(locale: string | undefined, { available, fallback }: Languages): string {
-  if (locale === undefined) return fallback
-  const tag = available.find((each) => each.toLowerCase() === locale.toLowerCase())
-  if (tag) return tag
-  throw new Error(`${locale} is none of ${available.join(', ')}.`)
+  })
 }
 
 function listMissing(languages: Languages): void {
@@ -70,14 +53,6 @@ function readSettings(): Config {
   const unused = { DATABASE_URL: 'postgres://unused', AUTH_JWT_SECRET: 'unused'.repeat(8) }
   const env = withPresets(withDotEnv(process.env), unused)
   return readConfig(env, { dev: true, warn: () => {} })
-}
-
-function httpOptions({ HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ...config }: Config) {
-  return {
-    dev: true,
-    proxy: { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY },
-    guardMaxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
-  }
 }
 
 async function writePreviews(folder: string, previews: MailPreview[], speech: Speech) {

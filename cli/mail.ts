@@ -1,4 +1,4 @@
-/** `npm run mail`: shows mail that has not been sent, sends dead letters again, drops mail. */
+/** `npm run mail`: shows mail that has not been sent, sends dead letters again, drops mail; sends one as a test. */
 import { parseArgs } from 'node:util'
 
 import {
@@ -11,11 +11,13 @@ import {
 import { createMailJobs } from '../plugins/mailer/outbox/job.ts'
 import { recipientIn } from '../plugins/mailer/outbox/payload.ts'
 import { obstacleTo } from './mail/obstacle.ts'
+import { sendTest } from './mail/send-test.ts'
 import { type MailTools, withMailTools } from './mail/tools.ts'
 
-const usage = `npm run mail -- list
+export const usage = `npm run mail -- list
 npm run mail -- retry [ID | --all] [--uncertain]
-npm run mail -- drop ID`
+npm run mail -- drop ID
+npm run mail -- test KIND ADDRESS [--locale TAG]`
 
 const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -23,10 +25,18 @@ const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { all: { type: 'boolean' }, uncertain: { type: 'boolean' } },
+    options: {
+      ...{ all: { type: 'boolean' }, uncertain: { type: 'boolean' } },
+      locale: { type: 'string' },
+    },
     allowPositionals: true,
   })
   const [command, id, ...rest] = positionals
+  const [address, ...more] = rest
+  if (command === 'test') {
+    if (!id || !address || more.length > 0) throw new Error(`Usage:\n${usage}`)
+    return sendTest({ kind: id, address, locale: values.locale })
+  }
   const wrong = rest.length > 0 || (id !== undefined && (values.all || command === 'list'))
   const { uncertain = false } = values
   if (id !== undefined && !idPattern.test(id)) throw new Error(`${id} is not the id of a mail`)

@@ -1,12 +1,13 @@
 /** `npm run migrate`: brings the database up to this program's schema, and the job queue with it. */
 import { Logger, runMigrations as runQueueMigrations } from 'graphile-worker'
 import pg from 'pg'
-import { pino } from 'pino'
 
 import { migrate } from '../db/migrate.ts'
 import { withDotEnv } from '../plugins/config/dot-env.ts'
 import { readConfig } from '../plugins/config/read-config.ts'
-import { createPino } from '../plugins/logger.ts'
+import { createLogger } from '../plugins/logger.ts'
+
+export const usage = 'npm run migrate'
 
 interface Log {
   debug(message: string): void
@@ -26,7 +27,7 @@ export async function run(): Promise<void> {
   const notices: string[] = []
   const env = withDotEnv(process.env)
   const config = readConfig(env, { dev: false, warn: (notice) => notices.push(notice) })
-  const log = createPino(config.LOG_LEVEL, pino.destination(process.stdout.fd))
+  const { log } = createLogger({ level: config.LOG_LEVEL, file: config.AUTH_LOG_FILE })
   for (const notice of notices) log.warn(notice)
   await runMigrations({
     connectionString: config.DATABASE_URL,
@@ -36,10 +37,10 @@ export async function run(): Promise<void> {
   log.info(`The schema ${config.AUTH_DB_NAMESPACE} is up to date`)
 }
 
-/** Opens two connections of its own and closes them. Throws SchemaTooNewError (db/migrate.ts). */
+/** Opens up to three connections of its own and closes them. Throws SchemaTooNewError (db/migrate.ts). */
 export async function runMigrations({ connectionString, schema, log }: RunMigrationsOptions) {
-  // Two: one holds the lock while the queue's migrations run on the other.
-  const pool = new pg.Pool({ connectionString, max: 2 })
+  // One holds the lock, one does the work, and one looks for whom that waits.
+  const pool = new pg.Pool({ connectionString, max: 3 })
   const queueSchema = `${schema}_jobs`
   pool.on('error', (error) => log.warn(`A database connection was lost: ${error.message}`))
   pool.on('connect', (client) => client.on('notice', (notice) => report(notice, log)))

@@ -8,6 +8,8 @@ import { readConfig } from '../plugins/config/read-config.ts'
 
 const file = new URL('../docs/openapi.json', import.meta.url)
 
+export const usage = 'npm run openapi -- [--check]'
+
 type Entries = Record<string, unknown>
 
 /** As far as its order is of interest here. */

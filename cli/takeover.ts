@@ -10,10 +10,11 @@ import {
 } from '../db/takeover.ts'
 import { configuredEncryption } from '../plugins/encryption.ts'
 import { type CommandContext, withContext } from './context.ts'
-import { examine, type Finding } from './takeover/check.ts'
-import { resealSecrets } from './takeover/secrets.ts'
+import { examine } from './takeover/check.ts'
+import type { Finding } from './takeover/finding.ts'
+import { checkSecrets, resealSecrets } from './takeover/secrets.ts'
 
-const usage = `npm run takeover -- check    reads only: what the start would do, and what is in its way
+export const usage = `npm run takeover -- check    reads only: what the start would do, and what is in its way
 npm run takeover -- status   whether GoTrue may still come back
 npm run takeover -- undo     hands the database back to GoTrue; stop this server first
 npm run takeover -- finish   no way back is wanted: secrets are encrypted; restart the servers afterwards`
@@ -41,11 +42,18 @@ async function check(): Promise<void> {
       for (const finding of findings) console.log(lineOf(finding))
       for (const notice of notices) console.log(`note   ${notice}`)
       const stops = findings.filter(({ level }) => level === 'stop').length
-      console.log(stops === 0 ? 'Nothing is in the way.' : `${stops} to be settled first.`)
+      console.log(stops === 0 ? plan : `${stops} ${firstThat}`)
       if (stops > 0) process.exitCode = 1
     },
   )
 }
+
+const firstThat = 'to be settled first: every line that begins with "stop". Then run this again.'
+
+const plan = `Nothing is in the way.
+1. Start this server with the same variables, beside GoTrue or in its place. It adds its tables while GoTrue serves.
+2. Lead all requests here, then stop GoTrue. Nobody has to sign in again.
+3. "npm run takeover -- undo" leads back to GoTrue. When no way back is wanted: "npm run takeover -- finish".`
 
 function lineOf({ level, sentence }: Finding): string {
   return `${level.padEnd(6)} ${sentence}`
@@ -65,12 +73,11 @@ async function status({ config, db }: CommandContext): Promise<void> {
 }
 
 async function finish({ config, db }: CommandContext): Promise<void> {
+  const schema = config.AUTH_DB_NAMESPACE
+  const encryption = configuredEncryption(config, { isShared: false })
+  await checkSecrets(db, schema, encryption)
   await finishTakeover(db)
-  const count = await resealSecrets(
-    db,
-    config.AUTH_DB_NAMESPACE,
-    configuredEncryption(config, { isShared: false }),
-  )
+  const count = await resealSecrets(db, schema, encryption)
   console.log(`Finished: ${count} secrets were encrypted. Restart the servers now.`)
 }
 

@@ -6,7 +6,7 @@ import { parseDuration } from '../schemas/duration.ts'
 import { auditCommand } from './audit-command.ts'
 import { withSigningKeys } from './with-signing-keys.ts'
 
-const usage = 'Usage: npm run token -- --role service_role [--exp 10y] [--sub UUID]'
+export const usage = 'npm run token -- --role service_role [--exp 10y] [--sub UUID]'
 
 /** Prints the token and nothing else. Throws an Error that is one sentence for the operator. */
 export async function run(args: readonly string[]): Promise<void> {
@@ -19,7 +19,7 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   })
   const { role, sub } = values
-  if (!role) throw new Error(usage)
+  if (!role) throw new Error(`Usage:\n${usage}`)
   const seconds = parseLifetime(values.exp)
   await withSigningKeys(async (signingKeys, { config, db }) => {
     const jwt = createJwt({ signingKeys, config })
@@ -32,13 +32,9 @@ export async function run(args: readonly string[]): Promise<void> {
   })
 }
 
-const longUnits: Record<string, number> = { d: 86_400, w: 604_800, y: 365 * 86_400 }
-
-/** A duration as in the configuration, or whole days, weeks or years (`10y`); in seconds. */
+/** In seconds. */
 function parseLifetime(text: string): number {
-  const [, amount, unit = ''] = /^(\d+)([dwy])$/.exec(text) ?? []
-  const seconds =
-    amount === undefined ? parseDuration(text) : Number(amount) * (longUnits[unit] ?? Number.NaN)
+  const seconds = parseDuration(text)
   if (seconds < 1)
     throw new Error(`--exp ${text} is too short: a token lives for a second or more.`)
   return seconds

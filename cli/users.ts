@@ -8,7 +8,7 @@ import { importUsers } from './users/import.ts'
 import { createProgressBar } from './users/progress-bar.ts'
 import { type Format, formatOf } from './users/read-rows.ts'
 
-const usage = `npm run users -- import FILE.ndjson|FILE.csv [--dry-run] [--resume | --restart]
+export const usage = `npm run users -- import FILE.ndjson|FILE.csv [--dry-run] [--resume | --restart]
 npm run users -- export [FILE.ndjson|FILE.csv] [--format ndjson|csv]`
 
 const options = {

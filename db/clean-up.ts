@@ -62,12 +62,12 @@ export interface SessionAge {
 export function deleteExpiredSessions(
   db: Db,
   { openedBefore, usedBefore }: SessionAge,
-  pages: { from: number; to: number },
+  pages: Pages,
 ): Promise<number> {
   const old = db
     .selectFrom('sessions')
     .select('id')
-    .where(sql<boolean>`ctid >= ${`(${pages.from},0)`}::tid and ctid < ${`(${pages.to},0)`}::tid`)
+    .where(inPages(pages))
     .where((eb) =>
       eb.or([
         sql<boolean>`created_at < ${openedBefore}::timestamptz`,
@@ -77,8 +77,18 @@ export function deleteExpiredSessions(
   return count(db.deleteFrom('sessions').where('id', '=', chosen(old, maxPerRange)))
 }
 
+export interface Pages {
+  from: number
+  to: number
+}
+
+/** Rows of sessions that lie there. */
+export function inPages({ from, to }: Pages) {
+  return sql<boolean>`sessions.ctid >= ${`(${from},0)`}::tid and sessions.ctid < ${`(${to},0)`}::tid`
+}
+
 /** More than the pages of one range can hold. */
-const maxPerRange = 1_000_000
+export const maxPerRange = 1_000_000
 
 /** Refresh tokens of the older format that were spent. */
 export function deleteSpentRefreshTokens(db: Db, spentBefore: Date, limit: number) {
@@ -138,16 +148,27 @@ export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): P
   return count(db.deleteFrom('postern_throttles').where('key', '=', chosen(old, limit)))
 }
 
-/** Rows of a key of two columns, which an array of keys cannot name. */
 export function deleteOldKnownDevices(db: Db, usedBefore: Date, limit: number): Promise<number> {
+  return deleteOldDevices(db, 'postern_known_devices', usedBefore, limit)
+}
+
+export function deleteOldSignInDevices(db: Db, usedBefore: Date, limit: number): Promise<number> {
+  return deleteOldDevices(db, 'postern_sign_in_devices', usedBefore, limit)
+}
+
+/** Rows of a key of two columns, which an array of keys cannot name. */
+function deleteOldDevices(
+  db: Db,
+  table: 'postern_known_devices' | 'postern_sign_in_devices',
+  usedBefore: Date,
+  limit: number,
+): Promise<number> {
   const old = db
-    .selectFrom('postern_known_devices')
+    .selectFrom(table)
     .select(sql<string>`ctid`.as('ctid'))
     .where('last_used_at', '<', usedBefore)
     .orderBy('last_used_at')
-  return count(
-    db.deleteFrom('postern_known_devices').where(sql<string>`ctid`, '=', chosen(old, limit)),
-  )
+  return count(db.deleteFrom(table).where(sql<string>`ctid`, '=', chosen(old, limit)))
 }
 
 export function deleteOldSendIntervals(db: Db, sentBefore: Date, limit: number): Promise<number> {

@@ -2,6 +2,7 @@
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 
 import type { AuditLogEntriesTable } from './audit-log-entries.ts'
+import type { CleanUpRunsTable } from './clean-up-runs.ts'
 import type { EncryptionProbeTable } from './encryption-probe.ts'
 import type { EventInboxTable } from './event-inbox.ts'
 import type { EventsTable } from './events.ts'
@@ -25,6 +26,7 @@ import type { RecoveryCodesTable } from './recovery-codes.ts'
 import type { RefreshTokensTable } from './refresh-tokens.ts'
 import type { SendIntervalsTable, SendQuotasTable } from './send-limits.ts'
 import type { SessionsTable } from './sessions.ts'
+import type { SignInDevicesTable } from './sign-in-devices.ts'
 import type { SigningKeysTable } from './signing-keys.ts'
 import type { TakeoverTable } from './takeover.ts'
 import type { ThrottlesTable } from './throttles.ts'
@@ -46,6 +48,7 @@ export interface Database {
   mfa_factors: MfaFactorsTable
   oauth_client_states: OauthClientStatesTable
   one_time_tokens: OneTimeTokensTable
+  postern_clean_up_runs: CleanUpRunsTable
   postern_decoy_tokens: DecoyTokensTable
   postern_encryption_probe: EncryptionProbeTable
   postern_event_inbox: EventInboxTable
@@ -63,6 +66,7 @@ export interface Database {
   postern_recovery_codes: RecoveryCodesTable
   postern_send_intervals: SendIntervalsTable
   postern_send_quotas: SendQuotasTable
+  postern_sign_in_devices: SignInDevicesTable
   postern_signing_keys: SigningKeysTable
   postern_takeover: TakeoverTable
   postern_throttles: ThrottlesTable
@@ -79,6 +83,9 @@ export interface Database {
 export type Db = Kysely<Database>
 /** A handle that is inside a transaction: what takes one must not run outside. */
 export type Trx = Transaction<Database>
+
+/** For what needs a transaction and may be given one. */
+export const isInTransaction = (db: Db): db is Trx => db.isTransaction
 
 /**
  * Every table is looked up in `schema` by name, so that it works behind any pooler's search_path.

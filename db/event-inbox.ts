@@ -43,7 +43,7 @@ const moment = (column: string) =>
   sql`to_char(${sql.ref(column)} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The person as events hold them (EventUser in schemas/events.ts), from the columns of `table`. */
-export function eventUser(table: 'users' | 'edited' | 'inserted') {
+export function eventUser(table: 'users' | 'edited' | 'inserted' | 'person') {
   const column = (name: string) => sql.ref(`${table}.${name}`)
   return sql`jsonb_build_object(
     'id', ${column('id')}, 'aud', coalesce(${column('aud')}, ''), 'role', coalesce(${column('role')}, ''),

@@ -1,6 +1,6 @@
-import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
+import { type ColumnType, type Generated, type QueryCreator, type Selectable, sql } from 'kysely'
 
-import type { Db, Trx } from './database.ts'
+import type { Database, Db, Trx } from './database.ts'
 import { preparedOneRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
 import type { Metadata } from './users.ts'
 
@@ -44,7 +44,7 @@ export interface NewIdentity {
   identity_data: Metadata
 }
 
-interface IdentityValues extends Omit<NewIdentity, 'identity_data'> {
+export interface IdentityValues extends Omit<NewIdentity, 'identity_data'> {
   /** JSON. */
   data: string
   now: Date
@@ -61,7 +61,10 @@ const rowOf = (value: ValueOf<IdentityValues>) => ({
   updated_at: value('now'),
 })
 
-function valuesFor({ identity_data, ...identity }: NewIdentity, now: Date): IdentityValues {
+export function identityValues(
+  { identity_data, ...identity }: NewIdentity,
+  now: Date,
+): IdentityValues {
   return { ...identity, data: JSON.stringify(identity_data), now }
 }
 
@@ -70,24 +73,43 @@ const insertRow = preparedOneRow((db, value: ValueOf<IdentityValues>) =>
 )
 
 export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<IdentityRow> {
-  return insertRow(db, valuesFor(identity, now))
+  return insertRow(db, identityValues(identity, now))
 }
 
-const putRow = preparedWrite((db, value: ValueOf<IdentityValues>) =>
-  db
+const rowColumns = [
+  ...(['id', 'user_id', 'provider', 'provider_id', 'identity_data'] as const),
+  ...(['last_sign_in_at', 'created_at', 'updated_at'] as const),
+]
+
+/** Merges into the identity, or makes it, where the condition holds: a statement, or a part of one. */
+export const putIdentityRow = (
+  db: Pick<QueryCreator<Database>, 'insertInto'>,
+  value: ValueOf<IdentityValues>,
+  condition = sql<boolean>`true`,
+) => {
+  const row = rowOf(value)
+  return db
     .insertInto('identities')
-    .values(rowOf(value))
+    .columns(rowColumns)
+    .expression((eb) =>
+      eb
+        .selectFrom(sql`(select)`.as('once'))
+        .select(rowColumns.map((column) => sql`${row[column]}`.as(column)))
+        .where(condition),
+    )
     .onConflict((conflict) =>
       conflict.columns(['provider_id', 'provider']).doUpdateSet({
         identity_data: sql`identities.identity_data || ${value('data')}::jsonb`,
         updated_at: value('now'),
       }),
-    ),
-)
+    )
+}
+
+const putRow = preparedWrite(putIdentityRow)
 
 /** Merges `data` into the person's identity of `provider`, or makes that identity. */
 export async function putIdentity(db: Db, identity: NewIdentity, now: Date): Promise<void> {
-  await putRow(db, valuesFor(identity, now))
+  await putRow(db, identityValues(identity, now))
 }
 
 const verifyEmail = preparedWrite(
@@ -159,31 +181,5 @@ export async function deleteIdentitiesBeside(
     .where('user_id', '=', user_id)
     .where('id', '!=', id)
     .$if(keep.length > 0, (query) => query.where('provider', 'not in', keep))
-    .execute()
-}
-
-/** Sets app_metadata.provider and .providers from the identities, oldest first. */
-export async function recomputeProviders(db: Db, userId: string, now: Date): Promise<void> {
-  await db
-    .with('listed', (eb) =>
-      eb
-        .selectFrom('identities')
-        .select((select) => ['provider', select.fn.min('created_at').as('first')])
-        .where('user_id', '=', userId)
-        .groupBy('provider'),
-    )
-    .updateTable('users')
-    .set((eb) => ({
-      updated_at: now,
-      raw_app_meta_data: sql<string>`coalesce(raw_app_meta_data, '{}'::jsonb) || ${eb
-        .selectFrom('listed')
-        .select(
-          sql`jsonb_build_object('provider', (array_agg(provider order by first))[1], 'providers', jsonb_agg(provider order by first))`.as(
-            'meta',
-          ),
-        )}`,
-    }))
-    .where('id', '=', userId)
-    .where((eb) => eb.exists(eb.selectFrom('listed').select('provider')))
     .execute()
 }

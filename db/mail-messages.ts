@@ -49,9 +49,20 @@ export interface WaitingMailMessage extends Queued {
 /** Makes the call that adds the sending job of a message, given the message's id in SQL. */
 export type JobOf = (id: Expression<string>) => RawBuilder<unknown>
 
+interface Insertion extends NewMailMessage {
+  /** What the job says of the request that caused it. */
+  origin: string | null
+  now: Date
+}
+
 /** Makes the statement that adds a message and the job that sends it, in one round trip. */
-export function mailInsertion(jobOf: JobOf) {
-  return preparedRow((db, value: ValueOf<NewMailMessage & { now: Date }>) =>
+export function mailInsertion(
+  jobOf: (
+    id: Expression<string>,
+    options: { origin: Expression<string | null> },
+  ) => RawBuilder<unknown>,
+) {
+  return preparedRow((db, value: ValueOf<Insertion>) =>
     db
       .with('message', (cte) =>
         cte
@@ -75,7 +86,7 @@ export function mailInsertion(jobOf: JobOf) {
           .returning('id'),
       )
       .selectFrom('message')
-      .select((eb) => jobOf(eb.ref('message.id')).as('job')),
+      .select((eb) => jobOf(eb.ref('message.id'), { origin: value('origin') }).as('job')),
   )
 }
 

@@ -5,9 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import {
-  Kysely,
-  PostgresAdapter,
-  PostgresDialect,
+  type Kysely,
   type PostgresPool,
   type QueryExecutorProvider,
   sql,
@@ -15,15 +13,20 @@ import {
 } from 'kysely'
 import { Migrator } from 'kysely/migration'
 
-import { hasTable, requireCurrentGotrue } from './gotrue-database.ts'
+import { requireCurrentGotrue } from './gotrue-database.ts'
+import { buildIndexes } from './migrate/build-indexes.ts'
+import { givingWay, type Waiting } from './migrate/giving-way.ts'
+import { openMigrationDb } from './migrate/migration-db.ts'
+import { appliedMigrations, migrationTableOf } from './migrate/migration-tables.ts'
+import { servesNewer } from './migrate/schema-floor.ts'
 import { migrations } from './migrations/index.ts'
-import { buildIndex, missingIndexes } from './own-indexes.ts'
+import { invalidIndexes, missingIndexes } from './own-indexes.ts'
 import { prepareQueueSchema } from './queue-schema.ts'
 
 export interface MigrateOptions {
   /** The Postgres schema of all tables (AUTH_DB_NAMESPACE). */
   schema: string
-  log: { info(message: string): void }
+  log: { info(message: string): void; warn(message: string): void }
   /** Where the job queue lives. */
   queueSchema: string
   /** Brings the job queue's own tables up to date. Runs on another connection of the pool. */
@@ -49,10 +52,9 @@ export class SchemaTooNewError extends Error {
   }
 }
 
-const migrationTable = 'postern_migrations'
-
 /** A statement that waits for a lock makes all wait that come after it. */
 const lockTimeoutMs = 50
+/** Whoever holds a lock for longer is to be seen to. */
 const lockPatienceMs = 300_000
 
 /**
@@ -60,19 +62,50 @@ const lockPatienceMs = 300_000
  * others wait for it. Throws SchemaTooNewError, GotrueTooOldError and QueueSchemaError, before anything is changed.
  */
 export async function migrate(pool: PostgresPool, options: MigrateOptions): Promise<void> {
-  const db = new Kysely<unknown>({ dialect: new MigrationDialect({ pool }) })
-  const { schema } = options
+  const connections = openMigrationDb(pool)
+  const { db } = connections
+  const { schema, log } = options
+  const waiting = { ...connections, schema, log, patienceMs: lockPatienceMs }
   const state = await migrationState(db, schema)
-  if (state.unknown.length > 0) throw new SchemaTooNewError(schema, state.unknown)
+  if (state.unknown.length > 0) return serveNewer(db, options, state)
   if (state.applied.length === 0) await requireCurrentGotrue(db, schema)
   await prepareQueueSchema(db, options.queueSchema)
   const isDone = state.pending.length === 0 && (await missingIndexes(db, schema)).length === 0
-  if (isDone) return options.migrateQueue()
-  await whileAlone(db, schema, async () => {
-    await applyPending(db, options)
-    await buildIndexes(db, options)
-    await options.migrateQueue()
-  })
+  if (isDone) await options.migrateQueue()
+  else {
+    await whileAlone(db, schema, async () => {
+      await applyPending(waiting)
+      await buildIndexes(waiting)
+      await options.migrateQueue()
+    })
+  }
+  await nameInvalidIndexes(db, options)
+}
+
+/** Changes nothing: what this program lacks, or would build anew, may be what the newer one has taken away. */
+async function serveNewer(
+  db: Kysely<unknown>,
+  { schema, log }: MigrateOptions,
+  { pending, unknown }: MigrationState,
+): Promise<void> {
+  const isServed = pending.length === 0 && (await servesNewer(db, schema))
+  if (!isServed) throw new SchemaTooNewError(schema, unknown)
+  log.warn(
+    `The schema "${schema}" was migrated by a newer version of this program (${unknown.join(', ')}). This one serves on.`,
+  )
+}
+
+/** Ours are built anew; of the others only their operator knows whether they are wanted. */
+async function nameInvalidIndexes(
+  db: Kysely<unknown>,
+  { schema, log }: MigrateOptions,
+): Promise<void> {
+  const names = await invalidIndexes(db, schema)
+  if (names.length === 0) return
+  const list = names.map((name) => `${schema}.${name}`).join(', ')
+  log.warn(
+    `Indexes that Postgres does not use: ${list}. Build each by: reindex index concurrently NAME;`,
+  )
 }
 
 /** What has been applied to `schema`, what is still to come, and what a newer program has added. */
@@ -89,15 +122,20 @@ export async function migrationState(
   }
 }
 
-async function applyPending(db: Kysely<unknown>, { schema, log }: MigrateOptions): Promise<void> {
+async function applyPending(waiting: Waiting): Promise<void> {
+  const { db, schema, log } = waiting
   const { pending } = await migrationState(db, schema)
   for (const [index, name] of pending.entries()) {
-    await givingWay(log, name, () => db.transaction().execute((trx) => applyNext(trx, schema)))
+    await givingWay(waiting, name, () =>
+      db.transaction().execute((trx) => apply(trx, schema, name)),
+    )
     log.info(`Migrated ${schema}: ${name} (${index + 1} of ${pending.length})`)
   }
 }
 
-async function applyNext(trx: Transaction<unknown>, schema: string): Promise<void> {
+/** The first of its table that has not run yet. */
+async function apply(trx: Transaction<unknown>, schema: string, name: string): Promise<void> {
+  const { table, migrations } = migrationTableOf(name)
   // The migrations name tables without a schema; local settings end with the transaction.
   await sql`select set_config('search_path', quote_ident(${schema}), true),
     set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`.execute(trx)
@@ -105,43 +143,12 @@ async function applyNext(trx: Transaction<unknown>, schema: string): Promise<voi
     db: trx,
     provider: { getMigrations: async () => migrations },
     migrationTableSchema: schema,
-    migrationTableName: migrationTable,
+    migrationTableName: table,
     migrationLockTableName: 'postern_migration_lock',
     allowUnorderedMigrations: true,
   })
   const { error } = await migrator.migrateUp()
   if (error !== undefined) throw error
-}
-
-async function buildIndexes(db: Kysely<unknown>, { schema, log }: MigrateOptions): Promise<void> {
-  const missing = await missingIndexes(db, schema)
-  for (const [index, wanted] of missing.entries()) {
-    await givingWay(log, wanted.name, () => buildIndex(db, schema, wanted))
-    log.info(`Built the index ${wanted.name} (${index + 1} of ${missing.length})`)
-  }
-}
-
-/** Tries again, after growing pauses, what gave way to somebody who held a lock. */
-async function givingWay(
-  log: MigrateOptions['log'],
-  what: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  const deadline = Date.now() + lockPatienceMs
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isLockConflict(error) || Date.now() > deadline) throw error
-      if (attempt % 10 === 0) log.info(`${what} waits for a moment without long transactions`)
-    }
-    await pause(Math.min(50 * attempt, 1_000) * (0.5 + Math.random()))
-  }
-}
-
-/** lock_not_available, deadlock_detected. */
-function isLockConflict(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ['55P03', '40P01'].includes(`${error.code}`)
 }
 
 /**
@@ -166,28 +173,5 @@ async function whileAlone(
     })
     if (isDone) return
     await pause(100 + Math.random() * 200)
-  }
-}
-
-async function appliedMigrations(db: QueryExecutorProvider, schema: string): Promise<string[]> {
-  if (!(await hasTable(db, schema, migrationTable))) return []
-  const { rows } = await sql<{ name: string }>`
-    select name from ${sql.id(schema, migrationTable)} order by name
-  `.execute(db)
-  return rows.map((row) => row.name)
-}
-
-/**
- * The transaction's own lock guards the migrations. Kysely's is bound to a session: a pooler in
- * transaction mode would leave it behind on some connection, and an error could not release it.
- */
-class TransactionLockAdapter extends PostgresAdapter {
-  override async acquireMigrationLock(): Promise<void> {}
-  override async releaseMigrationLock(): Promise<void> {}
-}
-
-class MigrationDialect extends PostgresDialect {
-  override createAdapter(): PostgresAdapter {
-    return new TransactionLockAdapter()
   }
 }

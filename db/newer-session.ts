@@ -1,6 +1,7 @@
 /** One session per person and kind: which of them was used last. */
 import { type ExpressionBuilder, sql } from 'kysely'
 
+import { chosen, count, inPages, maxPerRange, type Pages } from './clean-up.ts'
 import type { Database, Db } from './database.ts'
 import { impersonatorOf } from './impersonations.ts'
 import { preparedRow, type ValueOf } from './prepared-statement.ts'
@@ -53,4 +54,25 @@ export async function hasNewerSession(
   now: Date,
 ): Promise<boolean> {
   return (await findWithNewer(db, { sessionId, tags, openedAfter, now })) !== undefined
+}
+
+/**
+ * Sessions that another one of the person has taken the place of, in a range of the table's pages: nobody can refresh
+ * them any more.
+ */
+export function deleteSupersededSessions(
+  db: Db,
+  { tags, openedAfter }: Kind,
+  { usedBefore, now }: { usedBefore: Date; now: Date },
+  pages: Pages,
+): Promise<number> {
+  const values = { tags, openedAfter, now }
+  const old = db
+    .selectFrom('sessions')
+    .select('sessions.id')
+    .where(inPages(pages))
+    .where(lastUsed, '<', usedBefore)
+    .where((eb) => eb.not(eb.exists(impersonatorOf(eb, sql<string>`sessions.id`))))
+    .where((eb) => eb.exists(newerSession(eb, (name) => sql`${values[name]}`)))
+  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, maxPerRange)))
 }

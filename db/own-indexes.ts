@@ -2,7 +2,7 @@
  * Indexes of ours on GoTrue's tables: nothing is wrong without them, only slow. They are built beside the traffic, one
  * after another, each by a statement of its own outside of transactions.
  */
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 
 export interface OwnIndex {
   name: string
@@ -31,7 +31,10 @@ export const searchedName =
   "lower(left(coalesce(raw_user_meta_data ->> 'full_name', raw_user_meta_data ->> 'name'), 255))"
 
 /** Those that the schema does not have yet, or that a build which was cut off left invalid. */
-export async function missingIndexes(db: Kysely<unknown>, schema: string): Promise<OwnIndex[]> {
+export async function missingIndexes(
+  db: QueryExecutorProvider,
+  schema: string,
+): Promise<OwnIndex[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
     where relnamespace = to_regnamespace(quote_ident(${schema})) and indisvalid
@@ -41,25 +44,56 @@ export async function missingIndexes(db: Kysely<unknown>, schema: string): Promi
   return wanted.filter(({ name }) => !present.has(name))
 }
 
+/** Those that Postgres does not use, because a build or a restore was cut off; ours are built again by themselves. */
+export async function invalidIndexes(db: QueryExecutorProvider, schema: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
+    where relnamespace = to_regnamespace(quote_ident(${schema})) and not indisvalid order by 1
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+/** A statement that runs outside of transactions. */
+export interface BuildStatement {
+  text: string
+  execute(): Promise<unknown>
+}
+
+/** A statement that waits for a lock of the table makes all wait that come after it. */
+const lockTimeout = '50ms'
+
 /**
- * Builds it while others read and write the table, after the transactions that are under way; at once where the table
- * is empty.
+ * Builds it while others read and write the table, after the transactions that are under way, by statements that
+ * `beside` runs; at once where the table is empty.
  */
 export async function buildIndex(
   db: Kysely<unknown>,
   schema: string,
   { name, table, definition }: OwnIndex,
+  beside: (statement: BuildStatement) => Promise<void>,
 ): Promise<void> {
   const home = sql.id(schema, table)
+  const statements = (way: RawBuilder<unknown>) => [
+    // What a build that was cut off has left is worth nothing, and is in the way.
+    sql`drop index ${way} if exists ${sql.id(schema, name)}`,
+    sql`create index ${way} ${sql.ref(name)} on ${home} ${sql.raw(definition)}`,
+  ]
   const { rows } = await sql`select 1 from ${home} limit 1`.execute(db)
-  const way = sql.raw(rows.length > 0 ? 'concurrently' : '')
-  // What a build that was cut off has left is worth nothing, and is in the way.
-  await sql`drop index ${way} if exists ${sql.id(schema, name)}`.execute(db)
-  await sql`create index ${way} ${sql.ref(name)} on ${home} ${sql.raw(definition)}`.execute(db)
+  if (rows.length > 0) {
+    for (const statement of statements(sql`concurrently`)) {
+      const { sql: text } = statement.compile(db)
+      await beside({ text, execute: () => statement.execute(db) })
+    }
+    return
+  }
+  await db.transaction().execute(async (trx) => {
+    await sql`select set_config('lock_timeout', ${lockTimeout}, true)`.execute(trx)
+    for (const statement of statements(sql``)) await statement.execute(trx)
+  })
 }
 
 /** One or two letters are no trigram: whatever there is, people are found by the start of their names, too. */
-async function nameIndexes(db: Kysely<unknown>): Promise<OwnIndex[]> {
+async function nameIndexes(db: QueryExecutorProvider): Promise<OwnIndex[]> {
   const byStart = {
     name: 'postern_users_name_idx',
     table: 'users',
@@ -77,7 +111,7 @@ async function nameIndexes(db: Kysely<unknown>): Promise<OwnIndex[]> {
 }
 
 /** The qualified name of the operator class; undefined where the extension is missing. */
-async function trigramOperators(db: Kysely<unknown>): Promise<string | undefined> {
+async function trigramOperators(db: QueryExecutorProvider): Promise<string | undefined> {
   const { rows } = await sql<{ name: string }>`
     select format('%I.%I', nspname, opcname) as name
     from pg_opclass join pg_namespace on pg_namespace.oid = opcnamespace

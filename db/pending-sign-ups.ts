@@ -1,7 +1,14 @@
 /** What sign-ups brought to accounts that may be in use. */
-import type { ColumnType } from 'kysely'
+import { type ColumnType, sql } from 'kysely'
 
 import type { Db, Trx } from './database.ts'
+import {
+  type IdentityValues,
+  identityValues,
+  type NewIdentity,
+  putIdentityRow,
+} from './identities.ts'
+import { preparedOneRow, preparedRow, type ValueOf } from './prepared-statement.ts'
 import type { Metadata } from './users.ts'
 
 export interface PendingSignUpsTable {
@@ -70,15 +77,97 @@ export async function takePendingSignUp(
   return { tokenHash, passwordHash, metadata }
 }
 
-/** Whether somebody has been in the account: is signed in, or has added a second factor or a passkey. */
-export async function isInUse(db: Db, userId: string): Promise<boolean> {
-  const { isUsed } = await db
-    .selectNoFrom((eb) => {
-      const has = (table: 'sessions' | 'mfa_factors' | 'webauthn_credentials') =>
-        eb.exists(eb.selectFrom(table).select('user_id').where('user_id', '=', userId))
-      const isUsed = eb.or([has('sessions'), has('mfa_factors'), has('webauthn_credentials')])
-      return isUsed.as('isUsed')
-    })
-    .executeTakeFirstOrThrow()
-  return Boolean(isUsed)
+interface ClaimData {
+  metadata: Metadata
+  identityData: Metadata
+}
+
+const dataRow = preparedOneRow((db, value: ValueOf<{ metadata: string; identityData: string }>) =>
+  db.selectNoFrom([
+    sql<Metadata>`${value('metadata')}::jsonb`.as('metadata'),
+    sql<Metadata>`${value('identityData')}::jsonb`.as('identityData'),
+  ]),
+)
+
+/** The data in the order that the database keeps them in, so that an answer does not tell whether they were stored. */
+export function asStored(db: Db, { metadata, identityData }: ClaimData): Promise<ClaimData> {
+  const data = { metadata: JSON.stringify(metadata), identityData: JSON.stringify(identityData) }
+  return dataRow(db, data)
+}
+
+interface Replacement extends IdentityValues {
+  address: string
+  passwordHash: string | null
+  /** JSON. */
+  metadata: string
+}
+
+const replaceRow = preparedRow((db, value: ValueOf<Replacement>) => {
+  const isOfAccount = sql<boolean>`user_id in (select account.id from account)`
+  const uses = ['sessions', 'mfa_factors', 'webauthn_credentials'] as const
+  return db
+    .with('account', (cte) =>
+      cte
+        .updateTable('users')
+        .set({
+          encrypted_password: value('passwordHash'),
+          raw_user_meta_data: value('metadata'),
+          raw_app_meta_data: sql`coalesce(raw_app_meta_data, '{}'::jsonb) || jsonb_build_object(
+            'provider', ${value('provider')}::text, 'providers', jsonb_build_array(${value('provider')}::text))`,
+          updated_at: value('now'),
+        })
+        .where('id', '=', value('user_id'))
+        .where(sql<boolean>`${value('address')}::text in (email, phone)`)
+        .where('email_confirmed_at', 'is', null)
+        .where('phone_confirmed_at', 'is', null)
+        .where('invited_at', 'is', null)
+        .where((eb) =>
+          eb.not(
+            eb.or([
+              ...uses.map((table) =>
+                eb.exists(
+                  eb.selectFrom(table).select('user_id').where('user_id', '=', value('user_id')),
+                ),
+              ),
+              eb.exists(
+                eb
+                  .selectFrom('identities')
+                  .select('user_id')
+                  .where('user_id', '=', value('user_id'))
+                  .where('provider', '<>', value('provider')),
+              ),
+            ]),
+          ),
+        )
+        .returning('users.id'),
+    )
+    .with('pending', (cte) => cte.deleteFrom('postern_pending_sign_ups').where(isOfAccount))
+    .with('devices', (cte) => cte.deleteFrom('postern_known_devices').where(isOfAccount))
+    .with('flows', (cte) =>
+      cte.deleteFrom('flow_state').where(isOfAccount).where('auth_code_issued_at', 'is not', null),
+    )
+    .with('identity', (cte) =>
+      putIdentityRow(cte, value, sql<boolean>`exists (select from account)`).returning('id'),
+    )
+    .selectFrom('identity')
+    .select([
+      'id',
+      sql<Metadata>`${value('metadata')}::jsonb`.as('metadata'),
+      sql<Metadata>`${value('data')}::jsonb`.as('identityData'),
+    ])
+})
+
+/**
+ * Password, metadata and identity of an account that nobody has proven, been invited to or been in become those of another
+ * sign-up, and what was begun with it is over. One statement, so that signing up again takes no longer than the first
+ * time. The caller holds the lock of the person. Undefined, and nothing is written, for every other account.
+ */
+export function replaceSignUp(
+  trx: Trx,
+  identity: NewIdentity,
+  { address, passwordHash, metadata }: SignUpClaim & { address: string },
+  now: Date,
+): Promise<(ClaimData & { id: string }) | undefined> {
+  const values = identityValues(identity, now)
+  return replaceRow(trx, { ...values, address, passwordHash, metadata: JSON.stringify(metadata) })
 }

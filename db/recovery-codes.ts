@@ -4,6 +4,8 @@ import type { Db, Trx } from './database.ts'
 export interface RecoveryCodesTable {
   user_id: string
   code_hash: string
+  /** Of the encryption key that the hash was made with; null for a code from before this was kept. */
+  key_id: string | null
   created_at: Date
 }
 
@@ -11,14 +13,29 @@ export interface RecoveryCodesTable {
 export async function replaceRecoveryCodes(
   trx: Trx,
   userId: string,
-  hashes: readonly string[],
+  { hashes, keyId: key_id }: { hashes: readonly string[]; keyId: string },
   now: Date,
 ): Promise<void> {
   await trx
     .with('former', (eb) => eb.deleteFrom('postern_recovery_codes').where('user_id', '=', userId))
     .insertInto('postern_recovery_codes')
-    .values(hashes.map((code_hash) => ({ user_id: userId, code_hash, created_at: now })))
+    .values(hashes.map((code_hash) => ({ user_id: userId, code_hash, key_id, created_at: now })))
     .execute()
+}
+
+/** Whether the person has a code with one of these hashes left. */
+export async function hasRecoveryCode(
+  db: Db,
+  userId: string,
+  hashes: readonly string[],
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('postern_recovery_codes')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .where('code_hash', 'in', hashes)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** Spends a code, given its hash under each key it may have been made with; false when there is none. */
@@ -45,7 +62,11 @@ export async function countRecoveryCodes(db: Db, userId: string): Promise<number
   return Number(row.count)
 }
 
-/** Voids every code of a person. */
-export async function deleteRecoveryCodes(db: Db, userId: string): Promise<void> {
-  await db.deleteFrom('postern_recovery_codes').where('user_id', '=', userId).execute()
+/** Voids every code of a person; false when there was none. */
+export async function deleteRecoveryCodes(db: Db, userId: string): Promise<boolean> {
+  const result = await db
+    .deleteFrom('postern_recovery_codes')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
 }

@@ -1,8 +1,9 @@
 import { type Generated, type Selectable, sql } from 'kysely'
 
 import type { Db } from './database.ts'
+import { nilUuid } from './users.ts'
 
-/** Tokens in GoTrue's older form, one row each; we read them and write none. */
+/** Tokens in GoTrue's older form, one row each; we write them for sessions that a GoTrue may refresh as well. */
 export interface RefreshTokensTable {
   id: Generated<number>
   instance_id: string | null
@@ -75,6 +76,61 @@ export async function exchangeRefreshToken(
       sql<number>`sessions.refresh_token_counter`.as('refresh_token_counter'),
     ])
     .executeTakeFirst()
+}
+
+export interface Rotation {
+  tokenId: number
+  /** What it is exchanged for. */
+  child: string
+  userAgent: string | null
+  ip: string | null
+}
+
+/** Spends the token for one that has it as parent, in one statement; false when it was spent before. */
+export async function rotateRefreshToken(
+  db: Db,
+  { tokenId, child, userAgent, ip }: Rotation,
+  now: Date,
+): Promise<boolean> {
+  const row = await db
+    .with('spent', (eb) =>
+      eb
+        .updateTable('refresh_tokens')
+        .set({ revoked: true, updated_at: now })
+        .where('id', '=', tokenId)
+        .where(sql<boolean>`revoked is not true`)
+        .returning(['session_id', 'user_id', 'token']),
+    )
+    .with('grown', (eb) =>
+      eb
+        .insertInto('refresh_tokens')
+        .columns([
+          ...(['instance_id', 'token', 'user_id', 'session_id', 'parent', 'revoked'] as const),
+          ...(['created_at', 'updated_at'] as const),
+        ])
+        .expression((select) =>
+          select
+            .selectFrom('spent')
+            .select([
+              sql<string>`${nilUuid}::uuid`.as('instance_id'),
+              sql<string>`${child}`.as('token'),
+              'user_id',
+              'session_id',
+              'token as parent',
+              sql<boolean>`false`.as('revoked'),
+              sql<Date>`${now}::timestamptz`.as('created_at'),
+              sql<Date>`${now}::timestamptz`.as('updated_at'),
+            ]),
+        )
+        .returning('session_id as grown_session_id'),
+    )
+    .updateTable('sessions')
+    .from('grown')
+    .set({ refreshed_at: now, updated_at: now, user_agent: userAgent, ip })
+    .whereRef('sessions.id', '=', 'grown.grown_session_id')
+    .returning('sessions.id')
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** The session's unspent token that this one was exchanged for, if the session is still in the older form. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 
 import type { Db } from './database.ts'
 import { preparedOneRow, preparedRow, type ValueOf } from './prepared-statement.ts'
@@ -14,6 +14,8 @@ export interface SendQuotasTable {
   channel: string
   tokens: number
   refilled_at: Date
+  /** Of which `tokens` are left; null from before this was kept. */
+  quota: number | null
 }
 
 export interface SendInterval {
@@ -73,6 +75,11 @@ export async function takeSendInterval(
   return secondsUntil(last.sent_at ?? dueBefore, dueBefore)
 }
 
+/** A limit that was changed holds at once: what has been sent counts against the new one. */
+function leftOf(tokens: Expression<unknown>, limit: Expression<unknown>) {
+  return sql<number>`${tokens} + ${limit} - coalesce(postern_send_quotas.quota, ${limit})`
+}
+
 interface QuotaValues {
   channel: string
   limit: number
@@ -84,13 +91,19 @@ const takeQuota = preparedOneRow((db, value: ValueOf<QuotaValues>) => {
   const tokens = sql.ref('postern_send_quotas.tokens')
   const refilledAt = sql.ref('postern_send_quotas.refilled_at')
   const isOver = sql`${refilledAt} <= ${value('windowStart')}`
-  const limit = sql`${value('limit')}::int`
+  const limit = sql<number>`${value('limit')}::int`
   return db
     .insertInto('postern_send_quotas')
-    .values({ channel: value('channel'), tokens: sql`${limit} - 1`, refilled_at: value('now') })
+    .values({
+      channel: value('channel'),
+      tokens: sql`${limit} - 1`,
+      refilled_at: value('now'),
+      quota: limit,
+    })
     .onConflict((conflict) =>
       conflict.column('channel').doUpdateSet({
-        tokens: sql`case when ${isOver} then ${limit} else ${tokens} end - 1`,
+        tokens: sql`case when ${isOver} then ${limit} else ${leftOf(tokens, limit)} end - 1`,
+        quota: limit,
         refilled_at: sql`case when ${isOver} then ${value('now')}::timestamptz else ${refilledAt} end`,
       }),
     )
@@ -110,12 +123,12 @@ export async function takeSendQuota(
   return row.tokens >= 0 ? 0 : secondsUntil(row.refilled_at, windowStart)
 }
 
-const findExhausted = preparedRow((db, value: ValueOf<{ channel: string; windowStart: Date }>) =>
+const findExhausted = preparedRow((db, value: ValueOf<Omit<QuotaValues, 'now'>>) =>
   db
     .selectFrom('postern_send_quotas')
     .select('refilled_at')
     .where('channel', '=', value('channel'))
-    .where('tokens', '<=', sql.lit(0))
+    .where(leftOf(sql.ref('tokens'), sql`${value('limit')}::int`), '<=', sql.lit(0))
     .where('refilled_at', '>', value('windowStart')),
 )
 
@@ -123,12 +136,28 @@ const findExhausted = preparedRow((db, value: ValueOf<{ channel: string; windowS
 export async function findQuotaWait(
   db: Db,
   channel: string,
-  windowSeconds: number,
+  { count: limit, seconds }: { count: number; seconds: number },
   now: Date,
 ): Promise<number> {
-  const windowStart = new Date(now.getTime() - windowSeconds * 1000)
-  const exhausted = await findExhausted(db, { channel, windowStart })
+  const windowStart = new Date(now.getTime() - seconds * 1000)
+  const exhausted = await findExhausted(db, { channel, limit, windowStart })
   return exhausted ? secondsUntil(exhausted.refilled_at, windowStart) : 0
+}
+
+/** How many may still be sent in this window. */
+export async function findQuotaLeft(
+  db: Db,
+  channel: string,
+  { count: limit, seconds }: { count: number; seconds: number },
+  now: Date,
+): Promise<number> {
+  const row = await db
+    .selectFrom('postern_send_quotas')
+    .select(leftOf(sql.ref('tokens'), sql`${limit}::int`).as('left'))
+    .where('channel', '=', channel)
+    .where('refilled_at', '>', new Date(now.getTime() - seconds * 1000))
+    .executeTakeFirst()
+  return row ? Math.max(0, row.left) : limit
 }
 
 function secondsUntil(time: Date, start: Date): number {

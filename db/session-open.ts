@@ -1,36 +1,19 @@
 /** Opening a session: one statement, which begins with the person it is for. */
 import { type QueryCreator, sql } from 'kysely'
 
-import { type AuditValues, auditInsert, auditValues, type TrailEntry } from './audit-log-entries.ts'
 import type { Database, Db } from './database.ts'
-import { type EventValues, eventInsert, eventValues, storedUser } from './event-inbox.ts'
-import { deviceInsert } from './known-devices.ts'
-import { preparedRow, type ValueOf } from './prepared-statement.ts'
-import type { Aal } from './sessions.ts'
-
-export interface NewSession {
-  id: string
-  user_id: string
-  aal: Aal
-  tag: string | null
-  user_agent: string | null
-  ip: string | null
-  not_after: Date | null
-  refresh_token_hmac_key: string
-}
-
-export interface Opening {
-  session: NewSession
-  /** How the person proved who they are. */
-  method: string
-  /** The admin who acts in place of the person. */
-  impersonatedBy: string | undefined
-  /** The hash that the password was found to match: it must still be the one that is stored. */
-  passwordHash: string | undefined
-  audit: TrailEntry
-  /** Known from now on; null for none. */
-  deviceHash: string | null
-}
+import { eventUser, storedUser } from './event-inbox.ts'
+import { preparedFor, preparedRow, type ValueOf } from './prepared-statement.ts'
+import {
+  type Opening,
+  type OpeningValues,
+  openingValues,
+  type Part,
+  partsOf,
+  withSession,
+} from './session-parts.ts'
+import { type NewRow, type NewUser, newRow, userInsert } from './user-rows.ts'
+import type { UserRecord } from './users.ts'
 
 /**
  * The session, how it was opened, the person's last sign-in, the audit entry and the events. False, and nothing of it is written, for
@@ -38,101 +21,23 @@ export interface Opening {
  * person, and then looks at what they left.
  */
 export async function insertSession(db: Db, opening: Opening, now: Date): Promise<boolean> {
-  const { session, method, deviceHash } = opening
-  const values = {
-    ...session,
-    ...auditValues(opening.audit),
-    ...{ method, deviceHash, now },
-    impersonatedBy: opening.impersonatedBy ?? null,
-    passwordHash: opening.passwordHash ?? null,
-  }
-  const { events } = opening.audit
-  const person =
-    events.length > 0
-      ? await insertTold(db, { ...values, ...eventValues(events) })
-      : await insertOpened(db, values)
-  return person !== undefined
+  return (await opened(partsOf(opening))(db, openingValues(opening, now))) !== undefined
 }
 
-type Values = NewSession &
-  AuditValues & {
-    method: string
-    impersonatedBy: string | null
-    passwordHash: string | null
-    deviceHash: string | null
-    now: Date
-  }
-
-const isOpened = sql<boolean>`exists (select from person)`
-
-function withSession(db: Db, value: ValueOf<Values>) {
-  const now = sql`${value('now')}`
-  return db
-    .with('person', (eb) => touchPerson(eb, value))
-    .with('opened', (eb) =>
-      eb
-        .insertInto('sessions')
-        .columns([...sessionColumns, 'created_at', 'updated_at', 'refresh_token_counter'])
-        .expression((select) =>
-          select
-            .selectFrom('person')
-            .select(sessionColumns.map((column) => value(column).as(column)))
-            .select([now.as('created_at'), now.as('updated_at')])
-            .select(sql`0`.as('refresh_token_counter')),
-        )
-        .returning('sessions.id as session_id'),
+const opened = preparedFor((parts: readonly Part[]) =>
+  preparedRow((db, value: ValueOf<OpeningValues>) =>
+    withSession(
+      db.with('person', (eb) => touchPerson(eb, value)),
+      value,
+      { parts, user: storedUser(db) },
     )
-    .with('amr', (eb) =>
-      eb
-        .insertInto('mfa_amr_claims')
-        .columns(['id', 'session_id', 'authentication_method', 'created_at', 'updated_at'])
-        .expression((select) =>
-          select
-            .selectFrom('opened')
-            .select([sql`gen_random_uuid()`.as('id'), 'opened.session_id'])
-            .select(value('method').as('authentication_method'))
-            .select([now.as('created_at'), now.as('updated_at')]),
-        ),
-    )
-    .with('impersonated', (eb) =>
-      eb
-        .insertInto('postern_impersonations')
-        .columns(['session_id', 'impersonated_by'])
-        .expression((select) =>
-          select
-            .selectFrom('opened')
-            .select(['opened.session_id', value('impersonatedBy').as('impersonated_by')])
-            .where(sql<boolean>`${value('impersonatedBy')}::text is not null`),
-        ),
-    )
-    .with('device', (eb) => deviceInsert(eb, value, isOpened))
-    .with('audited', (eb) => auditInsert(eb, value, isOpened))
-}
-
-const insertOpened = preparedRow((db, value: ValueOf<Values>) =>
-  withSession(db, value).selectFrom('person').select('person.id'),
+      .selectFrom('person')
+      .select('person.id'),
+  ),
 )
-
-const insertTold = preparedRow((db, value: ValueOf<Values & EventValues>) =>
-  withSession(db, value)
-    .with('told', (eb) => eventInsert(eb, value, storedUser(db), isOpened))
-    .selectFrom('person')
-    .select('person.id'),
-)
-
-const sessionColumns = [
-  'id',
-  'user_id',
-  'aal',
-  'tag',
-  'user_agent',
-  'ip',
-  'not_after',
-  'refresh_token_hmac_key',
-] as const
 
 /** The person's row, locked, if it still is as the proof found it. An admin in their place does not sign in. */
-function touchPerson(db: QueryCreator<Database>, value: ValueOf<Values>) {
+function touchPerson(db: QueryCreator<Database>, value: ValueOf<OpeningValues>) {
   const [now, passwordHash] = [value('now'), value('passwordHash')]
   return db
     .updateTable('users')
@@ -148,3 +53,30 @@ function touchPerson(db: QueryCreator<Database>, value: ValueOf<Values>) {
     )
     .returning('users.id')
 }
+
+/**
+ * A person who has not been there before, with their first session, in one statement. Returns the row as it is stored;
+ * undefined, and nothing is written, when another request took the id or an address first.
+ */
+export async function insertNewcomer(
+  db: Db,
+  person: NewUser,
+  opening: Opening,
+  now: Date,
+): Promise<UserRecord | undefined> {
+  const values = { ...openingValues(opening, now), ...newRow(person, now, now) }
+  const row = await newcomer(partsOf(opening))(db, values)
+  return row && { ...row, identities: [], factors: [] }
+}
+
+const newcomer = preparedFor((parts: readonly Part[]) =>
+  preparedRow((db, value: ValueOf<OpeningValues & NewRow>) =>
+    withSession(
+      db.with('person', (eb) => userInsert(eb, value)),
+      value,
+      { parts, user: sql`(select ${eventUser('person')} from person)` },
+    )
+      .selectFrom('person')
+      .selectAll('person'),
+  ),
+)

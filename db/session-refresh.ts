@@ -1,12 +1,19 @@
 /** What a refresh does to a session, in one statement for the ordinary case. */
-import { type ExpressionBuilder, sql } from 'kysely'
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type QueryCreator,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Database, Db } from './database.ts'
 import { impersonatorOf } from './impersonations.ts'
 import { lastUsed, newerSession } from './newer-session.ts'
-import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
-import { amrClaims, sessionColumns, type TokenSession } from './sessions.ts'
+import { preparedFor, preparedRow, type ValueOf } from './prepared-statement.ts'
+import { amrClaims, type SessionState, sessionColumns, type TokenSession } from './sessions.ts'
 import { userColumns } from './user-columns.ts'
 import { nilUuid, userRelations } from './users.ts'
 
@@ -39,46 +46,58 @@ export function advanceSession(
   refresh: Refresh,
   now: Date,
 ): Promise<TokenSession | undefined> {
-  return advanceStatement(db, { ...refresh, now })
+  return advanceStatement(rulesOf(refresh))(db, { ...refresh, now })
 }
 
 type RefreshValues = Refresh & { now: Date }
 
-const advanceStatement = preparedRow((db, value: ValueOf<RefreshValues>) =>
-  db
-    .with('advanced', (eb) =>
-      eb
-        .updateTable('sessions')
-        .set({
-          refresh_token_counter: sql`sessions.refresh_token_counter + 1`,
-          refreshed_at: sql`${value('now')}::timestamptz at time zone 'utc'`,
-          updated_at: value('now'),
-          user_agent: value('userAgent'),
-          ip: value('ip'),
-        })
-        .where('sessions.id', '=', value('sessionId'))
-        .where('sessions.refresh_token_counter', '=', value('counter'))
-        .where((where) => isRefreshable(where, value))
-        .returning([...sessionColumns, 'sessions.user_id as session_user_id']),
-    )
-    .with('audited', (eb) =>
-      eb
-        .insertInto('audit_log_entries')
-        .columns(['instance_id', 'id', 'payload', 'created_at', 'ip_address'])
-        .expression((select) =>
-          select
-            .selectFrom('users')
-            .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
-            .select([
-              sql`${sql.lit(nilUuid)}::uuid`.as('instance_id'),
-              sql`gen_random_uuid()`.as('id'),
-              refreshPayload.as('payload'),
-              sql`${value('now')}::timestamptz`.as('created_at'),
-              sql`coalesce(${value('ip')}::text, '')`.as('ip_address'),
-            ])
-            .where(sql<boolean>`${value('audited')}::boolean`),
-        ),
-    )
+/** What makes the statements differ: Postgres makes ready for every condition, also for one that is switched off. */
+type Rule = 'timebox' | 'inactivity' | 'owed factor' | 'single per user' | 'audited'
+
+function rulesOf(refresh: Refresh): Rule[] {
+  return [
+    ...(refresh.openedAfter ? ['timebox' as const] : []),
+    ...(refresh.usedAfter ? ['inactivity' as const] : []),
+    ...(refresh.owedAfter ? ['owed factor' as const] : []),
+    ...(refresh.singlePerUser ? ['single per user' as const] : []),
+    ...(refresh.audited ? ['audited' as const] : []),
+  ]
+}
+
+const advanceStatement = preparedFor((rules: readonly Rule[]) =>
+  preparedRow((db, value: ValueOf<RefreshValues>) => {
+    const advancing = db.with('advanced', (eb) => advance(eb, value, rules))
+    if (!rules.includes('audited')) return selectAdvanced(advancing)
+    return selectAdvanced(advancing.with('audited', (eb) => refreshAudit(eb, value)))
+  }),
+)
+
+type Advancing = QueryCreator<
+  Database & { advanced: Omit<SessionState, 'amr'> & { session_user_id: string } }
+>
+
+function advance(
+  db: QueryCreator<Database>,
+  value: ValueOf<RefreshValues>,
+  rules: readonly Rule[],
+) {
+  return db
+    .updateTable('sessions')
+    .set({
+      refresh_token_counter: sql`sessions.refresh_token_counter + 1`,
+      refreshed_at: sql`${value('now')}::timestamptz at time zone 'utc'`,
+      updated_at: value('now'),
+      user_agent: value('userAgent'),
+      ip: value('ip'),
+    })
+    .where('sessions.id', '=', value('sessionId'))
+    .where('sessions.refresh_token_counter', '=', value('counter'))
+    .where((where) => isRefreshable(where, value, rules))
+    .returning([...sessionColumns, 'sessions.user_id as session_user_id'])
+}
+
+function selectAdvanced(db: Advancing) {
+  return db
     .selectFrom('users')
     .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
     .select(userColumns)
@@ -98,33 +117,56 @@ const advanceStatement = preparedRow((db, value: ValueOf<RefreshValues>) =>
         amrClaims(eb).where(sql<boolean>`mfa_amr_claims.session_id = advanced.session_id`),
       ).as('amr'),
       impersonatorOf(eb, sql<string>`advanced.session_id`).as('impersonated_by'),
-    ]),
-)
+    ])
+}
 
-function isRefreshable(eb: ExpressionBuilder<Database, 'sessions'>, value: ValueOf<RefreshValues>) {
+function refreshAudit(db: Advancing, value: ValueOf<RefreshValues>) {
+  return db
+    .insertInto('audit_log_entries')
+    .columns(['instance_id', 'id', 'payload', 'created_at', 'ip_address'])
+    .expression((select) =>
+      select
+        .selectFrom('users')
+        .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
+        .select([
+          sql`${sql.lit(nilUuid)}::uuid`.as('instance_id'),
+          sql`gen_random_uuid()`.as('id'),
+          refreshPayload.as('payload'),
+          sql`${value('now')}::timestamptz`.as('created_at'),
+          sql`coalesce(${value('ip')}::text, '')`.as('ip_address'),
+        ]),
+    )
+}
+
+function isRefreshable(
+  eb: ExpressionBuilder<Database, 'sessions'>,
+  value: ValueOf<RefreshValues>,
+  rules: readonly Rule[],
+) {
   const now = value('now')
+  const conditions: Record<Exclude<Rule, 'audited'>, () => Expression<SqlBool>> = {
+    timebox: () => sql`coalesce(sessions.created_at > ${value('openedAfter')}::timestamptz, true)`,
+    inactivity: () => sql`coalesce(${lastUsed} > ${value('usedAfter')}::timestamptz, true)`,
+    'owed factor': () =>
+      eb.or([
+        sql<boolean>`coalesce(sessions.created_at > ${value('owedAfter')}::timestamptz, true)`,
+        sql<boolean>`coalesce(sessions.aal, 'aal1') > 'aal1'`,
+        eb.not(eb.exists(verifiedFactor(eb))),
+      ]),
+    'single per user': () => eb.not(eb.exists(newerSession(eb, value))),
+  }
   return eb.and([
     sql<boolean>`coalesce(sessions.not_after > ${now}, true)`,
-    sql<boolean>`coalesce(sessions.created_at > ${value('openedAfter')}::timestamptz, true)`,
-    sql<boolean>`coalesce(${lastUsed} > ${value('usedAfter')}::timestamptz, true)`,
-    eb.or([
-      sql<boolean>`coalesce(sessions.created_at > ${value('owedAfter')}::timestamptz, true)`,
-      sql<boolean>`coalesce(sessions.aal, 'aal1') > 'aal1'`,
-      eb.not(eb.exists(verifiedFactor(eb))),
-    ]),
-    eb.or([
-      sql<boolean>`not ${value('singlePerUser')}::boolean`,
-      eb.not(eb.exists(newerSession(eb, value))),
-    ]),
-    eb.exists(
-      eb
-        .selectFrom('users')
-        .select('users.id')
-        .whereRef('users.id', '=', 'sessions.user_id')
-        .where('users.deleted_at', 'is', null)
-        .where(sql<boolean>`coalesce(users.banned_until <= ${now}, true)`),
-    ),
+    ...rules.flatMap((rule) => (rule === 'audited' ? [] : [conditions[rule]()])),
+    mayReturn(eb, now),
   ])
+}
+
+/** A value and no `exists`: that would be planned as a join, which reads all people while there are few, and is kept. */
+function mayReturn(eb: ExpressionBuilder<Database, 'sessions'>, now: RawBuilder<Date>) {
+  const isLive = sql<boolean>`users.deleted_at is null and coalesce(users.banned_until <= ${now}, true)`
+  const owner = eb.selectFrom('users').whereRef('users.id', '=', 'sessions.user_id')
+  return sql<boolean>`coalesce(${owner.select(isLive.as('is_live'))}, false)`
 }
 
 function verifiedFactor(eb: ExpressionBuilder<Database, 'sessions'>) {
@@ -137,39 +179,3 @@ function verifiedFactor(eb: ExpressionBuilder<Database, 'sessions'>) {
 
 const refreshPayload = sql`json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user,
   'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token')`
-
-type Advanced = Pick<TokenSession, 'session_id' | 'refresh_token_counter'>
-
-const stepBack = preparedWrite((db, value: ValueOf<Advanced>) =>
-  db
-    .updateTable('sessions')
-    .set({ refresh_token_counter: sql`refresh_token_counter - 1` })
-    .where('id', '=', value('session_id'))
-    .where('refresh_token_counter', '=', value('refresh_token_counter'))
-    .where('refresh_token_counter', '>', sql.lit(0)),
-)
-
-/** The counter is as it was before `advanceSession`, unless another refresh has gone on from there. */
-export async function takeBackAdvance(db: Db, advanced: Advanced): Promise<void> {
-  const { session_id, refresh_token_counter } = advanced
-  await stepBack(db, { session_id, refresh_token_counter })
-}
-
-const sealStatement = preparedWrite(
-  (db, value: ValueOf<{ sessionId: string; plain: string; sealed: string }>) =>
-    db
-      .updateTable('sessions')
-      .set({ refresh_token_hmac_key: value('sealed') })
-      .where('id', '=', value('sessionId'))
-      .where('refresh_token_hmac_key', '=', value('plain')),
-)
-
-/** Encrypts a refresh-token key that was found in clear; another request may have done so already. */
-export async function sealRefreshTokenKey(
-  db: Db,
-  sessionId: string,
-  plain: string,
-  sealed: string,
-) {
-  await sealStatement(db, { sessionId, plain, sealed })
-}

@@ -60,7 +60,7 @@ export const amrClaims = (eb: Pick<ExpressionBuilder<Database, 'sessions'>, 'sel
     .selectFrom('mfa_amr_claims')
     .select([
       'mfa_amr_claims.authentication_method as method',
-      sql<number>`extract(epoch from mfa_amr_claims.updated_at)::bigint`.as('timestamp'),
+      sql<number>`floor(extract(epoch from mfa_amr_claims.updated_at))::bigint`.as('timestamp'),
     ])
     .orderBy('mfa_amr_claims.updated_at', 'desc')
 

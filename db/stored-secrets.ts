@@ -1,34 +1,51 @@
-/** The columns of GoTrue's tables that hold secrets, to be stored in another form. */
+/** The columns that hold secrets, to be counted by their keys and to be stored in another form. */
 import { sql } from 'kysely'
 
 import type { Db } from './database.ts'
 
-export const secretColumns = [
-  { table: 'sessions', column: 'refresh_token_hmac_key' },
-  { table: 'mfa_factors', column: 'secret' },
-  { table: 'mfa_challenges', column: 'otp_code' },
-  { table: 'flow_state', column: 'provider_access_token' },
-  { table: 'flow_state', column: 'provider_refresh_token' },
-] as const
+export interface SecretColumn {
+  table: string
+  column: string
+  /** The column that the encryption is bound to, and its type. */
+  id: string
+  type: 'uuid' | 'text'
+}
 
-export type SecretColumn = (typeof secretColumns)[number]
+/** Those that GoTrue reads as well, in its own form while it shares the database. */
+export const gotrueSecretColumns: readonly SecretColumn[] = [
+  { table: 'sessions', column: 'refresh_token_hmac_key', id: 'id', type: 'uuid' },
+  { table: 'mfa_factors', column: 'secret', id: 'id', type: 'uuid' },
+  { table: 'mfa_challenges', column: 'otp_code', id: 'id', type: 'uuid' },
+  { table: 'flow_state', column: 'provider_access_token', id: 'id', type: 'uuid' },
+  { table: 'flow_state', column: 'provider_refresh_token', id: 'id', type: 'uuid' },
+]
+
+/** Those of our own tables, which are always encrypted. */
+export const ownSecretColumns: readonly SecretColumn[] = [
+  { table: 'postern_encryption_probe', column: 'value', id: 'id', type: 'uuid' },
+  { table: 'postern_signing_keys', column: 'private_jwk', id: 'kid', type: 'text' },
+  { table: 'postern_mail_messages', column: 'payload', id: 'id', type: 'uuid' },
+  { table: 'postern_webhooks', column: 'secrets', id: 'id', type: 'uuid' },
+  { table: 'postern_flows', column: 'secrets', id: 'flow_id', type: 'uuid' },
+]
 
 export interface StoredSecret {
   id: string
   value: string
 }
 
-/** The next rows by id that have a secret. */
+/** The next rows by id that have a secret; the first ones without `after`. */
 export async function findSecrets(
   db: Db,
   schema: string,
-  { table, column }: SecretColumn,
-  after: string,
+  { table, column, id, type }: SecretColumn,
+  after: string | undefined,
   limit: number,
 ): Promise<StoredSecret[]> {
+  const isNext = after === undefined ? sql`true` : sql`${sql.ref(id)} > ${after}::${sql.raw(type)}`
   const { rows } = await sql<StoredSecret>`
-    select id, ${sql.ref(column)} as value from ${sql.id(schema, table)}
-    where id > ${after}::uuid and ${sql.ref(column)} <> '' order by id limit ${limit}
+    select ${sql.ref(id)}::text as id, ${sql.ref(column)} as value from ${sql.id(schema, table)}
+    where ${isNext} and ${sql.ref(column)} <> '' order by ${sql.ref(id)} limit ${limit}
   `.execute(db)
   return rows
 }
@@ -37,13 +54,14 @@ export async function findSecrets(
 export async function replaceSecrets(
   db: Db,
   schema: string,
-  { table, column }: SecretColumn,
+  { table, column, id, type }: SecretColumn,
   secrets: readonly (StoredSecret & { stored: string })[],
 ): Promise<void> {
   const name = sql.ref(column)
   await sql`
     update ${sql.id(schema, table)} as row set ${name} = given.stored
-    from jsonb_to_recordset(${JSON.stringify(secrets)}::jsonb) as given (id uuid, value text, stored text)
-    where row.id = given.id and row.${name} = given.value
+    from jsonb_to_recordset(${JSON.stringify(secrets)}::jsonb)
+      as given (id ${sql.raw(type)}, value text, stored text)
+    where row.${sql.ref(id)} = given.id and row.${name} = given.value
   `.execute(db)
 }

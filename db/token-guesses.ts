@@ -25,15 +25,18 @@ export interface GuessedAt {
 }
 
 /**
- * Counts one guess against the live tokens of an address and returns them, locked; without any, a decoy is written.
- * Counting before comparing is what keeps racing guesses within the bound.
+ * Counts one guess against the live tokens of an address and returns them, their owners locked; without any, a decoy is
+ * locked and written. Counting before comparing is what keeps racing guesses within the bound. A token that was sent to
+ * somebody who is not locked, because it came after the lock, may go at any moment: it is left for the next guess.
  */
-export function countTokenGuess(
+export async function countTokenGuess(
   trx: Trx,
   types: readonly TokenType[],
-  { address, decoySlot, lifetimes }: GuessedAt,
+  at: GuessedAt,
   now: Date,
 ): Promise<TokenRow[]> {
+  const { address, decoySlot, lifetimes } = at
+  const owners = await lockOwnersAt(trx, types, at, now)
   return trx
     .with('live', (cte) =>
       cte
@@ -41,8 +44,8 @@ export function countTokenGuess(
         .select(tokenColumns)
         .where('relates_to', '=', address)
         .where('token_type', 'in', types)
-        .where((eb) => isLive(eb, lifetimes, now))
-        .forUpdate(),
+        .where(sql<boolean>`user_id = any(${owners}::uuid[])`)
+        .where((eb) => isLive(eb, lifetimes, now)),
     )
     .with('counted', (cte) =>
       cte
@@ -75,28 +78,30 @@ export function countTokenGuess(
 /**
  * Locks the people whose live tokens went to this address, before anything touches the tokens: every transaction takes
  * the person first and the token second, so that none waits for another in a circle. Without any, a decoy is locked.
+ * Returns their ids.
  */
-export async function lockOwnersAt(
+async function lockOwnersAt(
   trx: Trx,
   types: readonly TokenType[],
   { address, decoySlot, lifetimes }: GuessedAt,
   now: Date,
-): Promise<void> {
+): Promise<string[]> {
   const sentTo = { types, column: 'relates_to', values: [address] } as const
-  await trx
+  const rows = await trx
     .with('owners', (cte) => selectOwners(cte, sentTo, lifetimes, now))
     .with('decoy', (cte) =>
       cte
         .selectFrom('postern_decoy_tokens')
-        .select(sql<string>`slot::text`.as('id'))
+        .select(sql<string | null>`null::uuid`.as('id'))
         .where('slot', '=', decoySlot)
         .where((eb) => eb.not(eb.exists(eb.selectFrom('owners').select('owners.id'))))
         .forUpdate(),
     )
     .selectFrom('owners')
-    .select(sql<string>`id::text`.as('id'))
+    .select(sql<string | null>`owners.id`.as('id'))
     .unionAll((eb) => eb.selectFrom('decoy').select('decoy.id'))
     .execute()
+  return rows.flatMap(({ id }) => id ?? [])
 }
 
 /** Locks the person whose live token has this hash, for the same reason. */

@@ -38,6 +38,9 @@ interface Key {
 
 type Limited = MetadataValues & Key & { maxBytes: number }
 
+/** What an edit of metadata changes: the rest is not read once more. */
+const editedColumns = ['raw_app_meta_data', 'raw_user_meta_data', 'updated_at'] as const
+
 const isEdited = sql<boolean>`exists (select from edited)`
 
 /** The edit and its audit entry, for a statement that ends with the person. */
@@ -56,7 +59,7 @@ function withEdit(db: Db, value: ValueOf<Limited & AuditValues>, names: readonly
 
 const edited = preparedFor((names: readonly MetadataName[]) =>
   preparedRow((db, value: ValueOf<Limited & AuditValues>) =>
-    withEdit(db, value, names).selectFrom('edited').selectAll(),
+    withEdit(db, value, names).selectFrom('edited').select(editedColumns),
   ),
 )
 
@@ -72,12 +75,12 @@ const editedAndTold = preparedFor((names: readonly MetadataName[]) =>
         ),
       )
       .selectFrom('edited')
-      .selectAll(),
+      .select(editedColumns),
   ),
 )
 
 /**
- * The change, the audit entry, the events and the row as it is then, in one round trip. Undefined, and nothing is written, when
+ * The change, the audit entry, the events and what the row holds then, in one round trip. Undefined, and nothing is written, when
  * metadata would have more than `maxBytes` and more than it has, or when nobody has this id.
  */
 export function editUser(
@@ -87,7 +90,7 @@ export function editUser(
   maxBytes: number,
   audit: TrailEntry,
   now: Date,
-): Promise<UserRow | undefined> {
+): Promise<Pick<UserRow, (typeof editedColumns)[number]> | undefined> {
   const values = { ...metadataValues(change), ...auditValues(audit), key: id, maxBytes, now }
   const names = metadataNames(change)
   if (audit.events.length === 0) return edited(names)(db, values)

@@ -3,7 +3,6 @@ import { type SqlBool, sql } from 'kysely'
 
 import type { Db } from './database.ts'
 import { preparedFor, preparedRows, type ValueOf } from './prepared-statement.ts'
-import { userColumns } from './user-columns.ts'
 import {
   exactCountLimit,
   isListed,
@@ -15,15 +14,44 @@ import {
 } from './user-search.ts'
 import type { UserRow } from './users.ts'
 
-/** Of a person's columns, those that no list shows. */
-const unlisted = ['encrypted_password', 'email_change_confirm_status', 'is_sso_user'] as const
+const texts = ['aud', 'role', 'email', 'phone', 'email_change', 'phone_change'] as const
 
-export type ListedUser = Omit<UserRow, (typeof unlisted)[number]>
-export type CountedUser = ListedUser & { counted: number | null; estimated: number }
+const times = [
+  'email_confirmed_at',
+  'invited_at',
+  'phone_confirmed_at',
+  'confirmation_sent_at',
+  'confirmed_at',
+  'recovery_sent_at',
+  'email_change_sent_at',
+  'phone_change_sent_at',
+  'reauthentication_sent_at',
+  'last_sign_in_at',
+  'created_at',
+  'updated_at',
+  'banned_until',
+  'deleted_at',
+] as const
 
-const isShown = (column: string): column is `users.${keyof ListedUser}` =>
-  !unlisted.some((name) => column === `users.${name}`)
-const listedColumns = userColumns.filter(isShown)
+const metadata = ['raw_app_meta_data', 'raw_user_meta_data'] as const
+
+const listedColumns = ['id', 'is_anonymous', ...texts, ...times, ...metadata] as const
+
+/** What lists show of a person, in the text of Postgres: times in UTC, without a zone, and metadata as JSON. */
+export type ListedUser = Pick<UserRow, 'id' | 'is_anonymous' | (typeof texts)[number]> &
+  Record<(typeof times)[number] | (typeof metadata)[number], string | null>
+
+function asText(table: 'users' | 'page') {
+  const column = (name: (typeof listedColumns)[number]) => sql.ref(`${table}.${name}`)
+  const inUtc = (name: (typeof times)[number]) => sql`(${column(name)} at time zone 'utc')`
+  return [
+    sql<string>`${column('id')}`.as('id'),
+    sql<boolean>`${column('is_anonymous')}`.as('is_anonymous'),
+    ...texts.map((name) => sql<string | null>`${column(name)}`.as(name)),
+    ...times.map((name) => sql<string | null>`${inUtc(name)}::text`.as(name)),
+    ...metadata.map((name) => sql<string | null>`${column(name)}::text`.as(name)),
+  ]
+}
 
 /** What makes the statements of lists differ. */
 type Trait = 'oldest first' | 'after' | Searched
@@ -39,6 +67,8 @@ function traitsOf(listing: Listing, after?: Cursor): Trait[] {
 const directionOf = (traits: readonly Trait[]) => (traits.includes('oldest first') ? 'asc' : 'desc')
 
 /** By the statistics; -1 while there are none. Found once for all rows. */
+export type CountedUser = ListedUser & { counted: number | null; estimated: number }
+
 const everybody = sql<number>`(select reltuples::bigint from pg_class
   where oid = (select page.table_id from page limit 1))`
 
@@ -50,7 +80,7 @@ const pageStatement = preparedFor((traits: readonly Trait[]) =>
         (eb) =>
           eb
             .selectFrom('users')
-            .select(listedColumns)
+            .select(listedColumns.map((name) => `users.${name}` as const))
             .select(sql<number>`users.tableoid`.as('table_id'))
             .where(isListed(value, traits))
             .orderBy('users.created_at', directionOf(traits))
@@ -66,7 +96,7 @@ const pageStatement = preparedFor((traits: readonly Trait[]) =>
           .limit(sql.lit(exactCountLimit + 1)),
       )
       .selectFrom('page')
-      .selectAll('page')
+      .select(asText('page'))
       .select([
         sql<number | null>`case when (select count(*) from page) > ${value('size')}::bigint
           and ${mayBeCounted(traits)} then (select count(*) from counts) end`.as('counted'),
@@ -111,7 +141,7 @@ const afterStatement = preparedFor((traits: readonly Trait[]) =>
   preparedRows((db, value: ValueOf<AfterValues>) =>
     db
       .selectFrom('users')
-      .select(listedColumns)
+      .select(asText('users'))
       .select(
         sql<number>`coalesce((extract(epoch from users.created_at) * 1000000)::bigint, ${sql.lit(endOfTime)})`.as(
           'place',

@@ -36,17 +36,31 @@ export interface NewUser {
   banned_until: Date | null
 }
 
-type NewRow = Omit<NewUser, 'raw_app_meta_data' | 'raw_user_meta_data'> & {
+/** A person as values of a statement. */
+export type NewRow = Omit<NewUser, 'id' | 'raw_app_meta_data' | 'raw_user_meta_data'> & {
+  user_id: string
   app: string
   user: string
+  /** Null for somebody who does not sign in by the same statement. */
+  signedInAt: Date | null
   now: Date
 }
 
-const insertion = (db: Pick<Db, 'insertInto'>, value: ValueOf<NewRow>) =>
+export function newRow(
+  { id: user_id, raw_app_meta_data, raw_user_meta_data, ...user }: NewUser,
+  signedInAt: Date | null,
+  now: Date,
+): NewRow {
+  const [app, own] = [JSON.stringify(raw_app_meta_data), JSON.stringify(raw_user_meta_data)]
+  return { ...user, user_id, app, user: own, signedInAt, now }
+}
+
+/** The insert as a building block; it inserts nothing where the id or an address is taken. */
+export const userInsert = (db: Pick<Db, 'insertInto'>, value: ValueOf<NewRow>) =>
   db
     .insertInto('users')
     .values({
-      id: value('id'),
+      id: value('user_id'),
       aud: value('aud'),
       role: value('role'),
       email: value('email'),
@@ -65,17 +79,18 @@ const insertion = (db: Pick<Db, 'insertInto'>, value: ValueOf<NewRow>) =>
       email_change: sql.lit(''),
       raw_app_meta_data: value('app'),
       raw_user_meta_data: value('user'),
+      last_sign_in_at: value('signedInAt'),
       created_at: value('now'),
       updated_at: value('now'),
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning(userColumns)
 
-const insertRow = preparedRow(insertion)
+const insertRow = preparedRow(userInsert)
 
 const insertTold = preparedRow((db, value: ValueOf<NewRow & EventValues>) =>
   db
-    .with('inserted', (eb) => insertion(eb, value))
+    .with('inserted', (eb) => userInsert(eb, value))
     .with('told', (eb) =>
       eventInsert(
         eb,
@@ -91,12 +106,11 @@ const insertTold = preparedRow((db, value: ValueOf<NewRow & EventValues>) =>
 /** Inserts nothing and returns undefined when another request took the address first. */
 export async function insertUser(
   db: Db,
-  { raw_app_meta_data, raw_user_meta_data, ...user }: NewUser,
+  user: NewUser,
   events: readonly NewEvent[],
   now: Date,
 ): Promise<UserRecord | undefined> {
-  const [app, own] = [JSON.stringify(raw_app_meta_data), JSON.stringify(raw_user_meta_data)]
-  const values = { ...user, app, user: own, now }
+  const values = newRow(user, null, now)
   const row =
     events.length > 0
       ? await insertTold(db, { ...values, ...eventValues(events) })

@@ -7,7 +7,7 @@ import {
 } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
-import { provenIdentities } from './address-owners.ts'
+import { ownersOf } from './address-owners.ts'
 import type { Database, Db } from './database.ts'
 import { type IdentityJson, identityColumns } from './identities.ts'
 import { type FactorJson, factorColumns } from './mfa.ts'
@@ -134,12 +134,7 @@ const findByAnyEmail = preparedRow((db, value: ValueOf<Address>) =>
   selectUser(db)
     .where('users.aud', '=', value('aud'))
     .where('users.is_sso_user', '=', sql.lit(false))
-    .where((eb) =>
-      eb.or([
-        eb('users.email', '=', value('address')),
-        eb('users.id', 'in', provenIdentities(eb, [value('address')]).select('identities.user_id')),
-      ]),
-    )
+    .where((eb) => eb('users.id', 'in', ownersOf(eb, value('address'))))
     .orderBy((eb) => eb('users.email', 'is not distinct from', value('address')), 'desc')
     .limit(sql.lit(1)),
 )

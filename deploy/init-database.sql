@@ -3,11 +3,11 @@
 \getenv server_password POSTERN_PASSWORD
 \getenv rest_password AUTHENTICATOR_PASSWORD
 
--- The server. It makes two schemas (auth, auth_jobs), owns and migrates them, and has no business anywhere else.
+-- The server. It owns two schemas, migrates what is in them, and has no business anywhere else: no right to create
+-- schemas, databases or roles.
 create role postern login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'server_password';
-do $$ begin
-  execute format('grant create on database %I to postern', current_database());
-end $$;
+create schema auth authorization postern;
+create schema auth_jobs authorization postern;
 
 -- What the migrations would make if they were allowed to: an index for the search of people, and the roles that a
 -- REST interface switches to.

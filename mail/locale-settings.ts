@@ -23,7 +23,9 @@ export interface LocaleSetting {
 
 /** What a variable of this kind is for; undefined for every other. */
 export function readLocaleSetting(variable: string): LocaleSetting | undefined {
-  const [, what, suffix = '', name = ''] = localeSettingPattern.exec(variable) ?? []
+  const match = localeSettingPattern.exec(variable)
+  if (!match) return undefined
+  const [, what, suffix = '', name = ''] = match
   const kind = bySuffix.get(suffix)
   const tag = canonical(name)
   if ((what !== 'TEMPLATES' && what !== 'SUBJECTS') || !kind || !tag) return undefined

@@ -38,6 +38,10 @@ export function createOwnTemplates({ templates, ...options }: OwnTemplateOptions
       return copy?.get()
     },
 
+    /** What was wrong with the operator's template when it was last read. */
+    problem: (kind: MailKind, tag: string): string | undefined =>
+      forLanguage(kind, tag, (key) => copies.get(key))?.problem(),
+
     /** Reads the templates that have expired, so that the next mails find them. */
     async renew(): Promise<void> {
       await Promise.all([...copies.values()].map((copy) => copy.renew()))

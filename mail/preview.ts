@@ -5,6 +5,8 @@ import type { SampleAddresses } from './sample.ts'
 
 export interface MailPreview extends RenderedMail {
   kind: MailKind
+  /** What is not as the operator meant it. */
+  problems: string[]
 }
 
 /** Renders every kind in one language with the given renderer, so with the operator's own templates if it has them. */
@@ -15,7 +17,7 @@ export function previewAll(
 ): Promise<MailPreview[]> {
   return Promise.all(
     mailKindNames.map(async (kind) => {
-      const rendered = await renderer.render(kind, mailKinds[kind].sample(addresses), tag)
+      const rendered = await renderer.preview(kind, mailKinds[kind].sample(addresses), tag)
       return { kind, ...rendered }
     }),
   )

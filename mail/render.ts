@@ -34,21 +34,32 @@ export type MailRenderer = ReturnType<typeof createMailRenderer>
 
 const maxSubjectLength = 500
 
+/** Hears of what is not as the operator meant it. */
+type Tell = (problem: string) => void
+
 export function createMailRenderer(options: MailRendererOptions) {
   const { log } = options
   const subjects = compileSubjects(options.subjects, log)
   const templates = createOwnTemplates({ timeoutSeconds: 10, ...options })
 
-  function subjectOf(kind: MailKind, speech: Speech, variables: object): string {
-    const own = forLanguage(kind, speech.tag, (key) => subjects.get(key))
-    const subject = own && attempt(own, variables, kind, 'subject', log)
+  function subjectOf(kind: MailKind, speech: Speech, variables: object, tell: Tell): string {
+    const own = forLanguage(kind, speech.tag, (key) => subjects.compiled.get(key))
+    const mistake = forLanguage(kind, speech.tag, (key) => subjects.mistakes.get(key))
+    if (mistake !== undefined) tell(mistake)
+    const subject = own && attempt(own, variables, { kind, part: 'subject', log, tell })
     return oneLine(subject ?? '') || oneLine(builtIn(kind, speech).subject.render(variables))
   }
 
-  async function bodyOf(kind: MailKind, speech: Speech, variables: object) {
+  async function bodyOf(kind: MailKind, speech: Speech, variables: object, tell: Tell) {
     const own = await templates.get(kind, speech.tag)
-    const html = own && attempt(own, variables, kind, 'template', log)
+    const problem = templates.problem(kind, speech.tag)
+    if (problem !== undefined) tell(problem)
+    const html = own && attempt(own, variables, { kind, part: 'template', log, tell })
     if (html !== undefined) {
+      if (lacksProof(html, variables)) {
+        tell(noProof)
+        log.warn({ kind }, noProof)
+      }
       // Only those who have templates of their own need what reads HTML.
       const { plainTextOf } = await import('./plain-text.ts')
       return { html, text: plainTextOf(html) }
@@ -57,19 +68,30 @@ export function createMailRenderer(options: MailRendererOptions) {
     return { html: standard.html.render(variables), text: standard.text.render(variables) }
   }
 
+  async function compose<Kind extends MailKind>(
+    kind: Kind,
+    variables: MailVariables[Kind],
+    tag: string,
+    tell: Tell,
+  ): Promise<RenderedMail> {
+    const speech = options.speech(tag)
+    const named = localVariables(variables, speech, options.providerTitles)
+    return {
+      subject: subjectOf(kind, speech, named, tell),
+      ...(await bodyOf(kind, speech, named, tell)),
+    }
+  }
+
   return {
     /** Always renders: where the operator's template is missing or broken, the built-in one is used. */
-    async render<Kind extends MailKind>(
-      kind: Kind,
-      variables: MailVariables[Kind],
-      tag: string,
-    ): Promise<RenderedMail> {
-      const speech = options.speech(tag)
-      const named = localVariables(variables, speech, options.providerTitles)
-      return {
-        subject: subjectOf(kind, speech, named),
-        ...(await bodyOf(kind, speech, named)),
-      }
+    render: <Kind extends MailKind>(kind: Kind, variables: MailVariables[Kind], tag: string) =>
+      compose(kind, variables, tag, () => {}),
+
+    /** The same, and a sentence for everything that is not as the operator meant it. */
+    async preview<Kind extends MailKind>(kind: Kind, variables: MailVariables[Kind], tag: string) {
+      const problems: string[] = []
+      const mail = await compose(kind, variables, tag, (problem) => problems.push(problem))
+      return { ...mail, problems }
     },
 
     /** Reads the operator's templates that have expired. */
@@ -80,34 +102,53 @@ export function createMailRenderer(options: MailRendererOptions) {
   }
 }
 
-/** Those without a mistake, by kind and language. */
-function compileSubjects(configured: readonly OwnSetting[], log: MailLog): Map<string, Template> {
+/** Those without a mistake and the mistakes of the others, by kind and language. */
+function compileSubjects(configured: readonly OwnSetting[], log: MailLog) {
   const compiled = new Map<string, Template>()
+  const mistakes = new Map<string, string>()
   for (const { kind, tag, value } of configured) {
     if (value.trim() === '') continue
     try {
       compiled.set(keyOf(kind, tag), compileTemplate(value, 'text'))
     } catch (error) {
       const setting = settingName('SUBJECTS', kind, tag)
-      log.warn({ kind, reason: String(error) }, `${setting} has a mistake; the default is used`)
+      const mistake = `${setting} has a mistake; the default is used`
+      log.warn({ kind, reason: String(error) }, mistake)
+      mistakes.set(keyOf(kind, tag), `${mistake}: ${String(error)}`)
     }
   }
-  return compiled
+  return { compiled, mistakes }
+}
+
+interface Attempt {
+  kind: MailKind
+  part: 'subject' | 'template'
+  log: MailLog
+  tell: Tell
 }
 
 function attempt(
   template: Template,
   variables: object,
-  kind: MailKind,
-  part: 'subject' | 'template',
-  log: MailLog,
+  { kind, part, log, tell }: Attempt,
 ): string | undefined {
   try {
     return template.render(variables)
   } catch (error) {
-    log.warn({ kind, part, reason: String(error) }, 'a mail template failed; the built-in is sent')
+    const what = 'a mail template failed; the built-in is sent'
+    log.warn({ kind, part, reason: String(error) }, what)
+    tell(`${what}: ${String(error)}`)
     return undefined
   }
+}
+
+const noProof = 'a mail that is to prove an address holds neither its link nor its code'
+
+/** A page of the site that was taken for a template, or a template that forgot what it is for. */
+function lacksProof(html: string, variables: object): boolean {
+  const { TokenHash, Token }: { TokenHash?: string; Token?: string } = variables
+  const proofs = [TokenHash, Token].filter((proof) => proof !== undefined && proof !== '')
+  return proofs.length > 0 && !proofs.some((proof) => html.includes(proof ?? ''))
 }
 
 // A subject is one line: a line break in a value must not become a header of its own.

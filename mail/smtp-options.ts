@@ -1,6 +1,7 @@
 /** The options of the connection to the mail server. */
 import { isIP } from 'node:net'
 import type { SMTPPoolOptions } from 'nodemailer'
+import { conversationLogger, type Hear } from './conversation.ts'
 import type { MailHeaders } from './headers.ts'
 
 /**
@@ -27,6 +28,8 @@ export interface MailTransportOptions {
   headers: MailHeaders
   maxConnections: number
   timeouts: MailTimeouts
+  /** Hears what is said; nobody does when absent. */
+  hear?: Hear | undefined
 }
 
 /** Seconds. */
@@ -55,7 +58,7 @@ export function ehloNameOf(url: string): string {
 
 /** The same in nodemailer's form. */
 export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
-  const { host, port, user, pass, timeouts } = options
+  const { host, port, user, pass, timeouts, hear } = options
   return {
     host,
     port,
@@ -74,6 +77,7 @@ export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
     socketCloseTimeout: 1000,
     disableFileAccess: true,
     disableUrlAccess: true,
+    ...(hear && { transactionLog: true, logger: conversationLogger(hear, [pass ?? '']) }),
   }
 }
 

@@ -46,7 +46,7 @@ export type { Bearer, Member }
 
 function createBearerAuth(house: House<'config' | 'db' | 'jwt' | 'sessionPolicy'>) {
   const { config, db, jwt, sessionPolicy } = house
-  const lookUps = createLookUps(db)
+  const lookUps = createLookUps(db, config.AUTH_API_MAX_REQUEST_DURATION * 1000)
   const adminRoles = config.AUTH_JWT_ADMIN_ROLES
 
   function readClaims(request: FastifyRequest): Promise<AccessTokenClaims> {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FastifyBaseLogger } from 'fastify'
 
+import { findCleanUpAge, putCleanUpRun } from '../db/clean-up-runs.ts'
 import type { Db } from '../db/database.ts'
 import { cleanUpSteps, type Retention } from './clean-up/steps.ts'
 import type { Config } from './config/config.ts'
@@ -55,6 +56,9 @@ function retentionOf(config: Config): Retention {
     ended: config.AUTH_DB_CLEANUP_RETENTION,
     sessionTimebox: config.AUTH_SESSIONS_TIMEBOX,
     sessionInactivity: config.AUTH_SESSIONS_INACTIVITY_TIMEOUT,
+    singlePerUser: config.AUTH_SESSIONS_SINGLE_PER_USER
+      ? { tags: config.AUTH_SESSIONS_TAGS }
+      : undefined,
     // A flow by mail waits for its link, and then for its code to be exchanged.
     flow: config.AUTH_MAILER_OTP_EXP + flowSeconds,
     challenge: config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION,
@@ -66,24 +70,30 @@ function retentionOf(config: Config): Retention {
       config.AUTH_MFA_PHONE_MAX_FREQUENCY,
     ),
     anonymousUsers: config.AUTH_DB_CLEANUP_ANONYMOUS_USERS_RETENTION,
-    auditLog: config.AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION,
+    auditLog: config.AUTH_AUDIT_RETENTION || undefined,
   }
 }
 
 export default definePlugin({
   name: 'cleanUp',
-  needs: ['config', 'db', 'jobQueue', 'log'],
-  create({ config, db, jobQueue, log }) {
+  needs: ['config', 'db', 'jobQueue', 'log', 'telemetry'],
+  create({ config, db, jobQueue, log, telemetry }) {
     const batchSize = config.AUTH_DB_CLEANUP_BATCH_SIZE
     const cleanUp = createCleanUp({ db, log, retention: retentionOf(config), batchSize })
     // Added also where it is switched off: another replica may have asked for a run.
     jobQueue.addTask(
       'clean_up',
       async (_payload, { signal }) => {
-        if (config.AUTH_DB_CLEANUP_ENABLED) await cleanUp.run(new Date(), signal)
+        if (!config.AUTH_DB_CLEANUP_ENABLED) return
+        await cleanUp.run(new Date(), signal)
+        if (!signal.aborted) await putCleanUpRun(db, new Date())
       },
       { cron: '41 * * * *' },
     )
+    telemetry.metrics.gauge('postern.clean_up.age', async () => {
+      const age = config.AUTH_DB_CLEANUP_ENABLED ? await findCleanUpAge(db) : undefined
+      return age === undefined ? [] : [{ value: age, labels: {} }]
+    })
     return cleanUp
   },
 })

@@ -5,7 +5,8 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import type pg from 'pg'
 
 import { createDb, type Db } from '../db/database.ts'
-import { definePlugin } from './define-plugin.ts'
+import { definePlugin, type House } from './define-plugin.ts'
+import { withTimeLimits } from './request-duration/limited-pool.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,7 +18,7 @@ declare module 'fastify' {
 const maxNamedStatements = 500
 
 /** Gives every statement a name derived from its text, so that Postgres plans it once a connection. */
-export function withNamedStatements(pool: pg.Pool): PostgresPool {
+export function nameStatements(): (client: pg.PoolClient) => PostgresPoolClient {
   const names = new Map<string, string>()
 
   function nameOf(text: string): string | undefined {
@@ -28,7 +29,7 @@ export function withNamedStatements(pool: pg.Pool): PostgresPool {
     return name
   }
 
-  function named(client: pg.PoolClient): PostgresPoolClient {
+  return (client) => {
     function query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
     function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
     function query(text: unknown, values: readonly unknown[] = []): unknown {
@@ -38,10 +39,35 @@ export function withNamedStatements(pool: pg.Pool): PostgresPool {
     }
     return { query, release: (destroy) => client.release(destroy) }
   }
+}
+
+/** Shorter waits are those of a turn of the event loop. */
+const leastWaitMs = 1
+
+/** How long work waits until it has a connection, in metrics and, where it is worth a span, in traces. */
+function withWaitsMeasured(pool: PostgresPool, telemetry: House<'telemetry'>['telemetry']) {
+  const { metrics, tracing } = telemetry
+  if (!metrics.enabled && !tracing.enabled) return pool
+
+  function waited(since: number, failed: boolean): void {
+    const ms = performance.now() - since
+    metrics.record('postern.db_pool.wait', ms / 1000, {})
+    if (failed || ms >= leastWaitMs) tracing.ended(() => ({ name: 'pool wait', ms, failed }))
+  }
 
   return {
     options: pool.options,
-    connect: async () => named(await pool.connect()),
+    async connect() {
+      const since = performance.now()
+      let failed = true
+      try {
+        const client = await pool.connect()
+        failed = false
+        return client
+      } finally {
+        waited(since, failed)
+      }
+    },
     end: () => pool.end(),
   }
 }
@@ -50,7 +76,9 @@ export default definePlugin({
   name: 'db',
   needs: ['config', 'pool', 'telemetry'],
   create({ config, pool, telemetry }) {
-    const source = config.AUTH_DB_PREPARED_STATEMENTS ? withNamedStatements(pool) : pool
-    return createDb(source, config.AUTH_DB_NAMESPACE, telemetry.tracing.query)
+    const isNamed = config.AUTH_DB_PREPARED_STATEMENTS
+    const source = withTimeLimits(pool, isNamed ? nameStatements() : (client) => client)
+    const watched = withWaitsMeasured(source, telemetry)
+    return createDb(watched, config.AUTH_DB_NAMESPACE, telemetry.onStatement)
   },
 })

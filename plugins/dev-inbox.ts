@@ -56,6 +56,12 @@ export function createDevInbox(limit: number) {
       add({ channel: 'sms', to, subject: null, text, html: null, links: [], code }, new Date())
     },
 
+    /** Puts back what was there before; what has come meanwhile is newer. */
+    restore(kept: readonly InboxMessage[]): void {
+      messages = [...messages, ...kept].slice(0, limit)
+      changed()
+    },
+
     /** Newest first. */
     list: (): readonly InboxMessage[] => messages,
 

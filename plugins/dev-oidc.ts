@@ -1,6 +1,6 @@
 /**
  * An OpenID provider for development, below /dev/oidc: a newcomer tries an external sign-in (`provider=dev`) without an
- * account anywhere. Any name signs in, with any password, so it exists in dev mode only.
+ * account anywhere. Any name signs in, without a password, so it exists in dev mode only.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -8,7 +8,13 @@ import type { FastifyInstance } from 'fastify'
 
 import type { ProviderSettings } from '../providers/provider.ts'
 import { definePlugin } from './define-plugin.ts'
-import { isInstalled, startOpenidProvider } from './dev-oidc/openid-provider.ts'
+import { serveLogin } from './dev-oidc/login.ts'
+import {
+  isInstalled,
+  mount,
+  type OpenidProvider,
+  startOpenidProvider,
+} from './dev-oidc/openid-provider.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -35,20 +41,28 @@ export default definePlugin({
     const { dev, AUTH_API_EXTERNAL_URL } = house.config
     if (!dev || !isInstalled()) return undefined
     const settings = createDevOidc(AUTH_API_EXTERNAL_URL.replace(/\/$/, ''))
-    await house.register(async (scope) => serve(scope, settings))
+    const provider = startedOnce(settings)
+    await house.register(async (scope) => serveLogin(scope, provider))
+    await house.register(async (scope) => serveProtocol(scope, provider))
     return settings
   },
 })
 
-function serve(scope: FastifyInstance, settings: ProviderSettings) {
-  // Made when somebody first goes there: it takes longer than all the rest of the start.
-  let provider: ReturnType<typeof startOpenidProvider> | undefined
+/** Made when somebody first goes there: it takes longer than all the rest of the start. */
+function startedOnce(settings: ProviderSettings) {
+  let started: Promise<OpenidProvider> | undefined
+  return () => {
+    started ??= startOpenidProvider(settings)
+    return started
+  }
+}
+
+function serveProtocol(scope: FastifyInstance, provider: () => Promise<OpenidProvider>) {
   // The provider reads its own forms.
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', (_request, _body, done) => done(null))
-  scope.all('/dev/oidc/*', { schema: { hide: true } }, async (request, reply) => {
-    provider ??= startOpenidProvider(settings)
-    const handle = await provider
+  scope.all(`${mount}/*`, { schema: { hide: true } }, async (request, reply) => {
+    const { handle } = await provider()
     reply.hijack()
     handle(request.raw, reply.raw, request.originalUrl)
   })

@@ -8,23 +8,38 @@ import { samplePasswordHashes } from '../db/password-sample.ts'
 import { defineExtension, type House } from './define-plugin.ts'
 import { DecryptionError } from './encryption.ts'
 
-type ProbeHouse = House<'db' | 'encryption' | 'log'>
+type ProbeHouse = House<'config' | 'db' | 'encryption' | 'log' | 'takeover'>
+
+/** Nobody should have to part the two secrets later: the one that signs changes more often than what is stored. */
+export class NoEncryptionKeyError extends Error {
+  override name = 'NoEncryptionKeyError'
+
+  constructor() {
+    super(
+      'AUTH_ENCRYPTION_KEY is not set, and this database is new: give it a key of its own, which `npm run secrets` ' +
+        'writes into .env, or 32 random bytes as base64url.',
+    )
+  }
+}
 
 /** The row that holds the value, and what the value says. */
-const probe = { id: '7f6e1d52-4a07-4f0c-9f0e-1d0b8f1f5a36', text: 'postern' }
+export const probe = { id: '7f6e1d52-4a07-4f0c-9f0e-1d0b8f1f5a36', text: 'postern' }
 
 /** Enough to tell whether the key is there; one unreadable row among others is no reason not to start. */
 const sampledPages = 20
 const sampledFactors = 20
 
-/** Throws DecryptionError. */
+/** Throws DecryptionError and NoEncryptionKeyError. */
 async function check(house: ProbeHouse): Promise<void> {
-  const { db, encryption } = house
+  const { config, db, encryption, takeover } = house
   checkSample(house, await samplePasswordHashes(db, sampledPages), 'The password of a person')
   checkSample(house, await someFactorSecrets(db, sampledFactors), 'The secret of a second factor')
   const stored = await findProbe(db, probe.id)
   if (stored !== undefined) encryption.decrypt(probe.id, stored, 'What this database holds')
   if (stored !== undefined && encryption.isCurrent(stored)) return
+  const isKeyless = !config.AUTH_ENCRYPTION_KEY && !config.dev
+  // What GoTrue's environment lacks is no reason not to take its database over.
+  if (isKeyless && stored === undefined && !takeover.isShared) throw new NoEncryptionKeyError()
   await putProbe(db, probe.id, encryption.encrypt(probe.id, probe.text), stored)
 }
 
@@ -59,7 +74,7 @@ function faultOf(
 
 export default defineExtension({
   name: 'encryption-probe',
-  needs: ['db', 'encryption', 'log', 'addHook'],
+  needs: ['config', 'db', 'encryption', 'log', 'takeover', 'addHook'],
   install(house) {
     house.addHook('onReady', () => check(house))
   },

@@ -2,10 +2,11 @@
  * Secrets at rest: AES-256-GCM under a key made by HKDF (RFC 5869) from AUTH_ENCRYPTION_KEY and the row's id,
  * in the stored form that GoTrue reads as well. Also the source of every other server-side key.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
+import { derive, encryptionKeys, keyId, type NamedKey, takenOverKeys } from './encryption/keys.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,11 +29,6 @@ export class DecryptionError extends Error {
 
 /** As keyId makes them; GoTrue's ids are its operator's to choose. */
 const ownKeyId = /^[0-9a-f]{16}$/
-
-interface NamedKey {
-  id: string
-  key: Buffer
-}
 
 /** How GoTrue stores secrets in a database that it reads as well: under the operator's key for it, or plain. */
 export interface SharedForm {
@@ -101,8 +97,11 @@ export function createEncryption(
 
     isEncrypted: (value: string) => parseStored(value) !== undefined,
 
+    /** Of the key that encrypts, as it stands beside what it encrypted. */
+    currentKeyId: currentKey.id,
+
     /** False for a value in clear or under an older key: it is encrypted again at its next use. */
-    isCurrent: (value: string) => parseStored(value)?.key_id === keyId(current),
+    isCurrent: (value: string) => parseStored(value)?.key_id === currentKey.id,
 
     /** A 32-byte key of its own for one purpose, from the current key. */
     deriveKey: (purpose: string): Buffer => derive(current, purpose),
@@ -125,14 +124,6 @@ function encryptWith({ id, key }: NamedKey, rowId: string, plain: string): strin
   return JSON.stringify(stored)
 }
 
-function derive(key: Buffer, info: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', info, 32))
-}
-
-function keyId(key: Buffer): string {
-  return createHash('sha256').update('postern key id').update(key).digest('hex').slice(0, 16)
-}
-
 function parseStored(value: string): Stored | undefined {
   if (!value.startsWith('{')) return undefined
   try {
@@ -143,36 +134,6 @@ function parseStored(value: string): Stored | undefined {
   } catch {
     return undefined
   }
-}
-
-/** The keys of a configuration: AUTH_ENCRYPTION_KEY and its predecessors, or one made from the JWT secret. */
-export function encryptionKeys(config: {
-  AUTH_ENCRYPTION_KEY?: string | undefined
-  AUTH_ENCRYPTION_OLD_KEYS: readonly string[]
-  AUTH_JWT_SECRET: string
-}): [Buffer, ...Buffer[]] {
-  const fromSecret = derive(Buffer.from(config.AUTH_JWT_SECRET), 'postern encryption key')
-  const old = config.AUTH_ENCRYPTION_OLD_KEYS.map((key) => Buffer.from(key, 'base64url'))
-  if (!config.AUTH_ENCRYPTION_KEY) return [fromSecret, ...old]
-  return [Buffer.from(config.AUTH_ENCRYPTION_KEY, 'base64url'), ...old, fromSecret]
-}
-
-/** Of a database that GoTrue made: those it read with, and the one it wrote with. */
-export function takenOverKeys(
-  config: Pick<
-    Config,
-    | 'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
-    | 'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY'
-    | 'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID'
-  >,
-): NamedKey[] {
-  const id = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID
-  const current = config.AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY
-  const keys = Object.entries(config.AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS)
-  return [...keys, ...(id && current ? [[id, current] as const] : [])].map(([name, key]) => ({
-    id: name,
-    key: Buffer.from(key, 'base64url'),
-  }))
 }
 
 function configuredForm(config: Config): SharedForm {

@@ -79,7 +79,7 @@ function createCallers(house: HooksHouse) {
     const transport: Transport = isFunction
       ? functionsOf().transport(uri)
       : httpTransport({ url: uri, secrets: config[`AUTH_HOOK_${name}_SECRETS`], fetch: clientOf() })
-    return createCaller(metadataNames[name], transport, telemetry.metrics)
+    return createCaller(metadataNames[name], transport, telemetry)
   }
 }
 
@@ -89,7 +89,7 @@ function httpFetch(house: HooksHouse): Fetch {
   const limits = { maxBytes: maxAnswerBytes, guardMaxBytes: maxAnswerBytes }
   const client = createHttpClient({ dev: config.dev, proxy: proxyOf(config), ...limits })
   house.addHook('onClose', client.close)
-  return telemetry.tracing.fetch((input, init) => {
+  return telemetry.fetch((input, init) => {
     const { hostname } = new URL(input instanceof Request ? input.url : input)
     return localHosts.includes(hostname)
       ? client.fetch(input, init)

@@ -162,8 +162,8 @@ export default definePlugin({
     house.addHook('onClose', client.close)
     return {
       ...client,
-      fetch: telemetry.tracing.fetch(client.fetch),
-      guardedFetch: telemetry.tracing.fetch(client.guardedFetch),
+      fetch: telemetry.fetch(client.fetch),
+      guardedFetch: telemetry.fetch(client.guardedFetch),
     }
   },
 })

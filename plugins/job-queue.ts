@@ -6,9 +6,11 @@
 import type { Db } from '../db/database.ts'
 import { insertJob, type NewJob } from '../db/jobs.ts'
 import { definePlugin } from './define-plugin.ts'
+import { addBacklogGauges } from './job-queue/backlog-gauges.ts'
 import { QueuePool } from './job-queue/queue-pool.ts'
 import { createJobRunner } from './job-queue/runner.ts'
 import type { JobHandler, JobRunnerOptions } from './job-queue/runner-options.ts'
+import { watchJobs } from './job-queue/watch.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -45,6 +47,9 @@ export function createJobQueue(options: JobQueueOptions) {
       if (cron !== undefined) crons.push({ task: name, match: cron })
     },
 
+    /** The names of all jobs that this process can do. */
+    tasks: (): string[] => [...tasks.keys()],
+
     /** Adds a job in the transaction that `db` is in, if any: no commit, no job. */
     enqueue(db: Db, task: string, payload: object, more: EnqueueOptions = {}): Promise<void> {
       return insertJob(db, options.schema, { task, payload, ...more })
@@ -58,7 +63,7 @@ export function createJobQueue(options: JobQueueOptions) {
 
 export default definePlugin({
   name: 'jobQueue',
-  needs: ['config', 'log', 'pool', 'addHook'],
+  needs: ['config', 'db', 'log', 'pool', 'telemetry', 'addHook'],
   create(house) {
     const { config, log } = house
     // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
@@ -70,7 +75,9 @@ export default definePlugin({
       schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
       log,
       preparedStatements: config.AUTH_DB_PREPARED_STATEMENTS,
+      around: watchJobs(house.telemetry),
     })
+    addBacklogGauges(house, queue)
     house.addHook('onReady', async () => queue.start())
     house.addHook('onClose', async () => {
       await queue.stop()

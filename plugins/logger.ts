@@ -5,6 +5,8 @@ import { dirname } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import pino, { type DestinationStream } from 'pino'
 
+import { version } from '../version.ts'
+import { logFields } from './context.ts'
 import { serializeError, shortenFields, shortenMessage } from './logger/shorten.ts'
 
 /** Replaced in every line, in case one is logged by mistake: nothing logs these on purpose. */
@@ -90,9 +92,12 @@ export function createPino(level: string, destination: DestinationStream): Fasti
   const options = {
     level: level in levels ? levels[level as keyof typeof levels] : level,
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
-    formatters: { log: shortenFields },
+    formatters: { level: (name: string) => ({ level: name }), log: shortenFields },
     serializers: { err: serializeError, msg: shortenMessage },
-    base: null,
+    base: { version },
+    mixin: logFields,
+    // The other order than pino's own, which would write into what the mixin returned.
+    mixinMergeStrategy: (line: object, fields: object) => ({ ...fields, ...line }),
     timestamp: pino.stdTimeFunctions.isoTime,
   }
   return pino(options, destination)

@@ -104,9 +104,7 @@ function startMailer(house: MailerHouse, pauseAfter: RetryDelay) {
   if (byHook) {
     outbox.sendByHook(byHook, pauseAfter)
     house.addHook('onClose', jobQueue.stop)
-  } else if (deliver === undefined) {
-    log.warn('AUTH_SMTP_HOST is not set: whatever has to send mail is refused')
-  } else {
+  } else if (deliver !== undefined) {
     outbox.send({ renderer, deliver, retryDelay: pauseAfter })
     house.addHook('onClose', async () => {
       // What is being sent needs the connections to the mail server until it is done.

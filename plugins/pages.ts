@@ -1,10 +1,9 @@
 /** The few pages that the server itself shows: a heading, a sentence, a button. No script, nothing loaded. */
-import { createHash } from 'node:crypto'
-
 import type { FastifyReply } from 'fastify'
 
 import { definePlugin } from './define-plugin.ts'
 import type { Languages } from './languages.ts'
+import { pageHeaders, pageOf, type Said } from './pages/html.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,99 +14,31 @@ declare module 'fastify' {
 /** What a page says, in every language. */
 export type PageName = keyof Texts
 
+interface PageOptions extends Pick<Said, 'link' | 'details'> {
+  /** An Accept-Language header. */
+  language: string | undefined
+  /** What its button, where it has one, sends back to the address that the page came from. */
+  fields?: Record<string, string>
+}
+
 type Texts = ReturnType<Languages['speech']>['texts']['pages']
-
-interface Said {
-  heading: string
-  text?: string
-  button?: string
-}
-
-const style = `
-:root { color-scheme: light dark }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: #f3f4f6; color: #14171c;
-  font: 16px/1.5 system-ui, sans-serif }
-main { box-sizing: border-box; width: min(100% - 32px, 400px); padding: 32px; border-radius: 12px;
-  background: #fff; border: 1px solid #e2e5ea; text-align: center }
-h1 { margin: 0 0 24px; font-size: 22px; line-height: 30px; font-weight: 600 }
-p { margin: 0 0 24px }
-button { width: 100%; padding: 13px 24px; border: 0; border-radius: 8px; background: #14171c; color: #fff;
-  font: inherit; font-weight: 600; cursor: pointer }
-button:focus-visible { outline: 3px solid #1d4ed8; outline-offset: 2px }
-@media (prefers-color-scheme: dark) {
-  body { background: #0f1115; color: #f4f5f7 }
-  main { background: #181b21; border-color: #2c313a }
-  button { background: #f4f5f7; color: #14171c }
-}
-`
-
-/** Without form-action: browsers hold a form's redirects against it, and these lead to the site. */
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 function createPages({ ofReader }: Pick<Languages, 'ofReader'>) {
   return {
-    headers: {
-      'content-security-policy': policy,
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
-      vary: 'accept-language',
-    },
+    // Programs are answered in JSON where a person reads a page.
+    headers: { ...pageHeaders, vary: 'Origin, Accept, Accept-Language' },
 
-    /**
-     * Answers with a page in the language of an Accept-Language header. Its button, where it has one, sends the fields
-     * back to the address that the page came from.
-     */
+    /** Answers with a page in the language of the reader. */
     send(
       reply: FastifyReply,
       name: PageName,
-      { language, fields = {} }: { language: string | undefined; fields?: Record<string, string> },
-    ) {
+      { language, fields = {}, ...rest }: PageOptions,
+    ): FastifyReply {
       const { tag, direction, texts } = ofReader(language)
-      const html = pageOf(texts.pages[name], { tag, direction }, fields)
+      const html = pageOf({ ...texts.pages[name], ...rest }, { tag, direction }, fields)
       return reply.headers(this.headers).type('text/html; charset=utf-8').send(html)
     },
   }
-}
-
-function pageOf(
-  { heading, text, button }: Said,
-  { tag, direction }: { tag: string; direction: string },
-  fields: Record<string, string>,
-): string {
-  const inputs = Object.entries(fields).map(
-    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
-  )
-  const form = `<form method="post" action="?">
-${inputs.join('\n')}
-<button type="submit" autofocus>${escaped(button ?? '')}</button>
-</form>`
-  return `<!doctype html>
-<html lang="${tag}" dir="${direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escaped(heading)}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
-<h1>${escaped(heading)}</h1>
-${text ? `<p>${escaped(text)}</p>` : ''}
-${button ? form : ''}
-</main>
-</body>
-</html>
-`
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
 export default definePlugin({

@@ -6,7 +6,7 @@ import { definePlugin, type House } from './define-plugin.ts'
 import { createBreachedPasswords } from './passwords/breached-passwords/index.ts'
 import { createCommonPasswords, readCommonPasswords } from './passwords/common-passwords.ts'
 import { createDecoys, type DecoyOptions } from './passwords/decoys.ts'
-import { createHashQueue } from './passwords/hash-queue.ts'
+import { createHashQueue, type HashWatch } from './passwords/hash-queue.ts'
 import {
   type ArgonParameters,
   hashArgon2id,
@@ -44,11 +44,12 @@ interface PasswordOptions {
   maxWaiting: number
   /** The hash in a stored value; undefined for one that cannot be decrypted. */
   open: (id: string, stored: string) => string | undefined
+  watch?: HashWatch
 }
 
 export function createPasswords(options: PasswordOptions) {
-  const { argon, rules, remarks, concurrency, maxWaiting, open } = options
-  const queue = createHashQueue(concurrency, maxWaiting)
+  const { argon, rules, remarks, concurrency, maxWaiting, open, watch } = options
+  const queue = createHashQueue(concurrency, maxWaiting, watch)
   const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))
   const decoys = createDecoys({ ...options.decoys, argon })
 
@@ -133,6 +134,7 @@ export default definePlugin({
       concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || Math.max(1, availableParallelism() - 1),
       maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
       open,
+      watch: hashWatch(house),
     })
     house.addHook('onReady', passwords.renewDecoys)
     telemetry.metrics.gauge('postern.password_hashes.waiting', () => [
@@ -141,6 +143,18 @@ export default definePlugin({
     return passwords
   },
 })
+
+function hashWatch({ telemetry: { metrics, tracing } }: House<'telemetry'>): HashWatch {
+  return {
+    ended(waitedMs, tookMs) {
+      metrics.record('postern.password_hash.wait', waitedMs / 1000, {})
+      metrics.record('postern.password_hash.duration', tookMs / 1000, {})
+      const attributes = { 'postern.waited_ms': Math.round(waitedMs) }
+      tracing.ended(() => ({ name: 'password hash', ms: waitedMs + tookMs, attributes }))
+    },
+    refused: () => metrics.count('postern.password_hashes.refused', {}),
+  }
+}
 
 /** Somebody whose hash cannot be read has no right password, which looks to strangers like a wrong one. */
 function opener({ encryption, log }: House<'encryption' | 'log'>): PasswordOptions['open'] {

@@ -13,16 +13,39 @@ declare module 'fastify' {
 // sessions.refreshed_at has no time zone and is UTC: dates must go in as UTC and come out as UTC.
 pg.defaults.parseInputDatesAsUTC = true
 const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => new Date(`${text.replace(' ', 'T')}Z`))
+types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => readTimestamp(`${text}+00`))
 types.setTypeParser(pg.types.builtins.INT8, Number)
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp)
 
 const parseTimestamp: (text: string) => Date = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
 
-/** In UTC, which most sessions of Postgres are in, it is nearly ISO 8601, which is read faster. */
+/** A Date ends at milliseconds: what Postgres knows beyond them is kept for whoever prints the moment. */
+class PreciseDate extends Date {
+  readonly #beyond: string
+
+  constructor(moment: Date, beyond: string) {
+    super(moment)
+    this.#beyond = beyond
+  }
+
+  override toISOString(): string {
+    return `${super.toISOString().slice(0, -1)}${this.#beyond}Z`
+  }
+}
+
+/** What stands after the milliseconds; rows that this server writes have nothing there. */
+const beyondMilliseconds = /\.\d{3}(\d+)/
+const longestOfMilliseconds = '2026-11-22 10:00:00.000+00'.length
+
+/** In UTC, which most sessions of Postgres are in, the text is nearly ISO 8601, which is read faster. */
 function readTimestamp(text: string): Date {
-  if (text[10] !== ' ' || !text.endsWith('+00')) return parseTimestamp(text)
-  return new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`)
+  const isUtc = text[10] === ' ' && text.endsWith('+00')
+  const moment = isUtc
+    ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`)
+    : parseTimestamp(text)
+  if (text.length <= longestOfMilliseconds) return moment
+  const beyond = beyondMilliseconds.exec(text)?.[1]
+  return beyond === undefined ? moment : new PreciseDate(moment, beyond)
 }
 
 export interface PoolOptions {

@@ -89,6 +89,9 @@ async function createCount(house: LimitsHouse): Promise<CountHit> {
     return async (key, windowMs) => countLocally(key, windowMs, Date.now())
   const shared = await createSharedCounter(house, config.AUTH_REDIS_URL)
   house.addHook('onClose', async () => shared.close())
+  telemetry.metrics.gauge('postern.redis.up', async () => [
+    { value: (await shared.isUp()) ? 1 : 0, labels: {} },
+  ])
   return async (key, windowMs) => {
     const now = Date.now()
     // Also counted here, so that an outage of Redis does not begin with empty counters.

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { QueryExecutorProvider } from 'kysely'
 
 import { migrationState } from '../db/migrate.ts'
+import { withoutTimeLimit } from './context.ts'
 import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
@@ -41,10 +42,14 @@ const answerMs = 2_000
 const freshMs = 1_000
 /** The queue starts anew by itself after the database was away: that alone is no reason to send nobody here. */
 const longestQueuePauseMs = 60_000
+/** A balancer that opens a connection for each request has none open now and then, and still sends them here. */
+const quietMs = 1_000
+const healthChecks = ['/health', '/ready']
 
 export function createReadiness(deps: ReadinessDeps) {
   const { db, schema, queueDownMs, countConnections } = deps
   let stopping = false
+  let askedForWorkAt = Number.NEGATIVE_INFINITY
   let asked: { at: number; checks: Promise<Checks> } | undefined
 
   async function check(): Promise<Checks> {
@@ -65,7 +70,9 @@ export function createReadiness(deps: ReadinessDeps) {
     /** Never throws. */
     async check(): Promise<Readiness> {
       const now = performance.now()
-      if (!asked || now - asked.at > freshMs) asked = { at: now, checks: check() }
+      if (!asked || now - asked.at > freshMs) {
+        asked = { at: now, checks: withoutTimeLimit(check) }
+      }
       const checks = await asked.checks
       const ready = !stopping && checks.database && checks.migrations && checks.queue
       return { ready, stopping, checks }
@@ -75,23 +82,31 @@ export function createReadiness(deps: ReadinessDeps) {
       return stopping
     },
 
+    /** Somebody was answered on this route. */
+    answered(url: string | undefined): void {
+      if (url === undefined || !healthChecks.includes(url)) askedForWorkAt = performance.now()
+    },
+
     /**
      * Says "not ready" and ends every connection with its next answer, so that balancers and clients go elsewhere
-     * by themselves. Resolves when nobody is connected any more, after `seconds` at the latest.
+     * by themselves. Resolves when nobody is connected any more and no request has come for a moment, after `seconds`
+     * at the latest.
      */
     async leave(seconds: number): Promise<void> {
       stopping = true
       const end = performance.now() + seconds * 1000
-      while (performance.now() < end && (await countConnections()) > 0) await pause(50)
+      const isQuiet = async () =>
+        performance.now() - askedForWorkAt > quietMs && (await countConnections()) === 0
+      while (performance.now() < end && !(await isQuiet())) await pause(50)
     },
   }
 }
 
 export default definePlugin({
   name: 'readiness',
-  needs: ['config', 'db', 'jobQueue', 'server', 'addHook'],
+  needs: ['config', 'db', 'jobQueue', 'server', 'telemetry', 'addHook'],
   create(house) {
-    const { config, db, jobQueue, server } = house
+    const { config, db, jobQueue, server, telemetry } = house
     const readiness = createReadiness({
       db,
       schema: config.AUTH_DB_NAMESPACE,
@@ -99,10 +114,14 @@ export default definePlugin({
       countConnections: () =>
         new Promise((resolve) => server.getConnections((_error, count) => resolve(count ?? 0))),
     })
-    house.addHook('onSend', (_request, reply, _payload, done) => {
+    house.addHook('onSend', (request, reply, _payload, done) => {
+      readiness.answered(request.routeOptions.url)
       if (readiness.stopping) reply.header('connection', 'close')
       done()
     })
+    telemetry.metrics.gauge('postern.ready', async () => [
+      { value: (await readiness.check()).ready ? 1 : 0, labels: {} },
+    ])
     return readiness
   },
 })

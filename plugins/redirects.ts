@@ -39,7 +39,7 @@ export function createRedirects(rules: RedirectRules, allowList: readonly string
       if (asked && isAllowed(asked)) return inAscii(asked)
       if (asked) {
         const held = { siteUrl: rules.siteUrl, allowList }
-        const refused = { redirect_to: shorten(asked, longestValue), ...held }
+        const refused = { reqId: request.id, redirect_to: shorten(asked, longestValue), ...held }
         request.log.warn(refused, 'redirect_to refused; using the site URL')
       }
       const referrer = header(request, 'referer')

@@ -1,9 +1,14 @@
 /**
- * Answers 504 to whoever waits longer than AUTH_API_MAX_REQUEST_DURATION. Fastify's `handlerTimeout` gives up as soon
- * as the body of a request has been read, so that it would hold for requests without a body alone.
+ * Ends what takes longer than AUTH_API_MAX_REQUEST_DURATION, with 504. Fastify's `handlerTimeout` gives up as soon as the
+ * body of a request has been read, so that it would hold for requests without a body alone, and the work would go on.
  */
-import { requestTimeout } from '../errors.ts'
+import type { FastifyReply } from 'fastify'
+
 import { defineExtension } from './define-plugin.ts'
+import { TimeLimit } from './request-duration/time-limit.ts'
+
+/** For a commit that is under way, and for what ends because its statement was stopped, to answer by themselves. */
+const graceMs = 1_000
 
 export default defineExtension({
   name: 'request-duration',
@@ -11,12 +16,32 @@ export default defineExtension({
   install(house) {
     const longestMs = Math.ceil(house.config.AUTH_API_MAX_REQUEST_DURATION * 1000)
 
-    house.addHook('onRequest', (_request, reply, done) => {
-      const timer = setTimeout(() => {
-        if (!reply.sent) reply.send(requestTimeout())
+    house.addHook('onRequest', (request, reply, done) => {
+      const limit = new TimeLimit()
+      let timer = setTimeout(() => {
+        if (isAnswered(reply)) return
+        if (limit.end()) timer = setTimeout(answer, graceMs)
+        else answer()
       }, longestMs)
+      const answer = () => {
+        if (isAnswered(reply)) return
+        reply.send(limit.answer())
+        ignoreLateAnswer(reply)
+      }
+      if (request.context) request.context.timeLimit = limit
       reply.raw.once('close', () => clearTimeout(timer))
       done()
     })
   },
 })
+
+/** An answer that is on its way may take longer: a stream of events lasts for hours. */
+function isAnswered(reply: FastifyReply): boolean {
+  return reply.sent || reply.raw.headersSent
+}
+
+/** Fastify would log it with the address, and that of a callback holds a code. */
+function ignoreLateAnswer(reply: FastifyReply): void {
+  const send = reply.send.bind(reply)
+  reply.send = (payload) => (reply.sent ? reply : send(payload))
+}

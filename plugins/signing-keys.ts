@@ -6,6 +6,7 @@ import type { Db } from '../db/database.ts'
 import type { SigningKeyRow } from '../db/signing-keys.ts'
 import { validationFailed } from '../errors.ts'
 import type { Config } from './config/config.ts'
+import { withoutTimeLimit } from './context.ts'
 import { definePlugin } from './define-plugin.ts'
 import type { Encryption } from './encryption.ts'
 import { type Follower, follow } from './signing-keys/follow.ts'
@@ -80,7 +81,7 @@ export function createSigningKeys({ db, config, encryption, log, listen }: Signi
 
   /** One after the other, so that what was read last is what stays. */
   function sync(now: Date): Promise<void> {
-    const loaded = lastLoad.then(() => load(now))
+    const loaded = withoutTimeLimit(() => lastLoad.then(() => load(now)))
     lastLoad = loaded.catch(() => undefined)
     return loaded
   }

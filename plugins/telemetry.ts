@@ -2,31 +2,43 @@
 import { version } from '../version.ts'
 import { definePlugin, type House } from './define-plugin.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { countedFetch } from './telemetry/outgoing.ts'
+import { addProcessGauges } from './telemetry/process-gauges.ts'
+import { onStatement } from './telemetry/statements.ts'
 import { createTracing, type Tracing, withoutTracing } from './telemetry/tracing.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    telemetry: Telemetry
+    telemetry: ReturnType<typeof createTelemetry>
   }
 }
 
-export interface Telemetry {
-  metrics: Metrics
-  tracing: Tracing
-}
+type TelemetryHouse = House<'config' | 'log' | 'addHook'>
 
-type TelemetryHouse = House<'config' | 'log' | 'addHook' | 'register'>
+function createTelemetry(metrics: Metrics, tracing: Tracing) {
+  return {
+    metrics,
+    tracing,
+
+    /** The same fetch, each call of which is a span and is counted by host. */
+    fetch: <R extends { status: number }>(
+      fetch: (input: string | URL | Request, init?: RequestInit) => Promise<R>,
+    ) => tracing.fetch(countedFetch(fetch, metrics)),
+
+    /** Told of every statement that ended; undefined when nobody watches. */
+    onStatement: onStatement(metrics, tracing),
+  }
+}
 
 export default definePlugin({
   name: 'telemetry',
-  needs: ['config', 'log', 'addHook', 'register'],
-  async create(house): Promise<Telemetry> {
+  needs: ['config', 'log', 'addHook'],
+  async create(house) {
     const { AUTH_TRACING_ENABLED, AUTH_METRICS_ENABLED } = house.config
     if (AUTH_TRACING_ENABLED || AUTH_METRICS_ENABLED) await runSdk(house)
-    return {
-      tracing: AUTH_TRACING_ENABLED ? await startTracing(house) : withoutTracing,
-      metrics: AUTH_METRICS_ENABLED ? await startMetrics(house) : createMetrics(undefined),
-    }
+    const tracing = AUTH_TRACING_ENABLED ? await startTracing(house) : withoutTracing
+    const metrics = AUTH_METRICS_ENABLED ? await startMetrics(house) : createMetrics(undefined)
+    return createTelemetry(metrics, tracing)
   },
 })
 
@@ -39,8 +51,9 @@ async function runSdk(house: TelemetryHouse): Promise<void> {
 async function startTracing(house: TelemetryHouse): Promise<Tracing> {
   const api = await import('@opentelemetry/api')
   const { addHttpSpans } = await import('./telemetry/http-spans.ts')
-  await addHttpSpans(house, api)
-  return createTracing(api, api.trace.getTracer('postern', version))
+  const tracer = api.trace.getTracer('postern', version)
+  addHttpSpans(house, api, tracer)
+  return createTracing(api, tracer)
 }
 
 async function startMetrics(house: TelemetryHouse): Promise<Metrics> {
@@ -52,5 +65,7 @@ async function startMetrics(house: TelemetryHouse): Promise<Metrics> {
     closing = true
   })
   addHttpMetrics(house, meter)
-  return createMetrics(meter, () => closing)
+  const metrics = createMetrics(meter, () => closing)
+  addProcessGauges(metrics)
+  return metrics
 }

@@ -1,4 +1,4 @@
-/** Go-style durations: signed sums of decimal numbers with units, such as `1h30m`, `1.5s` or `-2m`. */
+/** Go-style durations, and days, weeks and years: signed sums of decimal numbers with units, such as `1h30m`, `1.5s` or `7d`. */
 const unitSeconds: Record<string, number> = {
   ns: 1e-9,
   us: 1e-6,
@@ -8,19 +8,22 @@ const unitSeconds: Record<string, number> = {
   s: 1,
   m: 60,
   h: 3600,
+  d: 86_400,
+  w: 7 * 86_400,
+  y: 365 * 86_400,
 }
 
 // The digits can be split in one way only, so that a long wrong text is refused in linear time.
 const number = String.raw`(?:\d+(?:\.\d*)?|\.\d+)`
-const part = new RegExp(`(${number})(ns|us|µs|μs|ms|s|m|h)`, 'g')
-const whole = new RegExp(`^[+-]?(?:${number}(?:ns|us|µs|μs|ms|s|m|h))+$`)
+const part = new RegExp(`(${number})(ns|us|µs|μs|ms|[smhdwy])`, 'g')
+const whole = new RegExp(`^[+-]?(?:${number}(?:ns|us|µs|μs|ms|[smhdwy]))+$`)
 const bare = new RegExp(`^[+-]?${number}$`)
 
 /** Go keeps durations as 64-bit nanoseconds, so a longer one is a mistake there and here. */
 const longestSeconds = 2 ** 63 / 1e9
 
 /**
- * Reads a duration as Go writes it, or a bare number of seconds.
+ * Reads a duration as Go writes it, with days of 24 hours and years of 365 of them, or a bare number of seconds.
  * @returns seconds, with fractions, negative when the text says so
  * @throws RangeError for any other text and for durations above about 292 years
  */

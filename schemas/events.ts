@@ -119,6 +119,16 @@ export function webhookBodyOf(type: EventType) {
   )
 }
 
+/** What an admin has sent to an endpoint to see its answer; it is no event of the stream. */
+export const TestBody = Type.Object(
+  {
+    type: Type.Literal('webhook.test'),
+    timestamp: Timestamp,
+    data: Type.Object({ user_id: Type.Null(), webhook_id: Id }),
+  },
+  { description: 'An admin tests a webhook' },
+)
+
 /** An event in the stream. */
 export const StreamedEvent = Type.Object(
   {

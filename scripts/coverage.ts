@@ -1,6 +1,6 @@
 /**
  * `node scripts/coverage.ts --check`: holds docs/coverage.md against the tests it names and the variables
- * of the specification. Without the option it says how much is in it. Titles are looked up in the test runner's own
+ * of the specification, and is silent when all is well. Without the option it says how much is in it. Titles are looked up in the test runner's own
  * list (test-titles.ts); where no test has been run since the sources changed, in the text of the test file.
  * With `--titles` as well the list has to be there: for use after `npm test`.
  */
@@ -113,8 +113,10 @@ function variablesIn(what: string): string[] {
 
 function main(): void {
   const rows = rowsOf(readFileSync(join(root, 'docs/coverage.md'), 'utf8'))
-  console.log(`${rows.length} rows, ${specifiedVariables.length} variables`)
-  if (!process.argv.includes('--check')) return
+  if (!process.argv.includes('--check')) {
+    console.log(`${rows.length} rows, ${specifiedVariables.length} variables`)
+    return
+  }
   const textWillDo = !process.argv.includes('--titles')
   const evidence = { titles: readTitles(hashOfSources()), textWillDo }
   const problems = problemsOf(rows, specifiedVariables, evidence)

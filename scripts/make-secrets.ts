@@ -1,6 +1,6 @@
 /** `npm run secrets`: adds the secrets that docker-compose.yml needs to .env, and leaves those that are there. */
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 
 const file = '.env'
@@ -21,5 +21,7 @@ const missing = Object.entries(needed).filter(([name]) => !present[name])
 const separator = text === '' || text.endsWith('\n') ? '' : '\n'
 const lines = missing.map(([name, make]) => `${name}=${make()}\n`)
 appendFileSync(file, separator + lines.join(''), { mode: 0o600 })
+// Also one that was there already: a copy of .env.example is for everybody to read.
+chmodSync(file, 0o600)
 const added = missing.map(([name]) => name).join(', ')
 console.log(added === '' ? '.env holds every secret already' : `.env now holds ${added}`)

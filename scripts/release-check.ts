@@ -1,6 +1,6 @@
 /**
  * `npm run release:check [revision]`: compares what is to be released with the last release (the newest tag v*, or the
- * revision given) and says which promises of its version number it breaks.
+ * revision given) and says which promises of its version number it breaks, and what of the release is missing.
  */
 import { execFileSync } from 'node:child_process'
 
@@ -10,7 +10,7 @@ import { readRelease, revision, workingTree } from './release/read.ts'
 const last = process.argv[2] ?? newestTag()
 const tree = workingTree()
 const next = readRelease(tree)
-const problems = [...(last ? against(last) : []), ...changelogProblems()]
+const problems = [...(last ? against(last) : []), ...changelogProblems(), ...schemaProblems()]
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1
 else console.log(`${next.version} keeps its promises${last ? ` towards ${last}` : ''}`)
@@ -26,6 +26,12 @@ function changelogProblems(): string[] {
   const changelog = tree.read('CHANGELOG.md') ?? ''
   const isTold = changelog.includes(`## ${next.version}`)
   return isTold ? [] : [`CHANGELOG.md has no section "## ${next.version}".`]
+}
+
+/** Of every release a database is kept, from which later ones are tested to migrate. */
+function schemaProblems(): string[] {
+  const file = `test/fixtures/schemas/${next.version}.sql`
+  return tree.read(file) ? [] : [`${file} is missing: npm run schema:keep writes it.`]
 }
 
 function newestTag(): string | undefined {

@@ -1,6 +1,6 @@
 /** The container setup, as far as it can be held against the repository without a container engine. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,11 +11,13 @@ import { parse } from 'yaml'
 
 import { knownNames } from '../plugins/config/names.ts'
 import { readConfig } from '../plugins/config/read-config.ts'
+import { parseDuration } from '../schemas/duration.ts'
 
 interface Service {
   image?: string
   build?: string
   restart?: string
+  stop_grace_period?: string
   ports?: string[]
   environment?: Record<string, string>
   volumes?: string[]
@@ -96,7 +98,79 @@ suite('docker-compose.yml', () => {
   })
 })
 
+suite('the containers of the server', () => {
+  test('get more time to stop than the server takes', (t) => {
+    for (const [name, { environment = {}, stop_grace_period = '' }] of servers) {
+      const { AUTH_SHUTDOWN_DELAY } = configOf(environment, makeSecrets(newFolder(t)))
+      assert.ok(parseDuration(stop_grace_period) > AUTH_SHUTDOWN_DELAY + 60, name)
+    }
+  })
+
+  test('are reached at the port that links name, alone and behind the balancer', (t) => {
+    const secrets = makeSecrets(newFolder(t))
+    for (const [name, { environment = {} }] of servers) {
+      const { port } = new URL(configOf(environment, secrets).AUTH_API_EXTERNAL_URL)
+      const { ports = [] } = services[name === 'replica' ? 'balancer' : name] ?? {}
+      assert.ok(
+        ports.some((published) => published.startsWith(`127.0.0.1:${port}:`)),
+        name,
+      )
+    }
+  })
+
+  test('say at start that there is no mail server, until one is named', (t) => {
+    const environment = services.postern?.environment ?? {}
+    const secrets = makeSecrets(newFolder(t))
+    const said = (env: NodeJS.Dict<string>) => {
+      const notices: string[] = []
+      const config = configOf(environment, { ...secrets, ...env }, (one) => notices.push(one))
+      return { port: config.AUTH_SMTP_PORT, words: notices.join() }
+    }
+    assert.match(said({}).words, /AUTH_SMTP_HOST is not set/)
+    assert.equal(said({}).port, 587)
+    const caught = said(parseEnv(read('deploy/mail-catcher.env')))
+    assert.doesNotMatch(caught.words, /AUTH_SMTP_HOST/)
+    assert.equal(caught.port, 1025)
+  })
+
+  test('believe a client address of the proxies beside them, and of nobody else outside', (t) => {
+    for (const [name, { environment = {}, ports = [] }] of servers) {
+      const config = configOf(environment, makeSecrets(newFolder(t)))
+      assert.equal(config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED, true, name)
+      for (const port of ports) assert.match(port, /^127\.0\.0\.1:/, name)
+    }
+    assert.match(read('deploy/Caddyfile'), /header_up Proxy-Forwarded-For \{remote_host\}/)
+    assert.match(read('deploy/Caddyfile'), /reverse_proxy postern:8081 /)
+  })
+})
+
+suite('Node.js that is too old', () => {
+  for (const [script, started] of [
+    ['start', 'cli.ts serve'],
+    ['secrets', 'scripts/make-secrets.ts'],
+  ] as const) {
+    test(`npm run ${script} says what is needed`, () => {
+      const { scripts, engines } = JSON.parse(read('package.json'))
+      assert.match(scripts[script], /^node --require=\.\/scripts\/require-node\.cjs /)
+      assert.ok(scripts[script].endsWith(started))
+      const old = "Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })"
+      const check = `${old}; require('./scripts/require-node.cjs')`
+      const { status, stderr } = spawnSync(process.execPath, ['-e', check], { cwd: root })
+      assert.equal(status, 1)
+      assert.match(String(stderr), /^Node\.js 24 or later is needed, and this is 20\.19\.0: /)
+      assert.equal(engines.node, '>=24')
+    })
+  }
+})
+
 suite('npm run secrets', () => {
+  test('makes .env one that only its owner can read, whoever made it', (t) => {
+    const folder = newFolder(t)
+    writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=https://a.test\n', { mode: 0o644 })
+    makeSecrets(folder)
+    assert.equal(statSync(join(folder, '.env')).mode & 0o777, 0o600)
+  })
+
   test('makes them once, for the owner alone, and leaves the rest of .env as it is', (t) => {
     const folder = newFolder(t)
     writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=http://x\nAUTH_JWT_SECRET=mine', {
@@ -134,6 +208,14 @@ suite('the image', () => {
     assert.notEqual(user, 'root')
   })
 
+  test('is compiled by the user and with the flags of the server, or what was compiled would not count', () => {
+    const [, command = '[]'] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? []
+    const flags = JSON.parse(command).slice(1, -2)
+    assert.ok(flags.length > 0)
+    assert.ok(dockerfile.includes(`RUN node="node ${flags.join(' ')}"`))
+    assert.ok(dockerfile.indexOf('RUN node=') > dockerfile.indexOf('USER node'))
+  })
+
   test('its check says no where nothing listens', () => {
     const [, command = ''] = /HEALTHCHECK[^[]*(\[.*\])$/m.exec(dockerfile) ?? []
     const [program, , script] = JSON.parse(command)
@@ -160,7 +242,11 @@ function newFolder(t: TestContext): string {
 }
 
 /** Of a server that gets these settings, as docker compose fills in what stands in .env. */
-function configOf(environment: Record<string, string>, env: NodeJS.Dict<string>) {
+function configOf(
+  environment: Record<string, string>,
+  env: NodeJS.Dict<string>,
+  warn: (notice: string) => void = () => {},
+) {
   const filled = Object.entries(environment).map(([key, value]) => [
     key,
     String(value).replaceAll(
@@ -168,5 +254,5 @@ function configOf(environment: Record<string, string>, env: NodeJS.Dict<string>)
       (_, name: string, preset = '') => env[name] ?? preset,
     ),
   ])
-  return readConfig(Object.fromEntries(filled), { dev: false, warn() {} })
+  return readConfig(Object.fromEntries(filled), { dev: false, warn })
 }

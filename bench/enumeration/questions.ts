@@ -8,6 +8,11 @@ export interface Question {
   kinds: readonly Kind[]
   /** Asked with the token of somebody who has no account yet, a new one each time. */
   byAnonymous?: true
+  /**
+   * Strangers are answered like people of one kind or another, as often as there are people of that kind: they are
+   * compared with everybody.
+   */
+  amongAll?: true
   request(contact: Contact): Omit<HttpRequest, 'token'>
 }
 
@@ -42,6 +47,7 @@ export const questions: Question[] = [
   {
     name: 'sign-in',
     kinds,
+    amongAll: true,
     request: (contact) =>
       post('/token?grant_type=password', { ...contact, password: `not ${password}` }),
   },

@@ -1,4 +1,6 @@
 /** What the servers of a run are told: as production runs, without limits by address and pauses between mails. */
+import { createHash } from 'node:crypto'
+
 import { freePort } from './child.ts'
 
 export interface Own {
@@ -16,6 +18,7 @@ export function settings({ databaseUrl, jwtSecret }: Own, port: number, smtpPort
     AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}`,
     AUTH_SITE_URL: 'http://127.0.0.1:3000',
     AUTH_JWT_SECRET: jwtSecret,
+    AUTH_ENCRYPTION_KEY: createHash('sha256').update(jwtSecret).digest('base64url'),
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
     AUTH_RATE_LIMIT_EMAIL_SENT: '1000000000',
     AUTH_SMTP_MAX_FREQUENCY: '0',

@@ -2,7 +2,9 @@
 import type { Row } from './row.ts'
 import type { Section } from './sections.ts'
 
-const introduction = `# Configuration of the server. Copy to .env and fill in what has no # in front.
+const introduction = `# Configuration of the server. What has no # in front is required.
+# Begin with \`npm run secrets\`: it makes .env and the secrets in it. Then add to .env what you need from here.
+# Do not copy this file over a .env that is there: its secrets would be lost, and with them every session and key.
 # docs/configuration.md explains every variable and how values are written.
 # Written by \`npm run config:docs\` from plugins/config. Change it there.
 `
@@ -24,7 +26,8 @@ function sectionText({ title, note, rows }: Section): string {
 function entry(row: Row): string {
   const sign = row.required && !row.name.includes('<') ? '' : '# '
   const value = row.example || (row.presetIsValue ? row.preset : '')
-  const lines = [comment(plain(row.meaning)), `${sign}${row.name}=${quoted(value)}`]
+  const meaning = `${sign === '' ? 'Required. ' : ''}${plain(row.meaning)}`
+  const lines = [comment(meaning), `${sign}${row.name}=${quoted(value)}`]
   return `${lines.join('\n')}\n`
 }
 

@@ -18,7 +18,7 @@ name.
 How values are written:
 
 - **true, false**: also \`1\`, \`0\`, \`yes\`, \`no\`, \`on\`, \`off\`, in any case.
-- **duration**: Go style, as in \`90s\`, \`15m\`, \`1h30m\` (units \`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`),
+- **duration**: Go style, as in \`90s\`, \`15m\`, \`1h30m\` (units \`ns\` to \`h\`, and \`d\`, \`w\`, \`y\`),
   or a bare number of seconds.
 - **list**: values separated by commas.
 - **map**: \`name:value\` pairs separated by commas.

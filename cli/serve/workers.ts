@@ -29,7 +29,10 @@ export async function startWorkers(
     workers.set(index, worker)
     worker.once('exit', (code, signal) => {
       if (stopping) return
-      log.error({ worker: index, code, signal }, 'a worker ended and will be replaced')
+      log.error(
+        { worker: index, pid: worker.process.pid, exit_code: code, signal },
+        endOf(index, code, signal),
+      )
       setTimeout(() => !stopping && start(index), replacementMs)
     })
   }
@@ -57,9 +60,21 @@ export async function startWorkers(
   return { signal: signalAll, stop }
 }
 
+/** Out of memory, killed by somebody, or a mistake of ours: it looks different in each case. */
+function endOf(index: number, code: number | null, signal: string | null): string {
+  const how = signal ? `was killed by ${signal}` : `ended with code ${code}`
+  return `worker ${index} ${how} and will be replaced`
+}
+
 function firstListens(): Promise<void> {
   return new Promise((resolve, reject) => {
     cluster.once('listening', () => resolve())
-    cluster.once('exit', () => reject(new Error('A worker could not start: see the log.')))
+    cluster.once('exit', (worker, code, signal) => {
+      const { pid } = worker.process
+      const how = signal ? `killed by ${signal}` : `exit code ${code}`
+      reject(
+        new Error(`A worker could not start (process ${pid}, ${how}): its reason is in the log.`),
+      )
+    })
   })
 }

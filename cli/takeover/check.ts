@@ -5,18 +5,10 @@ import type { Db } from '../../db/database.ts'
 import { findMissingInUse, missingFeatures } from '../../db/features-in-use.ts'
 import { gotrueVersionsIn, hasTable } from '../../db/gotrue-database.ts'
 import { gotrueLevel, gotrueVersions } from '../../db/migrations/gotrue-level.ts'
-import { secretColumns } from '../../db/stored-secrets.ts'
+import { gotrueSecretColumns } from '../../db/stored-secrets.ts'
 import type { Config } from '../../plugins/config/config.ts'
-
-export interface Finding {
-  /** `stop`: the server would not start, or people would be locked out. */
-  level: 'ok' | 'note' | 'stop'
-  sentence: string
-}
-
-const note = (sentence: string): Finding => ({ level: 'note', sentence })
-const stop = (sentence: string): Finding => ({ level: 'stop', sentence })
-const ok = (sentence: string): Finding => ({ level: 'ok', sentence })
+import { type Finding, note, ok, stop } from './finding.ts'
+import { hooksInUse } from './hooks.ts'
 
 export async function examine(db: Db, config: Config): Promise<Finding[]> {
   const schema = config.AUTH_DB_NAMESPACE
@@ -27,14 +19,26 @@ export async function examine(db: Db, config: Config): Promise<Finding[]> {
   if (!(await hasTable(db, schema, 'users'))) {
     return [ok(`The schema "${schema}" has no people: everything will be made.`), ...settings]
   }
+  const level = await levels(db, schema)
   return [
-    ...(await levels(db, schema)),
+    ...level,
     ...(await rights(db, schema)),
+    ...(level.some((finding) => finding.level === 'stop')
+      ? [note('What the tables hold is looked at when their migrations are current.')]
+      : await rows(db, config)),
+    ...(await foreignObjects(db, schema)),
+    ...(await hooksInUse(db, config)),
+    ...settings,
+  ]
+}
+
+/** By columns that older tables do not have. */
+async function rows(db: Db, config: Config): Promise<Finding[]> {
+  const schema = config.AUTH_DB_NAMESPACE
+  return [
     ...(await ciphertext(db, schema, config)),
     ...(await features(db, config)),
     ...(await contents(db, schema)),
-    ...(await foreignObjects(db, schema)),
-    ...settings,
   ]
 }
 
@@ -93,7 +97,7 @@ async function rights(db: Db, schema: string): Promise<Finding[]> {
 
 async function ciphertext(db: Db, schema: string, config: Config): Promise<Finding[]> {
   const known = Object.keys(config.AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS)
-  const columns = [...secretColumns, { table: 'users', column: 'encrypted_password' }]
+  const columns = [...gotrueSecretColumns, { table: 'users', column: 'encrypted_password' }]
   const ids = new Set<string>()
   for (const { table, column } of columns) {
     const rows = await rowsOf<{ id: string }>(
@@ -142,12 +146,22 @@ async function contents(db: Db, schema: string): Promise<Finding[]> {
     )
     findings.push(ok(`${table}: ${row?.rows} in use, ${row?.size}.`))
   }
+  const [people] = await rowsOf<{ n: number }>(
+    db,
+    sql`select count(*)::int as n from ${sql.id(schema, 'users')}`,
+  )
   findings.push(
+    ok('No table is rewritten; no lock is waited for longer than 50 ms, or held longer than 100.'),
     ok(
-      'No table is rewritten; no lock is waited for longer than 50 ms; indexes are built beside the traffic.',
+      `Ready after some ${readySeconds(people?.n ?? 0)} s: indexes are built beside the traffic, and take longest.`,
     ),
   )
   return findings
+}
+
+/** As it was for 500,000 people on two busy cores (docs/takeover.md). */
+function readySeconds(people: number): number {
+  return 5 + Math.ceil((people * 55) / 500_000)
 }
 
 /** What others have hung on GoTrue's tables: it stays, and is worth knowing. */

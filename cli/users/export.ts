@@ -1,5 +1,5 @@
 /** `npm run users -- export`: everybody with their hashes and identities, in the form that import takes. */
-import { createWriteStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
@@ -36,7 +36,7 @@ export async function writeUsers(
       )
     }
   }
-  const output = file === undefined ? keepOpen(process.stdout) : createWriteStream(file)
+  const output = file === undefined ? keepOpen(process.stdout) : await openPrivate(file)
   await pipeline(texts, output)
   return count
 }
@@ -113,6 +113,13 @@ function render(records: Exported[], format: Format): string {
     object: (value: object) => JSON.stringify(value),
   }
   return stringify(records, { columns, cast })
+}
+
+/** It will hold the hashes of all passwords, also where a file of that name was there for others to read. */
+async function openPrivate(file: string): Promise<Writable> {
+  const handle = await open(file, 'w', 0o600)
+  if ((await handle.stat()).isFile()) await handle.chmod(0o600)
+  return handle.createWriteStream()
 }
 
 /** A pipeline ends what it writes to, and standard output must outlive it. */

@@ -1,5 +1,5 @@
 /** The report of rows that were not taken: one JSON object a line, with the line in the file and the reason. */
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 
 export interface Refusal {
   line: number
@@ -11,10 +11,10 @@ export interface Report {
   add(refusals: Refusal[]): Promise<void>
 }
 
-/** Empty at the first row; when an import goes on, without what it will find again. */
+/** There is none until a row is refused; when an import goes on, it is without what will be found again. */
 export async function openReport(path: string, lastSettledLine: number): Promise<Report> {
   const kept = lastSettledLine === 0 ? [] : await readReport(path, lastSettledLine)
-  await writeFile(path, toLines(kept))
+  await (kept.length > 0 ? writeFile(path, toLines(kept)) : rm(path, { force: true }))
   return {
     path,
     add: (refusals) =>

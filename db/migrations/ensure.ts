@@ -45,6 +45,19 @@ export async function ensureTable(
 }
 
 /**
+ * From now on the schema is served only by programs that know this migration. What takes something away names the one
+ * with which the release before stopped needing it (`npm run release:check`).
+ */
+export async function serveFrom(db: MigrationDb, migration: string): Promise<void> {
+  // Programs that know no floor refuse what they find there.
+  await sql`insert into postern_migrations (name, timestamp) values (${migration}, now()::text)
+    on conflict do nothing`.execute(db)
+  await sql`update postern_schema_floor set migration = ${migration} where migration < ${migration}`.execute(
+    db,
+  )
+}
+
+/**
  * Statements of the form `create index if not exists ...`. One whose index is there is not sent: even then it would wait
  * for whoever writes to the table, and make all others wait.
  */

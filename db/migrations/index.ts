@@ -29,6 +29,11 @@ import * as mailDelivery from './0022-mail-delivery.ts'
 import * as ownColumns from './0024-own-columns.ts'
 import * as takeover from './0025-takeover.ts'
 import * as gotrueLevel from './0026-gotrue-level.ts'
+import * as signInDevices from './0027-sign-in-devices.ts'
+import * as recoveryCodeKeys from './0030-recovery-code-keys.ts'
+import * as sendQuotaLimits from './0031-send-quota-limits.ts'
+import * as schemaFloor from './0032-schema-floor.ts'
+import * as cleanUpRuns from './0037-clean-up-runs.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -55,4 +60,9 @@ export const migrations: Record<string, Migration> = {
   '0024-own-columns': ownColumns,
   '0025-takeover': takeover,
   '0026-gotrue-level': gotrueLevel,
+  '0027-sign-in-devices': signInDevices,
+  '0030-recovery-code-keys': recoveryCodeKeys,
+  '0031-send-quota-limits': sendQuotaLimits,
+  '0032-schema-floor': schemaFloor,
+  '0037-clean-up-runs': cleanUpRuns,
 }

@@ -1,7 +1,7 @@
 /**
  * The one layout of all built-in mails, as template source.
  * Tables and inline styles, because mail programs know little else; the style sheet only adds what
- * the better ones understand: dark colours and small screens. No image, nothing is loaded.
+ * the better ones understand: dark colours, small screens, and where a heading may break. No image, nothing is loaded.
  */
 import type { ButtonVariable } from '../kind.ts'
 import type { Paragraph, Speech, Wording } from '../languages/language.ts'
@@ -30,6 +30,8 @@ export function htmlLayout(wording: Wording, speech: Speech, link?: ButtonVariab
 <style>
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 a { color: #1d4ed8; }
+h1 { text-wrap: balance; }
+h1:lang(ja) { word-break: auto-phrase; }
 @media (max-width: 480px) {
   .outer { padding: 0 !important; }
   .card { border-radius: 0 !important; border-width: 0 0 1px !important; padding: 28px 20px !important; }

@@ -10,6 +10,8 @@ export interface KeepOptions extends ReadOptions {
   retrySeconds: number
   /** Somebody calls `renew` regularly, so nobody need wait for a newer copy of what is there. */
   renewing: boolean
+  /** Nothing is kept: whoever edits a text sees it in the next mail. */
+  rereading: boolean
   log: MailLog
 }
 
@@ -33,6 +35,7 @@ export function createKeptCopy<T>(
   /** Milliseconds; nothing is read before this moment. */
   let freshUntil = 0
   let pending: Promise<void> | undefined
+  let problem: string | undefined
 
   async function read(): Promise<void> {
     let place: Source | undefined
@@ -41,20 +44,22 @@ export function createKeptCopy<T>(
       copy = parse(await readText(place, options))
       const lasts = place.from === 'url' ? options.maxAgeSeconds * 1000 : Infinity
       freshUntil = Date.now() + lasts
+      problem = undefined
     } catch (error) {
       // A copy that worked is better than none, however old.
       freshUntil = Date.now() + options.retrySeconds * 1000
       const { setting, ...more } = names
       const used = copy === undefined ? instead : 'the last good copy'
-      options.log.warn(
-        { ...more, ...shown(place), reason: reasonOf(error) },
-        `the text of ${setting} could not be used; ${used} is sent`,
-      )
+      const where = shown(place)
+      const reason = reasonOf(error)
+      const what = `the text of ${setting} could not be used; ${used} is sent`
+      problem = [what, where.url ?? where.file, reason].filter(Boolean).join(': ')
+      options.log.warn({ ...more, ...where, reason }, what)
     }
   }
 
   function refresh(): Promise<void> | undefined {
-    if (Date.now() >= freshUntil) {
+    if (options.rereading || Date.now() >= freshUntil) {
       pending ??= read().finally(() => {
         pending = undefined
       })
@@ -65,6 +70,9 @@ export function createKeptCopy<T>(
   return {
     /** What is known now, without waiting. */
     latest: (): T | undefined => copy,
+
+    /** Why the newest text is not what is used, and where it was looked for. */
+    problem: (): string | undefined => problem,
 
     /** The operator's text, or undefined when none could be had yet. */
     async get(): Promise<T | undefined> {

@@ -1,7 +1,8 @@
-/** Both versions of the error body. */
+/** Both versions of the error body, and the page for whoever opens an address in a browser. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { ApiError, ApiErrorDetails } from '../../errors.ts'
+import type { PageName } from '../pages.ts'
 
 const apiVersion = '2024-01-01'
 
@@ -12,15 +13,46 @@ function wantsNamedCode(request: FastifyRequest): boolean {
   return version >= apiVersion && !Number.isNaN(Date.parse(version))
 }
 
-/** Sends the error, with all that clients are to know of it. */
-export function render(error: ApiError, request: FastifyRequest, reply: FastifyReply) {
+/** Sends the error, with all that clients are to know of it. A page for people leads on to `help`. */
+export function render(
+  error: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  help?: string,
+) {
   const { status, details } = error
   reply.status(status).header('cache-control', 'no-store')
   if (details.retryAfter !== undefined) reply.header('retry-after', details.retryAfter)
   if (status === 429) addLimitHeaders(details, reply)
+  if (wantsPage(request)) return sendPage(error, request, reply, help)
   const isNamed = wantsNamedCode(request)
   if (isNamed) reply.header('x-supabase-api-version', apiVersion)
   return reply.type('application/json').send(JSON.stringify(bodyOf(error, request.id, isNamed)))
+}
+
+/** A person followed a link; programs and SDKs ask for other types, or for any. */
+function wantsPage({ method, headers }: FastifyRequest): boolean {
+  const { accept = '', 'sec-fetch-mode': mode = 'navigate' } = headers
+  return method === 'GET' && accept.includes('text/html') && mode === 'navigate'
+}
+
+function sendPage(
+  { status, errorCode, message }: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  help: string | undefined,
+) {
+  // Not declared as a need: the pages are made after this, and are there when something is served.
+  return request.server.pages.send(reply, pageFor(status), {
+    language: request.headers['accept-language'],
+    details: [message, `${errorCode} · ${request.id}`],
+    ...(help !== undefined && { link: { url: help, text: 'What to do' } }),
+  })
+}
+
+function pageFor(status: number): PageName {
+  if (status === 404 || status === 405) return 'nothing_here'
+  return status === 429 || status >= 500 ? 'try_later' : 'did_not_work'
 }
 
 /** What @fastify/rate-limit says of its limits, for those of accounts and mail too. */

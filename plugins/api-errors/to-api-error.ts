@@ -5,18 +5,28 @@ import {
   ApiError,
   badJson,
   requestEntityTooLarge,
+  requestTimeout,
   serviceUnavailable,
   unexpectedFailure,
   validationFailed,
 } from '../../errors.ts'
 import { bodyLimit } from '../body-parser/body-limit.ts'
+import { DecryptionError } from '../encryption.ts'
+import { RequestOver } from '../request-duration/time-limit.ts'
 
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  if (error instanceof RequestOver) {
+    return requestTimeout(error.mayHaveTakenEffect, error.cause ?? error)
+  }
   const code = codeOf(error)
   if (isDatabaseGone(error, code)) {
     return serviceUnavailable('The database cannot be reached. Try again shortly.', 5, error)
+  }
+  // While keys are changed, another replica can read it, or this one after its restart.
+  if (error instanceof DecryptionError) {
+    return serviceUnavailable('Stored data cannot be read here at the moment. Try again.', 5, error)
   }
   if (isInvalid(error)) return fromValidation(error)
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return requestEntityTooLarge(bodyLimit)

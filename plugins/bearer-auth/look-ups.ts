@@ -14,16 +14,19 @@ export interface LookUps {
   person(id: string): Promise<UserRecord | undefined>
 }
 
-export function createLookUps(db: Db): LookUps {
+/** No request takes longer than `longestMs`. */
+export function createLookUps(db: Db, longestMs: number): LookUps {
   const findSession = shareStatement<SessionRecord>({
     find: (ids) => findSessionsById(db, ids),
     idOf: ({ session_id }) => session_id,
     isOfOneRow,
+    longestMs,
   })
   const findPerson = shareStatement<UserRecord>({
     find: (ids) => findUsers(db, ids),
     idOf: ({ id }) => id,
     isOfOneRow,
+    longestMs,
   })
   return {
     session: async (sessionId, userId) => ifOf(userId, await findSession(sessionId.toLowerCase())),

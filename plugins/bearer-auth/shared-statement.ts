@@ -6,12 +6,17 @@ import { AsyncResource } from 'node:async_hooks'
 
 import DataLoader from 'dataloader'
 
+import { withTimeLimit } from '../context.ts'
+import { TimeLimit } from '../request-duration/time-limit.ts'
+
 export interface SharedStatement<Row> {
   /** Rows of these ids, in any order; an id that nothing has is left out. */
   find: (ids: readonly string[]) => Promise<Row[]>
   idOf: (row: Row) => string
   /** Whether an error may be the fault of one row, and not of the statement or the database. */
   isOfOneRow: (error: unknown) => boolean
+  /** How long one of the requests may take, in milliseconds: nobody waits any more for what takes longer. */
+  longestMs: number
 }
 
 /** More in one statement would keep the first of them waiting for the last. */
@@ -25,12 +30,12 @@ const slowAfterMs = 25
  * it sees all that was committed until then.
  */
 export function shareStatement<Row>(statement: SharedStatement<Row>) {
-  const turns = takeTurns()
+  const turns = takeTurns(statement.longestMs)
   const loader = new DataLoader<string, Row | undefined>(
     async (ids) => {
-      const end = turns.begin()
+      const { limit, end } = turns.begin()
       try {
-        return await findEach(statement, ids)
+        return await withTimeLimit(limit, () => findEach(statement, ids))
       } finally {
         end()
       }
@@ -66,8 +71,8 @@ async function findAlone<Row>(find: SharedStatement<Row>['find'], id: string) {
   }
 }
 
-/** One at a time, but for those that take long. */
-function takeTurns() {
+/** One at a time, but for those that take long. None ends with the request that happened to begin it. */
+function takeTurns(longestMs: number) {
   const waiting: (() => void)[] = []
   let isTaken = false
 
@@ -84,16 +89,23 @@ function takeTurns() {
       if (!isTaken) next()
     },
 
-    /** Returns what is to be called at the end. */
-    begin(): () => void {
+    /** `end` is to be called at the end. */
+    begin(): { limit: TimeLimit; end: () => void } {
+      const limit = new TimeLimit()
       let isOver = false
-      const end = () => {
-        clearTimeout(timer)
+      const giveWay = () => {
         if (!isOver) next()
         isOver = true
       }
-      const timer = setTimeout(end, slowAfterMs).unref()
-      return end
+      let timer = setTimeout(() => {
+        giveWay()
+        timer = setTimeout(() => limit.end(), longestMs - slowAfterMs).unref()
+      }, slowAfterMs).unref()
+      const end = () => {
+        clearTimeout(timer)
+        giveWay()
+      }
+      return { limit, end }
     },
   }
 }

@@ -11,10 +11,13 @@ import {
   deleteOldKnownDevices,
   deleteOldPendingSignUps,
   deleteOldSendIntervals,
+  deleteOldSignInDevices,
   deleteOldThrottles,
   deleteSpentRefreshTokens,
+  type Pages,
 } from '../../db/clean-up.ts'
 import type { Db } from '../../db/database.ts'
+import { deleteSupersededSessions } from '../../db/newer-session.ts'
 import { deleteExpiredPasskeyChallenges } from '../../db/passkey-clean-up.ts'
 import { deleteExpiredOneTimeTokens } from '../../db/token-clean-up.ts'
 
@@ -24,6 +27,8 @@ export interface Retention {
   ended: number
   sessionTimebox: number | undefined
   sessionInactivity: number | undefined
+  /** Where a person has one session of each of these kinds, and the last one counts. */
+  singlePerUser: { tags: readonly string[] } | undefined
   /** The longest a flow can take from its start to the end of its code; no link lives longer. */
   flow: number
   /** Until a challenge of a second factor can no longer be answered, and until an unconfirmed factor has expired. */
@@ -35,7 +40,7 @@ export interface Retention {
   auditLog: number | undefined
 }
 
-/** Half a year: whoever comes back later waits with strangers, if there are any. */
+/** Half a year: whoever comes back later waits with strangers, if there are any, and is told of the device as new. */
 const knownDeviceSeconds = 180 * 86_400
 
 /** Removes old rows batch by batch, of about `batchSize`, and tells how many went with each. */
@@ -47,6 +52,7 @@ export function cleanUpSteps(retention: Retention): Record<string, Step> {
   return {
     ended_sessions: step(ended, deleteEndedSessions),
     ...(hasSessionLimits && { expired_sessions: expiredSessions(retention) }),
+    ...(retention.singlePerUser && { superseded_sessions: supersededSessions(retention) }),
     refresh_tokens: step(ended, deleteSpentRefreshTokens),
     one_time_tokens: step(ended, deleteExpiredOneTimeTokens),
     passkey_challenges: step(ended, deleteExpiredPasskeyChallenges),
@@ -56,6 +62,7 @@ export function cleanUpSteps(retention: Retention): Record<string, Step> {
     pending_sign_ups: step(retention.flow + ended, deleteOldPendingSignUps),
     throttles: step(retention.limits + ended, deleteOldThrottles),
     known_devices: step(knownDeviceSeconds, deleteOldKnownDevices),
+    sign_in_devices: step(knownDeviceSeconds, deleteOldSignInDevices),
     send_intervals: step(retention.limits + ended, deleteOldSendIntervals),
     ...(anonymousUsers !== undefined && {
       anonymous_users: step(anonymousUsers, deleteOldAnonymousUsers),
@@ -86,12 +93,28 @@ function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention
     const before = (limit: number | undefined) =>
       limit === undefined ? null : ago(now, limit + ended)
     const age = { openedBefore: before(sessionTimebox), usedBefore: before(sessionInactivity) }
-    const range = Math.ceil(batchSize / sessionsPerPage)
-    const pages = await countSessionPages(db)
-    for (let from = 0; from < pages; from += range) {
-      yield await deleteExpiredSessions(db, age, { from, to: from + range })
+    for await (const pages of rangesOf(db, batchSize)) {
+      yield await deleteExpiredSessions(db, age, pages)
     }
   }
+}
+
+/** Once through the table. */
+function supersededSessions({ ended, sessionTimebox, singlePerUser }: Retention): Step {
+  return async function* (db, now, batchSize) {
+    const openedAfter = sessionTimebox === undefined ? null : ago(now, sessionTimebox)
+    const kind = { tags: singlePerUser?.tags ?? [], openedAfter }
+    const times = { usedBefore: ago(now, ended), now }
+    for await (const pages of rangesOf(db, batchSize)) {
+      yield await deleteSupersededSessions(db, kind, times, pages)
+    }
+  }
+}
+
+async function* rangesOf(db: Db, batchSize: number): AsyncIterable<Pages> {
+  const range = Math.ceil(batchSize / sessionsPerPage)
+  const pages = await countSessionPages(db)
+  for (let from = 0; from < pages; from += range) yield { from, to: from + range }
 }
 
 function ago(now: Date, seconds: number): Date {

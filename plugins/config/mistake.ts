@@ -5,6 +5,8 @@ export interface Mistake {
   remedy: string
   /** The feature that lacks something; a mistake without one is about the whole server. */
   feature?: Feature
+  /** What GoTrue does with it, as a clause: under its names that is done here, too, with a warning. */
+  inGotrue?: string
 }
 
 /** A feature that can be left out. */

@@ -7,14 +7,21 @@ import { hookNames } from './groups/hooks.ts'
 import { type Environment, knownNames } from './names.ts'
 import { nearestName } from './nearest-name.ts'
 import type { FoundNames } from './read-config.ts'
+import { redirectNotices } from './redirect-notices.ts'
+import { slipFor } from './slips.ts'
+import { telemetryNotices } from './telemetry-notices.ts'
 
 type Warn = (message: string) => void
 
 export function giveNotices(env: Environment, config: Config, found: FoundNames, warn: Warn) {
   noticeForeignNames(found, warn)
+  if (!config.dev) noticeTwice(env, found, warn)
   noticeWithoutEffect(config, found, warn)
   noticeUnknown(env, warn)
+  noticeSlips(env, found, warn)
   noticeSettings(config, warn)
+  const notices = [...redirectNotices(config), ...telemetryNotices(env, config)]
+  for (const notice of notices) warn(notice)
 }
 
 function noticeForeignNames(found: FoundNames, warn: Warn) {
@@ -23,6 +30,23 @@ function noticeForeignNames(found: FoundNames, warn: Warn) {
   )
   if (names.length > 0)
     warn(`Some variables are read under another server's names: ${list(names)}.`)
+}
+
+/** Two names of one variable: which of them counts is not what everybody expects. */
+function noticeTwice(env: Environment, found: FoundNames, warn: Warn) {
+  for (const [variable, schema] of variableEntries) {
+    const at = found.get(variable)
+    if (!at) continue
+    const counted = env[at.name]?.trim()
+    const names: string[] = [variable, ...(schema['x-aliases'] ?? [])]
+    const others = names.filter((name) => {
+      const text = env[name]?.trim()
+      return text && text !== counted
+    })
+    if (others.length > 0) {
+      warn(`${at.name} counts, and ${list(others)} has another value: set one of them.`)
+    }
+  }
 }
 
 /** One sentence each for what is inherited and for what is still to come. */
@@ -52,6 +76,17 @@ function noticeUnknown(env: Environment, warn: Warn) {
     if (genericOidcVariable(name) !== undefined || localeSettingPattern.test(ours)) continue
     const nearest = nearestName(ours, knownNames)
     warn(`${name} is not a known variable${nearest ? `; did you mean ${nearest}?` : '.'}`)
+  }
+}
+
+/** What is not set, while a name that is like it is. */
+function noticeSlips(env: Environment, found: FoundNames, warn: Warn) {
+  for (const [variable] of variableEntries) {
+    if (found.has(variable)) continue
+    const slip = slipFor(variable, env)
+    // Those with a prefix of ours are unknown variables, and told as such.
+    if (slip === undefined || /^(AUTH|GOTRUE)_/.test(slip)) continue
+    warn(`${slip} is not read by this server; did you mean ${variable}?`)
   }
 }
 

@@ -6,7 +6,7 @@ import type { TSchema } from '@sinclair/typebox'
 
 import { parseDuration } from '../../schemas/duration.ts'
 import { parseLanguages, parseLocale } from './parse-locales.ts'
-import { absoluteUrl, httpUrl, urlOf } from './parse-url.ts'
+import { absoluteUrl, httpUrl, postgresUrl, urlOf } from './parse-url.ts'
 import {
   parseCharacterSets,
   parseHeaders,
@@ -49,13 +49,13 @@ export const parsers: Record<string, Parser> = {
   url: (text) => httpUrl(text)?.replace(/\/+$/, ''),
   link: httpUrl,
   site: absoluteUrl,
-  'postgres-url': (text) => urlOf(text, ['postgres:', 'postgresql:']),
+  'postgres-url': postgresUrl,
   'redis-url': (text) => urlOf(text, ['redis:', 'rediss:']),
   'hook-uri': (text) => urlOf(text, ['https:', 'http:', 'pg-functions:']),
   prefix: (text) => (/^(\/[\w.~-]+)*\/?$/.test(text) ? text.replace(/\/$/, '') : undefined),
   header: only(header),
   address: only(address),
-  'secret-bytes': (text) => (Buffer.byteLength(text) >= 32 ? text : undefined),
+  'secret-bytes': (text) => text,
   key: only(key),
   keys: every(key, ','),
   'hook-secrets': every(hookSecret, '|'),

@@ -2,12 +2,14 @@
 import { type Config, variableEntries } from './config.ts'
 import { expectation } from './expectation.ts'
 import { type GenericOidcField, genericOidcFields, genericOidcNames } from './generic-oidc.ts'
+import { asGotrueReads } from './gotrue-values.ts'
 import { mailLocaleField, mailLocaleNames } from './mail-locales.ts'
-import { ConfigError, type Feature, line, type Mistake } from './mistake.ts'
+import { ConfigError, line, type Mistake } from './mistake.ts'
 import { type Environment, type Found, lookUp } from './names.ts'
 import { giveNotices } from './notices.ts'
 import { type Entries, type Faults, readEnvironment } from './read-environment.ts'
 import { rules } from './rules/index.ts'
+import { slipFor } from './slips.ts'
 
 export interface ReadOptions {
   /** Development mode, with the defaults that its starter supplies as environment. */
@@ -25,15 +27,15 @@ export type FoundNames = ReadonlyMap<string, Found>
  */
 export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config {
   const entries = [...variableEntries, ...genericEntries(env), ...mailLocaleEntries(env)]
-  const found = findNames(env, entries)
+  const found = asGotrueReads(findNames(env, entries), warn)
   const texts = Object.fromEntries([...found].map(([variable, { text }]) => [variable, text]))
   const read = readEnvironment({ entries, texts, dev, incomplete: false })
-  if (isFaulty(read)) throw new ConfigError(mistakesOf(read, { entries, found, texts, dev }))
+  if (isFaulty(read)) throw new ConfigError(mistakesOf(read, { entries, found, texts, dev, env }))
   const mistakes = rules.flatMap((rule) => rule(read)).map(asGiven(found))
   const { serious, config } = withoutFeatures(read, mistakes, found, warn)
   if (serious.length > 0) throw new ConfigError(serious)
   giveNotices(env, config, found, warn)
-  return asGotrueSigned(config, found, warn)
+  return asGotrueVerified(asGotrueSigned(config, found, warn), found, warn)
 }
 
 function genericEntries(env: Environment): Entries {
@@ -67,26 +69,47 @@ interface Given {
   found: FoundNames
   texts: Readonly<Record<string, string>>
   dev: boolean
+  env: Environment
 }
 
 /** What is wrong by itself, and what is wrong between variables that are right by themselves. */
-function mistakesOf({ missing, wrong }: Faults, given: Given): Mistake[] {
-  const { entries, found, texts } = given
+function mistakesOf({ missing, wrong }: Faults, source: Given): Mistake[] {
+  const { entries, found, texts, env } = source
   const faulty = new Set([...missing, ...wrong])
   const own = entries.flatMap(([variable, schema]) => {
     const remedy = `it must be ${expectation(schema)}`
     const at = found.get(variable)
     if (!faulty.has(variable)) return []
-    if (!at) return [{ variable, problem: 'is not set', remedy }]
+    if (!at) return [{ variable, problem: notSet(slipFor(variable, env)), remedy }]
     const problem = schema['x-secret'] ? 'has a value that is not right' : `is "${cut(at.text)}"`
     return [{ variable: at.name, problem, remedy }]
   })
   const right = Object.fromEntries(Object.entries(texts).filter(([name]) => !faulty.has(name)))
-  const rest = readEnvironment({ ...given, texts: right, incomplete: true })
+  const rest = readEnvironment({ ...source, texts: right, incomplete: true })
   if (isFaulty(rest)) return own
   const between = rules.flatMap((rule) => rule(rest))
   const others = between.filter(({ variable }) => !faulty.has(variable))
-  return [...own, ...others.map(asGiven(found))]
+  const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
+  const given = others.map(asGiven(found))
+  return [...own, ...given.filter((mistake) => !isTolerated(mistake) && !isLeftOut(mistake))]
+}
+
+function notSet(slip: string | undefined): string {
+  return slip === undefined ? 'is not set' : `is not set (is ${slip} meant to be it?)`
+}
+
+/** Whether a mistake, by the name in the environment, is none in GoTrue and stands under its name. */
+function toleratedIn(found: FoundNames): (mistake: Mistake) => boolean {
+  const foreign = new Set([...found.values()].flatMap((at) => (at.foreign ? at.name : [])))
+  return ({ variable, inGotrue }) => inGotrue !== undefined && foreign.has(variable)
+}
+
+/** Whether a mistake is one of a feature that was asked for under GoTrue's names alone. */
+function leftOutIn(found: FoundNames): (mistake: Mistake) => boolean {
+  return ({ feature }) => {
+    const asked = feature?.askedBy.flatMap((name) => found.get(name) ?? []) ?? []
+    return asked.length > 0 && asked.every(({ foreign }) => foreign)
+  }
 }
 
 /** By the name that stands in the environment, so that it is found there. */
@@ -107,14 +130,14 @@ function withoutFeatures(
   found: FoundNames,
   warn: ReadOptions['warn'],
 ): { serious: Mistake[]; config: Config } {
-  const isOnlyForeign = ({ askedBy }: Feature) => {
-    const asked = askedBy.flatMap((name) => found.get(name) ?? [])
-    return asked.length > 0 && asked.every(({ foreign }) => foreign)
-  }
   const [serious, light]: [Mistake[], Mistake[]] = [[], []]
+  const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
   for (const mistake of mistakes) {
-    const isLight = mistake.feature !== undefined && isOnlyForeign(mistake.feature)
-    ;(isLight ? light : serious).push(mistake)
+    if (isTolerated(mistake)) {
+      warn(`${line(mistake).trim().slice(0, -1)}: ${mistake.inGotrue}.`)
+      continue
+    }
+    ;(isLeftOut(mistake) ? light : serious).push(mistake)
   }
   for (const mistake of light) {
     warn(
@@ -135,6 +158,18 @@ function asGotrueSigned(config: Config, found: FoundNames, warn: ReadOptions['wa
     'New tokens are signed with HS256 and GOTRUE_JWT_SECRET, as before; set AUTH_JWT_ALGORITHM=RS256 when every service reads the keys of /.well-known/jwks.json.',
   )
   return { ...config, AUTH_JWT_ALGORITHM: 'HS256' }
+}
+
+/** A secret that GOTRUE_JWT_KEYS has retired must not come back to life: GoTrue refuses HS256 when no key is for it. */
+function asGotrueVerified(config: Config, found: FoundNames, warn: ReadOptions['warn']): Config {
+  const { AUTH_JWT_KEYS: keys = [], AUTH_JWT_VALID_METHODS } = config
+  if (!found.get('AUTH_JWT_KEYS')?.foreign || found.has('AUTH_JWT_ACCEPT_SECRET')) return config
+  const methods = AUTH_JWT_VALID_METHODS ?? keys.map(({ alg }) => alg)
+  if (methods.includes('HS256')) return config
+  warn(
+    'Tokens signed with GOTRUE_JWT_SECRET are refused, as before, because no key of GOTRUE_JWT_KEYS is for HS256; AUTH_JWT_ACCEPT_SECRET=true accepts them.',
+  )
+  return { ...config, AUTH_JWT_ACCEPT_SECRET: false }
 }
 
 function cut(text: string): string {

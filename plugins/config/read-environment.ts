@@ -33,7 +33,7 @@ export function readEnvironment({ entries, texts, dev, incomplete }: Source): Co
   let fault: Error | undefined
   fastifyEnv(
     reader,
-    { schema, data: { ...texts, dev }, env: false, ajv: validator ?? reading },
+    { schema, data: { ...texts, dev }, env: false, ajv: validator?.deref() ?? reading },
     (error) => {
       fault = error
     },
@@ -84,9 +84,10 @@ function schemaOf(entries: Entries, incomplete: boolean): object {
 type CustomOptions = Extract<FastifyEnvOptions['ajv'], { customOptions: unknown }>['customOptions']
 type Ajv = ReturnType<CustomOptions>
 
-let validator: Ajv | undefined
+// Its code is larger than that of all routes together, and a server that runs has no more use for it.
+let validator: WeakRef<Ajv> | undefined
 
-/** One validator for all readings of a process, with the keyword that turns a text into its value. */
+/** One validator for readings one after the other, with the keyword that turns a text into its value. */
 const reading = {
   customOptions: (instance: Ajv): Ajv => {
     Object.assign(instance.opts, {
@@ -95,8 +96,9 @@ const reading = {
       // It is run once or twice: what makes it run faster takes longer than it runs.
       code: { ...instance.opts.code, optimize: 0 },
     })
-    validator = instance.addKeyword({ keyword: 'reads', modifying: true, compile: parse })
-    return validator
+    const made = instance.addKeyword({ keyword: 'reads', modifying: true, compile: parse })
+    validator = new WeakRef(made)
+    return made
   },
 }
 

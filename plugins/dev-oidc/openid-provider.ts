@@ -5,12 +5,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 
 import type { ProviderSettings } from '../../providers/provider.ts'
+import { errorPage } from './pages.ts'
+import { personOf } from './person.ts'
 
-type Handle = (request: IncomingMessage, response: ServerResponse, url: string) => void
-
-const mount = '/dev/oidc'
+export const mount = '/dev/oidc'
 /** Seconds. */
 const hour = 3600
+
+export interface OpenidProvider {
+  /** Answers what the protocol asks; `url` is as it was before it was cut for routing. */
+  handle(request: IncomingMessage, response: ServerResponse, url: string): void
+  /** Ends the question who is signing in; undefined when they would rather not. The address to go on to. */
+  answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    name: string | undefined,
+  ): Promise<string>
+}
 
 export function isInstalled(): boolean {
   try {
@@ -20,9 +31,16 @@ export function isInstalled(): boolean {
   }
 }
 
-export async function startOpenidProvider(settings: ProviderSettings): Promise<Handle> {
+export async function startOpenidProvider(settings: ProviderSettings): Promise<OpenidProvider> {
   const { clientIds, secret, redirectUri, issuer = '' } = settings
-  const { Provider } = await import('oidc-provider')
+  const { interactionPolicy, Provider } = await import('oidc-provider')
+  const { Check, base } = interactionPolicy
+  const policy = base()
+  // Somebody who tries things out is a different person each time.
+  const isUnanswered = new Check('each_time', 'everybody is asked', ({ oidc }) =>
+    oidc.result?.login === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
+  )
+  policy.get('login')?.checks.add(isUnanswered)
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -34,24 +52,48 @@ export async function startOpenidProvider(settings: ProviderSettings): Promise<H
     ],
     jwks: { keys: [await newKey()] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { policy, url: (_context, { uid }) => `${mount}/login/${uid}` },
     pkce: { required: () => true },
     ttl: { AccessToken: hour, Grant: hour, IdToken: hour, Interaction: hour, Session: hour },
     conformIdTokenClaims: false,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    findAccount: (_context, login) => ({ accountId: login, claims: () => personOf(login) }),
+    findAccount: (_context, name) => ({ accountId: name, claims: () => personOf(name) }),
+    // Whoever typed a name agrees.
+    async loadExistingGrant({ oidc }) {
+      const { client, session } = oidc
+      if (!client || !session?.accountId) return undefined
+      const grant = new provider.Grant({
+        clientId: client.clientId,
+        accountId: session.accountId,
+      })
+      grant.addOIDCScope('openid email profile')
+      await grant.save()
+      return grant
+    },
+    renderError(context, { error, error_description }) {
+      context.type = 'html'
+      context.body = errorPage(`${error_description ?? error}`)
+    },
   })
   const handle = provider.callback()
-  return (request, response, url) => {
-    // It builds its addresses from what was cut off the path.
-    Object.assign(request, { originalUrl: url, url: url.slice(url.indexOf(mount) + mount.length) })
-    handle(request, response)
+  return {
+    handle(request, response, url) {
+      // It builds its addresses from what was cut off the path.
+      const path = url.slice(url.indexOf(mount) + mount.length)
+      Object.assign(request, { originalUrl: url, url: path })
+      handle(request, response)
+    },
+    answer: (request, response, name) =>
+      provider.interactionResult(
+        request,
+        response,
+        name === undefined
+          ? { error: 'access_denied', error_description: 'The person said no' }
+          : { login: { accountId: name } },
+        { mergeWithLastSubmission: false },
+      ),
   }
-}
-
-/** Whatever is typed as login: an address is that address, a name becomes one. */
-function personOf(login: string) {
-  const email = login.includes('@') ? login : `${login}@dev.example`
-  return { sub: login, name: login.split('@')[0], email, email_verified: true }
 }
 
 async function newKey() {

@@ -1,7 +1,9 @@
 /** One hook, ready to be called: its input gets the metadata that all have, its answer is read. */
-import type { Metrics } from '../telemetry/metrics.ts'
+import type { House } from '../define-plugin.ts'
 import { readAnswer } from './answer.ts'
 import type { Transport } from './transport.ts'
+
+type Telemetry = Pick<House<'telemetry'>['telemetry'], 'metrics' | 'tracing'>
 
 export type HookAnswer = Record<string, unknown>
 
@@ -16,11 +18,17 @@ export interface HookCall {
 export type HookCaller = (input: object, call: HookCall) => Promise<HookAnswer>
 
 /** `name` is what the hook is called in its metadata. */
-export function createCaller(name: string, transport: Transport, metrics: Metrics): HookCaller {
+export function createCaller(
+  name: string,
+  transport: Transport,
+  { metrics, tracing }: Telemetry,
+): HookCaller {
   return async (input, { ip, uuid = crypto.randomUUID() }) => {
     const metadata = { uuid, time: new Date().toISOString(), name, ip_address: ip ?? '' }
+    const body = JSON.stringify({ metadata, ...input })
     try {
-      const answer = readAnswer(await transport(JSON.stringify({ metadata, ...input })))
+      const call = async () => readAnswer(await transport(body))
+      const answer = await tracing.span('hook', { 'hook.name': name }, call)
       metrics.count('postern.hook_calls', { hook: name, outcome: 'answered' })
       return answer
     } catch (error) {

@@ -23,6 +23,11 @@ export interface HookEmail {
   old_phone: string
   provider: string
   factor_type: string
+  /** Of a sign-in from a new device; GoTrue has no such mail. */
+  device?: string
+  ip_address?: string
+  signed_in_at?: string
+  end_session_url?: string
 }
 
 export interface SentFor {

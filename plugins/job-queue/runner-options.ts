@@ -11,11 +11,19 @@ import {
 import type pg from 'pg'
 
 export interface JobContext {
+  /** Its id. */
+  job: string
   /** Aborted some seconds after the server began to stop. */
   signal: AbortSignal
 }
 
 export type JobHandler = (payload: unknown, context: JobContext) => Promise<void>
+
+/** Surrounds the work of a job. */
+export type AroundJob = (
+  job: { id: string; task: string; payload: unknown },
+  work: () => Promise<void>,
+) => Promise<void>
 
 export interface JobRunnerOptions {
   pool: pg.Pool
@@ -28,6 +36,7 @@ export interface JobRunnerOptions {
   pollIntervalMs?: number | undefined
   /** Off behind a pooler that cannot keep them. */
   preparedStatements?: boolean | undefined
+  around?: AroundJob
 }
 
 /** Jobs of one process at a time: enough for mail, and few enough not to be felt; the pool has two connections. */
@@ -37,7 +46,7 @@ const housekeeping = 'remove_failed_jobs'
 /** `active` holds the jobs that are being done. */
 export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<void>>) {
   const { pool, schema, log, tasks, crons, pollIntervalMs = 2_000 } = options
-  const { preparedStatements = true } = options
+  const { preparedStatements = true, around = (_job, work) => work() } = options
   const handlers = new Map(tasks).set(housekeeping, () => removeFailedJobs(pool, schema, log))
   const cronItems = [...crons, { task: housekeeping, match: '17 3 * * *' }].map(once)
   return {
@@ -51,7 +60,11 @@ export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<voi
     // In batches, because a single one that fails with a lost database is a rejection nobody handles.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     taskList: Object.fromEntries(
-      [...handlers].map(([name, handler]) => [name, toTask(name, handler, log, active)]),
+      [...handlers].map(([name, handler]) => {
+        const done: JobHandler = (payload, context) =>
+          around({ id: context.job, task: name, payload }, () => handler(payload, context))
+        return [name, toTask(name, done, log, active)]
+      }),
     ),
     parsedCronItems: parseCronItems(cronItems),
   } satisfies RunnerOptions
@@ -69,7 +82,7 @@ function toTask(
   active: Set<Promise<void>>,
 ): Task {
   return async (payload, { job, abortSignal }) => {
-    const done = handler(payload, { signal: abortSignal })
+    const done = handler(payload, { job: String(job.id), signal: abortSignal })
     active.add(done)
     try {
       await done

@@ -24,6 +24,7 @@ export function createOwnLanguages(
     maxAgeSeconds: config.AUTH_MAILER_TEMPLATE_MAX_AGE,
     retrySeconds: config.AUTH_MAILER_TEMPLATE_RETRY_INTERVAL,
     renewing: true,
+    rereading: config.dev,
   }
 
   function parse(place: string, json: string): Texts {

@@ -1,5 +1,9 @@
 /** Where finished mail goes: the operator's mail server, and in development the inbox on a page. */
-import { defaultMailTimeouts, ehloNameOf } from '../../mail/smtp-options.ts'
+import {
+  defaultMailTimeouts,
+  ehloNameOf,
+  type MailTransportOptions,
+} from '../../mail/smtp-options.ts'
 import { createMailTransport, type OutgoingMail } from '../../mail/transport.ts'
 import type { Config } from '../config/config.ts'
 import type { DevInbox } from '../dev-inbox.ts'
@@ -20,11 +24,11 @@ export interface SmtpDelivery {
   close(): void
 }
 
-/** Undefined when no mail server is configured. */
-export function createSmtpDelivery(config: Config): SmtpDelivery | undefined {
+/** How the operator's mail server is reached; undefined when none is configured. */
+export function smtpOptions(config: Config): MailTransportOptions | undefined {
   const { AUTH_SMTP_HOST: host, AUTH_SMTP_ADMIN_EMAIL: address } = config
   if (!host || !address) return undefined
-  const transport = createMailTransport({
+  return {
     host,
     port: config.AUTH_SMTP_PORT,
     user: config.AUTH_SMTP_USER,
@@ -35,7 +39,14 @@ export function createSmtpDelivery(config: Config): SmtpDelivery | undefined {
     headers: config.AUTH_SMTP_HEADERS,
     maxConnections: 3,
     timeouts: defaultMailTimeouts,
-  })
+  }
+}
+
+/** Undefined when no mail server is configured. */
+export function createSmtpDelivery(config: Config): SmtpDelivery | undefined {
+  const options = smtpOptions(config)
+  if (!options) return undefined
+  const transport = createMailTransport(options)
   const deliver: Deliver = async ({ links: _, code: __, ...mail }) =>
     (await transport.send(mail)).response
   return { deliver, close: transport.close }

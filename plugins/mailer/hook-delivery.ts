@@ -58,6 +58,10 @@ interface Known {
   OldPhone?: string
   Provider?: string
   FactorType?: string
+  Device?: string
+  IPAddress?: string
+  SignedInAt?: string
+  EndSessionURL?: string
 }
 
 /** Where both addresses are asked, each token is named beside the hash of the other: so GoTrue has it, and receivers. */
@@ -76,6 +80,16 @@ function emailData({ kind, variables, second }: HookMail, siteUrl: string): Hook
     old_phone: known.OldPhone ?? '',
     provider: known.Provider ?? '',
     factor_type: known.FactorType ?? '',
+    ...(known.EndSessionURL !== undefined && signInData(known)),
+  }
+}
+
+function signInData({ Device = '', IPAddress = '', SignedInAt = '', EndSessionURL = '' }: Known) {
+  return {
+    device: Device,
+    ip_address: IPAddress,
+    signed_in_at: SignedInAt,
+    end_session_url: EndSessionURL,
   }
 }
 

@@ -60,7 +60,9 @@ export function createOutbox(house: OutboxHouse) {
 
   function work<Ready extends object>(way: Way<Ready>): void {
     const onAttempt = (outcome: string) => telemetry.metrics.count('postern.mails', { outcome })
-    const send = createSender({ db, jobs, tellsDead: events.enabled, log, onAttempt, ...way })
+    const { origin } = telemetry.tracing
+    const watch = { log, onAttempt, origin }
+    const send = createSender({ db, jobs, tellsDead: events.enabled, ...watch, ...way })
     jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal))
   }
 
@@ -75,7 +77,8 @@ export function createOutbox(house: OutboxHouse) {
       const locale = languages.tagFor(variables.Data)
       const payload = sealPayload(encryption, id, { to, variables, userId, locale, second })
       const row = { id, kind, payload, user_id: userId, locale }
-      await insertMail(trx, { ...row, expires_at: expiresAt ?? null, now })
+      const origin = telemetry.tracing.origin() ?? null
+      await insertMail(trx, { ...row, expires_at: expiresAt ?? null, origin, now })
       return id
     },
 

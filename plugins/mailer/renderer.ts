@@ -26,6 +26,7 @@ export function configuredRenderer(
     maxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
     providerTitles,
     renewing: config.AUTH_MAILER_TEMPLATE_RELOADING_ENABLED,
+    rereading: config.dev,
   })
 }
 

@@ -2,6 +2,7 @@ import Fastify, { type FastifySchema, type RouteOptions } from 'fastify'
 
 import { ErrorResponses } from '../../schemas/error.ts'
 import { version } from '../../version.ts'
+import { addExamples } from './examples.ts'
 import { hoistTitled, nameResponses } from './tidy.ts'
 import { describeWebhooks } from './webhooks.ts'
 
@@ -61,6 +62,7 @@ export async function describe(
   const document = hoistTitled({ ...draft.swagger(), webhooks: describeWebhooks() })
   await draft.close()
   nameResponses(document)
+  addExamples(document)
   return document
 }
 

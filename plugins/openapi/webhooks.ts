@@ -1,7 +1,7 @@
-/** What the server sends by itself, for the `webhooks` of the document: one entry for each type of event. */
-import { Type } from '@sinclair/typebox'
+/** What the server sends by itself, for the `webhooks` of the document: each type of event, and the test of an endpoint. */
+import { type TSchema, Type } from '@sinclair/typebox'
 
-import { eventKinds, eventTypes, webhookBodyOf } from '../../schemas/events.ts'
+import { eventKinds, eventTypes, TestBody, webhookBodyOf } from '../../schemas/events.ts'
 
 const headers = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
   name,
@@ -16,19 +16,15 @@ const responses = {
 }
 
 export function describeWebhooks(): Record<string, object> {
-  return Object.fromEntries(
-    eventTypes.map((type) => {
-      const { description } = eventKinds[type]
-      const content = { 'application/json': { schema: webhookBodyOf(type) } }
-      const requestBody = { required: true, content }
-      const post = {
-        summary: description,
-        tags: ['webhooks'],
-        parameters: headers,
-        requestBody,
-        responses,
-      }
-      return [type, { post }]
-    }),
-  )
+  const events = eventTypes.map((type) => {
+    const { description } = eventKinds[type]
+    return [type, described(description, webhookBodyOf(type))] as const
+  })
+  const test = described('An admin tests a webhook', TestBody)
+  return Object.fromEntries([...events, ['webhook.test', test]])
+}
+
+function described(summary: string, schema: TSchema): object {
+  const requestBody = { required: true, content: { 'application/json': { schema } } }
+  return { post: { summary, tags: ['webhooks'], parameters: headers, requestBody, responses } }
 }

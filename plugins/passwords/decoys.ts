@@ -7,6 +7,7 @@ import { createHmac } from 'node:crypto'
 
 import type { FastifyBaseLogger } from 'fastify'
 
+import { withoutTimeLimit } from '../context.ts'
 import { type ArgonParameters, isSupportedHash } from './hashes.ts'
 
 export interface DecoyOptions {
@@ -25,10 +26,8 @@ interface Share {
   end: number
 }
 
-const renewedAfterMs = 600_000
-/** Few hashes are quickly looked through, and change quickly: by an import for example. */
-const few = 1000
-const fewRenewedAfterMs = 60_000
+/** An import changes the kinds within minutes. Looking takes a few milliseconds, however many hashes there are. */
+const renewedAfterMs = 60_000
 
 export function createDecoys({ key, argon, sample, log }: DecoyOptions) {
   let shares: Share[] = [{ decoy: blankOf(argon), end: 1 }]
@@ -37,9 +36,8 @@ export function createDecoys({ key, argon, sample, log }: DecoyOptions) {
   async function renew(): Promise<void> {
     renewAt = Date.now() + renewedAfterMs
     try {
-      const hashes = (await sample()).filter(isSupportedHash)
+      const hashes = (await withoutTimeLimit(sample)).filter(isSupportedHash)
       if (hashes.length > 0) shares = sharesOf(hashes)
-      if (hashes.length < few) renewAt = Date.now() + fewRenewedAfterMs
     } catch (error) {
       log.warn({ err: error }, 'which kinds of password hashes are stored could not be looked up')
     }

@@ -56,12 +56,28 @@ export function createRedisCounter({ url, prefix, onChange }: SharedCounterOptio
         return hits
       } catch (error) {
         resumeAt = now + pauseMs
-        change(false, error instanceof Error ? error : new Error(String(error)))
+        change(false, asError(error))
         return undefined
       }
     },
+    /** Asks it: a replica that nobody comes to would not notice otherwise. */
+    async isUp(): Promise<boolean> {
+      try {
+        await redis.ping()
+        change(true)
+        return true
+      } catch (error) {
+        change(false, asError(error))
+        return false
+      }
+    },
+
     close: () => redis.disconnect(),
   }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 function toHits(answer: unknown): Hits {

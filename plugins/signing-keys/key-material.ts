@@ -101,9 +101,8 @@ async function importSecret(jwk: JWK): Promise<Key> {
   return secretKey(Buffer.from(jwk.k ?? '', 'base64url'), await keyId(jwk))
 }
 
-/** A secret shared with whoever else makes tokens; HMAC with SHA-256, never anything else. */
+/** A secret shared with whoever else makes tokens; HMAC with SHA-256, never anything else. The configuration says how long. */
 export async function secretKey(secret: Uint8Array, kid: string | undefined): Promise<Key> {
-  if (secret.length < 32) throw refused('a secret has to hold at least 32 bytes (RFC 7518 §3.2)')
   const key = await crypto.subtle.importKey(
     'raw',
     Uint8Array.from(secret),

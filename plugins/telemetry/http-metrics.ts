@@ -12,17 +12,20 @@ export function addHttpMetrics(house: House<'addHook'>, meter: Meter): void {
     unit: 's',
     advice: { explicitBucketBoundaries: boundaries },
   })
-  const active = meter.createUpDownCounter('http.server.active_requests', {
-    description: 'Requests being answered',
-    unit: '{request}',
-  })
+  let active = 0
+  meter
+    .createObservableUpDownCounter('http.server.active_requests', {
+      description: 'Requests being answered',
+      unit: '{request}',
+    })
+    .addCallback((result) => result.observe(active))
   house.addHook('onRequest', (_request, _reply, done) => {
-    active.add(1)
+    active += 1
     done()
   })
   const attributesOf = rememberAttributes()
   house.addHook('onResponse', (request, reply, done) => {
-    active.add(-1)
+    active -= 1
     const { method, routeOptions } = request
     duration.record(
       reply.elapsedTime / 1000,

@@ -1,58 +1,88 @@
-/** One server span a request, by @fastify/otel, around all that is done for it. */
+/**
+ * One server span a request, around all that is done for it. A request that the sampler leaves out costs one decision:
+ * no context is entered for it, so that nothing further in looks for a span of it.
+ */
+import { createHash } from 'node:crypto'
+
 import type * as Otel from '@opentelemetry/api'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { House } from '../define-plugin.ts'
 import { routePattern } from './http-route.ts'
 
-type SpanHouse = House<'addHook' | 'register'>
+export function addHttpSpans(house: House<'addHook'>, api: typeof Otel, tracer: Otel.Tracer): void {
+  const { context, propagation, ROOT_CONTEXT, trace } = api
+  const headersOfTraces = propagation.fields()
+  const contexts = new WeakMap<FastifyRequest, Otel.Context>()
+  const optionsOf = rememberOptions(api)
 
-export async function addHttpSpans(house: SpanHouse, { context, SpanStatusCode }: typeof Otel) {
-  const { FastifyOtelInstrumentation } = await import('@fastify/otel')
-  const instrumentation = new FastifyOtelInstrumentation({
-    // A span for every hook would cost more than most requests do.
-    instrumentHooks: false,
-    instrumentHandler: false,
-    recordExceptions: false,
-    requestHook(span, request) {
-      // Of a request that is not sampled, nothing is written down.
-      if (!span.isRecording()) return
-      describe(span, request)
-      withoutMessages(span)
-    },
+  house.addHook('onRequest', (request, reply, done) => {
+    const { name, options } = optionsOf(request.method, request.routeOptions.url)
+    const isContinued = headersOfTraces.some((name) => request.headers[name] !== undefined)
+    const parent = isContinued ? propagation.extract(ROOT_CONTEXT, request.headers) : ROOT_CONTEXT
+    const span = tracer.startSpan(name, options, parent)
+    if (!span.isRecording()) return done()
+    describe(span, request)
+    reply.raw.once('close', () => end(span, reply, api))
+    const inside = trace.setSpan(parent, span)
+    contexts.set(request, inside)
+    context.with(inside, done)
   })
-  await house.register(instrumentation.plugin())
 
   // The body's last bytes arrive in the context of the connection, not of the request.
   house.addHook('preValidation', (request, _reply, done) => {
-    context.with(request.opentelemetry().context ?? context.active(), done)
-  })
-
-  house.addHook('onSend', (request, reply, _payload, done) => {
-    const { span } = request.opentelemetry()
-    span?.setAttribute('http.status_code', reply.statusCode)
-    if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR })
-    done()
+    const inside = contexts.get(request)
+    if (inside) context.with(inside, done)
+    else done()
   })
 }
 
-/** Neither path nor query as they were sent: both can hold tokens and addresses. */
-function describe(span: Otel.Span, { id, method, routeOptions, params }: FastifyRequest): void {
-  const route = routePattern(routeOptions.url)
-  span.updateName(route ? `${method} ${route}` : method)
-  span.setAttributes({ 'http.method': method, 'auth.request_id': id, 'url.path': route ?? '' })
-  if (!route) return
-  span.setAttribute('http.route', route)
-  for (const [key, value] of Object.entries(params ?? {})) {
-    span.setAttribute(`http.route.params.${key}`, String(value))
+interface RouteSpan {
+  name: string
+  options: Otel.SpanOptions
+}
+
+/** Made once for each method and route. Neither path nor query as they were sent: both can hold tokens and addresses. */
+function rememberOptions({ SpanKind }: typeof Otel) {
+  const known = new Map<string, RouteSpan>()
+  return (method: string, url: string | undefined): RouteSpan => {
+    const key = `${method} ${url}`
+    const found = known.get(key)
+    if (found) return found
+    const route = routePattern(url)
+    const attributes = {
+      'http.method': method,
+      'http.request.method': method,
+      'url.path': route ?? '',
+      ...(route && { 'http.route': route }),
+    }
+    const name = route ? `${method} ${route}` : method
+    const made = { name, options: { kind: SpanKind.SERVER, attributes } }
+    known.set(key, made)
+    return made
   }
 }
 
-/**
- * The library marks every refusal as an error with its text, which can name an address; a refused request is no
- * error of the server (OpenTelemetry semantic conventions, HTTP spans), so only a bare status is kept.
- */
-function withoutMessages(span: Otel.Span): void {
-  const setStatus = span.setStatus.bind(span)
-  span.setStatus = (status) => (status.message === undefined ? setStatus(status) : span)
+function describe(span: Otel.Span, { id, params, context }: FastifyRequest): void {
+  span.setAttribute('auth.request_id', id)
+  for (const [key, value] of Object.entries(params ?? {})) {
+    span.setAttribute(`http.route.params.${key}`, fingerprint(String(value)))
+  }
+  const { traceId, spanId } = span.spanContext()
+  if (context) Object.assign(context.logFields, { trace_id: traceId, span_id: spanId })
+}
+
+/** The same for the same value: requests about one person are found without the trace naming anybody. */
+function fingerprint(value: string): string {
+  return createHash('sha256').update(value).digest('hex').slice(0, 16)
+}
+
+/** A refused request is no error of the server (OpenTelemetry semantic conventions, HTTP spans). */
+function end(span: Otel.Span, { statusCode }: FastifyReply, { SpanStatusCode }: typeof Otel): void {
+  span.setAttributes({ 'http.response.status_code': statusCode, 'http.status_code': statusCode })
+  if (statusCode >= 500) {
+    span.setAttribute('error.type', String(statusCode))
+    span.setStatus({ code: SpanStatusCode.ERROR })
+  }
+  span.end()
 }

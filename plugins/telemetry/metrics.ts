@@ -1,12 +1,16 @@
-/** The server's own counters and gauges (instruments.ts). Switched off, each call is an empty function. */
-import type { Meter } from '@opentelemetry/api'
+/** The server's own counters, histograms and gauges (instruments.ts). Switched off, each call is an empty function. */
+import type { Histogram, Meter, ObservableResult } from '@opentelemetry/api'
 import {
   type CounterLabels,
   type CounterName,
   counters,
   type GaugeName,
   gauges,
+  type HistogramLabels,
+  type HistogramName,
+  histograms,
   type Reading,
+  readCounters,
 } from './instruments.ts'
 
 export interface Metrics {
@@ -16,30 +20,53 @@ export interface Metrics {
   /** Adds one. */
   count<N extends CounterName>(name: N, labels: CounterLabels<N>): void
 
+  /** Adds how long something took, in seconds. */
+  record<N extends HistogramName>(name: N, seconds: number, labels: HistogramLabels<N>): void
+
   /** Says how a gauge is read; at most once a name. A reading that fails leaves its gauge out. */
   gauge<N extends GaugeName>(name: N, read: () => Reading<N>[] | Promise<Reading<N>[]>): void
 }
 
 /** Without a meter, nothing is counted. While the server closes, gauges are left out: what they read is closing too. */
 export function createMetrics(meter: Meter | undefined, isClosing = () => false): Metrics {
-  if (meter === undefined) return { enabled: false, count() {}, gauge() {} }
-  const made = new Map(
-    Object.entries(counters).map(([name, { description }]) => [
-      name,
-      meter.createCounter(name, { description }),
-    ]),
-  )
+  if (meter === undefined) return { enabled: false, count() {}, record() {}, gauge() {} }
+  const counted = makeCounters(meter)
+  const recorded = makeHistograms(meter)
   return {
     enabled: true,
     count(name, labels) {
-      made.get(name)?.add(1, labels)
+      counted.get(name)?.add(1, labels)
+    },
+    record(name, seconds, labels) {
+      recorded.get(name)?.record(seconds, labels)
     },
     gauge(name, read) {
-      const instrument = meter.createObservableGauge(name, gauges[name])
-      instrument.addCallback(async (result) => {
+      observable(meter, name).addCallback(async (result: ObservableResult) => {
         if (isClosing()) return
         for (const { value, labels } of await read()) result.observe(value, labels)
       })
     },
   }
+}
+
+function makeCounters(meter: Meter) {
+  const made = Object.entries(counters).map(([name, { description, ...more }]) => {
+    const counter = meter.createCounter(name, { description })
+    for (const labels of 'from0' in more ? more.from0 : []) counter.add(0, labels)
+    return [name, counter] as const
+  })
+  return new Map(made)
+}
+
+function makeHistograms(meter: Meter): Map<string, Histogram> {
+  const made = Object.entries(histograms).map(([name, { description, boundaries }]) => {
+    const advice = { explicitBucketBoundaries: [...boundaries] }
+    return [name, meter.createHistogram(name, { description, unit: 's', advice })] as const
+  })
+  return new Map(made)
+}
+
+function observable(meter: Meter, name: GaugeName) {
+  if (name === 'process.cpu.time') return meter.createObservableCounter(name, readCounters[name])
+  return meter.createObservableGauge(name, gauges[name])
 }

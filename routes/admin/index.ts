@@ -1,6 +1,7 @@
 /** For tokens with an admin role. The token is read before anything else of a request, its body included. */
 import type { FastifyPluginAsync } from 'fastify'
 
+import { registerAll } from '../../plugins/register-all.ts'
 import audit from './audit.ts'
 import events from './events.ts'
 import generateLink from './generate-link/index.ts'
@@ -30,28 +31,30 @@ const admins: FastifyPluginAsync = async (fastify) => {
   fastify.addHook('onRequest', bearerAuth.requireAdmin)
   fastify.addHook('onRoute', openapi.needsBearer)
 
-  await fastify.register(sessions)
-  await fastify.register(keys)
-  await fastify.register(list)
-  await fastify.register(create)
-  await fastify.register(record)
-  await fastify.register(resendInvitation)
-  await fastify.register(mails)
-  await fastify.register(factors)
-  await fastify.register(factor)
-  await fastify.register(passkeys)
-  await fastify.register(recoveryCodes)
-  await fastify.register(impersonate)
-  await fastify.register(generateLink)
-  await fastify.register(audit)
-  await fastify.register(events)
-  await fastify.register(webhooks)
-  await fastify.register(webhook)
-  await fastify.register(webhookDeliveries)
-  await fastify.register(rotateWebhookSecret)
-  await fastify.register(testWebhook)
-  await fastify.register(replayWebhook)
-  await fastify.register(oauth)
+  await registerAll(fastify, {
+    sessions,
+    keys,
+    list,
+    create,
+    record,
+    resendInvitation,
+    mails,
+    factors,
+    factor,
+    passkeys,
+    recoveryCodes,
+    impersonate,
+    generateLink,
+    audit,
+    events,
+    webhooks,
+    webhook,
+    webhookDeliveries,
+    rotateWebhookSecret,
+    testWebhook,
+    replayWebhook,
+    oauth,
+  })
 }
 
 /** Two more roles may invite, and do nothing else. */
@@ -60,12 +63,11 @@ const inviters: FastifyPluginAsync = async (fastify) => {
   fastify.addHook('onRequest', bearerAuth.requireInviter)
   fastify.addHook('onRoute', openapi.needsBearer)
 
-  await fastify.register(invite)
+  await registerAll(fastify, { invite })
 }
 
 const admin: FastifyPluginAsync = async (fastify) => {
-  await fastify.register(inviters)
-  await fastify.register(admins)
+  await registerAll(fastify, { inviters, admins })
 }
 
 export default admin

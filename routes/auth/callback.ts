@@ -15,19 +15,25 @@ const described = {
   response: { 302: NoBody, 303: NoBody, ...ErrorResponses },
 }
 
+const policy = { signIn: () => 'oauth' }
+
 const callback: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, config, db, apiErrors, flows, identities } = fastify
   const { oauthProviders, otp, redirects, sessions } = fastify
 
   fastify.get(
     '/callback',
-    { schema: { summary: 'Where providers send the browser back to', ...described } },
+    {
+      config: policy,
+      schema: { summary: 'Where providers send the browser back to', ...described },
+    },
     (request, reply) => comeBack(request, reply, firstValues(request.query)),
   )
 
   fastify.post(
     '/callback',
     {
+      config: policy,
       schema: {
         summary: 'The same for providers that post a form (Apple)',
         body: ManyQuery,

@@ -1,8 +1,10 @@
 /** Signing up and in: open to everybody, within the limits and captchas that each route states. */
 import type { FastifyPluginAsync } from 'fastify'
 
+import { registerAll } from '../../plugins/register-all.ts'
 import authorize from './authorize.ts'
 import callback from './callback.ts'
+import endSession from './end-session.ts'
 import magiclink from './magiclink.ts'
 import otp from './otp/index.ts'
 import passkeys from './passkeys.ts'
@@ -14,17 +16,20 @@ import token from './token/index.ts'
 import verify from './verify/index.ts'
 
 const auth: FastifyPluginAsync = async (fastify) => {
-  await fastify.register(signup)
-  await fastify.register(otp)
-  await fastify.register(magiclink)
-  await fastify.register(recover)
-  await fastify.register(resend)
-  await fastify.register(verify)
-  await fastify.register(token)
-  await fastify.register(passkeys)
-  await fastify.register(authorize)
-  await fastify.register(callback)
-  await fastify.register(switchedOff)
+  await registerAll(fastify, {
+    signup,
+    otp,
+    magiclink,
+    recover,
+    resend,
+    verify,
+    token,
+    passkeys,
+    authorize,
+    callback,
+    endSession,
+    switchedOff,
+  })
 }
 
 export default auth

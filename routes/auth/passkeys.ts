@@ -33,6 +33,7 @@ const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
     '/passkeys/authentication/verify',
     {
       onRequest: passkeys.requireEnabled,
+      config: { signIn: () => 'passkey' },
       schema: {
         summary: 'Sign in with a passkey',
         description: 'A challenge is good for one try.',

@@ -7,6 +7,7 @@ const refusals: readonly [path: string, refuse: () => ApiError][] = [
   ['/sso', samlProviderDisabled],
   ['/sso/*', samlProviderDisabled],
   ['/oauth/*', () => featureDisabled('The OAuth server is disabled')],
+  ['/scim/*', () => featureDisabled('SCIM is not part of this server')],
 ]
 
 const switchedOff: FastifyPluginAsync = async (fastify) => {

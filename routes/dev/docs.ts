@@ -1,4 +1,6 @@
 /** The API reference to read and to try. Its packages are loaded by this: production does without them. */
+import { readFile } from 'node:fs/promises'
+
 import type { FastifyInstance } from 'fastify'
 
 /** Its styles are inline; nothing comes from anywhere else. */
@@ -19,9 +21,32 @@ async function docs(fastify: FastifyInstance) {
     staticCSP: contentSecurityPolicy,
     transformSpecification: () => document,
     transformSpecificationClone: false,
-    uiConfig: { layout: 'BaseLayout', defaultModelsExpandDepth: 0, persistAuthorization: true },
-    theme: { title: 'Postern API' },
+    uiConfig: {
+      ...{ layout: 'BaseLayout', defaultModelsExpandDepth: 0, persistAuthorization: true },
+      plugins: [plainPaths],
+    },
+    theme: {
+      title: 'Postern API',
+      css: [{ filename: 'docs.css', content: await asset('docs.css') }],
+      js: [{ filename: 'docs.js', content: await asset('docs.js') }],
+    },
   })
+}
+
+/** Runs in the page: a path is no link inside a button, which no screen reader could tell apart. */
+function plainPaths() {
+  return {
+    wrapComponents: {
+      DeepLink:
+        () =>
+        ({ text }: { text: unknown }) =>
+          text,
+    },
+  }
+}
+
+function asset(name: string): Promise<string> {
+  return readFile(new URL(`assets/${name}`, import.meta.url), 'utf8')
 }
 
 export default docs

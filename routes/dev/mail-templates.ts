@@ -52,7 +52,7 @@ ${previews.map(({ kind }) => `<li><a href="#${kind}">${words(kind)}</a></li>`).j
 </ul></nav>
 <main>
 <p class="note">${choice.available.map((tag) => languageLink(tag, choice)).join(' ')}</p>
-<p class="note">Rendered just now with your subjects and templates (AUTH_MAILER_SUBJECTS_*, AUTH_MAILER_TEMPLATES_*) and made-up data. Where a template is missing or broken the built-in one is shown, as it would be sent; the log says why.</p>
+<p class="note">Rendered just now with your subjects and templates (AUTH_MAILER_SUBJECTS_*, AUTH_MAILER_TEMPLATES_*, AUTH_TEMPLATES_DIR) and made-up data. In development nothing is kept: save a template and load this page again. Where one is missing or broken the built-in one is shown, as it would be sent, and why stands above it.</p>
 ${previews.map(section).join('\n')}
 </main>
 </div>
@@ -66,10 +66,11 @@ function languageLink(tag: string, choice: Choice): string {
   return `<a href="?locale=${tag}"${current}>${tag}</a>`
 }
 
-function section({ kind, subject, html, text }: Preview): string {
+function section({ kind, subject, html, text, problems }: Preview): string {
   return `<section id="${kind}">
 <h2>${words(kind)} <code>${kind}</code></h2>
 <p class="subject">${escapeHtml(subject)}</p>
+${problems.map((problem) => `<p class="problem">${escapeHtml(problem)}</p>`).join('\n')}
 <iframe class="mail" title="${words(kind)}" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(html)}"></iframe>
 <details><summary>Plain text</summary><pre class="text">${escapeHtml(text)}</pre></details>
 </section>`

@@ -4,6 +4,7 @@
  */
 import type { FastifyPluginAsync } from 'fastify'
 
+import { registerAll } from '../../plugins/register-all.ts'
 import challenge from './factors/challenge.ts'
 import enrol from './factors/enrol.ts'
 import unenrol from './factors/unenrol.ts'
@@ -15,6 +16,7 @@ import passkey from './passkeys/passkey.ts'
 import registration from './passkeys/registration.ts'
 import reauthenticate from './reauthenticate.ts'
 import recoveryCodes from './recovery-codes.ts'
+import recoveryCodesOfSdk from './recovery-codes-of-sdk.ts'
 import sessions from './sessions.ts'
 import user from './user/index.ts'
 
@@ -24,19 +26,22 @@ const userGroup: FastifyPluginAsync = async (fastify) => {
   fastify.addHook('preParsing', bearerAuth.requireFactor)
   fastify.addHook('onRoute', openapi.needsBearer)
 
-  await fastify.register(user)
-  await fastify.register(reauthenticate)
-  await fastify.register(identities)
-  await fastify.register(logout)
-  await fastify.register(sessions)
-  await fastify.register(enrol)
-  await fastify.register(challenge)
-  await fastify.register(verify)
-  await fastify.register(unenrol)
-  await fastify.register(recoveryCodes)
-  await fastify.register(registration)
-  await fastify.register(list)
-  await fastify.register(passkey)
+  await registerAll(fastify, {
+    user,
+    reauthenticate,
+    identities,
+    logout,
+    sessions,
+    enrol,
+    challenge,
+    verify,
+    unenrol,
+    recoveryCodes,
+    recoveryCodesOfSdk,
+    registration,
+    list,
+    passkey,
+  })
 }
 
 export default userGroup

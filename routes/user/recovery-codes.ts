@@ -12,7 +12,7 @@ const Codes = Type.Object({ codes: Type.Array(Type.String()) }, { title: 'Recove
 const Body = Type.Object({ code: Type.Optional(Type.String()) })
 
 const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, rateLimits, recoveryCodes: codes, sessions } = fastify
+  const { bearerAuth, db, rateLimits, recoveryCodes: codes } = fastify
   const path = '/factors/recovery_codes'
 
   fastify.get(
@@ -54,36 +54,42 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
-    `${path}/verify`,
-    {
-      config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
-      schema: {
-        summary: 'Use a recovery code in the place of a second factor',
-        description:
-          'The code is spent. The session goes on at aal2, with new tokens; other sessions of the person that are below aal2 end.',
-        tags: ['mfa'],
-        body: Body,
-        response: { 200: Session, ...ErrorResponses },
+  // The client SDK spells the path with a hyphen (recovery-codes-of-sdk.ts).
+  for (const written of [path, '/factors/recovery-codes']) {
+    fastify.post(
+      `${written}/verify`,
+      {
+        config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
+        schema: {
+          summary: 'Use a recovery code in the place of a second factor',
+          description:
+            'The code is spent. The session goes on at aal2, with new tokens; other sessions of the person that are below aal2 end.',
+          tags: ['mfa'],
+          body: Body,
+          response: { 200: Session, ...ErrorResponses },
+        },
       },
-    },
-    async (request) => {
-      const now = new Date()
-      const member = bearerAuth.memberOf(request)
-      const { code } = request.body
-      if (!code) throw validationFailed('Code needs to be non-empty')
-      const attempt = await codes.gate(db, member.user.id, now)
-      const at = { ip: request.clientIp, now }
-      const use = () =>
-        db.transaction().execute(async (trx) => {
-          const held = await bearerAuth.holdMember(trx, member, now)
-          return codes.spend(trx, held, code, at)
-        })
-      const raised = await attempt.check(db, use, (outcome) => outcome !== undefined)
-      if (!raised) throw mfaVerificationFailed('The recovery code is wrong or was used before')
-      return sessions.answer(raised, now)
-    },
-  )
+      async (request) => {
+        const now = new Date()
+        const member = bearerAuth.memberOf(request)
+        const { code } = request.body
+        if (!code) throw validationFailed('Code needs to be non-empty')
+        const attempt = await codes.gate(db, member.user.id, now)
+        const at = { ip: request.clientIp, now }
+        const use = async () => {
+          const approved = await codes.approve(db, member, code, at)
+          if (!approved) return undefined
+          return db.transaction().execute(async (trx) => {
+            const held = await bearerAuth.holdMember(trx, member, now)
+            return codes.spend(trx, held, approved, at)
+          })
+        }
+        const raised = await attempt.check(db, use, (outcome) => outcome !== undefined)
+        if (!raised) throw mfaVerificationFailed('The recovery code is wrong or was used before')
+        return raised
+      },
+    )
+  }
 }
 
 export default recoveryCodes

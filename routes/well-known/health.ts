@@ -13,6 +13,8 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/health',
     {
+      // Balancers and uptime checks like to ask without a body.
+      exposeHeadRoute: true,
       schema: {
         summary: 'Tell that the process answers; touches nothing else',
         tags: ['operations'],

@@ -16,6 +16,8 @@ const ready: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/ready',
     {
+      // Balancers and uptime checks like to ask without a body.
+      exposeHeadRoute: true,
       schema: {
         summary: 'Tell whether requests should be sent here; for load balancers',
         tags: ['operations'],

@@ -42,7 +42,7 @@ function partsOf(version: string): number[] {
 /** One sentence for each promise that is broken. */
 export function brokenPromises(before: Release, after: Release): string[] {
   const change = changeBetween(before.version, after.version)
-  const migrations = changedMigrations(before, after)
+  const migrations = [...changedMigrations(before, after), ...earlyContractions(before, after)]
   if (change === 'major') return migrations
   const more =
     change === 'patch' ? [...changedDefaults(before, after), ...losses(before, after)] : []
@@ -65,6 +65,23 @@ function changedMigrations(before: Release, after: Release): string[] {
       ? []
       : [`The migration ${name} has changed: it has run already. Add another.`]
   })
+}
+
+/** Expand, then contract a release later: replicas of the last release serve the new schema while they are replaced. */
+function earlyContractions(before: Release, after: Release): string[] {
+  return addedMigrations(before, after).flatMap(([name, text]) => {
+    if (!destructive.test(text)) return []
+    const floor = /serveFrom\(\w+, '([^']+)'\)/.exec(text)?.[1]
+    return floor !== undefined && before.migrations.has(floor)
+      ? []
+      : [
+          `The migration ${name} takes something away: it has to say by serveFrom which migration of ${before.version} stopped needing it.`,
+        ]
+  })
+}
+
+function addedMigrations(before: Release, after: Release): [name: string, text: string][] {
+  return [...after.migrations].filter(([name]) => !before.migrations.has(name))
 }
 
 function lostOperations(before: Release, after: Release): string[] {
@@ -101,8 +118,7 @@ function changedDefaults(before: Release, after: Release): string[] {
 }
 
 function losses(before: Release, after: Release): string[] {
-  const added = [...after.migrations].filter(([name]) => !before.migrations.has(name))
-  return added
+  return addedMigrations(before, after)
     .filter(([, text]) => destructive.test(text))
     .map(([name]) => `The migration ${name} takes something away: that is for a minor version.`)
 }

@@ -43,6 +43,10 @@ const doors: Record<string, Door> = {
     only: ['cli/users/batch.ts'],
     functions: { 'bulk-users.ts': ['insertBulkUsers'] },
   },
+  'a person who signs in at once is inserted by sessions.openNewcomer': {
+    only: ['plugins/accounts/sessions/newcomer.ts'],
+    functions: { 'session-open.ts': ['insertNewcomer'] },
+  },
   'a session is opened by sessions.open': {
     only: ['plugins/accounts/sessions/open.ts'],
     functions: { 'session-open.ts': ['insertSession'] },

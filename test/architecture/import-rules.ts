@@ -57,6 +57,11 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
     why: 'it makes plugins and is none',
   },
   {
+    from: /^routes\/[^/]+\/index\.ts$/,
+    to: 'plugins/register-all.ts',
+    why: 'it registers plugins and is none',
+  },
+  {
     from: /^plugins\/accounts\/webhooks\/signature\.ts$/,
     to: 'plugins/hooks/signature.ts',
     why: 'hooks and webhooks are signed alike',

@@ -19,16 +19,21 @@ const entries = [
     'token',
     'mail',
     'users',
+    'providers',
     'mail-preview',
     'config-docs',
     'openapi',
     'takeover',
+    'doctor',
+    'backup',
+    'restore',
   ].map((name) => `cli/${name}.ts`),
 ]
 
 /** Loaded when it is asked for, and asked for in dev mode alone. */
 const onlyInDevelopment = [
   'routes/dev/docs.ts: @fastify/swagger-ui',
+  'routes/dev/guide/render.ts: marked',
   'plugins/dev-oidc/openid-provider.ts: oidc-provider',
 ]
 

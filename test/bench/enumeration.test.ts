@@ -13,7 +13,7 @@ const people = 40
 suite('enumeration', () => {
   test('a server that treats all alike gives nothing away in text', async (t) => {
     const { target } = await fakeServer(t)
-    const findings = await enumerate(target, questionOf('sign-in'), await crowdOf(target))
+    const findings = await enumerate(target, questionOf('verify'), await crowdOf(target))
     assert.deepEqual(
       findings.map(({ kind, tells, statuses }) => [kind, tells, statuses]),
       [
@@ -22,6 +22,17 @@ suite('enumeration', () => {
         ['phone-only', [], [200]],
       ],
     )
+  })
+
+  test('who is asked for a password is compared with everybody, for strangers are as different', async (t) => {
+    const { target } = await fakeServer(t, { leak: { sent: true } })
+    const [finding, ...others] = await enumerate(
+      target,
+      questionOf('sign-in'),
+      await crowdOf(target),
+    )
+    assert.deepEqual([finding?.kind, finding?.alike, others], ['everybody', false, []])
+    assert.match(finding?.tells[0] ?? '', /^known: 200 .*"sent":true/)
   })
 
   test('three milliseconds more for known addresses are seen, and none are not', () => {

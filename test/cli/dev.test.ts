@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { suite, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
 
+import { startCli } from '../support/cli-process.ts'
 import { cloneDatabase } from '../support/database.ts'
 import {
   isListening,
@@ -21,6 +22,10 @@ interface Message {
   code: string
 }
 
+interface Settings {
+  passkeys_enabled: boolean
+}
+
 type Dev = Awaited<ReturnType<typeof startDev>>
 
 const isRoot = process.getuid?.() === 0
@@ -36,9 +41,19 @@ suite('npm run dev', { concurrency: 2 }, () => {
     const [mail] = await messages(first.url)
     assert.equal(mail?.to, 'ann@example.com')
     const confirmed = await fetch(mail?.links[0] ?? '', { redirect: 'manual' })
-    assert.match(confirmed.headers.get('location') ?? '', /^http:\/\/127\.0\.0\.1:3000\/?#access_t/)
+    assert.match(
+      confirmed.headers.get('location') ?? '',
+      /^http:\/\/127\.0\.0\.1:\d+\/dev\/signed-in#access_t/,
+    )
     assert.equal(statSync(join(folder, '.data', 'secrets.json')).mode & 0o777, 0o600)
+    const users = await command(t, folder, 'users', 'export')
+    assert.match(users.out, /"email":"ann@example\.com"/)
+    assert.equal((await getJson<Settings>(`${first.url}/settings`)).passkeys_enabled, true)
+    const token = (await command(t, folder, 'token', '--role', 'service_role')).out.trim()
+    const asked = await fetch(`${first.url}/admin/users`, { headers: bearer(token) })
+    assert.equal(asked.status, 200)
     await stopsEverything(first, folder, 'SIGINT')
+    assert.match((await command(t, folder, 'keys', 'list')).err, /start npm run dev in this folder/)
 
     const second = await startDev(t, folder)
     const again = await second.started
@@ -46,7 +61,8 @@ suite('npm run dev', { concurrency: 2 }, () => {
     // Under a second on an idle machine; this one runs other tests meanwhile.
     assert.ok(secondsIn(again) < 15, again)
     assert.deepEqual(tokensIn(again), tokensIn(welcome))
-    const headers = { authorization: `Bearer ${tokensIn(again)[1]}` }
+    assert.deepEqual(await messages(second.url), [mail])
+    const headers = bearer(tokensIn(again)[1] ?? '')
     const people = await getJson<{ users: { email: string }[] }>(
       `${second.url}/admin/users`,
       headers,
@@ -67,6 +83,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     const { url, started } = await startDev(t, folder, {
       env: {
         DATABASE_URL: (await cloneDatabase(t)).url,
+        AUTH_DEV_ALLOW_DATABASE_URL: 'true',
         AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'false',
       },
     })
@@ -114,7 +131,11 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(await isListening(postgresPort(folder)), false)
   })
 
-  const elsewhere = { DATABASE_URL: 'postgres://a@127.0.0.1:1/a' }
+  const elsewhere = {
+    DATABASE_URL: 'postgres://a@127.0.0.1:1/a',
+    AUTH_DEV_ALLOW_DATABASE_URL: 'true',
+  }
+  const loud = /^DEVELOPMENT MODE ON THE DATABASE a on 127\.0\.0\.1:1: .*\n/
   const unusable: [string, (folder: string) => void, RegExp, Record<string, string>?][] = [
     [
       'a folder that cannot be written',
@@ -127,14 +148,26 @@ suite('npm run dev', { concurrency: 2 }, () => {
         mkdirSync(join(folder, '.data'))
         writeFileSync(join(folder, '.data', 'secrets.json'), '{')
       },
-      /^.*secrets\.json is damaged: .*\n$/,
+      /secrets\.json is damaged: .*\n$/,
       elsewhere,
     ],
     [
       'a wrong configuration',
       (folder) => writeFileSync(join(folder, '.env'), 'AUTH_JWT_EXP=soon\nAUTH_SITE_URL=x\n'),
-      /^The configuration has 2 mistakes:\n {2}AUTH_.*\n {2}AUTH_.*\n$/,
+      /The configuration has 2 mistakes:\n {2}AUTH_.*\n {2}AUTH_.*\ndocs\/configuration\.md explains .*\n$/,
       elsewhere,
+    ],
+    [
+      'a port that is none',
+      () => {},
+      /The configuration has one mistake:\n {2}PORT is "abc"; .*\ndocs\/configuration\.md explains .*\n$/,
+      { ...elsewhere, PORT: 'abc' },
+    ],
+    [
+      'a database of production',
+      (folder) =>
+        writeFileSync(join(folder, '.env'), 'DATABASE_URL=postgres://a:secret@db.example/people\n'),
+      /^DATABASE_URL is set, in the environment or in \.env, to the database people on db\.example\.\n.*--database-url URL\n.*AUTH_DEV_ALLOW_DATABASE_URL=true\n/s,
     ],
   ]
   for (const [what, make, expected, env = {}] of unusable) {
@@ -145,6 +178,8 @@ suite('npm run dev', { concurrency: 2 }, () => {
       const { code, output } = await ended
       assert.equal(code, 1)
       assert.match(output, expected)
+      if (env === elsewhere) assert.match(output, loud)
+      assert.doesNotMatch(output, /secret@/)
     })
   }
 
@@ -188,6 +223,17 @@ async function stopsEverything(dev: Dev, folder: string, signal: NodeJS.Signals)
 
   assert.equal((await dev.ended).code, 0)
   assert.equal(await isListening(postgresPort(folder)), false)
+}
+
+/** What a command writes that is called beside the server. */
+async function command(t: TestContext, cwd: string, ...args: string[]) {
+  const { written, ended } = startCli(t, args, { cwd })
+  await ended
+  return written
+}
+
+function bearer(token: string) {
+  return { authorization: `Bearer ${token}` }
 }
 
 function post(url: string, body: object): Promise<Response> {

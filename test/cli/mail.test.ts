@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { suite, type TestContext, test } from 'node:test'
 
+import type { SMTPServerOptions } from 'smtp-server'
+
 import { run } from '../../cli/mail.ts'
+import { startSmtp } from '../mail/smtp.ts'
 import { startCli } from '../support/cli-process.ts'
 import { callCommand } from '../support/command-call.ts'
 import { build } from '../support/server.ts'
@@ -68,6 +71,126 @@ suite('mail command', () => {
   })
 })
 
+suite('mail test', () => {
+  const secret = 'a secret of the mail server'
+
+  /** A mail server that wants a password, and the command set up for it. */
+  async function withSmtp(t: TestContext, options: SMTPServerOptions = {}) {
+    const smtp = await startSmtp(t, {
+      authMethods: ['PLAIN', 'LOGIN', 'CRAM-MD5'],
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ method, username, password, validatePassword }, _session, done) => {
+        const isTheirs = method === 'CRAM-MD5' ? validatePassword(secret) : password === secret
+        done(null, isTheirs ? { user: username ?? '' } : {})
+      },
+      ...options,
+    })
+    const settings = {
+      AUTH_SITE_URL: 'http://app.example',
+      AUTH_API_EXTERNAL_URL: 'http://auth.example',
+      AUTH_DB_DRIVER: 'postgres',
+      AUTH_JWT_SECRET: randomUUID(),
+      // Nobody listens there: the command needs no database.
+      DATABASE_URL: 'postgres://127.0.0.1:1/none',
+      AUTH_SMTP_HOST: '127.0.0.1',
+      AUTH_SMTP_PORT: String(smtp.port),
+      AUTH_SMTP_ADMIN_EMAIL: 'no-reply@example.com',
+      AUTH_SMTP_USER: 'postern',
+      AUTH_SMTP_PASS: secret,
+      AUTH_MAILER_SUBJECTS_RECOVERY: 'A new password for {{ .Email }}',
+    }
+    const command = (args: string[], more: Record<string, string> = {}) =>
+      callCommand(run, ['test', ...args], { ...settings, ...more })
+    return { ...smtp, command }
+  }
+
+  for (const method of ['PLAIN', 'LOGIN', 'CRAM-MD5']) {
+    test(`sends one as configured and shows the conversation, signed in by ${method}, without the password`, async (t) => {
+      const { mails, command } = await withSmtp(t, { authMethods: [method] })
+      const { stdout, stderr, code } = await command(['recovery', 'ada@example.org'])
+
+      assert.equal(code, 0, stderr)
+      const [mail] = mails
+      assert.deepEqual(mail?.recipients, ['ada@example.org'])
+      assert.equal(mail?.parsed.subject, 'A new password for ada@example.org')
+      assert.match(mail?.parsed.text ?? '', /http:\/\/auth\.example\/verify\?token=/)
+      const said = [
+        /^Subject: A new password for ada@example\.org$/m,
+        /^S: 220 /m,
+        /^C: EHLO auth\.example$/m,
+        new RegExp(`^C: AUTH ${method}`, 'm'),
+        /^S: 235 /m,
+        /^C: MAIL FROM:<no-reply@example\.com>/m,
+        /^C: RCPT TO:<ada@example\.org>/m,
+        /^C: DATA$/m,
+        /^The mail server took it/m,
+      ]
+      let from = 0
+      for (const line of said) {
+        const at = stdout.slice(from).search(line)
+        assert.ok(at >= 0, `${line} is not in\n${stdout}`)
+        from += at + 1
+      }
+      const digest = /C: (\S{40,})/.exec(stdout)?.[1] ?? ''
+      const forms = [secret, Buffer.from(secret).toString('base64')]
+      for (const text of [stdout, Buffer.from(digest, 'base64').toString()]) {
+        for (const form of forms) assert.ok(!text.includes(form), text)
+      }
+      assert.ok(
+        !stdout.includes('Grüße') && !stdout.includes('Content-Type'),
+        'the text is not shown',
+      )
+    })
+  }
+
+  test('is in the language that is asked for, and in the kinds that settings name', async (t) => {
+    const { mails, command } = await withSmtp(t)
+    const { stderr, code } = await command(['NEW_SIGN_IN', 'ada@example.org', '--locale', 'de'])
+    assert.equal(code, 0, stderr)
+    assert.equal(mails[0]?.parsed.subject, 'Neue Anmeldung bei Ihrem Konto')
+  })
+
+  test('says what the server refused, and with which words', async (t) => {
+    const refusing = await withSmtp(t, {
+      onRcptTo: (_address, _session, done) =>
+        done(Object.assign(new Error('no such mailbox'), { responseCode: 550 })),
+    })
+    const refused = await refusing.command(['invite', 'nobody@example.org'])
+    assert.equal(refused.code, 1)
+    assert.match(refused.stdout, /^S: 550 no such mailbox$/m)
+    assert.match(refused.stderr, /Not sent \(permanent\): the mail server answered 550 to RCPT TO/)
+
+    const wrong = await refusing.command(['invite', 'ada@example.org'], { AUTH_SMTP_PASS: 'wrong' })
+    assert.match(wrong.stdout, /^S: 535 /m)
+    assert.match(wrong.stderr, /Not sent \(temporary\)/)
+    const nobody = { AUTH_SMTP_HOST: '127.0.0.1', AUTH_SMTP_PORT: '1' }
+    const unreached = await refusing.command(['invite', 'ada@example.org'], nobody)
+    assert.match(unreached.stderr, /the mail server was not reached/)
+    assert.equal(refusing.mails.length, 0)
+  })
+
+  test('names the mistake where there is nothing to send, or nothing to send it by', async (t) => {
+    const { mails, command } = await withSmtp(t)
+    const names = ['AUTH_SMTP_HOST', 'AUTH_SMTP_ADMIN_EMAIL', 'AUTH_SMTP_USER', 'AUTH_SMTP_PASS']
+    const noServer = Object.fromEntries(names.map((name) => [name, '']))
+    const mistakes: [args: string[], env: Record<string, string>, answer: RegExp][] = [
+      [['letter', 'ada@example.org'], {}, /letter is none of invite, confirmation,/],
+      [['invite', 'ada@example.org', '--locale', 'xx'], {}, /xx is none of en, de,/],
+      [['invite', 'ada'], {}, /Not sent \(permanent\): the recipient is not an email address/],
+      [['invite'], {}, /Usage/],
+      [['invite', 'ada@example.org', 'more'], {}, /Usage/],
+      [['invite', 'ada@example.org'], noServer, /There is no mail server/],
+    ]
+    for (const [args, env, answer] of mistakes) {
+      const { stderr, code } = await command(args, env)
+      assert.equal(code, 1, args.join(' '))
+      assert.match(stderr, answer)
+    }
+    assert.equal(mails.length, 0)
+  })
+})
+
 type App = Awaited<ReturnType<typeof build>>['app']
 
 async function start(t: TestContext) {
@@ -77,6 +200,7 @@ async function start(t: TestContext) {
     AUTH_API_EXTERNAL_URL: config.AUTH_API_EXTERNAL_URL,
     AUTH_DB_DRIVER: 'postgres',
     AUTH_JWT_SECRET: config.AUTH_JWT_SECRET,
+    AUTH_ENCRYPTION_KEY: config.AUTH_ENCRYPTION_KEY ?? '',
     DATABASE_URL: config.DATABASE_URL,
     ...mail.env,
   }

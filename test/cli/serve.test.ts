@@ -49,12 +49,21 @@ suite('stopping', { concurrency: 2 }, () => {
     assert.equal(await server.ended, 1)
   })
 
-  test('workers share the port, are replaced when one dies, and end together', async (t) => {
-    const server = await startServerProcess(t, { AUTH_WORKERS: '2' })
+  test('workers share the port, are replaced when one dies, which the log names, and end together', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const file = join(folder, 'auth.log')
+    const logged = { AUTH_LOG_FILE: file, LOG_LEVEL: 'error' }
+    const server = await startServerProcess(t, { ...logged, AUTH_WORKERS: '2' })
     const first = workersOf(server.child)
     assert.equal(first.length, 2)
     process.kill(first[0] ?? 0, 'SIGKILL')
     await until(() => workersOf(server.child).filter((pid) => !first.includes(pid)).length === 1)
+    const died =
+      /"worker":(\d),"pid":(\d+),.*"msg":"worker (\d) was killed by SIGKILL and will be replaced"/
+    await until(async () => died.test(await readFile(file, 'utf8')))
+    const [, worker, pid, named] = died.exec(await readFile(file, 'utf8')) ?? []
+    assert.deepEqual([worker, pid], [named, String(first[0])])
     // The worker that was killed may have been the only one that listened as yet.
     await until(() => isReady(server.url))
     server.child.kill('SIGTERM')

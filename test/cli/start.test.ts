@@ -11,7 +11,7 @@ import { createPino } from '../../plugins/logger.ts'
 import { startServer } from '../../server.ts'
 import { query } from '../db/sql.ts'
 import { startCli } from '../support/cli-process.ts'
-import { configOf } from '../support/config.ts'
+import { configOf, encryptionKey } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { ask, freePort, startServerProcess } from '../support/server-process.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -23,6 +23,7 @@ const right = {
   AUTH_DB_DRIVER: 'postgres',
   AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
   AUTH_JWT_ALGORITHM: 'ES256',
+  AUTH_ENCRYPTION_KEY: encryptionKey,
 }
 
 suite('npm start', { concurrency: 3 }, () => {
@@ -45,7 +46,8 @@ suite('npm start', { concurrency: 3 }, () => {
     assert.equal(await ended, 1)
     const lines = written.err.trim().split('\n')
     assert.match(lines[0] ?? '', /^The configuration has 11 mistakes:$/)
-    assert.deepEqual(namedIn(lines.slice(1)), [
+    assert.equal(lines.at(-1)?.startsWith('docs/configuration.md explains'), true)
+    assert.deepEqual(namedIn(lines.slice(1, -1)), [
       'AUTH_DB_DRIVER',
       'AUTH_EXTERNAL_GITHUB_CLIENT_ID',
       'AUTH_EXTERNAL_GITHUB_REDIRECT_URI',
@@ -70,7 +72,7 @@ suite('npm start', { concurrency: 3 }, () => {
       assert.equal(await ended, 1)
       const [head, ...lines] = written.err.trim().split('\n')
       assert.equal(head, 'The configuration has 6 mistakes:')
-      assert.deepEqual(namedIn(lines), [
+      assert.deepEqual(namedIn(lines.filter((line) => line.startsWith('  '))), [
         'AUTH_API_EXTERNAL_URL',
         'AUTH_DB_DRIVER',
         'AUTH_JWT_EXP',
@@ -104,6 +106,55 @@ suite('npm start', { concurrency: 3 }, () => {
     }
   })
 
+  const asked: [args: string[], code: number, said: RegExp][] = [
+    [['--help'], 0, /^node cli\.ts COMMAND.*\n {2}keys +looks after the signing keys\n/s],
+    [[], 1, /^Which command\?\n\nnode cli\.ts COMMAND/],
+    [['kyes'], 1, /^There is no command kyes\.\n\nnode cli\.ts COMMAND/],
+    [['token', '--rolle', 'anon'], 1, /^Unknown option '--rolle'.*\n\nUsage:\nnpm run token/s],
+    [['keys', 'import', 'not-there.json'], 1, /^not-there\.json is not there\.\n$/],
+    [['users', 'import', 'not-there.csv'], 1, /^not-there\.csv is not there\.\n$/],
+    [
+      ['providers'],
+      0,
+      /http:\/\/auth\.example\/callback\n\nNo provider is switched on\.\nKnown: apple, /,
+    ],
+    [
+      ['providers', 'google'],
+      0,
+      /AUTH_EXTERNAL_GOOGLE_REDIRECT_URI=http:\/\/auth\.example\/callback\n/,
+    ],
+    [['providers', 'goggle'], 1, /goggle is no known provider\. Known: apple, /],
+  ]
+  for (const [args, code, said] of asked) {
+    test(`"${args.join(' ')}" is answered in words`, async (t) => {
+      const { url: DATABASE_URL } = await cloneDatabase(t)
+      const env = { ...right, DATABASE_URL }
+      const { written, ended } = startCli(t, args, { cwd: newFolder(t), env })
+      assert.equal(await ended, code)
+      assert.match(written.out + written.err.replace(/^AUTH_\w+ is not set:.*\n/gm, ''), said)
+    })
+  }
+
+  test('"providers" in a folder where nothing is set and nothing runs asks for one of the two', async (t) => {
+    const { written, ended } = startCli(t, ['providers', 'google'], { cwd: newFolder(t) })
+    assert.equal(await ended, 1)
+    assert.match(written.err, /^It is not known where this server is: start `npm run dev`/)
+    assert.doesNotMatch(written.err, /mistakes/)
+  })
+
+  test('every command says how it is called', async (t) => {
+    const cwd = newFolder(t)
+    const { written, ended } = startCli(t, ['--help'], { cwd })
+    await ended
+    const names = [...written.out.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, name = '']) => name)
+    assert.ok(names.length > 10)
+    for (const name of names) {
+      const help = startCli(t, [name, '--help'], { cwd })
+      assert.equal(await help.ended, 0, name)
+      assert.match(help.written.out, /^npm (run|start)/, name)
+    }
+  })
+
   test('migrate refuses a schema of a newer program in one sentence', async (t) => {
     const DATABASE_URL = await newerSchema(t)
     const env = { ...right, DATABASE_URL }
@@ -119,6 +170,26 @@ suite('the server', () => {
     await assert.rejects(start({ DATABASE_URL: await newerSchema(t) }), {
       message: /^The schema "auth" was migrated by a newer .*9999-later.*$/,
     })
+  })
+
+  test('says when it may open more connections than Postgres has', async (t) => {
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const warned = async (size: string) => {
+      const lines: string[] = []
+      const env = { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: size, PORT: '0' }
+      const write = (line: string) => void lines.push(line)
+      const app = await startServer(
+        configOf({ ...right, ...env }, false),
+        createPino('warn', { write }),
+      )
+      await app.close()
+      return lines.join()
+    }
+    assert.match(
+      await warned('5000'),
+      /This server may open 5003 connections, and Postgres has \d+ .*lower AUTH_DB_MAX_POOL_SIZE/,
+    )
+    assert.doesNotMatch(await warned('4'), /may open/)
   })
 
   test('a database that does not exist is named as the reason', async () => {
@@ -166,14 +237,17 @@ suite('the server', () => {
     const app = await start({ DATABASE_URL: proxy.url, PORT }, waiting)
 
     t.after(() => app.close())
-    assert.match(lines[0] ?? '', /the database does not answer yet; waiting/)
+    assert.match(lines[0] ?? '', /the database .* does not answer yet \(.*\); waiting/)
     assert.equal((await ask(`http://127.0.0.1:${PORT}/ready`)).status, 200)
   })
 
   test('a database that never comes is given up after half a minute', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 0 })
-    const times = [29_999, 30_000]
-    const waiting = () => t.mock.timers.setTime(times.shift() ?? 0)
+    const lines: string[] = []
+    const waiting = (line: string) => {
+      lines.push(line)
+      t.mock.timers.setTime(30_000)
+    }
     const DATABASE_URL = 'postgres://nobody:secret-word@127.0.0.1:1/none'
 
     await assert.rejects(start({ DATABASE_URL }, waiting), ({ message }: Error) => {
@@ -181,7 +255,11 @@ suite('the server', () => {
       return !message.includes('secret-word')
     })
 
-    assert.deepEqual(times, [])
+    assert.match(
+      lines.join(),
+      /the database none on 127\.0\.0\.1:1 does not answer yet \(connect ECONNREFUSED/,
+    )
+    assert.equal(lines.length, 1)
   })
 })
 
@@ -197,7 +275,11 @@ function namedIn(lines: string[]) {
 
 async function newerSchema(t: TestContext): Promise<string> {
   const { url } = await cloneDatabase(t)
-  await query(url, `insert into auth.postern_migrations values ('9999-later', '')`)
+  await query(
+    url,
+    `insert into auth.postern_later_migrations values ('9999-later', '')`,
+    `update auth.postern_schema_floor set migration = '9999-later'`,
+  )
   return url
 }
 

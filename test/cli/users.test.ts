@@ -1,7 +1,7 @@
 /** Import and export, in a process of their own where that is what matters, on files as long as they need to be. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -65,9 +65,12 @@ suite('users command', () => {
       const folder = await temporaryFolder(t)
       await users(from.url, 'import', await fileOf(t, 'people.ndjson', various))
       const file = join(folder, `people.${format}`)
+      await writeFile(file, 'left by somebody', { mode: 0o644 })
       assert.match((await users(from.url, 'export', file)).stderr, /^6 exported/)
+      assert.equal((await stat(file)).mode & 0o777, 0o600)
       const { stdout } = await users(to.url, 'import', file)
       assert.match(stdout, /^6 imported, 0 refused/)
+      await assert.rejects(stat(`${file}.refused.ndjson`), { code: 'ENOENT' })
       assert.deepEqual(await everybody(to.url), await everybody(from.url))
     })
   }

@@ -1,4 +1,5 @@
 /** gotrue-go of the Supabase community, by the Go module proxy. */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,8 @@ client(
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     const program = join(folder, 'journeys')
     const cwd = join(import.meta.dirname, 'go')
-    if (!installs(t, 'go', ['build', '-o', program, '.'], cwd)) return
+    if (!installs(t, 'go', ['mod', 'download'], cwd)) return
+    execFileSync('go', ['build', '-o', program, '.'], { cwd, stdio: 'inherit' })
     await runScript(t, world, walk, [program])
   },
   { skip: missing('go', 'version') },

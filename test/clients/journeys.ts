@@ -16,6 +16,7 @@ export const journeys = [
   'ID token',
   'linked identities',
   'second factor',
+  'recovery codes',
   'passkey',
   'admin',
   'errors as the client reads them',

@@ -6,7 +6,7 @@ import pg from 'pg'
 
 import { gotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import { emptyDatabase, type TestDatabase } from '../support/database.ts'
-import { gotrueDatabase } from '../support/gotrue.ts'
+import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { columns, migrated, query } from './sql.ts'
 
 const fixture = await readFile(new URL('gotrue-fixture.sql', import.meta.url), 'utf8')

@@ -147,8 +147,8 @@ suite("an operator's templates and languages", () => {
     rmSync(folder, { recursive: true })
   })
 
-  const invitation = async (tag: string) => {
-    const previews = await server.app.mailer.preview(tag)
+  const invitation = async (tag: string, { app } = server) => {
+    const previews = await app.mailer.preview(tag)
     const found = previews.find(({ kind }) => kind === 'invite')
     assert.ok(found)
     return found
@@ -176,16 +176,25 @@ suite("an operator's templates and languages", () => {
     assert.ok(swedish.places.includes('mails.invite.heading'))
   })
 
-  test('files are read again when that is asked for, as SIGHUP does', async () => {
+  test('files are read again when that is asked for, as SIGHUP does; in development always', async (t) => {
+    const kept = await build(t, {
+      env: {
+        AUTH_TEMPLATES_DIR: folder,
+        AUTH_LANGUAGES: 'sv.json',
+        AUTH_MAILER_TEMPLATES_INVITE: 'invite.html',
+      },
+    })
+    assert.match((await invitation('de', kept)).html, /^<p>File/)
     writeFileSync(join(folder, 'invite.html'), '<p>Newer</p>')
     writeFileSync(join(folder, 'sv.json'), '{"mails": {"invite": {"subject": "Hej"}}}')
-    assert.match((await invitation('de')).html, /^<p>File/)
-
-    await server.app.mailer.reloadTemplates()
-    await server.app.languages.reload()
-
+    assert.match((await invitation('de', kept)).html, /^<p>File/)
     assert.equal((await invitation('de')).html, '<p>Newer</p>')
-    assert.equal((await invitation('sv')).subject, 'Hej')
+
+    await kept.app.mailer.reloadTemplates()
+    await kept.app.languages.reload()
+
+    assert.equal((await invitation('de', kept)).html, '<p>Newer</p>')
+    assert.equal((await invitation('sv', kept)).subject, 'Hej')
   })
 
   test('a file that has gone or is broken leaves the last good copy', async () => {

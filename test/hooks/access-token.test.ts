@@ -6,8 +6,9 @@ import { decodeJwt } from 'jose'
 import { sql } from 'kysely'
 
 import type { Session } from '../../schemas/session.ts'
+import type { User } from '../../schemas/user.ts'
 import { endingOfSuite } from '../support/ending.ts'
-import { addTotp, prove } from '../support/factors.ts'
+import { addTotp, answer, ask, challenge, prove, send } from '../support/factors.ts'
 import { functionEnv, makeFunction } from '../support/hook-functions.ts'
 import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
 import { landing, mailAfter, pathOf, pkcePair } from '../support/mail-journeys.ts'
@@ -187,6 +188,68 @@ suite('the custom access token hook over HTTP', () => {
     assert.deepEqual(outcomeOf(response), [403, 'unknown'])
     assert.equal(response.json().msg, 'Pay first')
     assert.equal(await sessionsOf(app, user.id), before)
+  })
+
+  const refusal = { error: { http_code: 403, message: 'Pay first' } }
+
+  test('a refusal after a second factor takes the whole of it back', async () => {
+    const { receiver, app } = await started
+    const person = await newPerson(app)
+    const other = await signedIn(app, person.email)
+    const factor = await addTotp(app, person)
+    const { id: challenge_id } = await challenge(app, person, factor.id)
+    const proof = { challenge_id, code: factor.code() }
+    const refused = await answering(refusal, () => answer(app, person, factor.id, proof))
+    assert.deepEqual(outcomeOf(refused), [403, 'unknown'])
+
+    const { factors = [] } = (await getUser(app, person)).json<User>()
+    assert.deepEqual(
+      factors.map(({ status }) => status),
+      ['unverified'],
+    )
+    assert.equal((await getUser(app, other)).statusCode, 200)
+    const refreshed: Session = (await refresh(app, person.refresh_token)).json()
+    assert.equal(decodeJwt(refreshed.access_token).aal, 'aal1')
+
+    const since = receiver.calls.length
+    const accepted = await answer(app, refreshed, factor.id, proof)
+    assert.equal(accepted.statusCode, 200, accepted.body)
+    const raised: Session = accepted.json()
+    const { event } = receiver.calls[since] ?? assert.fail('the hook was not asked')
+    assert.equal(claimsIn(event).aal, 'aal2')
+    const { aal, amr, tier } = decodeJwt<{ aal: string; tier: string; amr: { method: string }[] }>(
+      raised.access_token,
+    )
+    assert.deepEqual([aal, tier], ['aal2', 'gold'])
+    assert.deepEqual(
+      amr.map(({ method }) => method),
+      ['totp', 'password'],
+    )
+  })
+
+  test('a refusal after a recovery code leaves the code unspent, and a wrong one is not asked about', async () => {
+    const { receiver, app } = await started
+    const person = await newPerson(app)
+    const raised = await prove(app, person, await addTotp(app, person))
+    const { codes } = await ask<{ codes: string[] }>(app, 'POST', '/factors/recovery_codes', raised)
+    const low = await signedIn(app, person.email)
+    const [code = ''] = codes
+    const use = (typed: string) =>
+      send(app, 'POST', '/factors/recovery_codes/verify', low, { code: typed })
+
+    assert.deepEqual(outcomeOf(await answering(refusal, () => use(code))), [403, 'unknown'])
+    const left = await ask<{ remaining: number }>(app, 'GET', '/factors/recovery_codes', low)
+    assert.equal(left.remaining, codes.length)
+    assert.equal((await getUser(app, raised)).statusCode, 200)
+    const again: Session = (await refresh(app, low.refresh_token)).json()
+    assert.equal(decodeJwt(again.access_token).aal, 'aal1')
+
+    const since = receiver.calls.length
+    assert.equal((await use('00000-00000')).statusCode, 422)
+    assert.equal(receiver.calls.length, since)
+    const spent = await use(code)
+    assert.equal(spent.statusCode, 200, spent.body)
+    assert.equal(decodeJwt(spent.json<Session>().access_token).aal, 'aal2')
   })
 
   test('a refused refresh does not spend the token', async () => {

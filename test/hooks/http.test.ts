@@ -11,9 +11,11 @@ import { createCaller } from '../../plugins/hooks/caller.ts'
 import { httpTransport, maxAnswerBytes } from '../../plugins/hooks/http.ts'
 import { createHttpClient } from '../../plugins/http-client.ts'
 import { createMetrics } from '../../plugins/telemetry/metrics.ts'
+import { withoutTracing } from '../../plugins/telemetry/tracing.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { type HookReply, hookSecret, startHookReceiver } from '../support/hook-receiver.ts'
 
+const unwatched = { metrics: createMetrics(undefined), tracing: withoutTracing }
 const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined }
 const limits = { maxBytes: maxAnswerBytes, guardMaxBytes: maxAnswerBytes }
 
@@ -119,7 +121,7 @@ suite('a hook over HTTP', { concurrency: 3 }, () => {
   ending.after(client.close)
 
   const callerOf = (url: string, secrets = [hookSecret], fetch = client.fetch) =>
-    createCaller('send-sms', httpTransport({ url, secrets, fetch }), createMetrics(undefined))
+    createCaller('send-sms', httpTransport({ url, secrets, fetch }), unwatched)
 
   for (const [name, reply, calls, heard] of rows) {
     test(`${name}: ${heard ? heard.join(' ') : 'yes'}`, async (t) => {

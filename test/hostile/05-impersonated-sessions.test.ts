@@ -15,6 +15,7 @@ import type { App } from '../support/server.ts'
 /** They change how a person signs in, or are of use for that alone. */
 const themselves = [
   'GET /reauthenticate',
+  'DELETE /user',
   'GET /user/identities/authorize',
   'DELETE /user/identities/:identity_id',
   'POST /factors',
@@ -23,6 +24,10 @@ const themselves = [
   'DELETE /factors/:factor_id',
   'POST /factors/recovery_codes',
   'POST /factors/recovery_codes/verify',
+  'POST /factors/recovery-codes',
+  'POST /factors/recovery-codes/regenerate',
+  'POST /factors/recovery-codes/verify',
+  'DELETE /factors/recovery-codes',
   'POST /passkeys/registration/options',
   'POST /passkeys/registration/verify',
   'PATCH /passkeys/:passkey_id',
@@ -37,6 +42,7 @@ const anybody = [
   'POST /logout',
   'GET /sessions',
   'GET /factors/recovery_codes',
+  'GET /factors/recovery-codes',
   'GET /passkeys',
   'DELETE /sessions/:id',
 ]

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { cloneDatabase } from '../support/database.ts'
 import { idle, nextMail } from '../support/mail-journeys.ts'
 import { adminToken, newAddress, newNumber, password, phonePerson } from '../support/people.ts'
 import { buildWithSms, type PhoneServer } from '../support/phone-journeys.ts'
@@ -94,6 +95,26 @@ suite('row 9: the quota of mails', () => {
       assert.equal(answers[0]?.statusCode, 429, path)
       assert.deepEqual({ ...answers[1], wait: '' }, { ...answers[0], wait: '' }, path)
     }
+  })
+
+  test('a limit that was changed holds at once, for what was sent already, too', async (t) => {
+    const { url, drop } = await cloneDatabase()
+    const database = { url, drop: async () => {} }
+    const withLimit = (count: number) => build(t, { env: quota(count), database })
+    const server = await withLimit(2)
+    for (const status of [200, 200, 429]) assert.equal((await signUp(server)).statusCode, status)
+
+    const raised = await withLimit(4)
+    const asked = await call(raised.app, '/recover', { email: newAddress() })
+    assert.equal(asked.statusCode, 200, asked.body)
+    for (const status of [200, 200, 429]) assert.equal((await signUp(raised)).statusCode, status)
+
+    const lowered = await withLimit(3)
+    assert.equal((await signUp(lowered)).statusCode, 429)
+    assert.equal((await call(lowered.app, '/recover', { email: newAddress() })).statusCode, 429)
+    const again = await withLimit(5)
+    for (const status of [200, 429]) assert.equal((await signUp(again)).statusCode, status)
+    t.after(drop)
   })
 
   test('does not count what admins send, and does not stop it', async (t) => {

@@ -1,5 +1,7 @@
 /** Row 11: a wrong code makes the database do the same for an address that nobody has as for one that waits for a code. */
 import assert from 'node:assert/strict'
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
 import { suite, test } from 'node:test'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { confirmedPerson, newAddress, newNumber, password } from '../support/people.ts'
@@ -61,6 +63,21 @@ suite('row 11: a wrong code', () => {
     })
   }
 
+  test('is answered after a pause of random length', async (t) => {
+    const { app } = await build(t)
+    const drawn = t.mock.method(crypto, 'randomInt', () => 300)
+    syncBuiltinESMExports()
+    t.after(() => {
+      drawn.mock.restore()
+      syncBuiltinESMExports()
+    })
+    const asked = performance.now()
+    const answer = await verify(app, { type: 'signup', email: newAddress(), token: 'x' })
+    assert.equal(answer.statusCode, 403)
+    assert.deepEqual(drawn.mock.calls.at(-1)?.arguments, [11])
+    assert.ok(performance.now() - asked > 290)
+  })
+
   test('typed for a number costs the same for everybody', async (t) => {
     const server = await buildWithSms(t)
     await server.app.jobQueue.stop()
@@ -76,5 +93,21 @@ suite('row 11: a wrong code', () => {
       seen.push({ statements, writes: await writes() })
     }
     assert.deepEqual(seen[1], seen[0])
+  })
+})
+
+suite('row 11: signing up', () => {
+  test('takes as many statements with an unproven address and with a taken one as with a new one', async (t) => {
+    const server = await build(t)
+    const counts: Record<string, number> = {}
+    for (const [who, make] of Object.entries(addresses)) {
+      const email = await make(server)
+      const statements = await statementsOf(server.app, () =>
+        call(server.app, '/signup', { email, password }),
+      )
+      counts[who] = statements.length
+    }
+    const { nobody, ...others } = counts
+    assert.deepEqual(Object.values(others), [nobody, nobody], JSON.stringify(counts))
   })
 })

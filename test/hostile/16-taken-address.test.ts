@@ -98,8 +98,7 @@ suite('an anonymous person who asks for an address', () => {
         const statements = await statementsOf(server.app, () =>
           put(server, { [kind]: address }, session),
         )
-        const own = statements.filter((text) => !text.includes('postern_mail_messages" set'))
-        work.push(own.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 50)))
+        work.push(statements.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 50)))
       }
       const [one = [], other = []] = work
       if (kind === 'email') assert.deepEqual(other.map(unsaved), one.map(unsaved))

@@ -105,7 +105,7 @@ suite('shipped languages', () => {
     const kind = 'new_sign_in_notification'
     const { text } = await renderer.render(kind, { ...samples[kind], Device: '' }, 'fr')
 
-    assert.match(text, /Appareil : inconnu/)
+    assert.match(text, /Appareil\u00a0: inconnu/)
   })
 })
 

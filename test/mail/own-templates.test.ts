@@ -210,6 +210,7 @@ async function open(
     timeoutSeconds: 5,
     maxBytes,
     renewing: false,
+    rereading: false,
     log: { warn: (details, message) => void warnings.push([details, message]) },
     ...change,
   })

@@ -33,6 +33,7 @@ export function rendererWith({ templates = {}, subjects = {}, ...change }: Chang
     maxBytes: 1_000_000,
     providerTitles,
     renewing: false,
+    rereading: false,
     log: { warn: (details, message) => void warnings.push({ details, message }) },
     ...change,
   })

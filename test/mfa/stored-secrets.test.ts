@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createEncryption, encryptionKeys } from '../../plugins/encryption.ts'
+import { encryptionKeys } from '../../plugins/encryption/keys.ts'
+import { createEncryption } from '../../plugins/encryption.ts'
 import { answer, challenge, codeOf, everyFactor, guarded, prove } from '../support/factors.ts'
 import { build } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'

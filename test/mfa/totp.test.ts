@@ -152,6 +152,21 @@ suite('an authenticator app', () => {
     }
   })
 
+  test('the second in which something was proven is the one that had begun', async () => {
+    const { app } = await serverFor(everyFactor)
+    const { session } = await guarded(app)
+    await app.pool.query(
+      `update auth.mfa_amr_claims set updated_at = '2026-01-01T00:00:00.9Z' where session_id = $1`,
+      [claimsOf(session).session_id],
+    )
+    const { amr } = claimsOf((await refresh(app, session.refresh_token)).json())
+    const begun = Date.parse('2026-01-01T00:00:00Z') / 1000
+    assert.deepEqual(
+      amr.map(({ timestamp }) => timestamp),
+      [begun, begun],
+    )
+  })
+
   test('is removed at aal2, and the session falls back when it is next refreshed', async () => {
     const { app } = await serverFor(everyFactor)
     const { session, factor } = await guarded(app)

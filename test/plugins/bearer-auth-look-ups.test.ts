@@ -25,7 +25,12 @@ function lookUp({ isOfOneRow = () => true }: { isOfOneRow?: () => boolean } = {}
     sent.push({ ids, answer: resolve, fail: reject })
     return promise
   }
-  const ask = shareStatement({ find, idOf: (row) => row.slice(0, 1), isOfOneRow })
+  const ask = shareStatement({
+    find,
+    idOf: (row) => row.slice(0, 1),
+    isOfOneRow,
+    longestMs: 10_000,
+  })
   const idsSent = () => sent.map(({ ids }) => ids.join(''))
   return { ask, sent, idsSent }
 }

@@ -102,6 +102,14 @@ export const oldRows = {
         .execute(),
     180 * day,
   ],
+  sign_in_devices: [
+    (db, user_id, last_used_at) =>
+      db
+        .insertInto('postern_sign_in_devices')
+        .values({ user_id, device: id(), last_used_at })
+        .execute(),
+    180 * day,
+  ],
   send_intervals: [
     (db, _userId, sent_at) =>
       db.insertInto('postern_send_intervals').values({ key: id(), sent_at }).execute(),

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { decodeJwt } from 'jose'
+
 import { createCleanUp } from '../../plugins/clean-up.ts'
-import { autoconfirm, newPerson } from '../support/people.ts'
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { ago, day, minute, now, oldRows } from './clean-up-rows.ts'
@@ -16,7 +18,7 @@ suite('clean-up', () => {
         AUTH_SESSIONS_TIMEBOX: '48h',
         AUTH_SESSIONS_INACTIVITY_TIMEOUT: '12h',
         AUTH_DB_CLEANUP_ANONYMOUS_USERS_RETENTION: '720h',
-        AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION: '100h',
+        AUTH_AUDIT_RETENTION: '100h',
       },
     })
     const { user } = await newPerson(app)
@@ -36,8 +38,28 @@ suite('clean-up', () => {
     assert.ok(Object.values(again).every((count) => count === 0))
   })
 
-  test('without limits, sessions, anonymous people and the audit trail stay for ever', async (t) => {
-    const { app } = await build(t, { env: autoconfirm })
+  test('of one session a person, those that another has taken the place of go after a day', async (t) => {
+    const env = { ...autoconfirm, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
+    const { app } = await build(t, { env })
+    const { user, email, refresh_token } = await newPerson(app)
+    const latest = await signedIn(app, email)
+    const sessions = app.db.updateTable('sessions').where('user_id', '=', user.id)
+    await sessions.set({ created_at: ago(day + minute) }).execute()
+    await sessions
+      .set({ refreshed_at: ago(day - minute) })
+      .where('id', '=', sessionOf(latest))
+      .execute()
+    assert.equal((await refresh(app, refresh_token)).statusCode, 400)
+
+    const { superseded_sessions } = await app.cleanUp.run(now)
+
+    assert.equal(superseded_sessions, 1)
+    const left = await app.db.selectFrom('sessions').select('id').execute()
+    assert.deepEqual(left, [{ id: sessionOf(latest) }])
+  })
+
+  test('without limits, sessions and anonymous people stay for ever; the audit trail where that is asked for', async (t) => {
+    const { app } = await build(t, { env: { ...autoconfirm, AUTH_AUDIT_RETENTION: '0' } })
     const { user, refresh_token } = await newPerson(app)
     const old = ago(3650 * day)
     await app.db.updateTable('sessions').set({ created_at: old, refreshed_at: old }).execute()
@@ -67,7 +89,11 @@ suite('clean-up', () => {
       )
       .execute()
     const retention = { ended: 86_400, flow: 0, challenge: 0, factor: 0, limits: 0 }
-    const none = { sessionTimebox: undefined, sessionInactivity: undefined }
+    const none = {
+      sessionTimebox: undefined,
+      sessionInactivity: undefined,
+      singlePerUser: undefined,
+    }
     const more = { anonymousUsers: undefined, auditLog: undefined }
     const deps = { db: app.db, log: app.log, batchSize: 100 }
     const replica = () => createCleanUp({ ...deps, retention: { ...retention, ...none, ...more } })
@@ -85,3 +111,6 @@ suite('clean-up', () => {
     assert.deepEqual(removed, {})
   })
 })
+
+const sessionOf = ({ access_token }: { access_token: string }) =>
+  String(decodeJwt(access_token).session_id)

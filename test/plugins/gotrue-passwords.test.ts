@@ -10,8 +10,8 @@ import pino from 'pino'
 
 import { buildApp } from '../../app.ts'
 import { writeUsers } from '../../cli/users/export.ts'
-import { configOf } from '../support/config.ts'
-import { gotrueSealed } from '../support/gotrue-encryption.ts'
+import { configOf, encryptionKey } from '../support/config.ts'
+import { gotrueSealed } from '../support/gotrue/encryption.ts'
 import { createdPerson, newAddress, password, signIn } from '../support/people.ts'
 import { changeUser, outcomeOf } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
@@ -45,7 +45,8 @@ async function storedPassword(app: App, id: string): Promise<string> {
 
 /** Another start on the same database: how a sign-in ends there. */
 async function signInAgain(url: string, env: Record<string, string>, email: string) {
-  const config = configOf({ DATABASE_URL: url, AUTH_JWT_ALGORITHM: 'ES256', ...env }, false)
+  const own = { AUTH_JWT_ALGORITHM: 'ES256', AUTH_ENCRYPTION_KEY: encryptionKey }
+  const config = configOf({ DATABASE_URL: url, ...own, ...env }, false)
   const app = await buildApp({ config, log: pino({ level: 'silent' }) })
   try {
     await app.ready()

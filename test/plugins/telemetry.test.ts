@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 
+import pg from 'pg'
+
 import { type Span, startCollector, valuesOf } from '../support/collector.ts'
+import { cloneDatabase } from '../support/database.ts'
 import { type Ending, endingOfSuite } from '../support/ending.ts'
+import { startHookReceiver } from '../support/hook-receiver.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ask, serviceRole, startServerProcess, until } from '../support/server-process.ts'
 
@@ -40,7 +48,8 @@ suite('traces', { concurrency: 2 }, () => {
     const span = await found(collector.spans, (one) => one.name === 'GET /admin/users/{user_id}')
     const attributes = valuesOf(span.attributes)
     assert.equal(attributes['http.route'], '/admin/users/{user_id}')
-    assert.equal(attributes['http.route.params.user_id'], id)
+    const fingerprint = createHash('sha256').update(id).digest('hex').slice(0, 16)
+    assert.equal(attributes['http.route.params.user_id'], fingerprint)
     assert.equal(attributes['http.method'], 'GET')
     assert.equal(attributes['http.response.status_code'], 404)
     const resource = collector.resource()
@@ -81,6 +90,81 @@ suite('traces', { concurrency: 2 }, () => {
     for (const kept of [password, 'person@example.com', 'query-secret', 'path-secret', 'abc.def']) {
       assert.ok(!everything.includes(kept), `${kept} is in a span`)
     }
+  })
+
+  test('a mail is sent in the trace of the request that queued it', async () => {
+    const traceId = '1af7651916cd43dd8448eb211c80319d'
+    const headers = {
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-b7ad6b7169203331-01`,
+    }
+    const body = JSON.stringify({ email: 'linked@example.com', password: 'correct horse battery' })
+    await fetch(`${server.url}/signup`, { method: 'POST', headers, body })
+    const named = (name: string) => (span: Span) => span.name === name && span.traceId === traceId
+    const request = await found(collector.spans, named('POST /signup'))
+    const job = await found(collector.spans, named('job send_mail'))
+    const sending = await found(collector.spans, named('send mail'))
+    assert.equal(job.parentSpanId, request.spanId)
+    assert.equal(sending.parentSpanId, job.spanId)
+    const hash = await found(collector.spans, named('password hash'))
+    assert.equal(hash.parentSpanId, request.spanId)
+  })
+
+  test('a request whose trace is not recorded leaves no span, nor do its statements', async () => {
+    const left = '2af7651916cd43dd8448eb211c80319e'
+    const kept = '3af7651916cd43dd8448eb211c80319f'
+    const ask = (traceId: string, flags: string) =>
+      fetch(`${server.url}/ready`, {
+        headers: { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` },
+      })
+    await ask(left, '00')
+    await ask(kept, '01')
+    await found(collector.spans, ({ traceId }) => traceId === kept)
+    assert.ok(collector.spans().every(({ traceId }) => traceId !== left))
+  })
+
+  test('a wait for a connection and a call of a hook are spans; lines of the log name the trace', async (t) => {
+    const receiver = await startHookReceiver(t)
+    receiver.answer({ decision: 'continue' })
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const folder = await mkdtemp(join(tmpdir(), 'traces-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const AUTH_LOG_FILE = join(folder, 'log')
+    const { collector, server } = await traced(t, {
+      ...receiver.env('PASSWORD_VERIFICATION_ATTEMPT'),
+      ...{ AUTH_LOG_FILE, LOG_LEVEL: 'info', DATABASE_URL, AUTH_MAILER_AUTOCONFIRM: 'true' },
+      AUTH_DB_MAX_POOL_SIZE: '1',
+    })
+    const post = (path: string) =>
+      fetch(`${server.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', traceparent },
+        body: JSON.stringify({ email: 'held@example.com', password: 'correct horse battery' }),
+      })
+    assert.equal((await post('/signup')).status, 200)
+    const holder = new pg.Client({ connectionString: DATABASE_URL })
+    await holder.connect()
+    await holder.query('begin; lock table auth.sessions')
+    // The first takes the only connection and waits for the lock; the other waits for the connection.
+    const signIns = [post('/token?grant_type=password'), post('/token?grant_type=password')]
+    const waiting = "from pg_locks where not granted and relation = 'auth.sessions'::regclass"
+    await until(async () => (await holder.query(`select ${waiting}`)).rowCount === 1)
+    await holder.query('commit')
+    await holder.end()
+    for (const answer of await Promise.all(signIns)) assert.equal(answer.status, 200)
+
+    const hook = await found(collector.spans, ({ name }) => name === 'hook')
+    assert.equal(valuesOf(hook.attributes)['hook.name'], 'password-verification')
+    await found(collector.spans, ({ name }) => name === 'pool wait')
+    server.child.kill('SIGTERM')
+    assert.equal(await server.ended, 0)
+    const lines = (await readFile(AUTH_LOG_FILE, 'utf8')).trim().split('\n')
+    const written = lines.map((line) => JSON.parse(line))
+    const audited = written.find(({ audit }) => audit?.action === 'login')
+    assert.equal(audited.trace_id, traceparent.split('-')[1])
+    const completed = written.find(({ route }) => route === '/token')
+    assert.equal(completed.trace_id, traceparent.split('-')[1])
+    assert.match(completed.span_id, /^[0-9a-f]{16}$/)
   })
 
   test("with no protocol set, spans come as application/x-protobuf with the operator's headers", async () => {

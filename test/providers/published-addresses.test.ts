@@ -17,9 +17,8 @@ suite('the way to a provider', () => {
       const silent: typeof globalThis.fetch = () => new Promise(() => {})
       const provider = createProvider(name, settingsOf({ privateKey: '' }), upstreamOf(silent))
       assert.ok(provider)
-      const begun = performance.now()
+      // What asked anybody would never come back.
       const { url } = await provider.authorizationUrl(request)
-      assert.ok(performance.now() - begun < 500)
       const bases = Object.keys(publicAddressOf[name]?.bases ?? {})
       assert.ok(
         bases.some((base) => url.href.startsWith(base)),

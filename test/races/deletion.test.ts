@@ -7,6 +7,7 @@ import { factsThatHold, type Pair, racesOf } from '../support/races/pairs.ts'
 import { newPassword, type People } from '../support/races/people.ts'
 import { type Pairs, suiteOfRaces } from '../support/races/suite.ts'
 import { call, changeUser, refresh, verify } from '../support/requests.ts'
+import type { App } from '../support/server.ts'
 
 interface Stage extends Session {
   id: string
@@ -56,7 +57,14 @@ const acts: Record<string, Act> = {
   ]),
   'an impersonation': byAdmin('POST', ({ id }) => [`/admin/users/${id}/impersonate`, {}]),
   'another deletion': byAdmin('DELETE', ({ id }) => [`/admin/users/${id}`, {}]),
+  'a deletion by themselves':
+    ({ app }) =>
+    ({ access_token }) =>
+      deleteThemselves(app, access_token),
 }
+
+const deleteThemselves = (app: App, token: string) =>
+  call(app, '/user', undefined, { method: 'DELETE', token })
 
 function putUser(body: () => object): Act {
   return ({ app }) =>
@@ -99,7 +107,7 @@ function deletion(people: People, name: string, act: Act): Pair<Stage> {
     },
     second: act(people),
     async violations({ id, email, refresh_token, soft }, { first, second }) {
-      const left = await leftOf(id, email)
+      const left = await leftOf(app, id, email)
       const isDeleted = first.statusCode === 200 || first.statusCode === 404
       return factsThatHold({
         [`the deletion was answered ${first.statusCode}`]: !isDeleted,
@@ -109,28 +117,72 @@ function deletion(people: People, name: string, act: Act): Pair<Stage> {
       })
     },
   }
-
-  /** What would let somebody in. A softly deleted row stays, without password and address. */
-  async function leftOf(id: string, email: string): Promise<string> {
-    const { rows } = await sql<{ what: string }>`
-      select 'a session' as what from auth.sessions where user_id = ${id}
-      union select 'a token' from auth.one_time_tokens where user_id = ${id}
-      union select 'a flow' from auth.flow_state where user_id = ${id}
-      union select 'an identity' from auth.identities
-        where user_id = ${id} and (identity_data ->> 'email' is not null)
-      union select 'a person' from auth.users where id = ${id} and deleted_at is null
-      union select 'an address' from auth.users where id = ${id} and email = ${email}
-      union select 'a password' from auth.users where id = ${id} and encrypted_password <> ''
-      `.execute(app.db)
-    return rows.map(({ what }) => what).join(', ')
-  }
 }
 
-const pairs: Pairs = Object.fromEntries(
-  Object.entries(acts).map(([name, act]) => [
-    `a deletion and ${name}`,
-    (people: People) => racesOf(deletion(people, name, act), 10),
-  ]),
-)
+/** The person deletes themselves, unless what came first has ended their session. */
+function selfDeletion({ app, createSignedIn, opens }: People, second: Pair<Stage>['second']) {
+  const pair: Pair<Stage> = {
+    invariant:
+      'Whoever deleted themselves is gone with all that lets anybody in; whoever was refused had lost their session first.',
+    async prepare() {
+      return { ...(await createSignedIn()), token_hash: '', soft: false }
+    },
+    first: ({ access_token }) => deleteThemselves(app, access_token),
+    second,
+    async violations({ id, email, refresh_token }, { first, second }) {
+      const isDeleted = first.statusCode === 204
+      const left = isDeleted ? await leftOf(app, id, email) : ''
+      const goesOn = (await refresh(app, refresh_token)).statusCode === 200
+      return factsThatHold({
+        [`the deletion was answered ${first.statusCode}`]: !isDeleted && first.statusCode !== 403,
+        'the deletion was refused in a session that lives': !isDeleted && goesOn,
+        [`left behind: ${left}`]: left !== '',
+        'the tokens of the other answer open something': isDeleted && (await opens(second)),
+        'the old tokens are accepted': isDeleted && goesOn,
+      })
+    },
+  }
+  return racesOf(pair, 10)
+}
 
-suiteOfRaces('races with a deletion', { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }, pairs)
+/** What would let somebody in. A softly deleted row stays, without password and address. */
+async function leftOf({ db }: App, id: string, email: string): Promise<string> {
+  const { rows } = await sql<{ what: string }>`
+    select 'a session' as what from auth.sessions where user_id = ${id}
+    union select 'a token' from auth.one_time_tokens where user_id = ${id}
+    union select 'a flow' from auth.flow_state where user_id = ${id}
+    union select 'an identity' from auth.identities
+      where user_id = ${id} and (identity_data ->> 'email' is not null)
+    union select 'a person' from auth.users where id = ${id} and deleted_at is null
+    union select 'an address' from auth.users where id = ${id} and email = ${email}
+    union select 'a password' from auth.users where id = ${id} and encrypted_password <> ''
+    `.execute(db)
+  return rows.map(({ what }) => what).join(', ')
+}
+
+/** What ends their session, what opens another one, and what writes the same rows. */
+const besideThemselves = [
+  ...['a sign-in', 'a refresh', 'a change of the password', 'a change of the address'],
+  ...['a sign-out', 'a sign-in code', 'a change by an admin', 'another deletion'],
+  'a deletion by themselves',
+]
+
+const pairs: Pairs = {
+  ...Object.fromEntries(
+    Object.entries(acts).map(([name, act]) => [
+      `a deletion and ${name}`,
+      (people: People) => racesOf(deletion(people, name, act), 10),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(acts)
+      .filter(([name]) => besideThemselves.includes(name))
+      .map(([name, act]) => [
+        `themselves and ${name}`,
+        (people: People) => selfDeletion(people, act(people)),
+      ]),
+  ),
+}
+
+const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true', AUTH_USER_SELF_DELETE_ENABLED: 'true' }
+suiteOfRaces('races with a deletion', env, pairs)

@@ -89,7 +89,7 @@ suite('/callback', () => {
     assert.match(refused.said, /invalid_client.*code \[…\] and secret \[…\] do not fit\. x+…$/)
     assert.equal(refused.said.length, 500)
     for (const line of [refusal, refused]) {
-      assert.equal(line.level, 40)
+      assert.equal(line.level, 'warn')
       assert.match(line.reqId, /./)
     }
     assert.equal(lines.filter((line) => line.includes(params.code ?? '?')).length, 0)

@@ -99,7 +99,5 @@ async function isUnavailable(provider: string, ask: () => Promise<Answered>) {
 /** The providers that the log says are down. */
 function warnings(lines: string[]): unknown[] {
   const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-  return entries
-    .filter(({ level }) => level === 'warn' || level === 40)
-    .flatMap(({ provider }) => provider ?? [])
+  return entries.filter(({ level }) => level === 'warn').flatMap(({ provider }) => provider ?? [])
 }

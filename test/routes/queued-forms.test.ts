@@ -1,8 +1,10 @@
 /** Requests in the queue that another release put there, before an upgrade or a downgrade. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { createEncryption } from '../../plugins/encryption.ts'
 import { nextMail } from '../support/mail-journeys.ts'
 import { confirmedPerson, newNumber, signUp } from '../support/people.ts'
 import { buildWithSms } from '../support/phone-journeys.ts'
@@ -52,21 +54,32 @@ suite('a request for a mail from another release', () => {
 
 suite('a request for a text message from another release', () => {
   test('of a newer one: waits, and is sent once by a server that knows it', async (t) => {
-    const server = await buildWithSms(t)
-    const { app, sms } = server
-    const phone = newNumber()
-    await signUp(server.app, { phone })
-    await sms.code(phone)
-    await app.jobQueue.stop()
-    await call(server.app, '/resend', { type: 'sms', phone })
-    const since = sms.messages.length
-    const [asked] = await jobsOf(app)
+    const server = await withRequestWaiting(t)
+    const { app, sms, phone, since, asked } = server
     await app.pool.query(`update ${jobs} set payload = (payload::jsonb || '{"v": 2}')::json`)
     const { app: second } = await build(t, { env: { ...sms.env, ...databaseOf(server) } })
     const job = await jobWith(second, ({ id }) => id !== asked?.id)
     assert.ok(job.waits)
     assert.equal(job.max_attempts, 1)
     assert.equal(sms.messages.length, since)
+    await readable(second)
+    assert.match(await sms.code(phone, since), /^\d{6}$/)
+    assert.equal(sms.messages.length, since + 1)
+  })
+
+  test('with a key that is not known here: waits, and is sent once by a server that has it', async (t) => {
+    const server = await withRequestWaiting(t)
+    const { app, sms, phone, since, asked } = server
+    assert.ok(asked)
+    const { id, request } = asked.payload
+    const ahead = createEncryption([randomBytes(32)])
+    const sealed = ahead.encrypt(id, app.encryption.decrypt(id, request, 'a request'))
+    await replace(app, { ...asked.payload, request: sealed })
+    const { app: second } = await build(t, { env: { ...sms.env, ...databaseOf(server) } })
+    const job = await jobWith(second, (one) => one.id !== asked.id)
+    assert.ok(job.waits)
+    assert.equal(sms.messages.length, since)
+    await replace(second, asked.payload)
     await readable(second)
     assert.match(await sms.code(phone, since), /^\d{6}$/)
     assert.equal(sms.messages.length, since + 1)
@@ -83,6 +96,19 @@ async function asked(t: Ending) {
   await server.app.jobQueue.stop()
   await call(server.app, '/recover', { email: user.email })
   return { server, user, since: server.mail.messages.length }
+}
+
+/** The same for a text message that somebody asked for again. */
+async function withRequestWaiting(t: Ending) {
+  const server = await buildWithSms(t)
+  const { app, sms } = server
+  const phone = newNumber()
+  await signUp(app, { phone })
+  await sms.code(phone)
+  await app.jobQueue.stop()
+  await call(app, '/resend', { type: 'sms', phone })
+  const [asked] = await jobsOf(app)
+  return { ...server, phone, since: sms.messages.length, asked }
 }
 
 const databaseOf = ({ config }: Pick<Server, 'config'>) => ({ DATABASE_URL: config.DATABASE_URL })

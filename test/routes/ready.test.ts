@@ -33,9 +33,7 @@ suite('GET /ready', () => {
     const { app, database } = await build(t)
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
-    await client.query(
-      'delete from auth.postern_migrations where name = (select max(name) from auth.postern_migrations)',
-    )
+    await client.query(`delete from auth.postern_later_migrations where name = '0032-schema-floor'`)
     await client.end()
     const answer = await app.inject({ url: '/ready' })
     assert.equal(answer.statusCode, 503)
@@ -53,6 +51,32 @@ suite('GET /ready', () => {
   })
 })
 
+suite('leaving', () => {
+  test('waits while requests come, connected or not, and not for health checks', async (t) => {
+    const { app } = await build(t)
+    await app.inject({ url: '/settings' })
+    let isGone = false
+    const left = app.readiness.leave(60).then(() => {
+      isGone = true
+    })
+    // Longer than the pause between two requests of a balancer that has not heard yet; nobody is connected meanwhile.
+    for (let i = 0; i < 6; i++) {
+      await pause(300)
+      assert.equal((await app.inject({ url: '/settings' })).statusCode, 200)
+    }
+    assert.equal(isGone, false)
+    const checks = setInterval(() => void app.inject({ url: '/ready' }), 100)
+    await left
+    clearInterval(checks)
+  })
+
+  test('is at once where nobody has asked for anything', async (t) => {
+    const { app } = await build(t)
+    await app.inject({ url: '/ready' })
+    await app.readiness.leave(60)
+  })
+})
+
 /** The database is asked once a second at most. */
 async function notReady(app: App) {
   const deadline = performance.now() + 5_000
@@ -66,3 +90,12 @@ async function notReady(app: App) {
   }
   return assert.fail('it is still ready')
 }
+
+test('HEAD asks for the status alone', async (t) => {
+  const { app } = await build(t)
+  for (const url of ['/health', '/ready', '/auth/v1/health']) {
+    const answer = await app.inject({ method: 'HEAD', url })
+    assert.equal(answer.statusCode, 200, url)
+    assert.equal(answer.body, '')
+  }
+})

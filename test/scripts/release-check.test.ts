@@ -18,6 +18,10 @@ const fewer = new Map([['POST /token', new Map()]])
 const answering = (type: string, always: boolean) =>
   new Map([['POST /token', new Map([['200 user.id', { type, always }]])]])
 const longer = new Map([['AUTH_JWT_EXP', '`7200`']])
+const contracted = new Map([
+  ...release.migrations,
+  ['0002-less', `alter table users drop column x; await serveFrom(db, '0001-users')`],
+])
 const dropping = new Map([...release.migrations, ['0002-less', 'alter table users drop column x']])
 const adding = new Map([...release.migrations, ['0002-more', 'alter table users add column x']])
 
@@ -42,7 +46,18 @@ suite('promises of a version', () => {
     ['a default changes with a patch', '1.2.4', { variables: longer }, /was `3600`/],
     ['a default changes with a minor', '1.3.0', { variables: longer }, undefined],
     ['a column goes with a patch', '1.2.4', { migrations: dropping }, /takes something away/],
-    ['a column goes with a minor', '1.3.0', { migrations: dropping }, undefined],
+    [
+      'a column goes with a minor, and the last release still needs it',
+      '1.3.0',
+      { migrations: dropping },
+      /has to say by serveFrom which migration of 1\.2\.3/,
+    ],
+    [
+      'a column goes with a minor after the last release stopped needing it',
+      '1.3.0',
+      { migrations: contracted },
+      undefined,
+    ],
     ['a column comes with a patch', '1.2.4', { migrations: adding }, undefined],
     ['history is gone', '2.0.0', { migrations: without.migrations }, /0001-users is gone/],
     [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient } from '@supabase/auth-js'
+import pg from 'pg'
 
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { linkIn } from '../support/mail-links.ts'
@@ -72,5 +73,40 @@ suite('PgBouncer in transaction mode', { skip }, () => {
     const log = { debug() {}, info() {}, warn() {} }
     const run = () => runMigrations({ connectionString: pooler.url, schema: 'auth', log })
     await Promise.all(Array.from({ length: 10 }, run))
+  })
+
+  test('what waits for a lock is stopped through the pooler when its request is over', async (t) => {
+    const database = await cloneDatabase(t)
+    const pooler = await startPgbouncer(t, database.url)
+    const server = await startServerProcess(t, {
+      DATABASE_URL: pooler.url,
+      AUTH_DB_PREPARED_STATEMENTS: 'false',
+      AUTH_API_MAX_REQUEST_DURATION: '1s',
+      AUTH_MAILER_AUTOCONFIRM: 'true',
+    })
+    const holder = new pg.Client({ connectionString: database.url })
+    holder.on('error', () => {})
+    await holder.connect()
+    t.after(() => holder.end())
+    await holder.query('begin; lock table auth.identities in access exclusive mode')
+
+    const answer = await fetch(`${server.url}/signup`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'held@example.com', password }),
+    })
+
+    assert.equal(answer.status, 504)
+    await until(async () => {
+      await holder.query('select pg_stat_clear_snapshot()')
+      const { rows } = await holder.query(
+        `select query from pg_stat_activity where datname = current_database()
+          and backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'`,
+      )
+      return rows.length === 0
+    })
+    await holder.query('rollback')
+    const { rows: people } = await holder.query('select from auth.users')
+    assert.equal(people.length, 0)
   })
 })

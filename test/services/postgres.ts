@@ -1,11 +1,12 @@
 /** A Postgres that may die, with a standby that can take its place. */
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { chown, mkdir } from 'node:fs/promises'
+import { chown, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { freePort } from '../support/server-process.ts'
+import { query } from '../db/sql.ts'
+import { freePort, until } from '../support/server-process.ts'
 import { type Ending, folderOf } from './programs.ts'
 
 const run = promisify(execFile)
@@ -18,6 +19,14 @@ function asPostgres(command: string, args: string[]) {
   const isRoot = process.getuid?.() === 0
   const whole = [join(bin ?? '', command), ...args]
   return isRoot ? run('runuser', ['-u', 'postgres', '--', ...whole]) : run(whole[0] ?? '', args)
+}
+
+/** One that stays alone. */
+export async function startPostgresServer(t: Ending) {
+  const server = await cluster(t, await folderOf(t), 'alone')
+  await asPostgres('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
+  await server.start()
+  return server
 }
 
 export async function startPostgresPair(t: Ending) {
@@ -36,6 +45,10 @@ export async function startPostgresPair(t: Ending) {
     async replicateSynchronously(): Promise<void> {
       await primary.sql("alter system set synchronous_standby_names = '*'")
       await primary.sql('select pg_reload_conf()')
+      await until(async () => (await synchronous(primary.url)).isSo)
+      // What was acknowledged until now did not wait for it.
+      const { position } = await synchronous(primary.url)
+      await until(async () => (await synchronous(primary.url, position)).isSo)
     },
     primary,
     standby,
@@ -57,7 +70,11 @@ async function cluster(t: Ending, folder: string, name: string) {
     await control('stop', '-m', mode).catch(() => undefined)
   }
 
-  t.after(() => stop('immediate'))
+  t.after(async () => {
+    // One that stands still hears nothing.
+    await signalAll(data, 'SIGCONT').catch(() => {})
+    await stop('immediate')
+  })
   return {
     data,
     port,
@@ -65,6 +82,9 @@ async function cluster(t: Ending, folder: string, name: string) {
     start: () => control('start', '-l', join(data, 'log'), '-o', options),
     stop,
     promote: () => control('promote'),
+    /** Every process of the server stands still, with its connections open, until `run`. */
+    stall: async () => signalAll(data, 'SIGSTOP'),
+    run: async () => signalAll(data, 'SIGCONT'),
     sql: (statement: string) =>
       asPostgres('psql', [
         '-h',
@@ -77,4 +97,22 @@ async function cluster(t: Ending, folder: string, name: string) {
         statement,
       ]),
   }
+}
+
+/** Whether a standby is waited for, and has all up to this position of the log; and where that ends now. */
+async function synchronous(url: string, position = '0/0') {
+  const [row] = await query(
+    url,
+    `select pg_current_wal_lsn()::text as position, exists (
+       select from pg_stat_replication where sync_state = 'sync' and flush_lsn >= '${position}'::pg_lsn
+     ) as is_so`,
+  )
+  return { isSo: row?.is_so === true, position: String(row?.position) }
+}
+
+/** To the server of this folder and to all its children, which are processes of their own. */
+async function signalAll(data: string, signal: NodeJS.Signals): Promise<void> {
+  const [server = ''] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+  const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', server])
+  for (const pid of [server, ...stdout.trim().split(/\s+/)]) process.kill(Number(pid), signal)
 }

@@ -1,10 +1,12 @@
 /** Servers of other people, as they come from the system's packages. */
+import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 import { freePort, until } from '../support/server-process.ts'
 
@@ -119,7 +121,17 @@ export async function startHaproxy(t: Ending, ports: number[]) {
     .replace(/^ {2}bind .*$/m, `  bind 127.0.0.1:${port}`)
     .replace(/^ {2}server-template .*$/m, servers.join('\n'))
   const file = join(folder, 'haproxy.cfg')
-  await writeFile(file, settings)
+  const socket = join(folder, 'admin')
+  await writeFile(file, `global\n  stats socket ${socket} mode 600 level admin\n${settings}`)
   const program = await startProgram(t, 'haproxy', ['-q', '-db', '-f', file], port)
-  return { ...program, url: `http://127.0.0.1:${port}` }
+  return {
+    ...program,
+    url: `http://127.0.0.1:${port}`,
+    /** Whether new requests go to that server. */
+    async take(index: number, state: 'ready' | 'drain'): Promise<void> {
+      const connection = connect(socket)
+      connection.end(`set server replicas/postern${index} state ${state}\n`)
+      assert.equal((await text(connection)).trim(), '')
+    },
+  }
 }

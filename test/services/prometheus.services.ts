@@ -1,16 +1,32 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
+import { stringify } from 'yaml'
+
 import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { alertNames, promtoolTests } from './alert-cases.ts'
 import { folderOf, missing, startProgram } from './programs.ts'
 
 const skip = missing('prometheus', 'promtool')
 const root = join(import.meta.dirname, '../..')
 
 suite('Prometheus', { skip }, () => {
+  test('every alert fires when it has to, and is quiet when all is well', async (t) => {
+    const rules = await readFile(join(root, 'docs/operations/alerts.yml'), 'utf8')
+    const cases = await readFile(join(import.meta.dirname, 'alert-cases.yml'), 'utf8')
+    const names = alertNames(rules, cases)
+    assert.deepEqual(names.tested.sort(), names.rules.sort())
+    const folder = await folderOf(t)
+    const file = join(folder, 'tests.yml')
+    await writeFile(join(folder, 'alerts.yml'), rules)
+    await writeFile(file, stringify(promtoolTests(rules, cases)))
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file])
+    assert.equal(status, 0, `${stdout}${stderr}`)
+  })
+
   test('takes our metrics, our rules and the configuration that is shipped', async (t) => {
     const metricsPort = await freePort()
     const server = await startServerProcess(t, {

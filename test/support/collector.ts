@@ -34,7 +34,9 @@ export interface Span {
   traceId: string
   spanId: string
   parentSpanId?: string
-  attributes: Attribute[]
+  startTimeUnixNano: string | number
+  endTimeUnixNano: string | number
+  attributes?: Attribute[]
   status: { code?: number }
 }
 
@@ -105,7 +107,9 @@ function decode(path: keyof typeof messages, body: Buffer) {
 }
 
 /** Attributes as an object. */
-export function valuesOf(attributes: Attribute[]): Record<string, string | number | undefined> {
+export function valuesOf(
+  attributes: Attribute[] = [],
+): Record<string, string | number | undefined> {
   return Object.fromEntries(
     attributes.map(({ key, value }) => [
       key,

@@ -1,6 +1,9 @@
 /** A configuration out of variables, with what every server needs already set. */
 import { readConfig } from '../../plugins/config/read-config.ts'
 
+/** Of servers that are not in development, which ask for one where the database is new. */
+export const encryptionKey = '88hhusDdDMDbNcwNGfs5Rd1y_V0otipeLB6anTWgj2o'
+
 const needed = {
   AUTH_SITE_URL: 'http://app.example',
   AUTH_API_EXTERNAL_URL: 'http://auth.example',

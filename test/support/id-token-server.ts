@@ -33,5 +33,12 @@ export async function idTokenServer(t: TestContext, more: Record<string, string>
       payload: { provider: 'acme', id_token, link_identity: true },
     })
   }
-  return { ...built, link }
+
+  /** Signs in, or up, with an id_token of the provider's. */
+  async function signInWith(account: { sub: string; email: string }) {
+    const id_token = await signIdToken({ ...claims, email_verified: true, ...account }, new Date())
+    const payload = { provider: 'acme', id_token }
+    return built.app.inject({ method: 'POST', url: '/token?grant_type=id_token', payload })
+  }
+  return { ...built, link, signInWith }
 }

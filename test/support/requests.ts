@@ -3,7 +3,7 @@ import type { Session } from '../../schemas/session.ts'
 import type { App } from './server.ts'
 
 interface Call {
-  method?: 'GET' | 'POST' | 'PUT' | 'HEAD'
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
   token?: string
   headers?: Record<string, string>
 }

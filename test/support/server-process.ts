@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { SignJWT } from 'jose'
 
+import { encryptionKey } from './config.ts'
 import { cloneDatabase } from './database.ts'
 
 interface Ending {
@@ -16,12 +17,15 @@ interface Ending {
 
 const cli = new URL('../../cli.ts', import.meta.url).pathname
 
-/** Resolves when it is ready. It is killed when the test ends; `ended` resolves to its exit code. */
-export async function startServerProcess(t: Ending, env: Record<string, string>) {
+/**
+ * Resolves when it is ready. It is killed when the test ends; `ended` resolves to its exit code. `program` is the cli.ts
+ * of another release.
+ */
+export async function startServerProcess(t: Ending, env: Record<string, string>, program = cli) {
   const DATABASE_URL = env.DATABASE_URL ?? (await cloneDatabase(t)).url
   const port = env.PORT ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [cli, 'serve'], {
+  const child = spawn(process.execPath, [program, 'serve'], {
     // Away from an .env that would change what is tested.
     cwd: tmpdir(),
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -49,6 +53,7 @@ const needed = {
   AUTH_SITE_URL: 'http://app.example',
   AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
   AUTH_JWT_ALGORITHM: 'ES256',
+  AUTH_ENCRYPTION_KEY: encryptionKey,
   AUTH_PASSWORD_ARGON2_MEMORY: '8192',
   AUTH_PASSWORD_ARGON2_TIME: '1',
   LOG_LEVEL: 'fatal',

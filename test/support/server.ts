@@ -4,7 +4,7 @@ import pino from 'pino'
 
 import { buildApp } from '../../app.ts'
 import { createPino } from '../../plugins/logger.ts'
-import { configOf } from './config.ts'
+import { configOf, encryptionKey } from './config.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import { startMailServer } from './mail-server.ts'
 
@@ -19,6 +19,7 @@ const quick = {
   AUTH_PASSWORD_ARGON2_MEMORY: '8192',
   AUTH_PASSWORD_ARGON2_TIME: '1',
   AUTH_JWT_ALGORITHM: 'ES256',
+  AUTH_ENCRYPTION_KEY: encryptionKey,
   AUTH_RATE_LIMIT_EMAIL_SENT: '100000',
   AUTH_SMTP_MAX_FREQUENCY: '0',
   AUTH_DB_MAX_POOL_SIZE: '10',

@@ -3,6 +3,14 @@ import type pg from 'pg'
 
 import type { App } from './server.ts'
 
+/** What goes on beside requests, whatever is asked: following the signing keys, sampling hashes, sending mail. */
+const beside = [
+  /postern_signing_keys|tablesample|pg_relation_size/,
+  /^(select|update|with "(dead|message)" as \(update)\b.*postern_mail_messages/s,
+]
+
+export const isBeside = (text: string): boolean => beside.some((pattern) => pattern.test(text))
+
 /** Runs `act` and returns the statements that went out on the pool of the requests meanwhile. */
 export async function statementsOf(app: App, act: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []
@@ -24,9 +32,7 @@ export async function statementsOf(app: App, act: () => Promise<unknown>): Promi
     app.pool.off('acquire', watch)
     for (const [client, query] of originals) client.query = query
   }
-  // The server follows its signing keys and samples password hashes every few seconds, whatever is asked of it.
-  const background = /postern_signing_keys|tablesample|pg_relation_size/
-  return statements.filter((text) => !background.test(text))
+  return statements.filter((text) => !isBeside(text))
 }
 
 export function textOf(query: unknown): string {

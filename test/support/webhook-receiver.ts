@@ -1,4 +1,8 @@
-/** A receiver of webhooks on loopback, which checks every signature with the library that receivers use. */
+/**
+ * A receiver of webhooks on loopback, which checks every signature with the library that receivers use, and every body
+ * by the API document: one that is not as described fails the test when it ends.
+ */
+import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -7,6 +11,7 @@ import { Webhook } from 'standardwebhooks'
 
 import type { Ending } from './ending.ts'
 import { until } from './server-process.ts'
+import { faultOf } from './webhook-schemas.ts'
 
 export interface Received {
   id: string
@@ -33,8 +38,9 @@ export const webhookSecret = `whsec_${Buffer.alloc(32, 'receiver').toString('bas
 export async function webhookReceiver(t: Ending, secret = webhookSecret, react: React = () => 204) {
   const received: Received[] = []
   const refused: string[] = []
+  const faults: string[] = []
   const verifier = new Webhook(secret)
-  const receiver = { react, received, refused, url: '', ofUser, next, stop }
+  const receiver = { react, received, refused, faults, url: '', ofUser, next, stop }
 
   const server = createServer(async (request, response) => {
     const body = await text(request)
@@ -54,12 +60,17 @@ export async function webhookReceiver(t: Ending, secret = webhookSecret, react: 
       path,
     }
     received.push(event)
+    const fault = faultOf(body)
+    if (fault) faults.push(fault)
     answer(response, receiver.react(event))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   receiver.url = `http://127.0.0.1:${port}/`
-  t.after(stop)
+  t.after(async () => {
+    await stop()
+    assert.deepEqual(faults, [])
+  })
 
   async function stop(): Promise<void> {
     server.closeAllConnections()

@@ -9,7 +9,7 @@ import { configuredEncryption, createEncryption } from '../../plugins/encryption
 import { migrated, query } from '../db/sql.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { addTotp, prove } from '../support/factors.ts'
-import { gotrueDatabase } from '../support/gotrue.ts'
+import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import { confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
 import { call, getUser, refresh, verify } from '../support/requests.ts'

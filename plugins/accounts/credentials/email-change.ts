@@ -2,11 +2,13 @@
  * Another email address for an account: asked for by the person, agreed to by the new mailbox and, unless the operator
  * says otherwise, by the current one too, in either order.
  */
+
 import { isTaken } from '../../../db/address-owners.ts'
 import type { Db, Trx } from '../../../db/database.ts'
-import { putIdentity, recomputeProviders } from '../../../db/identities.ts'
+import { putIdentity } from '../../../db/identities.ts'
 import type { TokenType } from '../../../db/one-time-tokens.ts'
 import { isUniqueViolation } from '../../../db/unique-violation.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { emailExists } from '../../../errors.ts'
@@ -32,7 +34,7 @@ export interface EmailWish {
  * over_request_rate_limit, over_email_send_rate_limit, email_provider_not_configured or email_address_not_authorized.
  */
 export async function claimEmailChange(
-  house: House<'config' | 'emails' | 'otp' | 'sendLimits'>,
+  house: House<'config' | 'emails' | 'mailer' | 'otp' | 'sendLimits'>,
   db: Db,
   user: UserRecord,
   email: string,
@@ -55,7 +57,7 @@ export async function claimEmailChange(
 
 /** Asks the mailboxes; the wait is claimed. Throws over_email_send_rate_limit. */
 export async function startEmailChange(
-  house: House<'config' | 'emails' | 'events' | 'users'>,
+  house: House<'config' | 'emails' | 'events' | 'mailer' | 'users'>,
   trx: Trx,
   user: UserRecord,
   { email, reachesNew }: EmailWish,
@@ -109,9 +111,9 @@ export async function agreeToEmail(
   return { state: 'done', user: changed, type: 'email_change', action: 'user_modified' }
 }
 
-/** An anonymous person has no mailbox to ask where addresses need no proof. */
-function isAtOnce({ config }: House<'config'>, user: UserRecord): boolean {
-  return user.is_anonymous && config.AUTH_MAILER_AUTOCONFIRM
+/** Where addresses need no proof: an anonymous person has no mailbox to ask, and without a mail server nobody is asked. */
+function isAtOnce({ config, mailer }: House<'config' | 'mailer'>, user: UserRecord): boolean {
+  return config.AUTH_MAILER_AUTOCONFIRM && (user.is_anonymous || !mailer.configured)
 }
 
 function asksCurrent({ config }: House<'config'>): boolean {

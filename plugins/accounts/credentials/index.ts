@@ -10,12 +10,8 @@ import {
 import { createPasswordSignIn } from './password.ts'
 import { checkPasswordChange, putPassword } from './password-change.ts'
 import { acceptPhoneChange, agreeToPhone, askPhoneChange, putPhone } from './phone-change.ts'
-import {
-  acceptSentReauthentication,
-  acceptsNonce,
-  judgeNonce,
-  sendReauthentication,
-} from './reauthentication.ts'
+import { acceptSentReauthentication, sendReauthentication } from './reauthentication.ts'
+import { checkDeletable, checkDeletion } from './self-deletion.ts'
 import {
   halfDoneMessage,
   isLive,
@@ -40,9 +36,11 @@ const needs = [
   'emails',
   'events',
   'hooks',
+  'mailer',
   'otp',
   'passwords',
   'sendLimits',
+  'sessionPolicy',
   'sessions',
   'users',
 ] as const
@@ -59,10 +57,10 @@ const createCredentials = (house: House<Needs>) => ({
     agreeToPhone,
     sendReauthentication,
     acceptSentReauthentication,
-    judgeNonce,
-    acceptsNonce,
     checkPasswordChange,
     putPassword,
+    checkDeletion,
+    checkDeletable,
     spend,
     isLive,
   }),

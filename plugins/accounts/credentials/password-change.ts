@@ -7,17 +7,14 @@ import type { UserRecord } from '../../../db/users.ts'
 import {
   currentPasswordInvalid,
   currentPasswordRequired,
-  otpExpired,
   reauthenticationNeeded,
-  reauthenticationNotValid,
   samePassword,
 } from '../../../errors.ts'
 import type { Bearer } from '../../bearer-auth.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
-import type { Judgement } from '../otp/sms-otp-check.ts'
 import type { Attempt } from '../otp/throttle.ts'
-import { acceptsNonce, judgeNonce } from './reauthentication.ts'
+import { proveNonce } from './reauthentication.ts'
 
 export interface PasswordChange {
   password: string
@@ -47,9 +44,7 @@ export async function checkPasswordChange(
   const current = currentToProve(house, bearer, change.currentPassword)
   const { user } = bearer
   if (!user.encrypted_password) return undefined
-  // Not the count of sign-ins: strangers who guess there must not keep the owner out here.
-  const guess = { kind: 'password', account: `current password of ${user.id}` } as const
-  const attempt = await otp.gate(db, guess, now)
+  const attempt = await otp.gate(db, guessOf(user), now)
   const matches = (password: string) =>
     attempt.check(
       db,
@@ -61,10 +56,7 @@ export async function checkPasswordChange(
   return attempt
 }
 
-/**
- * Throws reauthentication_needed, reauthentication_not_valid, otp_expired or over_request_rate_limit. A right nonce is
- * spent by this; guesses are counted for the person, across all the codes that they ask for.
- */
+/** Throws reauthentication_needed, and what proveNonce throws. */
 async function checkNonce(
   house: House<'config' | 'otp'>,
   db: Db,
@@ -75,30 +67,26 @@ async function checkNonce(
   const isRequired = house.config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION
   const openedAt = session?.session_created_at?.getTime() ?? 0
   if (!isRequired || now.getTime() - openedAt < freshSessionMs) return
-  if (!nonce) throw reauthenticationNeeded()
-  const attempt = await house.otp.gate(db, { kind: 'nonce', account: user.id }, now)
-  const tried = await attempt.check(
-    db,
-    () => tryNonce(house, db, user, nonce, now),
-    ({ isRight }) => isRight,
-  )
-  if (tried.isRight) return
-  throw tried.by === 'provider' ? otpExpired() : reauthenticationNotValid()
+  if (!nonce) throw reauthenticationNeeded('Password update requires reauthentication')
+  await proveNonce(house, db, user, nonce, now)
 }
 
-async function tryNonce(
-  house: House<'otp'>,
+/** Compares with the stored password; a guess, and counted with those of changes of the password. */
+export async function isCurrentPassword(
+  { otp, passwords }: House<'otp' | 'passwords'>,
   db: Db,
   user: UserRecord,
-  nonce: string,
+  password: string,
   now: Date,
-): Promise<{ isRight: boolean; by: Judgement['by'] }> {
-  const judgement = await judgeNonce(house, db, user, nonce, now)
-  const isRight = await db
-    .transaction()
-    .execute((trx) => acceptsNonce(house, trx, user, nonce, judgement, now))
-  return { isRight, by: judgement.by }
+): Promise<boolean> {
+  passwords.checkLength(password)
+  const attempt = await otp.gate(db, guessOf(user), now)
+  return attempt.check(db, () => passwords.verify(user, password), Boolean)
 }
+
+/** Not the count of sign-ins: strangers who guess there must not keep the owner out here. */
+const guessOf = ({ id }: UserRecord) =>
+  ({ kind: 'password', account: `current password of ${id}` }) as const
 
 /** What has to be the current password; undefined where it is not asked for. Throws current_password_required. */
 function currentToProve(

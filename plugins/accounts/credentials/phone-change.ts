@@ -1,9 +1,10 @@
 /** Another phone number for an account: asked for by the person, agreed to by whoever reads the code sent to it. */
-import { sql } from 'kysely'
 
+import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/database.ts'
-import { putIdentity, recomputeProviders } from '../../../db/identities.ts'
+import { putIdentity } from '../../../db/identities.ts'
 import { isUniqueViolation } from '../../../db/unique-violation.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
 import { findUserByPhone, type UserRecord } from '../../../db/users.ts'
 import { phoneExists } from '../../../errors.ts'

@@ -1,7 +1,7 @@
 /** What a code or link does for the account whose address it went to. */
 import type { Trx } from '../../../db/database.ts'
-import { recomputeProviders } from '../../../db/identities.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Verified } from './verified.ts'

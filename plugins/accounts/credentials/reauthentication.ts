@@ -1,6 +1,7 @@
 /** A signed-in person shows once more who they are, by a code sent to their address. */
 import type { Db, Trx } from '../../../db/database.ts'
 import type { UserRecord } from '../../../db/users.ts'
+import { otpExpired, reauthenticationNotValid } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { SentCode } from '../otp/sms-otp.ts'
 import type { Judgement } from '../otp/sms-otp-check.ts'
@@ -38,7 +39,7 @@ export async function acceptSentReauthentication(
 }
 
 /** Who knows whether a code is right; asked outside of a transaction. */
-export async function judgeNonce(
+async function judgeNonce(
   { otp }: House<'otp'>,
   db: Db,
   user: UserRecord,
@@ -51,7 +52,7 @@ export async function judgeNonce(
 }
 
 /** Spends the code. False for a wrong, late or used one: the guess is counted, so commit before refusing. */
-export async function acceptsNonce(
+async function acceptsNonce(
   { otp }: House<'otp'>,
   trx: Trx,
   user: UserRecord,
@@ -66,4 +67,39 @@ export async function acceptsNonce(
     ? await otp.takeCode(trx, [type], email, nonce, now)
     : await otp.takeSmsCode(trx, typed, judgement, now)
   return token?.user_id === user.id
+}
+
+/**
+ * Spends a right nonce; guesses are counted for the person, across all the codes that they ask for. Throws
+ * reauthentication_not_valid, otp_expired or over_request_rate_limit.
+ */
+export async function proveNonce(
+  house: House<'otp'>,
+  db: Db,
+  user: UserRecord,
+  nonce: string,
+  now: Date,
+): Promise<void> {
+  const attempt = await house.otp.gate(db, { kind: 'nonce', account: user.id }, now)
+  const tried = await attempt.check(
+    db,
+    () => tryNonce(house, db, user, nonce, now),
+    ({ isRight }) => isRight,
+  )
+  if (tried.isRight) return
+  throw tried.by === 'provider' ? otpExpired() : reauthenticationNotValid()
+}
+
+async function tryNonce(
+  house: House<'otp'>,
+  db: Db,
+  user: UserRecord,
+  nonce: string,
+  now: Date,
+): Promise<{ isRight: boolean; by: Judgement['by'] }> {
+  const judgement = await judgeNonce(house, db, user, nonce, now)
+  const isRight = await db
+    .transaction()
+    .execute((trx) => acceptsNonce(house, trx, user, nonce, judgement, now))
+  return { isRight, by: judgement.by }
 }

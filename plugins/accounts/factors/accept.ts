@@ -4,12 +4,30 @@ import { spendChallenge } from '../../../db/factor-challenges.ts'
 import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { mfaIpAddressMismatch, userBanned, userFromTokenNotFound } from '../../../errors.ts'
+import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
-import type { StoredSession } from '../sessions/answer.ts'
+import type { ApprovedUpgrade } from '../sessions/upgrade.ts'
 import { methods } from './factor-types.ts'
 import { oldestChallenge, type Proof } from './judge.ts'
 import type { KeyProof } from './webauthn.ts'
+
+/** A right answer, and what the access token that it leads to will say. */
+export interface ApprovedProof {
+  proof: Proof
+  approval: ApprovedUpgrade
+}
+
+/** Asks the operator's hook for the claims, before anything is changed by the proof. Throws HookError. */
+export async function approve(
+  { sessions }: House<'sessions'>,
+  { session }: Member,
+  proof: Proof,
+  { ip, now }: { ip: string; now: Date },
+): Promise<ApprovedProof> {
+  const method = methods[proof.factor.factor_type]
+  return { proof, approval: await sessions.approveUpgrade(session, { method, ip }, now) }
+}
 
 type AcceptHouse = House<'audit' | 'config' | 'emails' | 'events' | 'sessions' | 'users'>
 
@@ -21,9 +39,9 @@ export async function accept(
   house: AcceptHouse,
   trx: Trx,
   member: Member,
-  proof: Proof,
+  { proof, approval }: ApprovedProof,
   { ip, now }: { ip: string; now: Date },
-): Promise<StoredSession | undefined> {
+): Promise<Session | undefined> {
   const { factor, challenge } = proof
   const user = await lockLive(house, trx, member.user.id, now)
   if ('step' in proof && !(await takeStep(trx, factor.id, proof.step))) return undefined
@@ -40,7 +58,7 @@ export async function accept(
   }
   await house.audit.record(trx, 'verification_attempted', user, { ip, now, traits })
   if (factor.status === 'unverified') await tellEnrolled(house, trx, user, proof, now)
-  const raised = { method: methods[proven.factor_type], factorId: proven.id, ip }
+  const raised = { approval, factorId: proven.id }
   return house.sessions.upgrade(trx, member.session, raised, now)
 }
 

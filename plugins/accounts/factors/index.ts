@@ -1,6 +1,6 @@
 /** Second factors: adding one, proving it in a session, removing it. Nothing else counts a factor as verified. */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
-import { accept, reportClone } from './accept.ts'
+import { accept, approve, reportClone } from './accept.ts'
 import { challenge } from './challenge.ts'
 import { enrol } from './enrol.ts'
 import { requireEnroll } from './factor-types.ts'
@@ -24,7 +24,7 @@ const needs = [
 
 const createFactors = (house: House<Needs>) => ({
   ...bindSteps(house, { requireEnroll, enrol, challenge, unenrol }),
-  ...bindSteps(house, { findAsked, gate, judge, consult, accept, reportClone }),
+  ...bindSteps(house, { findAsked, gate, judge, consult, approve, accept, reportClone }),
 })
 
 export default definePlugin({ name: 'factors', needs, create: createFactors })

@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../../db/database.ts'
 import { type FlowStateRow, insertFlowState, issueAuthCode } from '../../../db/flow-states.ts'
 import { flowStateMissing } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
-import type { AuthenticationMethod } from '../sessions/open.ts'
+import type { AuthenticationMethod } from '../sessions/draft.ts'
 import { answersChallenge, type Pkce } from './pkce.ts'
 
 /** A flow ends in a code, which is never a password. */

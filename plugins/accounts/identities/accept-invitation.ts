@@ -1,11 +1,8 @@
 /** An invitation that is accepted by signing in through a provider. */
+
 import type { Trx } from '../../../db/database.ts'
-import {
-  findIdentity,
-  lockIdentity,
-  recomputeProviders,
-  replaceIdentityData,
-} from '../../../db/identities.ts'
+import { findIdentity, lockIdentity, replaceIdentityData } from '../../../db/identities.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { identityAlreadyExists, inviteNotFound, validationFailed } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'

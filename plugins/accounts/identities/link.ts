@@ -1,7 +1,8 @@
 import { isTaken } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
-import { findIdentity, lockIdentity, recomputeProviders } from '../../../db/identities.ts'
+import { findIdentity, lockIdentity } from '../../../db/identities.ts'
 import { holdSession } from '../../../db/sessions.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {

@@ -1,11 +1,9 @@
 /** Finds, links or makes the account of an identity that a provider told of. */
+
 import type { Trx } from '../../../db/database.ts'
-import {
-  type IdentityRow,
-  recomputeProviders,
-  replaceIdentityData,
-} from '../../../db/identities.ts'
+import { type IdentityRow, replaceIdentityData } from '../../../db/identities.ts'
 import { mergeMetadata } from '../../../db/user-edits.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {

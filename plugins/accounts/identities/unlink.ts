@@ -1,8 +1,9 @@
 import { isTaken } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
-import { deleteIdentity, type IdentityJson, recomputeProviders } from '../../../db/identities.ts'
+import { deleteIdentity, type IdentityJson } from '../../../db/identities.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { mergeMetadata } from '../../../db/user-edits.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {

@@ -24,6 +24,10 @@ import {
 
 export const emailTask = 'answer_mail_request'
 
+/** Clients are told nothing; whoever develops against this server is. */
+const silence =
+  'a request for a mail came to none: nobody has this address, or nothing is left to be confirmed'
+
 const purposes: Record<EmailRequest['kind'], SendPurpose> = {
   recovery: 'recovery',
   magic_link: 'recovery',
@@ -85,7 +89,7 @@ export async function answerByEmail(
   house: AnswerHouse & House<'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp'>,
   payload: unknown,
 ): Promise<void> {
-  const { db, languages, log, otp } = house
+  const { config, db, languages, log, otp } = house
   const job = readSealed(payload)
   const now = new Date()
   if (isTooOld(job, otp.linkSeconds, now)) {
@@ -100,6 +104,8 @@ export async function answerByEmail(
     // A worker that died after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
     await answer(house, trx, { ...request, approval }, now)
+    if (config.dev && !(await hasMailMessage(trx, job.id)))
+      log.warn({ kind: request.kind }, silence)
   }
   const answered = languages.during(accepted, () => db.transaction().execute(answerOnce))
   await answered.catch((error) => putOff(house, error, { task: emailTask, job }, now))

@@ -5,12 +5,12 @@ import type { Db, Trx } from '../../../db/database.ts'
 import { findNewestToken } from '../../../db/phone-tokens.ts'
 import { findUser, findUserByPhone, type UserRecord } from '../../../db/users.ts'
 import { ApiError } from '../../../errors.ts'
-import { StoredFormError } from '../../../schemas/stored.ts'
 import type { House } from '../../define-plugin.ts'
 import type { SmsRequest } from '../otp/sms-otp.ts'
 import { putOff } from './put-off.ts'
 import {
   AcceptedLanguages,
+  isOfAnother,
   isTooOld,
   openRequest,
   readSealed,
@@ -20,7 +20,7 @@ import {
 
 export const repeatTask = 'repeat_text_message'
 
-/** How long a job that a newer release queued waits for one that can read it. */
+/** How long a job that another replica queued, of a newer release or with a newer key, waits for one that reads it. */
 const deferralMs = 60_000
 
 const StoredRepeat = Type.Object({
@@ -64,16 +64,16 @@ type WorkerHouse = House<
   'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp' | 'sendLimits' | 'users'
 >
 
-/** The worker's part. A job of a newer form is put into the queue again, because the queue runs it only once. */
+/** The worker's part. What cannot be read here is put into the queue again, because the queue runs it only once. */
 export async function answerRepeat(house: WorkerHouse, payload: unknown): Promise<void> {
   const { db, jobQueue, log } = house
   const now = new Date()
   try {
     await answerNow(house, readSealed(payload), now)
   } catch (error) {
-    const isNewer = error instanceof StoredFormError && error.isNewer
-    if (!isNewer || typeof payload !== 'object' || payload === null) throw error
-    log.warn({ err: error }, 'a request for a text message waits for a newer release')
+    const mayBeRead = isOfAnother(error)
+    if (!mayBeRead || typeof payload !== 'object' || payload === null) throw error
+    log.warn({ err: error }, 'a request for a text message waits for a server that can read it')
     const runAt = new Date(now.getTime() + deferralMs)
     await jobQueue.enqueue(db, repeatTask, payload, { ...once, runAt })
   }

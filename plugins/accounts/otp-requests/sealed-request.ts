@@ -1,7 +1,7 @@
 /** A request that waits in the queue, encrypted, because it holds an address. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { readStored, type StoredSchema } from '../../../schemas/stored.ts'
+import { readStored, StoredFormError, type StoredSchema } from '../../../schemas/stored.ts'
 import type { House } from '../../define-plugin.ts'
 
 const SealedRequest = Type.Object({
@@ -47,4 +47,10 @@ export function openRequest<Schema extends StoredSchema>(
 /** What was asked longer ago than a code or link lives is not answered any more. */
 export function isTooOld({ asked_at }: SealedRequest, lifetimeSeconds: number, now: Date): boolean {
   return now.getTime() - Date.parse(asked_at) > lifetimeSeconds * 1000
+}
+
+/** Whether another replica may read it: one of a newer release, or with a key that this one lacks. */
+export function isOfAnother(error: unknown): boolean {
+  if (error instanceof StoredFormError) return error.isNewer
+  return error instanceof Error && error.name === 'DecryptionError'
 }

@@ -34,6 +34,7 @@ const needs = [
 function createOtp(needed: House<Needs>) {
   const { config, encryption, mailer, redirects, sendLimits, sms, takeover } = needed
   const tokenKey = encryption.deriveKey('one-time tokens')
+  const tokenKeys = encryption.deriveKeys('one-time tokens')
   const gateKeys = {
     password: encryption.deriveKey('sign-in throttle'),
     code: encryption.deriveKey('code throttle'),
@@ -42,7 +43,7 @@ function createOtp(needed: House<Needs>) {
   }
   const deviceKey = encryption.deriveKey('known devices')
   const pace = createPace()
-  const keys = { tokenKey, gateKeys, deviceKey }
+  const keys = { tokenKey, tokenKeys, gateKeys, deviceKey }
   const lifetimes = { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP }
   const policy = { ...keys, lifetimes, takeover }
   const house = { config, mailer, redirects, sendLimits, sms, pace, ...policy }

@@ -1,6 +1,6 @@
 /** The kinds of link, and everything about a kind that is not its mail. */
 import type { TokenType } from '../../../db/one-time-tokens.ts'
-import type { AuthenticationMethod } from '../sessions/open.ts'
+import type { AuthenticationMethod } from '../sessions/draft.ts'
 
 export type LinkKind =
   | 'confirmation'

@@ -88,19 +88,16 @@ export async function deliverSms(
   messageId: string,
   now: Date,
 ): Promise<SentCode> {
-  const { config, pace, sendLimits, sms } = house
-  const { purpose, phone, channel, owner } = request
-  const sent = { purpose, phone, code: newCode(config.AUTH_SMS_OTP_LENGTH), messageId }
+  const { pace, sendLimits, sms } = house
+  const { phone, channel, owner } = request
+  const sent = newSms(house, request, messageId)
   if (hasFixedCode(house, phone, now)) return sent
-  try {
-    await pace.set(async () => {
+  await orRelease(house, db, request, () =>
+    pace.set(async () => {
       await sendLimits.chargeQuota(db, 'sms', now)
       await sms.send({ phone, code: sent.code, channel, messageId, ...readerOf(owner) })
-    })
-  } catch (error) {
-    await releaseSms(house, db, request)
-    throw error
-  }
+    }),
+  )
   return sent
 }
 
@@ -123,15 +120,9 @@ export async function withholdSms(
   messageId: string,
   now: Date,
 ): Promise<SentCode> {
-  const { purpose, phone } = request
-  const sent = { purpose, phone, code: newCode(house.config.AUTH_SMS_OTP_LENGTH), messageId }
-  try {
-    await takeAsLong(house, db, { phone, isCounted: true }, now)
-  } catch (error) {
-    await releaseSms(house, db, request)
-    throw error
-  }
-  return sent
+  const counted = { phone: request.phone, isCounted: true }
+  await orRelease(house, db, request, () => takeAsLong(house, db, counted, now))
+  return newSms(house, request, messageId)
 }
 
 /** Waits and takes as long as `sendSms`, for a number that gets nothing. Throws what claiming and counting throws. */
@@ -182,13 +173,24 @@ export async function storeSms(
   return change
 }
 
-async function releaseSms(
+function newSms({ config }: SmsHouse, { purpose, phone }: SmsRequest, messageId: string): SentCode {
+  return { purpose, phone, code: newCode(config.AUTH_SMS_OTP_LENGTH), messageId }
+}
+
+/** Where sending fails, nobody has to wait for what never came. */
+async function orRelease(
   { sendLimits }: House<'sendLimits'>,
   db: Db,
   { purpose, interval = purpose, phone, askedBy }: SmsRequest,
+  send: () => Promise<void>,
 ): Promise<void> {
-  await sendLimits.release(db, 'sms', interval, phone)
-  if (askedBy) await sendLimits.release(db, 'sms', interval, askedBy)
+  try {
+    await send()
+  } catch (error) {
+    await sendLimits.release(db, 'sms', interval, phone)
+    if (askedBy) await sendLimits.release(db, 'sms', interval, askedBy)
+    throw error
+  }
 }
 
 function hasFixedCode({ sms }: House<'sms'>, phone: string, now: Date): boolean {

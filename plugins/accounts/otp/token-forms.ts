@@ -10,6 +10,8 @@ import type { TokenRow, TokenType } from '../../../db/one-time-tokens.ts'
 export interface TokenForms {
   /** Of the hash that makes a link token from a code. */
   tokenKey: Buffer
+  /** The same from every encryption key: a code that was sent before the key changed still counts. */
+  tokenKeys: readonly Buffer[]
   /** Whether GoTrue reads the database, too. */
   takeover: Readonly<{ isShared: boolean }>
 }
@@ -25,7 +27,7 @@ const gotrueForm = /^(pkce_)?[0-9a-f]{56}$/
 
 /** The token that the link carries, and what is stored of it. */
 export function newForm(
-  { tokenKey, takeover: { isShared } }: TokenForms,
+  { tokenKey, takeover: { isShared } }: Pick<TokenForms, 'tokenKey' | 'takeover'>,
   sent: Sent,
   pkce: boolean,
 ): { linkToken: string; stored: string } {
@@ -41,14 +43,15 @@ export function hashesOf(linkToken: string): string[] {
 
 /** Whether this code was sent to the address for the token, in whichever form that is stored. */
 export function isOfCode(
-  { tokenKey }: TokenForms,
+  { tokenKeys }: Pick<TokenForms, 'tokenKeys'>,
   { token_type: type, token_hash }: TokenRow,
   address: string,
   code: string,
 ): boolean {
-  const own = ownSecret(tokenKey, { type, address, code })
+  const own = tokenKeys.map((key) => ownSecret(key, { type, address, code }))
   const gotrues = gotrueSecret({ type, address, code })
-  const stored = [sha256(own), sha256(pkcePrefix + own), gotrues, pkcePrefix + gotrues]
+  const ownForms = own.flatMap((secret) => [sha256(secret), sha256(pkcePrefix + secret)])
+  const stored = [...ownForms, gotrues, pkcePrefix + gotrues]
   return stored.map((hash) => equal(hash, token_hash)).includes(true)
 }
 

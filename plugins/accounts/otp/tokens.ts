@@ -15,7 +15,6 @@ import {
   decoyTokens,
   type GuessedAt,
   lockOwnerOfLink,
-  lockOwnersAt,
 } from '../../../db/token-guesses.ts'
 import type { Lifetimes } from '../../../db/token-life.ts'
 import { hashesOf, isOfCode, newForm, type TokenForms } from './token-forms.ts'
@@ -86,11 +85,16 @@ export async function takeCode(
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
   const at = guessedAt(policy, address)
-  await lockOwnersAt(trx, types, at, now)
-  const rows = await countTokenGuess(trx, types, at, now)
-  const row = rows.find((candidate) => isOfCode(policy, candidate, address, code))
+  const sent = await countTokenGuess(trx, types, at, now)
+  // Compared with something in any case: comparing takes time, which would tell where codes were sent.
+  const compared = sent.length > 0 ? sent : types.map(tokenOfNobody)
+  const row = compared.find((candidate) => isOfCode(policy, candidate, address, code))
   if (row) await deleteToken(trx, row.id)
   return row
+}
+
+function tokenOfNobody(token_type: TokenType): TokenRow {
+  return { id: '', user_id: '', token_type, token_hash: '0'.repeat(64), relates_to: '' }
 }
 
 /** Guesses at one address always meet the same decoy, as guesses at one token meet the same token. */

@@ -1,8 +1,9 @@
 /** Recovery codes: what a person who lost their second factor types in its place, each of them once. */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
+import { discard } from './discard.ts'
 import { gate } from './guesses.ts'
 import { make } from './make.ts'
-import { spend } from './spend.ts'
+import { approve, spend } from './spend.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -14,6 +15,7 @@ type Needs = (typeof needs)[number]
 
 const needs = ['audit', 'emails', 'encryption', 'otp', 'sessionPolicy', 'sessions'] as const
 
-const createRecoveryCodes = (house: House<Needs>) => bindSteps(house, { make, spend, gate })
+const createRecoveryCodes = (house: House<Needs>) =>
+  bindSteps(house, { make, approve, spend, discard, gate })
 
 export default definePlugin({ name: 'recoveryCodes', needs, create: createRecoveryCodes })

@@ -1,11 +1,10 @@
 import type { Trx } from '../../../db/database.ts'
 import { replaceRecoveryCodes } from '../../../db/recovery-codes.ts'
-import { insufficientAal } from '../../../errors.ts'
+import { codesInSet } from '../../../schemas/recovery-codes.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
 import { hashOf, newCode, toShown } from './codes.ts'
-
-const count = 10
+import { requireSecondFactor } from './second-factor.ts'
 
 /**
  * Makes ten codes in the place of all the person had. Nobody can read them again. The caller holds the member.
@@ -17,14 +16,12 @@ export async function make(
   member: Member,
   { ip, now }: { ip: string; now: Date },
 ): Promise<string[]> {
-  const { user, session } = member
-  const isRaised = session.aal === 'aal2' || session.aal === 'aal3'
-  if (!isRaised || !house.sessionPolicy.isConfirmed(member, now)) {
-    throw insufficientAal('AAL2 required to make recovery codes', 403)
-  }
-  const codes = Array.from({ length: count }, newCode)
+  requireSecondFactor(house, member, now)
+  const { user } = member
+  const codes = Array.from({ length: codesInSet }, newCode)
   const hashes = codes.map((code) => hashOf(house, user.id, code))
-  await replaceRecoveryCodes(trx, user.id, hashes, now)
+  const keyId = house.encryption.currentKeyId
+  await replaceRecoveryCodes(trx, user.id, { hashes, keyId }, now)
   await house.audit.record(trx, 'recovery_codes_created', user, { ip, now })
   return codes.map(toShown)
 }

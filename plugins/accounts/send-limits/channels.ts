@@ -31,7 +31,7 @@ export const repeats: Partial<Record<SendPurpose, SendPurpose>> = {
 
 const confirmations: readonly SendPurpose[] = ['signup', 'confirmation']
 
-interface Rate {
+export interface Rate {
   count: number
   seconds: number
 }

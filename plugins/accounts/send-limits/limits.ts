@@ -8,13 +8,23 @@ import {
   takeSendQuota,
 } from '../../../db/send-limits.ts'
 import { sendQuotaExceeded, sentTooRecently } from '../../../errors.ts'
-import { repeats, type SendChannel, type SendLimits, type SendPurpose } from './channels.ts'
+import type { House } from '../../define-plugin.ts'
+import {
+  type Rate,
+  repeats,
+  type SendChannel,
+  type SendLimits,
+  type SendPurpose,
+} from './channels.ts'
 
 interface SendPolicy {
+  metrics: Pick<House<'telemetry'>['telemetry']['metrics'], 'count'>
   /** Of the hash under which an address is noted. */
   key: Buffer
   channels: SendLimits
 }
+
+type QuotaPolicy = Pick<SendPolicy, 'channels' | 'metrics'>
 
 /** Throws over_email_send_rate_limit or over_sms_send_rate_limit when this address must wait. */
 export async function claimInterval(
@@ -50,16 +60,12 @@ export function release(
  * Throws over_email_send_rate_limit or over_sms_send_rate_limit.
  */
 export async function checkQuota(
-  { channels }: Pick<SendPolicy, 'channels'>,
+  policy: QuotaPolicy,
   db: Db,
   channel: SendChannel,
   now: Date,
 ): Promise<void> {
-  const { quota } = channels[channel]
-  if (!quota) return
-  if (quota.count === 0) throw sendQuotaExceeded(channel, quota.seconds)
-  const wait = await findQuotaWait(db, channel, quota.seconds, now)
-  if (wait > 0) throw sendQuotaExceeded(channel, wait)
+  await refuseSpent(policy, channel, (quota) => findQuotaWait(db, channel, quota, now))
 }
 
 /**
@@ -67,16 +73,28 @@ export async function checkQuota(
  * enough. Everybody who sends waits for this row until the transaction ends, so it comes late in one.
  */
 export async function chargeQuota(
-  { channels }: Pick<SendPolicy, 'channels'>,
+  policy: QuotaPolicy,
   db: Db,
   channel: SendChannel,
   now: Date,
 ): Promise<void> {
+  await refuseSpent(policy, channel, ({ count, seconds }) =>
+    takeSendQuota(db, channel, count, seconds, now),
+  )
+}
+
+/** `waitFor`: the seconds until there is more, 0 when there is some. */
+async function refuseSpent(
+  { channels, metrics }: QuotaPolicy,
+  channel: SendChannel,
+  waitFor: (quota: Rate) => Promise<number>,
+): Promise<void> {
   const { quota } = channels[channel]
   if (!quota) return
-  if (quota.count === 0) throw sendQuotaExceeded(channel, quota.seconds)
-  const wait = await takeSendQuota(db, channel, quota.count, quota.seconds, now)
-  if (wait > 0) throw sendQuotaExceeded(channel, wait)
+  const wait = quota.count === 0 ? quota.seconds : await waitFor(quota)
+  if (wait === 0) return
+  metrics.count('postern.send_quota_refusals', { channel })
+  throw sendQuotaExceeded(channel, wait)
 }
 
 function hashOf(key: Buffer, channel: SendChannel, purpose: SendPurpose, address: string): string {

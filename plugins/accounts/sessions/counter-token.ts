@@ -3,9 +3,10 @@
  * The ordinary case is one statement; only when that changes no row do we look for the reason.
  */
 
+import { sealRefreshTokenKey } from '../../../db/refresh-counters.ts'
 import { hasLegacyTokens } from '../../../db/refresh-tokens.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'
-import { advanceSession, sealRefreshTokenKey } from '../../../db/session-refresh.ts'
+import { advanceSession } from '../../../db/session-refresh.ts'
 import {
   conflict,
   refreshTokenAlreadyUsed,
@@ -56,6 +57,9 @@ async function rotate(
   return { record, token: encodeRefreshToken(sessionId, counter + 1, key), outcome: 'rotated' }
 }
 
+/** Other requests with the same token, here or at a GoTrue that shares the database, may be quicker each time. */
+const maxAttempts = 3
+
 /** Finds out why the token did not rotate: it was used before, the session ended, or its key is not ours. */
 async function explain(
   house: ExchangeHouse,
@@ -63,6 +67,20 @@ async function explain(
   client: Client,
   now: Date,
 ): Promise<Outcome> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const outcome = await explainOnce(house, token, client, now)
+    if (outcome) return outcome
+  }
+  return conflict()
+}
+
+/** Undefined when the token was good and somebody else has exchanged it since. */
+async function explainOnce(
+  house: ExchangeHouse,
+  token: RefreshToken,
+  client: Client,
+  now: Date,
+): Promise<Outcome | undefined> {
   const { sessionId } = token
   const record = await findSessionById(house.db, sessionId)
   const stored = record?.refresh_token_hmac_key
@@ -101,10 +119,9 @@ async function rotateForeign(
   { token, key, stored }: { token: RefreshToken; key: Buffer; stored: string },
   client: Client,
   now: Date,
-): Promise<Outcome> {
+): Promise<Outcome | undefined> {
   const rotated = await rotate(house, token, key, client, now)
-  if (!rotated) return conflict()
-  if (!isSealedKey(house, stored)) {
+  if (rotated && !isSealedKey(house, stored)) {
     const sealed = sealKey(house, token.sessionId, key)
     await sealRefreshTokenKey(house.db, token.sessionId, stored, sealed)
   }

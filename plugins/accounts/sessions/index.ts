@@ -2,10 +2,12 @@
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
 import { answer } from './answer.ts'
 import { end, endAll, suspendAll } from './end.ts'
+import { readEndToken } from './end-link.ts'
 import { listSessions } from './list.ts'
+import { openNewcomer } from './newcomer.ts'
 import { open } from './open.ts'
 import { refresh } from './refresh.ts'
-import { upgrade } from './upgrade.ts'
+import { approveUpgrade, upgrade } from './upgrade.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -16,11 +18,24 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'db', 'emails', 'encryption', 'events', 'flows', 'hooks', 'jwt', 'otp'] as const),
-  ...(['sessionPolicy', 'telemetry'] as const),
+  ...([
+    'audit',
+    'config',
+    'db',
+    'emails',
+    'encryption',
+    'events',
+    'flows',
+    'hooks',
+    'jwt',
+  ] as const),
+  ...(['otp', 'sessionPolicy', 'takeover', 'telemetry'] as const),
 ] as const
 
 const createSessions = (house: House<Needs>) =>
-  bindSteps(house, { open, upgrade, answer, list: listSessions, refresh, end, endAll, suspendAll })
+  bindSteps(house, {
+    ...{ open, openNewcomer, approveUpgrade, upgrade, answer, list: listSessions, refresh },
+    ...{ end, endAll, suspendAll, readEndToken },
+  })
 
 export default definePlugin({ name: 'sessions', needs, create: createSessions })

@@ -1,13 +1,17 @@
 /**
  * Refresh tokens of GoTrue's older format: random characters, one row each. They are accepted from sessions found
- * in the database, and their session gets counter tokens from then on.
+ * in the database. Their session gets counter tokens from then on, unless a GoTrue shares the database: it would refuse
+ * the token before, which a second tab or a client that lost the answer may bring to it.
  */
+import { randomBytes } from 'node:crypto'
+
 import {
   exchangeRefreshToken,
   findChildToken,
   findRefreshToken,
   isLastSpentToken,
   type RefreshTokenRow,
+  rotateRefreshToken,
 } from '../../../db/refresh-tokens.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'
 import type { TokenSession } from '../../../db/sessions.ts'
@@ -47,13 +51,36 @@ export async function exchangeLegacyToken(
   const usedAt = record.refreshed_at ?? latest(record.session_created_at, token)
   const refusal = await findRefusal(house, { ...record, refreshed_at: usedAt }, now)
   if (refusal) return refusal
-  const exchanged = await exchange(house, { token, record }, client, now)
+  const staysRow = house.takeover.isShared && record.refresh_token_hmac_key === null
+  const next = staysRow ? rotate : exchange
+  const exchanged = await next(house, { token, record }, client, now)
   return exchanged ?? answerSpentToken(house, { presented, record }, client, now)
 }
 
 interface Presented {
   token: RefreshTokenRow
   record: TokenSession
+}
+
+/** Undefined when the token is spent. */
+async function rotate(
+  { db, audit }: ExchangeHouse,
+  { token, record }: Presented,
+  { userAgent, ip }: Client,
+  now: Date,
+): Promise<Outcome | undefined> {
+  const child = newToken()
+  if (!(await rotateRefreshToken(db, { tokenId: token.id, child, userAgent, ip }, now))) {
+    return undefined
+  }
+  await audit.record(db, 'token_refreshed', record, { ip: ip ?? '', now })
+  return { record: { ...record, refreshed_at: now }, token: child, outcome: 'rotated' }
+}
+
+/** 60 random bits, in GoTrue's form. */
+function newToken(): string {
+  const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+  return Array.from(randomBytes(12), (byte) => letters[byte % letters.length]).join('')
 }
 
 /** Undefined when the token is spent. */

@@ -1,57 +1,19 @@
-/** Opening a session for a person whose proof was just accepted. Nothing else inserts one. */
-import type { TrailEntry } from '../../../db/audit-log-entries.ts'
+/** Opening a session for a person whose proof was just accepted. Nothing else opens one for somebody who is there. */
 import type { Db } from '../../../db/database.ts'
-import type { AmrClaim } from '../../../db/mfa.ts'
-import { insertSession, type NewSession } from '../../../db/session-open.ts'
-import type { Aal } from '../../../db/sessions.ts'
+import { insertSession } from '../../../db/session-open.ts'
 import type { UserRecord } from '../../../db/users.ts'
-import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
 import { type StoredSession, stored } from './answer.ts'
-import { encodeRefreshToken } from './refresh-token.ts'
-import { deriveKey, sealKey } from './session-key.ts'
+import { type DraftHouse, draft, type SignInProof } from './draft.ts'
+import { storeAndTell } from './new-device.ts'
 import { findStaleness } from './stale-proof.ts'
 
-/** How a person proved who they are; the `amr` of the session. */
-export type AuthenticationMethod =
-  | 'password'
-  | 'otp'
-  | 'anonymous'
-  | 'oauth'
-  | 'recovery'
-  | 'magiclink'
-  | 'email/signup'
-  | 'email_change'
-  | 'invite'
-  | 'passkey'
-  | 'impersonation'
-
-/** A password counts while the stored hash is the one that it was found to match. */
-type Accepted =
-  | { method: 'password'; passwordHash: string }
-  | { method: Exclude<AuthenticationMethod, 'password'>; passwordHash?: undefined }
-
-/** What was accepted, from which device, and for how long it counts. */
-export type SignInProof = Accepted & {
-  client: Client
-  /** Written in the same statement. */
-  audit?: TrailEntry | undefined
-  /** Seconds after which the session ends whatever happens. */
-  lifetimeSeconds?: number
-  /** The admin for whom the session is opened, in place of the person. */
-  impersonatedBy?: string
-  /** What the proof amounts to; aal1 when absent. */
-  aal?: Aal
-}
-
-type OpenHouse = House<
-  'db' | 'encryption' | 'events' | 'hooks' | 'jwt' | 'otp' | 'sessionPolicy' | 'telemetry'
->
+type OpenHouse = DraftHouse & House<'config' | 'db' | 'emails' | 'hooks' | 'jwt' | 'telemetry'>
 
 /**
- * Opens the session in one statement; `sessions.answer` makes of it what the client is answered. Throws token_too_large,
- * user_banned, or what the method refuses with, when the person has been banned, deleted or given another password since
- * the proof was checked.
+ * Opens the session in one statement; `sessions.answer` makes of it what the client is answered. Where people are told of
+ * new devices, it opens a transaction if it was given none. Throws token_too_large, user_banned, or what the method refuses
+ * with, when the person has been banned, deleted or given another password since the proof was checked.
  */
 export async function open(
   house: OpenHouse,
@@ -60,61 +22,24 @@ export async function open(
   proof: SignInProof,
   now: Date,
 ): Promise<StoredSession> {
-  const { method, impersonatedBy, passwordHash } = proof
-  const id = crypto.randomUUID()
-  const key = deriveKey(house, id)
-  const sealed = { id, refresh_token_hmac_key: sealKey(house, id, key) }
-  const session = { ...newSession(house, person, proof, now), ...sealed }
-  const deviceHash = deviceOf(house, proof)
-  const amr: AmrClaim[] = [{ method, timestamp: Math.floor(now.getTime() / 1000) }]
-  const signedIn = { ...person, updated_at: now, ...(!impersonatedBy && { last_sign_in_at: now }) }
-  const described = {
-    ...{ session_id: id, session_created_at: now, aal: session.aal, amr },
-    not_after: session.not_after,
-    impersonated_by: impersonatedBy ?? null,
-  }
+  const { opening, facts } = draft(house, person, proof, now)
   // Before the session is stored: a token that is refused leaves none behind.
-  const refreshToken = encodeRefreshToken(id, 0, key)
-  const facts = { person: signedIn, session: described, refreshToken, method, ip: proof.client.ip }
-  const opened = await stored(house, facts, { isNew: true }, now)
-  const audit = trailOf(house, session, proof)
-  const opening = { session, method, impersonatedBy, passwordHash, audit, deviceHash }
-  if (!(await insertSession(db, opening, now))) throw await findStaleness(db, person.id, proof, now)
-  house.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
-  return opened
-}
-
-/** The entry of how the person came in, and the event that they did; an admin in their place does not sign in. */
-function trailOf(
-  { events }: House<'events'>,
-  { id: session_id, user_id, aal, ip, user_agent }: Omit<NewSession, 'refresh_token_hmac_key'>,
-  { method, impersonatedBy, audit }: SignInProof,
-): TrailEntry {
-  const facts = { session_id, method, aal, ip, user_agent }
-  const signedIn = impersonatedBy ? [] : events.draft('user.signed_in', user_id, facts)
-  return { entry: audit?.entry, events: [...(audit?.events ?? []), ...signedIn] }
-}
-
-/** The device that is known from now on; none for an admin who acts for the person, and for a guest without a password. */
-function deviceOf(
-  { otp }: House<'otp'>,
-  { method, client, impersonatedBy }: SignInProof,
-): string | null {
-  return impersonatedBy || method === 'anonymous' ? null : otp.deviceHash(client)
-}
-
-function newSession(
-  { sessionPolicy }: House<'sessionPolicy'>,
-  { id }: UserRecord,
-  { client, lifetimeSeconds, aal = 'aal1' }: SignInProof,
-  now: Date,
-): Omit<NewSession, 'id' | 'refresh_token_hmac_key'> {
-  return {
-    user_id: id,
-    aal,
-    tag: sessionPolicy.tagOf(client),
-    user_agent: client.userAgent,
-    ip: client.ip,
-    not_after: lifetimeSeconds ? new Date(now.getTime() + lifetimeSeconds * 1000) : null,
+  const opened = await stored(house, facts, now)
+  const store = async (handle: Db) => {
+    if (await insertSession(handle, opening, now)) return
+    throw await findStaleness(handle, person.id, proof, now)
   }
+  const { session, deviceHash } = opening
+  const signIn = { person: facts.person, sessionId: session.id, client: proof.client, deviceHash }
+  const isWatched = isTold(house, proof)
+  const newDevice = isWatched ? await storeAndTell(house, db, signIn, store, now) : undefined
+  if (!isWatched) await store(db)
+  house.telemetry.metrics.count('postern.sign_ins', { method: proof.method, outcome: 'accepted' })
+  return { ...opened, newDevice }
+}
+
+/** Whether the person would be told of a new device. Neither an admin in their place nor a guest is somebody's device. */
+function isTold({ config }: House<'config'>, { method, impersonatedBy }: SignInProof): boolean {
+  if (impersonatedBy || method === 'anonymous') return false
+  return config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
 }

@@ -1,5 +1,5 @@
 /** Exchanging a refresh token (RFC 6749 §6) of either format for the session as it is from then on. */
-import { takeBackAdvance } from '../../../db/session-refresh.ts'
+import { takeBackAdvance } from '../../../db/refresh-counters.ts'
 import type { TokenSession } from '../../../db/sessions.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Session } from '../../../schemas/session.ts'
@@ -10,7 +10,7 @@ import { exchangeLegacyToken, longestLegacyToken } from './legacy-token.ts'
 import { toSession } from './to-session.ts'
 
 export type ExchangeHouse = House<
-  'audit' | 'db' | 'emails' | 'encryption' | 'events' | 'sessionPolicy'
+  'audit' | 'db' | 'emails' | 'encryption' | 'events' | 'sessionPolicy' | 'takeover'
 >
 
 export interface Exchanged {

@@ -9,7 +9,7 @@ import {
   userBanned,
   userNotFound,
 } from '../../../errors.ts'
-import type { AuthenticationMethod, SignInProof } from './open.ts'
+import type { AuthenticationMethod, SignInProof } from './draft.ts'
 
 /** Each as if the proof had been shown after the change that it lost to. */
 const refusals: Partial<Record<AuthenticationMethod, () => ApiError>> = {

@@ -11,14 +11,18 @@ export type AccessTokenSession = Pick<
   'session_id' | 'session_created_at' | 'aal' | 'not_after' | 'impersonated_by' | 'amr'
 >
 
-/** What an answer is made of. */
-export interface SessionFacts {
+/** What an access token is made of. */
+export interface TokenFacts {
   person: UserRecord
   session: AccessTokenSession
-  refreshToken: string
   /** How the session came about, as the hook of access tokens is told. */
   method: string
   ip: string | null
+}
+
+/** What an answer is made of. */
+export interface SessionFacts extends TokenFacts {
+  refreshToken: string
 }
 
 /**
@@ -26,14 +30,31 @@ export interface SessionFacts {
  * for the hook, HookError.
  */
 export async function toSession(
-  { hooks, jwt }: House<'hooks' | 'jwt'>,
-  { person, session, refreshToken, method, ip }: SessionFacts,
+  house: House<'hooks' | 'jwt'>,
+  facts: SessionFacts,
   now: Date,
 ): Promise<Session> {
-  const ours = jwt.claimsOf(person, session, now)
-  const claims: HookClaims = hooks.customizeAccessToken
-    ? await hooks.customizeAccessToken({ claims: ours, method, ip })
-    : ours
+  return withClaims(house, facts, await settleClaims(house, facts, now), now)
+}
+
+/** What the access token says: as the operator's hook has it, if there is one. Throws HookError. */
+export async function settleClaims(
+  { hooks, jwt }: House<'hooks' | 'jwt'>,
+  { person, session, method, ip }: TokenFacts,
+  now: Date,
+): Promise<HookClaims> {
+  const claims = jwt.claimsOf(person, session, now)
+  if (!hooks.customizeAccessToken) return claims
+  return hooks.customizeAccessToken({ claims, method, ip })
+}
+
+/** Throws token_too_large. */
+export async function withClaims(
+  { jwt }: House<'jwt'>,
+  { person, refreshToken }: Pick<SessionFacts, 'person' | 'refreshToken'>,
+  claims: HookClaims,
+  now: Date,
+): Promise<Session> {
   return {
     access_token: await jwt.signAccessToken(claims),
     token_type: 'bearer',

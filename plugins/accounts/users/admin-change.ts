@@ -1,9 +1,11 @@
 /** A change to a record as an admin describes it, and its consequences for tokens, sessions and identities. */
+
 import type { Trx } from '../../../db/database.ts'
-import { putIdentity, recomputeProviders } from '../../../db/identities.ts'
+import { putIdentity } from '../../../db/identities.ts'
 import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { mergeMetadata } from '../../../db/user-edits.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import { metadataTooLarge } from '../../../errors.ts'

@@ -13,8 +13,8 @@ import type { Approval } from './approval.ts'
 
 export const announceTask = 'tell_after_user_created'
 
-/** With growing pauses, ten attempts take about four hours. */
-const maxAttempts = 10
+/** With pauses that grow to six hours, they take about three days, as long as a webhook is tried. */
+const maxAttempts = 21
 
 const Announcement = Type.Object({
   v: Type.Literal(1),

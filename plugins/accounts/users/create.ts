@@ -1,14 +1,16 @@
 /** The one place that makes an account. */
-import type { Trx } from '../../../db/database.ts'
+import type { Db, Trx } from '../../../db/database.ts'
 import {
   type IdentityJson,
   type IdentityRow,
   insertIdentity,
   type NewIdentity,
 } from '../../../db/identities.ts'
-import { insertUser } from '../../../db/user-rows.ts'
+import { insertUser, type NewUser } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
+import type { StoredSession } from '../sessions/answer.ts'
+import type { SignInProof } from '../sessions/draft.ts'
 import { announce } from './announce.ts'
 import type { Approval } from './approval.ts'
 
@@ -42,10 +44,43 @@ export async function create(
   person: NewPerson,
   now: Date,
 ): Promise<UserRecord | undefined> {
-  const row = {
+  const row = rowOf(house, person)
+  const user = await insertUser(trx, row, house.events.draft('user.created', row.id, {}), now)
+  if (!user) return undefined
+  await announce(house, trx, person.approval)
+  return { ...user, identities: await addIdentities(trx, user.id, person, now) }
+}
+
+/**
+ * An account without identities and its first session, in one statement. Throws token_too_large, and an Error when the
+ * id is taken.
+ */
+export async function enter(
+  house: CreateHouse & House<'db' | 'sessions'>,
+  person: Omit<NewPerson, 'identities' | 'email' | 'phone'>,
+  proof: SignInProof,
+  now: Date,
+): Promise<StoredSession> {
+  const row = rowOf(house, person)
+  const newcomer = { person: row, events: house.events.draft('user.created', row.id, {}) }
+  const insert = async (db: Db) => {
+    const opened = await house.sessions.openNewcomer(db, newcomer, proof, now)
+    if (!opened) throw new Error('a random id was taken')
+    return opened
+  }
+  if (!house.hooks.tellOfUser) return insert(house.db)
+  return house.db.transaction().execute(async (trx) => {
+    const opened = await insert(trx)
+    await announce(house, trx, person.approval)
+    return opened
+  })
+}
+
+function rowOf({ config }: House<'config'>, person: NewPerson): NewUser {
+  return {
     id: person.approval.userId,
     aud: person.aud,
-    role: person.role ?? house.config.AUTH_JWT_DEFAULT_GROUP_NAME,
+    role: person.role ?? config.AUTH_JWT_DEFAULT_GROUP_NAME,
     email: person.email ?? null,
     phone: person.phone ?? null,
     encrypted_password: person.passwordHash,
@@ -57,11 +92,6 @@ export async function create(
     phone_confirmed_at: person.phoneConfirmedAt ?? null,
     banned_until: person.bannedUntil ?? null,
   }
-  const created = house.events.draft('user.created', row.id, {})
-  const user = await insertUser(trx, row, created, now)
-  if (!user) return undefined
-  await announce(house, trx, person.approval)
-  return { ...user, identities: await addIdentities(trx, user.id, person, now) }
 }
 
 async function addIdentities(

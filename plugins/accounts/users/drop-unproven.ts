@@ -1,14 +1,12 @@
 /** The one place that clears an account of what it was given before anybody proved its address. */
+
 import type { Trx } from '../../../db/database.ts'
 import { deleteFactors } from '../../../db/factors.ts'
-import {
-  deleteIdentitiesBeside,
-  deleteOtherIdentities,
-  recomputeProviders,
-} from '../../../db/identities.ts'
+import { deleteIdentitiesBeside, deleteOtherIdentities } from '../../../db/identities.ts'
 import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteRecoveryCodes } from '../../../db/recovery-codes.ts'
 import { replaceUserMetadata } from '../../../db/user-edits.ts'
+import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import { deletePasskeys } from '../../../db/webauthn-credentials.ts'

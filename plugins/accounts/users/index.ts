@@ -10,7 +10,7 @@ import { changeRecord, createRecord, remove } from './admin-records.ts'
 import { announceTask, tellAnnounced } from './announce.ts'
 import { approve, approveIfNew, approveSignUp, createQuietApproval } from './approval.ts'
 import { asNew } from './as-new.ts'
-import { create } from './create.ts'
+import { create, enter } from './create.ts'
 import { dropUnproven } from './drop-unproven.ts'
 import { invite, prepareInvitation } from './invite.ts'
 import { lock, lockLive } from './lock.ts'
@@ -53,7 +53,7 @@ function createUsers(house: House<Needs>) {
     ...bindSteps(house, { proveEmail, provePhone, dropUnproven, settleSignUps }),
     ...bindSteps(house, { approve, approveSignUp, approveIfNew }),
     approveQuietly: createQuietApproval(house),
-    ...bindSteps(house, { create, register, asNew, findRepeated, ...signUps }),
+    ...bindSteps(house, { create, enter, register, asNew, findRepeated, ...signUps }),
     ...bindSteps(house, { prepareInvitation, invite, addAdminData, checkProfile, putProfile }),
     ...bindSteps(house, { draftRecord, createRecord, readChange, changeRecord, checkMetadata }),
     ...bindSteps(house, { remove }),

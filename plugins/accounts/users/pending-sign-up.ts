@@ -6,7 +6,8 @@ import type { Trx } from '../../../db/database.ts'
 import { putPendingSignUp, takePendingSignUp } from '../../../db/pending-sign-ups.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
-import { isUnproven, type Registration, takeOver } from './register.ts'
+import { takeOver } from './claimed.ts'
+import { isUnproven, type Registration } from './register.ts'
 import type { Contact } from './sign-up-data.ts'
 
 /** Keeps what a registration could not set yet. After its link or code was made: the two belong together. */

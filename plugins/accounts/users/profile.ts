@@ -50,7 +50,9 @@ export function checkProfile(
       422,
     )
   }
-  if (user.is_sso_user && (touchesSignIn || nonce)) throw ssoManaged()
+  if (user.is_sso_user && (touchesSignIn || nonce)) {
+    throw ssoManaged('Updating email, phone, password of a SSO account only possible via SSO')
+  }
 }
 
 /**

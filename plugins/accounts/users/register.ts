@@ -1,7 +1,7 @@
 /** Registering an address: a new account, or the old one of an address that nobody has proven yet. */
 import type { Db, Trx } from '../../../db/database.ts'
-import { putIdentity } from '../../../db/identities.ts'
-import { isInUse, type SignUpClaim, takePendingSignUp } from '../../../db/pending-sign-ups.ts'
+import { asStored, replaceSignUp, type SignUpClaim } from '../../../db/pending-sign-ups.ts'
+import { lockUser } from '../../../db/user-rows.ts'
 import {
   findUserByAnyEmail,
   findUserByPhone,
@@ -11,10 +11,10 @@ import {
 import { accountChangedMeanwhile } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Approval } from './approval.ts'
+import { asClaimed, metadataFor } from './claimed.ts'
 import { type CreateHouse, create } from './create.ts'
-import { dropUnproven } from './drop-unproven.ts'
-import { lock, reload } from './lock.ts'
-import { type Contact, identityOf, isMadeByAdmin, metadataOf } from './sign-up-data.ts'
+import { lock } from './lock.ts'
+import { type Contact, identityOf, metadataOf } from './sign-up-data.ts'
 
 /** Whoever signs up, is signed up by asking for a code, or is invited. */
 export interface Registrant {
@@ -37,7 +37,7 @@ export interface Registration {
 
 /** Registers an address that is new or still unproven; undefined when it is part of a proven or invited account. */
 export async function register(
-  house: CreateHouse & House<'sessions'>,
+  house: CreateHouse,
   trx: Trx,
   person: Registrant,
   now: Date,
@@ -48,7 +48,7 @@ export async function register(
 
 /** The same where the owner of the address, if any, has just been looked up in this transaction. */
 export async function registerBeside(
-  house: CreateHouse & House<'sessions'>,
+  house: CreateHouse,
   trx: Trx,
   person: Registrant,
   existing: UserRecord | undefined,
@@ -58,7 +58,13 @@ export async function registerBeside(
   const user = existing ? undefined : await createRegistrant(house, trx, person, now)
   if (user) return { user }
   const owner = existing ?? (await findOwner(trx, contact, aud))
-  return owner && registerAgain(house, trx, owner.id, person, now)
+  // Whoever has a proven address keeps it: that is seen without a lock, which would take time that tells of it.
+  if (!owner || !isFree(owner, person)) return undefined
+  return registerAgain(house, trx, owner, person, now)
+}
+
+function isFree(owner: UserRecord, { byAdmin, contact }: Registrant): boolean {
+  return byAdmin ? isUnproven(owner, contact) : isUnclaimed(owner, contact)
 }
 
 /**
@@ -106,67 +112,58 @@ export function findOwner(
 
 /** Undefined when somebody has proven the address since it was read, or is invited to it. */
 async function registerAgain(
-  house: House<'config' | 'events' | 'sessions'>,
+  house: House<'config'>,
   trx: Trx,
-  id: string,
+  owner: UserRecord,
   person: Registrant,
   now: Date,
 ): Promise<Registration | undefined> {
+  if (!mayBeInUse(house, owner, person)) {
+    const user = await replace(trx, owner, person, now)
+    if (user) return { user }
+  }
   const { contact, passwordHash } = person
-  const user = await lock(trx, id)
-  const isFree = person.byAdmin ? isUnproven : isUnclaimed
-  if (!user || !isFree(user, contact)) return undefined
-  const claim = { passwordHash, metadata: metadataFor(user, person) }
-  if (await mayBeInUse(house, trx, user, person))
-    return { user: asClaimed(user, contact, claim), claim }
-  await takePendingSignUp(trx, id)
-  await takeOver(house, trx, user, contact, claim, now)
-  return { user: await reload(trx, id) }
+  const user = await lock(trx, owner.id)
+  if (!user || !isFree(user, person)) return undefined
+  const metadata = metadataFor(user, person)
+  const identity = { ...identityOf(user.id, contact, metadata), user_id: user.id }
+  const stored = await asStored(trx, { metadata, identityData: identity.identity_data })
+  const claim = { passwordHash, metadata: stored.metadata }
+  const shown = { ...identity, identity_data: stored.identityData }
+  return { user: asClaimed(user, contact, claim, shown), claim }
 }
 
-/** What the sign-up says of them; what an admin said before stays, and a sign-up's data is nobody's proven own. */
-function metadataFor(user: UserRecord, { contact, data, byAdmin }: Registrant): Metadata {
-  if (!byAdmin) return metadataOf(user.id, contact, data)
-  return isMadeByAdmin(user) ? (user.raw_user_meta_data ?? {}) : data
+/** The sign-up in place of the one before it, where nobody has been in the account; undefined where somebody has. */
+async function replace(
+  trx: Trx,
+  owner: UserRecord,
+  person: Registrant,
+  now: Date,
+): Promise<UserRecord | undefined> {
+  const { contact, passwordHash } = person
+  const { address } = contact
+  const metadata = metadataFor(owner, person)
+  const identity = { ...identityOf(owner.id, contact, metadata), user_id: owner.id }
+  await lockUser(trx, owner.id)
+  const made = await replaceSignUp(trx, identity, { address, passwordHash, metadata }, now)
+  if (!made) return undefined
+  const claim = { passwordHash, metadata: made.metadata }
+  return asClaimed(
+    owner,
+    contact,
+    claim,
+    { ...identity, identity_data: made.identityData },
+    made.id,
+  )
 }
 
 /** Somebody would lose what they have; or nothing is brought that could take the place of a password. */
-async function mayBeInUse(
+function mayBeInUse(
   { config }: House<'config'>,
-  trx: Trx,
-  { id, identities, invited_at }: UserRecord,
+  { identities, invited_at }: UserRecord,
   { contact, passwordHash }: Registrant,
-): Promise<boolean> {
+): boolean {
   if (config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS) return true
   if (passwordHash === null || invited_at !== null) return true
-  if (identities.some(({ provider }) => provider !== contact.provider)) return true
-  return isInUse(trx, id)
-}
-
-/** Password and metadata become those of the sign-up, and what else was there goes. */
-export async function takeOver(
-  house: House<'sessions'>,
-  trx: Trx,
-  user: UserRecord,
-  contact: Contact,
-  { passwordHash, metadata }: SignUpClaim,
-  now: Date,
-): Promise<void> {
-  const { provider } = contact
-  const identity = { ...identityOf(user.id, contact, metadata), user_id: user.id }
-  await putIdentity(trx, identity, now)
-  await dropUnproven(house, trx, user, { keepIdentity: { provider }, passwordHash, metadata }, now)
-}
-
-/** The account as it would be by this sign-up alone: what is in it is nothing to whoever signed up. */
-function asClaimed(user: UserRecord, contact: Contact, { metadata }: SignUpClaim): UserRecord {
-  const { provider, address } = contact
-  const own = user.identities.find((identity) => identity.provider === provider)
-  const identity = {
-    ...identityOf(user.id, contact, metadata),
-    ...{ id: own?.id ?? crypto.randomUUID(), user_id: user.id },
-    ...{ last_sign_in_at: null, created_at: null, updated_at: null },
-    email: provider === 'email' ? address : null,
-  }
-  return { ...user, raw_user_meta_data: metadata, identities: [identity] }
+  return identities.some(({ provider }) => provider !== contact.provider)
 }

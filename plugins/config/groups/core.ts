@@ -29,10 +29,10 @@ export const core = group('Addresses and network', {
     'Every path also answers under this prefix, as client SDKs expect behind a gateway. `/` turns it off.',
     { default: '/auth/v1', 'x-type': 'prefix' },
   ),
-  AUTH_API_MAX_REQUEST_DURATION: duration('A request that takes longer is answered with 504.', {
-    default: '10s',
-    exclusiveMinimum: 0,
-  }),
+  AUTH_API_MAX_REQUEST_DURATION: duration(
+    'A request that takes longer is answered with 504 and ends: the statement that runs is cancelled, and nothing further of it is written.',
+    { default: '10s', exclusiveMinimum: 0 },
+  ),
   AUTH_WORKERS: whole('HTTP processes that share the port, for machines with many cores.', {
     default: 1,
     minimum: 1,
@@ -115,6 +115,10 @@ export const signup = group('Who may sign up', {
   AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: list(
     'When set, mail goes to these addresses only (a `+label` does not matter).',
     { default: [] },
+  ),
+  AUTH_USER_SELF_DELETE_ENABLED: flag(
+    'People may delete their own account by `DELETE /user`.',
+    false,
   ),
   AUTH_USER_METADATA_MAX_BYTES: whole(
     'Most bytes of JSON that the user_metadata of a person may have, and the app_metadata. A token carries both, so that far less is wise.',

@@ -14,14 +14,18 @@ export const database = group('Database', {
     'x-gotrue-names': ['GOTRUE_DB_DATABASE_URL'],
     'x-example': 'postgres://postern:password@localhost:5432/postern',
   }),
+  AUTH_DEV_ALLOW_DATABASE_URL: flag(
+    '`npm run dev` may work on DATABASE_URL instead of a Postgres of its own. In development anybody signs in under any name: never for a database with real people.',
+    false,
+  ),
   AUTH_DB_NAMESPACE: text('Postgres schema that holds all tables.', {
     default: 'auth',
     pattern: '^[a-z_][a-z0-9_]{0,62}$',
     'x-gotrue-names': ['DB_NAMESPACE'],
   }),
   AUTH_DB_MAX_POOL_SIZE: whole(
-    'Most connections one process opens. 0 stands for "unlimited", which is a pool of 100.',
-    { default: 0, maximum: 10_000 },
+    'Most connections one process opens, and three beside them. 0 stands for "unlimited", which is a pool of 100.',
+    { default: 20, maximum: 10_000 },
   ),
   AUTH_DB_MAX_IDLE_POOL_SIZE: Optional(
     whole('Idle connections to keep.', {
@@ -65,13 +69,10 @@ export const cleanup = group('Clean-up of old rows', {
       'x-example': '720h',
     }),
   ),
-  AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION: Optional(
-    duration('Audit entries are removed after this.', {
-      exclusiveMinimum: 0,
-      'x-default-text': 'never',
-      'x-example': '8760h',
-    }),
-  ),
+  AUTH_AUDIT_RETENTION: duration('Audit entries are removed after this; 0 keeps them.', {
+    default: '400d',
+    'x-aliases': ['AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION'],
+  }),
 })
 
 export const audit = group('Audit trail', {

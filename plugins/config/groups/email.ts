@@ -68,7 +68,7 @@ export const mailer = group('Mail', {
     false,
   ),
   AUTH_MAILER_EXTERNAL_HOSTS: list(
-    'Host names that a proxy may forward and that links in mail may then be built with.',
+    'Host names that a proxy may forward and that links in mail may then be built with. In development its pages are served under them as well.',
     { default: [] },
   ),
 })
@@ -80,9 +80,6 @@ const subjects = new Map<string, string>(
 )
 const suffixes = kinds.map(({ envSuffix }) => envSuffix)
 const linkSuffixes = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
-
-/** Kinds that have their texts already, and that nothing sends yet. */
-const unsent = new Set<string>(['NEW_SIGN_IN', 'ACCOUNT_DELETED'])
 
 const words = (name: string) => name.toLowerCase().replaceAll('_', ' ')
 
@@ -122,12 +119,7 @@ export const mailKinds = group('Texts of mail', {
   ...forEach(
     events,
     (event) => `AUTH_MAILER_NOTIFICATIONS_${event}_ENABLED` as const,
-    (event) =>
-      flag(
-        `Sends the ${words(event)} notification.`,
-        false,
-        unsent.has(event) ? { 'x-planned': true } : {},
-      ),
+    (event) => flag(`Sends the ${words(event)} notification.`, false),
   ),
   AUTH_TEMPLATES_DIR: Optional(
     text('Folder with templates and languages. It is read again on SIGHUP.', {

@@ -65,6 +65,12 @@ export const encryption = group('Encryption of stored secrets', {
       { 'x-type': 'key', 'x-default-text': 'made from AUTH_JWT_SECRET' },
     ),
   ),
+  AUTH_ENCRYPTION_NEXT_KEY: Optional(
+    secret(
+      'The key that becomes AUTH_ENCRYPTION_KEY next: what it encrypted is read already. `npm run keys -- encryption rotate` leads through the change.',
+      { 'x-type': 'key' },
+    ),
+  ),
   AUTH_ENCRYPTION_OLD_KEYS: list(
     'Earlier values of AUTH_ENCRYPTION_KEY, with which what they encrypted is still read.',
     { default: [], 'x-type': 'keys', 'x-secret': true },
@@ -93,11 +99,13 @@ export const inherited = group('Inherited, without effect', {
   ),
   OPERATOR_TOKEN: Optional(
     secret('Token of the multi-tenant operator.', {
+      'x-gotrue-names': ['GOTRUE_OPERATOR_TOKEN'],
       'x-inert': 'it belongs to the multi-tenant mode, which is not supported',
     }),
   ),
   API_ENDPOINT: Optional(
     text('Endpoint of the multi-tenant mode.', {
+      'x-gotrue-names': ['GOTRUE_API_ENDPOINT'],
       'x-inert': 'it belongs to the multi-tenant mode, which is not supported',
     }),
   ),

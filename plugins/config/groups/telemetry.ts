@@ -20,6 +20,10 @@ export const telemetry = group('Logs, traces, metrics', {
       'x-default-text': 'standard output',
     }),
   ),
+  AUTH_LOG_HEALTH_CHECKS: flag(
+    'Logs requests to `/health` and `/ready` that were answered with yes; a no is logged in any case.',
+    true,
+  ),
   AUTH_TRACING_ENABLED: flag('Exports traces.', false),
   AUTH_TRACING_EXPORTER: choice('Where traces go: to an OTLP collector.', ['opentelemetry'], {
     default: 'opentelemetry',

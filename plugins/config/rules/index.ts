@@ -1,6 +1,7 @@
 /** Rules that tie variables together. They see values that passed on their own. */
 import type { Config } from '../config.ts'
 import type { Mistake } from '../mistake.ts'
+import { addressesRule } from './addresses.ts'
 import { captchaRule } from './captcha.ts'
 import { encryptionRule } from './encryption.ts'
 import { hooksRule } from './hooks.ts'
@@ -17,6 +18,7 @@ export const rules: readonly ((config: Config) => Mistake[])[] = [
   jwtRule,
   secretsRule,
   encryptionRule,
+  addressesRule,
   mailRule,
   smsRule,
   captchaRule,

@@ -2,6 +2,7 @@ import type { JWK } from 'jose'
 
 import type { Config } from '../config.ts'
 import type { Mistake } from '../mistake.ts'
+import { weaknessOf } from '../weak-secret.ts'
 
 const variable = 'AUTH_JWT_KEYS'
 
@@ -15,9 +16,27 @@ const algorithms: Record<string, string[]> = {
 
 export function jwtRule(config: Config): Mistake[] {
   return [
+    ...lengthMistakes(config),
     ...secretMistakes(config),
-    ...(config.AUTH_JWT_KEYS ? keyMistakes(config.AUTH_JWT_KEYS) : []),
+    ...(config.AUTH_JWT_KEYS ? keyMistakes(config.AUTH_JWT_KEYS, config.dev) : []),
   ]
+}
+
+/** RFC 7518 §3.2. */
+const leastBytes = 32
+const asBefore = 'it is used all the same, and can be found by trying'
+
+function lengthMistakes({ AUTH_JWT_SECRET: secret, dev }: Config): Mistake[] {
+  if (secret === undefined || !isTooShort(Buffer.from(secret), dev)) return []
+  const remedy = `it must be ${leastBytes} bytes long or more, such as the output of \`openssl rand -base64 48\``
+  const problem = 'is too short'
+  return [{ variable: 'AUTH_JWT_SECRET', problem, remedy, inGotrue: asBefore }]
+}
+
+/** What can be guessed is a mistake by itself outside development mode (secrets.ts), however long it is. */
+function isTooShort(secret: Buffer, dev: boolean): boolean {
+  if (secret.length >= leastBytes) return false
+  return dev || weaknessOf(secret.toString('latin1')) === undefined
 }
 
 function secretMistakes(config: Config): Mistake[] {
@@ -27,16 +46,16 @@ function secretMistakes(config: Config): Mistake[] {
   return [{ variable: 'AUTH_JWT_ACCEPT_SECRET', problem: 'is false', remedy }]
 }
 
-function keyMistakes(keys: JWK[]): Mistake[] {
+function keyMistakes(keys: JWK[], dev: boolean): Mistake[] {
   const signing = keys.filter((key) => key.key_ops?.includes('sign'))
-  const wrong = keys.flatMap((key, index) => wrongKey(key, index + 1))
+  const wrong = keys.flatMap((key, index) => wrongKey(key, index + 1, dev))
   if (signing.length === 1) return [...wrong, ...repeatedIds(keys)]
   const problem = signing.length === 0 ? 'has no signing key' : `has ${signing.length} signing keys`
   const remedy = 'exactly one key must have "key_ops": ["sign"]'
   return [{ variable, problem, remedy }, ...wrong]
 }
 
-function wrongKey(key: JWK, place: number): Mistake[] {
+function wrongKey(key: JWK, place: number, dev: boolean): Mistake[] {
   const allowed = algorithms[key.kty ?? ''] ?? []
   if (!allowed.includes(key.alg ?? 'HS256')) {
     const problem = `has "kty": "${key.kty}" with "alg": "${key.alg}" in key ${place}`
@@ -48,16 +67,19 @@ function wrongKey(key: JWK, place: number): Mistake[] {
     const remedy = 'the signing key must have its private part "d"'
     return [{ variable, problem: `has only the public part of key ${place}`, remedy }]
   }
-  if (key.kty === 'oct' && Buffer.byteLength(key.k ?? '', 'base64url') < 32) {
-    const remedy = '"k" must hold 32 bytes or more as base64url'
-    return [{ variable, problem: `has a key ${place} that is too short`, remedy }]
+  if (key.kty === 'oct' && isTooShort(Buffer.from(key.k ?? '', 'base64url'), dev)) {
+    const remedy = `"k" must hold ${leastBytes} bytes or more as base64url`
+    const problem = `has a key ${place} that is too short`
+    return [{ variable, problem, remedy, inGotrue: asBefore }]
   }
   return []
 }
 
+/** Tokens need not name a shared secret, so that it needs no id. */
 function repeatedIds(keys: JWK[]): Mistake[] {
-  const ids = keys.map((key) => key.kid)
+  const named = keys.filter(({ kty, kid }) => kty !== 'oct' || kid !== undefined)
+  const ids = named.map((key) => key.kid)
   if (keys.length === 1 || (new Set(ids).size === ids.length && !ids.includes(undefined))) return []
-  const remedy = 'of several keys, each must have a "kid" of its own'
+  const remedy = 'of several keys, each that is no shared secret must have a "kid" of its own'
   return [{ variable, problem: 'has keys that cannot be told apart', remedy }]
 }

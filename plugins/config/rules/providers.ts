@@ -6,6 +6,7 @@ import {
   type ProviderSettings,
   providerSettings,
 } from '../provider-settings.ts'
+import { callbackUrl } from '../redirect-notices.ts'
 import { isEmpty, missing, missingVariable } from './missing.ts'
 
 const appleKeyParts = [
@@ -20,7 +21,7 @@ export function providersRule(config: Config): Mistake[] {
     const prefix = `AUTH_EXTERNAL_${name.toUpperCase()}`
     if (!settings.enabled) return []
     if (name === 'apple') return appleMistakes(config, settings)
-    const lost = lostValues(prefix, settings)
+    const lost = lostValues(prefix, settings, config)
     const realm = name === 'keycloak' && settings.url === undefined
     if (!realm) return lost
     const reason = 'keycloak has no public host'
@@ -33,7 +34,7 @@ export function genericOidcRule(config: Config): Mistake[] {
   return genericOidcProviders(config).flatMap((settings) => {
     const prefix = `AUTH_EXTERNAL_OIDC_${settings.name.toUpperCase()}`
     if (!settings.enabled) return []
-    if (!reserved.has(settings.name)) return lostValues(prefix, settings)
+    if (!reserved.has(settings.name)) return lostValues(prefix, settings, config)
     const remedy = 'it needs another name, because one provider is called so already'
     return [{ variable: `${prefix}_ISSUER`, problem: 'names a known provider', remedy }]
   })
@@ -44,14 +45,14 @@ function appleMistakes(config: Config, settings: ProviderSettings): Mistake[] {
   const given = appleKeyParts.filter((name) => config[name] !== undefined)
   const parts = given.length === 0 ? [] : missing(config, appleKeyParts, `${given[0]} is set`)
   const secretIsMade = given.length > 0
-  const lost = lostValues('AUTH_EXTERNAL_APPLE', settings)
+  const lost = lostValues('AUTH_EXTERNAL_APPLE', settings, config)
   return [
     ...parts,
     ...lost.filter(({ variable }) => !(secretIsMade && variable === 'AUTH_EXTERNAL_APPLE_SECRET')),
   ]
 }
 
-function lostValues(prefix: string, settings: ProviderSettings): Mistake[] {
+function lostValues(prefix: string, settings: ProviderSettings, config: Config): Mistake[] {
   const needed = {
     CLIENT_ID: settings.clientIds,
     SECRET: settings.idTokenOnly ? 'not needed' : settings.secret,
@@ -59,9 +60,12 @@ function lostValues(prefix: string, settings: ProviderSettings): Mistake[] {
   }
   return Object.entries(needed)
     .filter(([, value]) => isEmpty(value))
-    .map(([field]) =>
-      missingVariable(`${prefix}_${field}`, `${prefix}_ENABLED is true`, signInBy(prefix)),
-    )
+    .map(([field]) => {
+      const because = `${prefix}_ENABLED is true`
+      // Nobody guesses it, and the provider compares it letter by letter.
+      const own = field === 'REDIRECT_URI' ? `; here it is ${callbackUrl(config)}` : ''
+      return missingVariable(`${prefix}_${field}`, because + own, signInBy(prefix))
+    })
 }
 
 function signInBy(prefix: string): Feature {

@@ -45,10 +45,11 @@ function jwksMistakes(config: Config): Mistake[] {
   return [{ variable, problem, remedy: 'without it the server makes and keeps keys of its own' }]
 }
 
-/** Secrets among the keys that are long enough to be one (jwt.ts says when not); each byte is a character. */
+/** Secrets among the keys; each byte is a character. */
 function octetKeys({ AUTH_JWT_KEYS: keys = [] }: Config): string[] {
-  const secrets = keys.map(({ k }) => Buffer.from(k ?? '', 'base64url').toString('latin1'))
-  return secrets.filter(({ length }) => length >= 32)
+  return keys
+    .filter(({ kty }) => kty === 'oct')
+    .map(({ k }) => Buffer.from(k ?? '', 'base64url').toString('latin1'))
 }
 
 /** With these secrets both providers find every captcha solved, or none. */

@@ -22,19 +22,24 @@ export interface RecordDeps {
   /** Milliseconds to wait after so many attempts. */
   retryDelay: (attempts: number) => number
   onAttempt?: (outcome: Outcome['result']) => void
+  /** What names the trace of this attempt, so that the next one is in it as well. */
+  origin?: () => string | undefined
 }
 
 /** Mail without a link or code, which nothing makes stale, is tried for three days. */
 const longestWaitMs = 3 * 24 * 3600_000
 
 /** Writes down what became of an attempt. May be called again after it threw. */
-export function createRecord({ db, jobs, tellsDead, log, retryDelay, onAttempt }: RecordDeps) {
+export function createRecord(deps: RecordDeps) {
+  const { db, jobs, tellsDead, log, retryDelay, onAttempt, origin } = deps
+
   async function wait(message: WaitingMailMessage, attempt: Attempt, reason: string, now: Date) {
     if (!message.expires_at && now.getTime() - message.created_at.getTime() > longestWaitMs) {
       return markDead(message, attempt, 'temporary', `${gaveUp}: ${reason}`, now)
     }
     const runAt = new Date(now.getTime() + retryDelay(attempt.attempts))
-    await requeueMailMessage(db, attempt, reason, (id) => jobs(id, { runAt }), now)
+    const next = { runAt, origin: origin?.() }
+    await requeueMailMessage(db, attempt, reason, (id) => jobs(id, next), now)
     const { id, kind } = message
     log.warn({ messageId: id, kind, reason, nextAttempt: runAt }, 'a mail could not be sent yet')
   }

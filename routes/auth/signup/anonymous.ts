@@ -4,11 +4,11 @@ import { anonymousProviderDisabled, signupDisabled } from '../../../errors.ts'
 import type { House } from '../../../plugins/define-plugin.ts'
 import type { SignUpBody } from '../../../schemas/sign-up.ts'
 
-type Needs = House<'config' | 'db' | 'sessions' | 'users'>
+type Needs = House<'config' | 'sessions' | 'users'>
 
 /** A person without an address. Throws anonymous_provider_disabled or signup_disabled. */
 export async function signUpAnonymously(
-  { config, db, sessions, users }: Needs,
+  { config, sessions, users }: Needs,
   { audience: aud, body, client, clientIp }: FastifyRequest<{ Body: SignUpBody }>,
   now: Date,
 ) {
@@ -17,10 +17,6 @@ export async function signUpAnonymously(
   const known = { aud, userMetadata: body.data ?? {}, appMetadata: {}, isAnonymous: true }
   const approval = await users.approve(known, clientIp)
   const person = { ...known, approval, passwordHash: null }
-  const opened = await db.transaction().execute(async (trx) => {
-    const user = await users.create(trx, person, now)
-    if (!user) throw new Error('a random id was taken')
-    return sessions.open(trx, user, { method: 'anonymous', client }, now)
-  })
+  const opened = await users.enter(person, { method: 'anonymous', client }, now)
   return sessions.answer(opened, now)
 }

@@ -11,6 +11,10 @@ import { signUpAnonymously } from './anonymous.ts'
 import { signUpByEmail } from './email.ts'
 import { signUpByPhone } from './phone.ts'
 
+/** Clients are told nothing; whoever develops against this server is. */
+const silence =
+  'a sign-up came to nothing: somebody has this address or number already, so nothing was changed and nothing sent'
+
 const SignedUp = Type.Union([Session, User])
 
 const signup: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -49,6 +53,7 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
         return sessions.answer(await sessions.open(db, outcome.user, proof, now), now)
       }
       if (outcome.reveal) throw userAlreadyExists()
+      if (config.dev) request.log.warn(silence)
       return toUser(outcome.decoy)
     },
   )

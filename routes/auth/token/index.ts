@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { FastifyRequest } from 'fastify'
 
 import { ApiError, unsupportedGrantType, web3ProviderDisabled } from '../../../errors.ts'
@@ -30,6 +31,12 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
     ['id_token', idTokenGrant(fastify)],
   ])
 
+  /** As it is counted: what is no grant of ours is one thing. */
+  function grantOf({ query }: FastifyRequest): string {
+    const asked = Value.Check(Query, query) ? query.grant_type : undefined
+    return asked !== undefined && grants.has(asked) ? asked : 'unknown'
+  }
+
   fastify.post(
     '/token',
     {
@@ -39,7 +46,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
         if (grant_type === 'web3') throw web3ProviderDisabled()
         if (!grants.has(grant_type)) throw unsupportedGrantType()
       },
-      config: { rateLimit: rateLimits.token },
+      config: { rateLimit: rateLimits.token, signIn: grantOf },
       schema: {
         summary: 'Exchange a proof for a session (RFC 6749)',
         tags: ['auth'],

@@ -24,7 +24,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   const { config, pages, rateLimits } = fastify
   const verifyCode = codeVerification(fastify)
   const links = linkOpening(fastify)
-  const policy = { rateLimit: rateLimits.verify }
+  const policy = { rateLimit: rateLimits.verify, signIn: () => 'otp' }
 
   fastify.get(
     '/verify',

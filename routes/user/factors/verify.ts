@@ -21,12 +21,17 @@ const Body = Type.Object({
 })
 
 const verify: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, factors, rateLimits, sessions } = fastify
+  const { bearerAuth, db, factors, rateLimits } = fastify
 
   fastify.post(
     '/factors/:factor_id/verify',
     {
-      config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
+      config: {
+        themselves: true,
+        rateLimit: rateLimits.mfa,
+        isOpenWithoutFactor: true,
+        signIn: () => 'factor',
+      },
       schema: {
         summary: 'Prove a second factor',
         description:
@@ -61,12 +66,13 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
         const refusal = await factors.consult(db, asked, guess)
         if (refusal) return refusal
         if (!proof) return undefined
-        return db.transaction().execute((trx) => factors.accept(trx, member, proof, at))
+        const approved = await factors.approve(member, proof, at)
+        return db.transaction().execute((trx) => factors.accept(trx, member, approved, at))
       }
       const raised = await attempt.check(db, prove, isRaised)
       if (raised instanceof ApiError) throw raised
       if (!raised) throw mfaVerificationFailed('The code is wrong, too old or was used before')
-      return sessions.answer(raised, now)
+      return raised
     },
   )
 }

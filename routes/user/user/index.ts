@@ -3,10 +3,12 @@ import type { Static } from '@sinclair/typebox'
 
 import { findUser } from '../../../db/users.ts'
 import type { Bearer } from '../../../plugins/bearer-auth.ts'
+import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { RedirectQuery } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 import { ChangeBody, readChanges } from './changes.ts'
+import { DeletionBody, deleteThemselves } from './deletion.ts'
 
 const user: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, credentials, db, otp, passwords, rateLimits, sms, users } = fastify
@@ -80,6 +82,26 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       })
       await renewed?.attempt?.succeeded(db)
       return toUser(changed)
+    },
+  )
+
+  fastify.delete(
+    '/user',
+    {
+      config: { rateLimit: rateLimits.otp, themselves: true },
+      schema: {
+        summary: 'Delete the account of the person whose token this is',
+        description:
+          'Off unless AUTH_USER_SELF_DELETE_ENABLED. Needs a sign-in or a second factor of the last ten minutes, the ' +
+          'password, or a nonce; and aal2 of people with a second factor.',
+        tags: ['user'],
+        body: DeletionBody,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      await deleteThemselves(fastify, request)
+      return reply.status(204).send(null)
     },
   )
 

@@ -26,6 +26,15 @@ suite("GoTrue's names", () => {
     assert.equal(read({ GOTRUE_API_PORT: '9999' }).config.PORT, 9999)
   })
 
+  test('what is inherited is known under its own prefix', () => {
+    const { warnings } = read({ GOTRUE_OPERATOR_TOKEN: 'x', GOTRUE_API_ENDPOINT: 'https://x.test' })
+    assert.doesNotMatch(warnings, /not a known variable/)
+    assert.match(
+      warnings,
+      /deprecated and may be removed: GOTRUE_OPERATOR_TOKEN .*GOTRUE_API_ENDPOINT/,
+    )
+  })
+
   for (const [word, level] of Object.entries({ warning: 'warn', trace: 'trace', panic: 'panic' })) {
     test(`the log level ${word}`, () => {
       assert.equal(read({ GOTRUE_LOG_LEVEL: word }).config.LOG_LEVEL, level)
@@ -80,6 +89,11 @@ suite("GoTrue's names", () => {
       assert.throws(() => read(named('AUTH_')), /is not set; it is needed because/)
     })
   }
+
+  test('beside a real mistake, what would be a warning is none of the mistakes', () => {
+    const env = { GOTRUE_DB_DRIVER: 'mysql', GOTRUE_EXTERNAL_GITHUB_ENABLED: 'true' }
+    assert.throws(() => read(env), /has one mistake:\n *GOTRUE_DB_DRIVER is "mysql"/)
+  })
 
   test('a shared secret alone signs as before, and one notice says how to move', () => {
     const { config, warnings } = read({})

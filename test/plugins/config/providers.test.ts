@@ -6,7 +6,7 @@ import {
   providerSettings,
 } from '../../../plugins/config/provider-settings.ts'
 import { providerNames } from '../../../providers/registry.ts'
-import { read } from './environment.ts'
+import { mistakesIn, read } from './environment.ts'
 
 suite('settings of external providers', () => {
   test('all eighteen of the specification are known', () => {
@@ -14,6 +14,33 @@ suite('settings of external providers', () => {
       'apple azure bitbucket discord facebook figma github gitlab google keycloak linkedin notion snapchat spotify slack twitch twitter workos'
     for (const name of specified.split(' ')) assert.ok(providerNames.some((n) => n === name))
   })
+
+  const google = {
+    AUTH_EXTERNAL_GOOGLE_ENABLED: 'true',
+    AUTH_EXTERNAL_GOOGLE_CLIENT_ID: 'id',
+    AUTH_EXTERNAL_GOOGLE_SECRET: 'secret',
+  }
+
+  test('a missing redirect URI is told with what it is here', () => {
+    const [mistake] = mistakesIn(google)
+    assert.equal(mistake?.variable, 'AUTH_EXTERNAL_GOOGLE_REDIRECT_URI')
+    assert.match(mistake?.remedy ?? '', /; here it is https:\/\/auth\.example\.test\/callback$/)
+  })
+
+  const uris: [uri: string, isTold: boolean][] = [
+    ['https://auth.example.test/callback', false],
+    ['https://auth.example.test/auth/v1/callback', false],
+    ['https://auth.example.test/', true],
+    ['https://app.example.test/callback', true],
+    ['http://auth.example.test/callback', true],
+  ]
+  for (const [uri, isTold] of uris) {
+    test(`a redirect URI ${uri} is ${isTold ? '' : 'not '}told at the start`, () => {
+      const { notices } = read({ ...google, AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: uri })
+      const told = notices.filter((notice) => notice.includes('_REDIRECT_URI is '))
+      assert.equal(told.length, isTold ? 1 : 0)
+    })
+  }
 
   test('each provider has its own', () => {
     for (const name of providerNames) {

@@ -139,6 +139,30 @@ suite('names', () => {
     ])
   })
 
+  test('a name without its prefix, or with a slip, is told', () => {
+    const { notices } = read(
+      { SMTP_SENDER_NAME: 'x', LOG_LEVLE: 'y', JWT_EXP: '1', OTHER: 'z' },
+      true,
+    )
+    assert.deepEqual(notices, [
+      'JWT_EXP is not read by this server; did you mean AUTH_JWT_EXP?',
+      'SMTP_SENDER_NAME is not read by this server; did you mean AUTH_SMTP_SENDER_NAME?',
+      'LOG_LEVLE is not read by this server; did you mean LOG_LEVEL?',
+    ])
+  })
+
+  test('what must be set, and is under a name that is like it, is told with that name', () => {
+    const env = { SITE_URL: 'https://a.test', DATABSE_URL: 'postgres://a@b/c' }
+    const mistakes = mistakesIn({ ...env, AUTH_SITE_URL: '', DATABASE_URL: '' })
+    assert.deepEqual(
+      mistakes.map(({ variable, problem }) => `${variable} ${problem}`),
+      [
+        'AUTH_SITE_URL is not set (is SITE_URL meant to be it?)',
+        'DATABASE_URL is not set (is DATABSE_URL meant to be it?)',
+      ],
+    )
+  })
+
   test('the nearest name is the one with the fewest edits, if any is near', () => {
     const known = ['AUTH_SMTP_HOST', 'AUTH_SMTP_PORT']
     assert.equal(nearestName('AUTH_SMTP_PROT', known), 'AUTH_SMTP_PORT')

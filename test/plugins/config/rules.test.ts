@@ -51,6 +51,7 @@ const domain = (AUTH_WEBAUTHN_RP_ID: string) => ({ ...passkeys, AUTH_WEBAUTHN_RP
 const hook = { AUTH_HOOK_SEND_SMS_ENABLED: 'true' }
 const keys = (...jwks: object[]) => ({ AUTH_JWT_KEYS: JSON.stringify(jwks) })
 const signing = { kty: 'RSA', alg: 'RS256', kid: 'a', d: 'x', key_ops: ['sign', 'verify'] }
+const pair = { ...signing, key_ops: ['verify'] }
 const oct = { kty: 'oct', alg: 'HS256', kid: 'b', k: key, key_ops: ['verify'] }
 
 const right: [string, Environment][] = [
@@ -79,6 +80,7 @@ const right: [string, Environment][] = [
   ['a hook on this machine', { ...hook, ...uri('http://[::1]:9/x') }],
   ['one signing key', keys(signing)],
   ['a signing key and an old secret', keys(signing, oct)],
+  ['an old secret without id', keys(signing, { ...oct, kid: undefined })],
   ['passkeys on one site', passkeys],
   [
     'passkeys on several sites and in apps',
@@ -209,7 +211,7 @@ const wrong: [string, Environment, string[]][] = [
   ['an RSA key for HS256', keys({ ...signing, alg: 'HS256' }), ['AUTH_JWT_KEYS']],
   ['a short secret key', keys(signing, { ...oct, k: 'c2hvcnQ' }), ['AUTH_JWT_KEYS']],
   ['keys of one id', keys(signing, { ...oct, kid: 'a' }), ['AUTH_JWT_KEYS']],
-  ['keys without id', keys(signing, { ...oct, kid: undefined }), ['AUTH_JWT_KEYS']],
+  ['key pairs without id', keys(signing, { ...pair, kid: undefined }), ['AUTH_JWT_KEYS']],
   ['HS256 whose tokens nobody accepts', hs256(), ['AUTH_JWT_ACCEPT_SECRET']],
   [
     'passkeys without a site',

@@ -67,7 +67,7 @@ const wrong: [VariableName, string][] = [
   ['PORT', '0x50'],
   ['AUTH_JWT_EXP', '0'],
   ['AUTH_JWT_EXP', '1.5s'],
-  ['AUTH_JWT_EXP', '1d'],
+  ['AUTH_JWT_EXP', '1mo'],
   ['AUTH_SESSIONS_TIMEBOX', '0s'],
   ['AUTH_SESSIONS_INACTIVITY_TIMEOUT', '-5m'],
   ['AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION', '299s'],

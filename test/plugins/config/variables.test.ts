@@ -54,7 +54,7 @@ const rows: Row[] = [
 
   ['AUTH_DB_DRIVER', required, 'postgres', 'postgres', 'mysql'],
   ['DATABASE_URL', required, 'postgres://a@b/c', 'postgres://a@b/c', 'mysql://a@b/c'],
-  ['AUTH_DB_MAX_POOL_SIZE', 0, '5', 5, '-1'],
+  ['AUTH_DB_MAX_POOL_SIZE', 20, '5', 5, '-1'],
   ['AUTH_DB_NAMESPACE', 'auth', 'people', 'people', 'a-b'],
 
   ['LOG_LEVEL', 'info', 'panic', 'panic', 'loud'],

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { createLibrary } from '../../../mail/languages/library.ts'
+import { previewAll } from '../../../mail/preview.ts'
+import { configuredRenderer } from '../../../plugins/mailer/renderer.ts'
 import { type Answer, startTemplateServer } from '../../mail/template-server.ts'
 import { configOf } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
@@ -31,7 +34,7 @@ suite('mail template settings', () => {
 
   test('AUTH_MAILER_TEMPLATE_MAX_AGE says how long a copy is good', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now })
-    const { server, html } = await start(t, 'old', { AUTH_MAILER_TEMPLATE_MAX_AGE: '2m' })
+    const { server, html } = await keeping(t, 'old', { AUTH_MAILER_TEMPLATE_MAX_AGE: '2m' })
     await html()
     server.serve('new')
 
@@ -44,7 +47,7 @@ suite('mail template settings', () => {
   test('AUTH_MAILER_TEMPLATE_RETRY_INTERVAL says when to ask again after a failure', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now })
     const env = { AUTH_MAILER_TEMPLATE_RETRY_INTERVAL: '90s' }
-    const { server, html } = await start(t, (response) => response.writeHead(503).end(), env)
+    const { server, html } = await keeping(t, (response) => response.writeHead(503).end(), env)
     assert.match(await html(), /Reset your password/)
     server.serve('back')
 
@@ -114,6 +117,24 @@ async function start(
   t.after(() => app.close())
   const html = async () => {
     const previews = await app.mailer.preview('en')
+    return previews.find(({ kind }) => kind === 'recovery')?.html ?? ''
+  }
+  return { server, html }
+}
+
+/** As outside development, where a copy is kept: by the renderer alone, as the guard would refuse a server on this machine. */
+async function keeping(t: TestContext, answer: Answer | string, env: Record<string, string>) {
+  const server = await startTemplateServer(t, answer)
+  const config = configOf({ AUTH_MAILER_TEMPLATES_RECOVERY: server.url, ...env }, false)
+  const log = { warn() {} }
+  const renderer = configuredRenderer(config, {
+    fetch,
+    log,
+    speech: createLibrary(() => undefined).get,
+  })
+  const addresses = { siteUrl: 'http://app.example', externalUrl: 'http://auth.example' }
+  const html = async () => {
+    const previews = await previewAll(renderer, addresses, 'en')
     return previews.find(({ kind }) => kind === 'recovery')?.html ?? ''
   }
   return { server, html }

@@ -105,7 +105,7 @@ suite('/admin/users', () => {
     ['long password', { email: 'a@b.co', password: 'x'.repeat(1025) }, 400, 'validation_failed'],
     ['id of no UUID', { email: 'a@b.co', id: '7' }, 400, 'validation_failed'],
     ['nil id', { email: 'a@b.co', id: nil }, 400, 'validation_failed'],
-    ['ban in days', { email: 'a@b.co', ban_duration: '3d' }, 400, 'validation_failed'],
+    ['ban in months', { email: 'a@b.co', ban_duration: '3mo' }, 400, 'validation_failed'],
     ['ban in words', { email: 'a@b.co', ban_duration: 'forever' }, 400, 'validation_failed'],
     ['metadata of no object', { email: 'a@b.co', user_metadata: [] }, 400, 'bad_json'],
     ['long role', { email: 'a@b.co', role: long }, 400, 'validation_failed'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { mailKindNames } from '../../../mail/kinds.ts'
 import { endingOfSuite } from '../../support/ending.ts'
@@ -53,6 +54,22 @@ suite('development inbox', () => {
         sent_at: '',
       },
     )
+  })
+
+  test('whoever listens hears of a message, though they waited longer than a request may take', async (t) => {
+    const lines: string[] = []
+    const env = { ...noMailServer, AUTH_API_MAX_REQUEST_DURATION: '50ms' }
+    const { app } = await build(t, { dev: true, env, lines })
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const { body } = await fetch(`${url}/dev/events`)
+    const heard = body?.pipeThrough(new TextDecoderStream()).getReader()
+    assert.match((await heard?.read())?.value ?? '', /retry/)
+    await pause(200)
+
+    await app.devInbox?.addSms(sms)
+
+    assert.match((await heard?.read())?.value ?? '', /event: change/)
+    assert.doesNotMatch(lines.join(), /timed out/)
   })
 
   test('DELETE empties it', async (t) => {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { mailKindNames } from '../../../mail/kinds.ts'
@@ -46,5 +49,37 @@ suite('page of mail templates', () => {
     const { body } = await app.inject('/dev/mail-templates')
 
     assert.equal(body.match(/srcdoc="&#60;!doctype html/g)?.length, mailKindNames.length)
+  })
+
+  test('a file that is edited shows at once, and what is wrong with it stands above the mail', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'postern-templates-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'recovery.html')
+    const { app } = await build(t, {
+      dev: true,
+      env: {
+        AUTH_TEMPLATES_DIR: folder,
+        AUTH_MAILER_TEMPLATES_RECOVERY: 'recovery.html',
+        AUTH_MAILER_SUBJECTS_INVITE: 'Come in, {{ if',
+      },
+    })
+    const problems = async () => {
+      const { body } = await app.inject('/dev/mail-templates')
+      return [...body.matchAll(/<p class="problem">(.*?)<\/p>/g)].map(([, text]) => text)
+    }
+    const subject = /^AUTH_MAILER_SUBJECTS_INVITE has a mistake; the default is used: /
+
+    const [subjectProblem, missing] = await problems()
+    assert.match(subjectProblem ?? '', subject)
+    assert.match(
+      missing ?? '',
+      /AUTH_MAILER_TEMPLATES_RECOVERY could not be used; the built-in text is sent: .*recovery\.html: ENOENT/,
+    )
+
+    writeFileSync(file, '<p>Nothing to click</p>')
+    assert.match((await problems())[1] ?? '', /holds neither its link nor its code/)
+
+    writeFileSync(file, '<p>{{ .Token }}</p>')
+    assert.equal((await problems()).length, 1)
   })
 })

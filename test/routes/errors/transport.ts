@@ -30,7 +30,7 @@ export const transport: WrongInputs = {
     answer: [405, 'method_not_allowed'],
   },
   'QUERY of nothing': { url: '/nothing', method: 'QUERY', answer: [404, 'not_found'] },
-  HEAD: { url: '/health', method: 'HEAD', answer: [405, 'method_not_allowed'] },
+  HEAD: { url: '/settings', method: 'HEAD', answer: [405, 'method_not_allowed'] },
   'OPTIONS that is no preflight': {
     url: '/token',
     method: 'OPTIONS',

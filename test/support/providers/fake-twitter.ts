@@ -9,6 +9,7 @@ import { client } from './fake-provider.ts'
 
 export async function startFakeTwitter(t: TestContext) {
   const complaints: string[] = []
+  const requests: string[] = []
   const flows = new Map<string, string>()
   const user: Record<string, unknown> = {
     ...{ id: 9, id_str: '9', screen_name: 'ann', name: 'Ann Lee', email: 'ann@ex.test' },
@@ -35,6 +36,7 @@ export async function startFakeTwitter(t: TestContext) {
 
   function answer(request: IncomingMessage): { status?: number; location?: string; body?: string } {
     const url = new URL(request.url ?? '', origin)
+    requests.push(`${request.method} ${url.pathname}`)
     assert.equal(request.method, 'GET')
     if (url.pathname === '/oauth/authenticate') {
       const token = url.searchParams.get('oauth_token') ?? ''
@@ -74,7 +76,7 @@ export async function startFakeTwitter(t: TestContext) {
     return { body: 'oauth_token=at&oauth_token_secret=as&user_id=9' }
   }
 
-  return { origin, complaints, user }
+  return { origin, complaints, requests, user }
 }
 
 type Header = Record<string, string>

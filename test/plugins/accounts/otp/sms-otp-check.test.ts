@@ -18,7 +18,8 @@ test('a sign-up while the provider is asked voids its answer: the password is an
     const now = new Date()
     const sms = { testOtp: () => undefined, verify: () => meanwhile().then(() => true) }
     const lifetimes = { mailSeconds: 60, smsSeconds: 60 }
-    const policy = { tokenKey: randomBytes(32), lifetimes, takeover: { isShared: false } }
+    const key = randomBytes(32)
+    const policy = { tokenKey: key, tokenKeys: [key], lifetimes, takeover: { isShared: false } }
     const judgement = await judgeSmsCode({ sms, ...policy }, db, typed, now)
     return db.transaction().execute((trx) => otp.takeSmsCode(trx, typed, judgement, now))
   }

@@ -1,0 +1,69 @@
+/** `npm run backup`: the database in one file, as of one moment, and looked through once it is written. */
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+
+import { sql } from 'kysely'
+
+import { readDump } from './backup/dump.ts'
+import { findProgram, runProgram, withoutPassword } from './backup/programs.ts'
+import { type CommandContext, withContext } from './context.ts'
+
+export const usage = `npm run backup -- FILE              the whole database
+npm run backup -- FILE --auth-only  the schemas of this server alone`
+
+/** Brought along by every backup: indexes of ours are made of it, and it lies in no schema of ours. */
+const extension = 'pg_trgm'
+
+/** The command. Throws an Error that is one sentence for the operator. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { 'auth-only': { type: 'boolean' } },
+    allowPositionals: true,
+  })
+  const [file, ...rest] = positionals
+  if (!file || rest.length > 0) throw new Error(`Usage:\n${usage}`)
+  await withContext(
+    () => {},
+    (context) => backUp(context, file, values['auth-only'] === true),
+  )
+}
+
+async function backUp(
+  { config, db, queueSchema }: CommandContext,
+  file: string,
+  isAuthOnly: boolean,
+): Promise<void> {
+  if (await exists(file)) throw new Error(`${file} is there already: choose another name.`)
+  const { rows } = await sql<{ major: number; extended: boolean }>`
+    select current_setting('server_version_num')::int / 10000 as major,
+      exists (select from pg_extension where extname = ${extension}) as extended
+  `.execute(db)
+  const [server = { major: 0, extended: false }] = rows
+  const program = await findProgram('pg_dump', server.major)
+  const part = `${file}.part`
+  // Whoever reads a backup knows every address and every hash.
+  await writeFile(part, '', { mode: 0o600 })
+  try {
+    await runProgram(program, config.DATABASE_URL, [
+      ...['--format=custom', `--file=${part}`, '--no-password'],
+      ...(isAuthOnly ? [`--schema=${config.AUTH_DB_NAMESPACE}`, `--schema=${queueSchema}`] : []),
+      ...(isAuthOnly && server.extended ? [`--extension=${extension}`] : []),
+      `--dbname=${withoutPassword(config.DATABASE_URL)}`,
+    ])
+    const { keyId } = await readDump(part, config.AUTH_DB_NAMESPACE)
+    await rename(part, file)
+    const { size } = await stat(file)
+    console.log(`${file}: ${Math.ceil(size / 1024)} KiB.`)
+    if (keyId) console.log(`Its secrets are encrypted with the key ${keyId}: keep that elsewhere.`)
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,86 @@
+/** `npm run keys -- encryption`: which key holds what, the next step of a change of keys, and storing anew under the key of today. */
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+
+import { countKeyUsage } from '../../db/key-usage.ts'
+import { findTakeover } from '../../db/takeover.ts'
+import { configuredEncryption } from '../../plugins/encryption.ts'
+import { type CommandContext, withContext } from '../context.ts'
+import { type Change, nextChange } from './next-change.ts'
+import { reencryptSecrets } from './reencrypt.ts'
+import { keysInUse, type UsedKey } from './used-keys.ts'
+import { writeVariables } from './write-variables.ts'
+
+export const encryptionUsage = `npm run keys -- encryption status
+npm run keys -- encryption rotate [--write FILE]
+npm run keys -- encryption reencrypt`
+
+type Command = (context: CommandContext, file: string | undefined) => Promise<void>
+
+const commands: Record<string, Command> = { status, rotate, reencrypt }
+
+/** The command. Throws an Error that is one sentence for the operator. */
+export async function runEncryption(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { write: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const [name = '', ...rest] = positionals
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const isStray = rest.length > 0 || (values.write !== undefined && name !== 'rotate')
+  if (!command || isStray) throw new Error(`Usage:\n${encryptionUsage}`)
+  const ignore = () => {}
+  await withContext(ignore, (context) => command(context, values.write))
+}
+
+async function status(context: CommandContext): Promise<void> {
+  const keys = await usedKeys(context)
+  for (const key of keys) {
+    console.log([key.id, key.origin.padEnd(26), wordsOf(key)].join('  '))
+    for (const { place, rows } of key.usage) console.log(`  ${rows} in ${place}`)
+  }
+  if (keys.some(({ isReadable }) => !isReadable)) {
+    throw new Error('Something is encrypted with a key that is not configured here.')
+  }
+}
+
+function wordsOf({ isCurrent, isReadable, mayGo, rows }: UsedKey): string {
+  if (!isReadable) return `not configured: ${count(rows)} cannot be read`
+  if (isCurrent) return `encrypts: ${count(rows)}`
+  if (mayGo) return 'is needed for nothing: it may go'
+  return rows === 0 ? 'reads: nothing yet' : `reads: ${count(rows)}`
+}
+
+function count(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`
+}
+
+async function rotate(context: CommandContext, file: string | undefined): Promise<void> {
+  const newKey = () => randomBytes(32).toString('base64url')
+  const change = nextChange(context.config, await usedKeys(context), newKey)
+  if (file === undefined) console.log(linesOf(change))
+  else await writeVariables(file, change.variables)
+  console.error(file === undefined ? change.advice : `${file} is changed. ${change.advice}`)
+}
+
+/** As they are to stand in the environment of every replica. */
+function linesOf({ variables }: Change): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')
+}
+
+async function reencrypt({ config, db }: CommandContext): Promise<void> {
+  const isShared = (await findTakeover(db)).state === 'shared'
+  const encryption = configuredEncryption(config, { isShared })
+  const { stored, unreadable } = await reencryptSecrets(db, config.AUTH_DB_NAMESPACE, encryption)
+  console.log(`${count(stored)} stored anew under the key of today.`)
+  if (unreadable > 0) {
+    throw new Error(`${count(unreadable)} could not be read, and are as they were: see status.`)
+  }
+}
+
+async function usedKeys({ config, db, queueSchema }: CommandContext): Promise<UsedKey[]> {
+  return keysInUse(config, await countKeyUsage(db, config.AUTH_DB_NAMESPACE, queueSchema))
+}

@@ -1,0 +1,66 @@
+/** `npm run mail -- test`: one mail for real, with sample data, and what we and the mail server say to each other. */
+import { randomUUID } from 'node:crypto'
+
+import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
+import { MailTransportError } from '../../mail/transport-error.ts'
+import type { Config } from '../../plugins/config/config.ts'
+import { smtpOptions } from '../../plugins/mailer/deliver.ts'
+import { readCommandConfig } from '../context.ts'
+import { readTag, withRenderer } from './renderer.ts'
+
+export interface TestMail {
+  kind: string
+  address: string
+  /** The default language when absent. */
+  locale: string | undefined
+}
+
+/** Throws an Error for a kind or a language that does not exist, without a mail server, and for a mail that is not taken. */
+export async function sendTest({ kind: name, address, locale }: TestMail): Promise<void> {
+  const kind = readKind(name)
+  const config = readCommandConfig(console.error)
+  if (config.AUTH_HOOK_SEND_EMAIL_ENABLED) {
+    throw new Error(
+      'Mail is sent by your hook (AUTH_HOOK_SEND_EMAIL_ENABLED), not by a mail server.',
+    )
+  }
+  const options = smtpOptions(config)
+  if (!options) {
+    throw new Error('There is no mail server: set AUTH_SMTP_HOST and AUTH_SMTP_ADMIN_EMAIL.')
+  }
+  const transport = createMailTransport({ ...options, hear: console.log })
+  await withRenderer(config, async ({ languages, renderer }) => {
+    const tag = readTag(locale, languages)
+    const sample = { ...mailKinds[kind].sample(addressesIn(config)), Email: address }
+    const rendered = await renderer.render(kind, sample, tag)
+    console.log(`Subject: ${rendered.subject}`)
+    const messageId = messageIdOf(randomUUID(), options.from.address)
+    await deliver(transport, { kind, messageId, to: address, date: new Date(), ...rendered })
+  }).finally(transport.close)
+}
+
+async function deliver(
+  transport: ReturnType<typeof createMailTransport>,
+  mail: OutgoingMail,
+): Promise<void> {
+  try {
+    await transport.send(mail)
+    console.log('The mail server took it. Its link and its code are made up and open nothing.')
+  } catch (error) {
+    if (!(error instanceof MailTransportError)) throw error
+    throw new Error(`Not sent (${error.outcome}): ${error.message}.`)
+  }
+}
+
+function addressesIn(config: Config) {
+  return { siteUrl: config.AUTH_SITE_URL, externalUrl: config.AUTH_API_EXTERNAL_URL }
+}
+
+/** As it is called in settings or in docs/email-templates.md. */
+function readKind(name: string): MailKind {
+  const plain = name.toLowerCase().replaceAll('-', '_')
+  const kind = mailKindNames.find((each) => each === plain || each === `${plain}_notification`)
+  if (kind) return kind
+  throw new Error(`${name} is none of ${mailKindNames.join(', ')}.`)
+}

@@ -1,0 +1,71 @@
+/** `npm run restore`: a backup into an empty database, all of it or nothing. */
+import { parseArgs } from 'node:util'
+
+import { sql } from 'kysely'
+
+import { missingIndexes } from '../db/own-indexes.ts'
+import { type Dump, readDump } from './backup/dump.ts'
+import { findObstacles, missingKey } from './backup/obstacles.ts'
+import { findProgram, runProgram, withoutPassword } from './backup/programs.ts'
+import { type CommandContext, withContext } from './context.ts'
+
+export const usage = `npm run restore -- FILE                into the database of DATABASE_URL
+npm run restore -- FILE --without-key  although what is encrypted cannot be read any more`
+
+/** The command. Throws an Error that says everything that is in the way. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { 'without-key': { type: 'boolean' } },
+    allowPositionals: true,
+  })
+  const [file, ...rest] = positionals
+  if (!file || rest.length > 0) throw new Error(`Usage:\n${usage}`)
+  await withContext(
+    () => {},
+    (context) => restore(context, file, values['without-key'] === true),
+  )
+}
+
+async function restore(
+  context: CommandContext,
+  file: string,
+  isWithoutKey: boolean,
+): Promise<void> {
+  const { config, db, encryption } = context
+  const dump = await readDump(file, config.AUTH_DB_NAMESPACE)
+  const obstacles = [
+    ...(isWithoutKey ? [] : missingKey(encryption, dump)),
+    ...(await findObstacles(db, dump)),
+  ]
+  if (obstacles.length > 0) throw new Error(obstacles.join('\n'))
+  await createHomes(context, dump)
+  const program = await findProgram('pg_restore', dump.major)
+  await runProgram(program, config.DATABASE_URL, [
+    ...['--single-transaction', '--exit-on-error', '--no-password'],
+    `--dbname=${withoutPassword(config.DATABASE_URL)}`,
+    file,
+  ])
+  // Until somebody has counted, every plan is a guess.
+  await sql`analyze`.execute(db)
+  await tell(context)
+}
+
+/** A backup of our schemas alone names the schema of an extension and does not make it. */
+async function createHomes({ db }: CommandContext, { extensions }: Dump): Promise<void> {
+  for (const { schema } of extensions.filter(({ schema }) => schema !== 'pg_catalog')) {
+    await sql`create schema if not exists ${sql.id(schema)}`.execute(db)
+  }
+}
+
+async function tell({ config, db }: CommandContext): Promise<void> {
+  const { people } = await db
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('people'))
+    .executeTakeFirstOrThrow()
+  console.log(`Restored, with ${people} people. Start the server with the secrets that it had.`)
+  const missing = await missingIndexes(db, config.AUTH_DB_NAMESPACE)
+  if (missing.length > 0) {
+    console.log(`The start builds what is missing: ${missing.map(({ name }) => name).join(', ')}.`)
+  }
+}

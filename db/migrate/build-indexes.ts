@@ -1,0 +1,84 @@
+/** Our indexes, built beside the traffic. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { sql } from 'kysely'
+
+import { type BuildStatement, buildIndex, missingIndexes } from '../own-indexes.ts'
+import { givingWay, nameHolder, stillWaiting, type Waiting } from './giving-way.ts'
+
+const lookMs = 1_000
+/** The first look that finds somebody in the way tells, and then each so-manieth. */
+const looksBetweenLines = 10
+
+/** Throws an Error that names who is in the way, when they are there for too long. */
+export async function buildIndexes(waiting: Waiting): Promise<void> {
+  const { db, schema, log } = waiting
+  const missing = await missingIndexes(db, schema)
+  for (const [index, wanted] of missing.entries()) {
+    const beside = (statement: BuildStatement) => watched(waiting, wanted.name, statement)
+    await givingWay(waiting, wanted.name, () => buildIndex(db, schema, wanted, beside))
+    log.info(`Built the index ${wanted.name} (${index + 1} of ${missing.length})`)
+  }
+}
+
+/**
+ * Runs a statement that keeps nobody waiting while it waits itself, for every transaction that was under way when it
+ * came. It begins anew only when it must, as that would be all of its work again.
+ */
+async function watched(waiting: Waiting, what: string, statement: BuildStatement): Promise<void> {
+  const ended = new AbortController()
+  const watch = watching(waiting, what, statement.text, ended.signal)
+  let failure: unknown
+  try {
+    await statement.execute()
+  } catch (error) {
+    failure = error
+  } finally {
+    ended.abort()
+  }
+  const gaveUp = await watch
+  if (gaveUp !== undefined && failure !== undefined) throw new Error(gaveUp, { cause: failure })
+  if (failure !== undefined) throw failure
+}
+
+/** Says now and then for whom the statement waits. Stops it when that takes too long, and returns the sentence then. */
+async function watching(
+  waiting: Waiting,
+  what: string,
+  text: string,
+  ended: AbortSignal,
+): Promise<string | undefined> {
+  const { log, patienceMs } = waiting
+  let waitingSince: number | undefined
+  for (let looks = 0; ; looks++) {
+    await pause(lookMs, undefined, { signal: ended }).catch(() => {})
+    if (ended.aborted) return undefined
+    const found = await inTheWay(waiting, text)
+    if (!found) {
+      waitingSince = undefined
+      looks = -1
+      continue
+    }
+    waitingSince ??= Date.now()
+    const sentence = stillWaiting(what, text, found.holders)
+    if (Date.now() - waitingSince > patienceMs) {
+      await sql`select pg_cancel_backend(${found.pid})`.execute(waiting.db)
+      return `${sentence} It was given up; start again.`
+    }
+    if (looks % looksBetweenLines === 0) log.info(sentence)
+  }
+}
+
+/** Who holds up the connection that runs this statement; undefined while nobody does. */
+async function inTheWay({ db }: Waiting, text: string) {
+  const { rows } = await sql<{ pid: number; holder: string }>`
+    select waiting.pid, ${nameHolder('holding')} as holder
+    from pg_stat_activity waiting
+    join pg_stat_activity holding on holding.pid = any(pg_blocking_pids(waiting.pid))
+    where waiting.datname = current_database() and waiting.state = 'active'
+      and waiting.query = ${text} and waiting.wait_event_type = 'Lock'
+    order by holding.xact_start limit 3
+  `.execute(db)
+  const [first] = rows
+  return first && { pid: first.pid, holders: rows.map(({ holder }) => holder) }
+}

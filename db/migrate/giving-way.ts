@@ -1,0 +1,72 @@
+/** Migrations beside traffic: what meets a lock of somebody else steps back, so that nobody waits behind it. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { sql } from 'kysely'
+
+import type { MigrationConnections } from './migration-db.ts'
+
+export interface Waiting extends MigrationConnections {
+  schema: string
+  /** For how long the same lock is waited for. */
+  patienceMs: number
+  log: { info(message: string): void }
+}
+
+/**
+ * Tries again, after growing pauses, what gave way to somebody who held a lock, and says now and then which statement
+ * waits for whom. Throws an Error that says it as well, when that takes too long.
+ */
+export async function givingWay(
+  waiting: Waiting,
+  what: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const deadline = Date.now() + waiting.patienceMs
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLockConflict(error)) throw error
+      const statement = waiting.lastRefused()
+      const isOver = Date.now() > deadline
+      if (isOver || attempt % 10 === 0) {
+        const sentence = stillWaiting(what, statement, await holders(waiting))
+        if (isOver)
+          throw new Error(`${sentence} Nothing of it is done; start again.`, { cause: error })
+        waiting.log.info(sentence)
+      }
+    }
+    await pause(Math.min(50 * attempt, 1_000) * (0.5 + Math.random()))
+  }
+}
+
+export function stillWaiting(what: string, statement: string, holders: string[]): string {
+  const who = holders.length > 0 ? holders.join('; ') : 'whoever held the lock is gone by now'
+  return `${what} waits to run "${statement}": ${who}.`
+}
+
+/** Of a row of pg_stat_activity; what it runs may hold data of people, and is left out. */
+export function nameHolder(activity: string) {
+  const column = (name: string) => sql.ref(`${activity}.${name}`)
+  return sql<string>`format('process %s of %s (%s), %s for %s s', ${column('pid')}, ${column('usename')},
+    coalesce(nullif(${column('application_name')}, ''), 'no name'), ${column('state')},
+    extract(epoch from now() - ${column('xact_start')})::int)`
+}
+
+/** Who has locks on our tables in the oldest transactions. */
+async function holders({ db, schema }: Waiting): Promise<string[]> {
+  const { rows } = await sql<{ holder: string }>`
+    select ${nameHolder('activity')} as holder from pg_stat_activity activity
+    where pid <> pg_backend_pid() and pid in (
+      select pid from pg_locks
+      join pg_class on pg_class.oid = relation and relnamespace = to_regnamespace(quote_ident(${schema}))
+      where granted and database = (select oid from pg_database where datname = current_database())
+    ) order by xact_start limit 3
+  `.execute(db)
+  return rows.map(({ holder }) => holder)
+}
+
+/** lock_not_available, deadlock_detected. */
+function isLockConflict(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['55P03', '40P01'].includes(`${error.code}`)
+}

@@ -1,0 +1,22 @@
+/** Whether a program may serve a schema that a newer one has migrated further: while replicas are upgraded, or go back. */
+import { type QueryExecutorProvider, sql } from 'kysely'
+
+import { hasTable } from '../gotrue-database.ts'
+import { migrations } from '../migrations/index.ts'
+
+/** Whether this program serves a schema with migrations that it does not know. */
+export async function servesNewer(db: QueryExecutorProvider, schema: string): Promise<boolean> {
+  const floor = await findSchemaFloor(db, schema)
+  return floor !== undefined && Object.hasOwn(migrations, floor)
+}
+
+/** The migration that a program has to know; undefined where nothing was promised. */
+async function findSchemaFloor(
+  db: QueryExecutorProvider,
+  schema: string,
+): Promise<string | undefined> {
+  if (!(await hasTable(db, schema, 'postern_schema_floor'))) return undefined
+  const { rows } = await sql<{ migration: string }>`
+    select migration from ${sql.id(schema, 'postern_schema_floor')}`.execute(db)
+  return rows[0]?.migration
+}

@@ -1,0 +1,14 @@
+/** Which migration a program has to know to serve this schema, so that an older one serves on while it is upgraded. */
+import { sql } from 'kysely'
+
+import { ensureTable, type MigrationDb } from './ensure.ts'
+
+export async function up(db: MigrationDb): Promise<void> {
+  await ensureTable(db, 'postern_schema_floor', {
+    only_row: 'boolean primary key default true check (only_row)',
+    migration: 'text not null',
+  })
+  await sql`insert into postern_schema_floor (migration) values ('0032-schema-floor')
+    on conflict do nothing`.execute(db)
+  await sql`alter table postern_later_migrations enable row level security`.execute(db)
+}

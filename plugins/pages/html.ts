@@ -1,0 +1,87 @@
+/** What all pages of the server look like. No script, nothing loaded. */
+import { createHash } from 'node:crypto'
+
+export interface Said {
+  heading: string
+  text?: string
+  button?: string
+  link?: { url: string; text: string }
+  /** In small print and in English: for whoever is asked for help. */
+  details?: readonly string[]
+}
+
+const style = `
+:root { color-scheme: light dark }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: #f3f4f6; color: #14171c;
+  font: 16px/1.5 system-ui, sans-serif }
+main { box-sizing: border-box; width: min(100% - 32px, 400px); padding: 32px; border-radius: 12px;
+  background: #fff; border: 1px solid #e2e5ea; text-align: center }
+h1 { margin: 0 0 24px; font-size: 22px; line-height: 30px; font-weight: 600; text-wrap: balance }
+h1:lang(ja) { word-break: auto-phrase }
+p { margin: 0 0 24px }
+button { width: 100%; padding: 13px 24px; border: 0; border-radius: 8px; background: #14171c; color: #fff;
+  font: inherit; font-weight: 600; cursor: pointer }
+button:focus-visible { outline: 3px solid #1d4ed8; outline-offset: 2px }
+small { display: block; color: #5b6472; overflow-wrap: anywhere }
+a { color: #1d4ed8 }
+@media (prefers-color-scheme: dark) {
+  body { background: #0f1115; color: #f4f5f7 }
+  main { background: #181b21; border-color: #2c313a }
+  button { background: #f4f5f7; color: #14171c }
+  small { color: #a3abb8 }
+  a { color: #9cc2ff }
+}
+`
+
+/** Without form-action: browsers hold a form's redirects against it, and these lead to the site. */
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const pageHeaders = {
+  'content-security-policy': policy,
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+}
+
+/** The whole page. Its button sends the fields back to the address that the page came from. */
+export function pageOf(
+  { heading, text, button, link, details = [] }: Said,
+  { tag, direction }: { tag: string; direction: string },
+  fields: Record<string, string>,
+): string {
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+  )
+  const form = `<form method="post" action="?">
+${inputs.join('\n')}
+<button type="submit" autofocus>${escaped(button ?? '')}</button>
+</form>`
+  return `<!doctype html>
+<html lang="${tag}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escaped(heading)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(heading)}</h1>
+${text ? `<p>${escaped(text)}</p>` : ''}
+${button ? form : ''}
+${link ? `<p><a href="${escaped(link.url)}">${escaped(link.text)}</a></p>` : ''}
+${details.map((detail) => `<small lang="en" dir="ltr">${escaped(detail)}</small>`).join('\n')}
+</main>
+</body>
+</html>
+`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}

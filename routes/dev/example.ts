@@ -1,0 +1,45 @@
+/** examples/web as a site of its own, with the SDK as npm has it. Read at each request, so that an edit shows. */
+import { readFile } from 'node:fs/promises'
+
+import type { FastifyPluginAsync } from 'fastify'
+
+import { notFound } from '../../errors.ts'
+
+const folder = new URL('../../examples/web/', import.meta.url)
+
+const types: Record<string, string> = {
+  '': 'text/html; charset=utf-8',
+  'style.css': 'text/css; charset=utf-8',
+  'app.js': 'text/javascript; charset=utf-8',
+  'show.js': 'text/javascript; charset=utf-8',
+  'supabase.js': 'text/javascript; charset=utf-8',
+}
+
+const example: FastifyPluginAsync = async (fastify) => {
+  // Browsers make passkeys for names alone, and this name is every machine's own.
+  fastify.get('/dev/example', { schema: { hide: true } }, async ({ host }, reply) => {
+    const isBare = /^127\.0\.0\.1(:\d+)?$/.test(host)
+    const origin = isBare ? `http://${host.replace('127.0.0.1', 'localhost')}` : ''
+    return reply.redirect(`${origin}/dev/example/`)
+  })
+
+  fastify.get<{ Params: { '*': string } }>(
+    '/dev/example/*',
+    { schema: { hide: true } },
+    async ({ params }, reply) => {
+      const name = params['*']
+      const type = Object.hasOwn(types, name) ? types[name] : undefined
+      if (type === undefined) throw notFound()
+      return reply.type(type).send(await readFile(fileOf(name)))
+    },
+  )
+}
+
+function fileOf(name: string): URL {
+  if (name !== 'supabase.js') return new URL(name || 'index.html', folder)
+  // Found as any program finds it, wherever npm has put it.
+  const main = import.meta.resolve('@supabase/supabase-js')
+  return new URL('umd/supabase.js', main.slice(0, main.lastIndexOf('/dist/') + '/dist/'.length))
+}
+
+export default example

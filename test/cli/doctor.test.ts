@@ -1,0 +1,92 @@
+/** `npm run doctor` as an operator runs it. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import { startCli } from '../support/cli-process.ts'
+import { encryptionKey } from '../support/config.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { freePort, startServerProcess } from '../support/server-process.ts'
+
+suite('npm run doctor', () => {
+  test('a deployment in order: exit code 0, every check is told, as text and as JSON', async (t) => {
+    const mail = await startMailServer(t)
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const PORT = String(await freePort())
+    const env = {
+      ...mail.env,
+      ...required,
+      ...{ DATABASE_URL, PORT, AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${PORT}` },
+    }
+    await startServerProcess(t, env)
+
+    const text = await doctor(t, env)
+    assert.equal(text.code, 0, text.out + text.err)
+    assert.match(text.out, /^pass {2}database +It is Postgres \d+\.$/m)
+    assert.match(text.out, /^pass {2}outside +http:\S+jwks\.json is reached from here\.$/m)
+    assert.match(text.out, /\n\n\d+ right, \d+ to look at, 0 wrong\n$/)
+
+    const { code, out } = await doctor(t, env, '--json', '--to', 'ann@ex.test')
+    assert.equal(code, 0)
+    const { passed, warnings, failed, results } = JSON.parse(out)
+    assert.equal(failed, 0)
+    assert.equal(results.length, passed + warnings)
+    for (const { check, level, sentence } of results) {
+      assert.ok(check && /^(pass|warn)$/.test(level) && sentence.endsWith('.'), sentence)
+    }
+    assert.ok(results.some(({ sentence = '' }) => sentence.includes('for ann@ex.test')))
+    assert.deepEqual(mail.messages, [])
+  })
+
+  test('another server at the address of this one: exit code 1', async (t) => {
+    const other = await startServerProcess(t, {})
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const env = { ...required, AUTH_API_EXTERNAL_URL: other.url }
+    await startServerProcess(t, { ...env, DATABASE_URL })
+    const { code, out } = await doctor(t, { ...env, DATABASE_URL })
+    assert.equal(code, 1)
+    assert.match(out, /^fail {2}outside .*another server answers there\.$/m)
+  })
+
+  test('a configuration with mistakes: each is told, and nothing else is tried', async (t) => {
+    const { code, out } = await doctor(t, { ...required, AUTH_JWT_EXP: 'soon' })
+    assert.equal(code, 1)
+    assert.match(out, /^fail {2}configuration {2}AUTH_JWT_EXP is "soon"; it must be .*\.$/m)
+    assert.match(out, /^fail {2}configuration {2}DATABASE_URL is not set/m)
+    assert.match(out, /^warn {2}configuration {2}Nothing else was checked/m)
+    assert.doesNotMatch(out, /database {2}/)
+  })
+
+  for (const args of [['--fix'], ['--to'], ['mail']]) {
+    test(`${args.join()}: the usage`, async (t) => {
+      const { code, err } = await doctor(t, required, ...args)
+      assert.equal(code, 1)
+      assert.match(err, /\n\nUsage:\nnpm run doctor /)
+    })
+  }
+
+  test('a recipient that would be a command of its own is refused', async (t) => {
+    const { code, err } = await doctor(t, required, '--to', 'a@b>\r\nDATA')
+    assert.deepEqual([code, err], [1, 'a@b>\r\nDATA is no address\n'])
+  })
+})
+
+const required = {
+  AUTH_DB_DRIVER: 'postgres',
+  AUTH_SITE_URL: 'https://app.example',
+  AUTH_API_EXTERNAL_URL: 'https://auth.example',
+  AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
+  AUTH_JWT_ALGORITHM: 'ES256',
+  AUTH_ENCRYPTION_KEY: encryptionKey,
+}
+
+async function doctor(t: TestContext, env: Record<string, string>, ...args: string[]) {
+  const cwd = mkdtempSync(join(tmpdir(), 'postern-doctor-'))
+  t.after(() => rmSync(cwd, { recursive: true }))
+  const { written, ended } = startCli(t, ['doctor', ...args], { cwd, env })
+  const code = await ended
+  return { code, ...written }
+}

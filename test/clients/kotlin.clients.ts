@@ -1,0 +1,25 @@
+/** Auth of supabase-kt, by Maven from its central repository, as is the Kotlin compiler. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+import { client } from './journeys.ts'
+import { installs, missing, runScript } from './script.ts'
+
+client(
+  'supabase-kt',
+  async (world, walk, t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'postern-kotlin-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const project = ['--file', join(import.meta.dirname, 'kotlin/pom.xml'), `-Dbuild=${folder}`]
+    const maven = ['--batch-mode', '--quiet', '-Dstyle.color=never', ...project]
+    if (!installs(t, 'mvn', [...maven, 'dependency:go-offline'])) return
+    const list = join(folder, 'classpath')
+    const build = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${list}`]
+    execFileSync('mvn', [...maven, ...build], { stdio: 'inherit' })
+    const classes = [join(folder, 'classes'), readFileSync(list, 'utf8')].join(delimiter)
+    await runScript(t, world, walk, ['java', '-cp', classes, 'JourneysKt'])
+  },
+  { skip: missing('mvn', '--version') || missing('java', '-version') },
+)

@@ -1,0 +1,82 @@
+/** Databases of earlier releases, migrated forwards: they end up as a new one is, and who was in them stays in. */
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import { cloneDatabase, emptyDatabase } from '../support/database.ts'
+import { codeOf, prove } from '../support/factors.ts'
+import { signedIn } from '../support/people.ts'
+import { getUser, refresh, verify } from '../support/requests.ts'
+import { build } from '../support/server.ts'
+import { columns, migrated, query } from './sql.ts'
+
+interface People {
+  plain: { email: string; refresh_token: string; link: string }
+  guarded: { email: string; refresh_token: string; factor: string; secret: string }
+}
+
+const folder = join(import.meta.dirname, '../fixtures/schemas')
+
+async function restored(t: TestContext, file: string) {
+  const database = await emptyDatabase(t)
+  const text = readFileSync(file, 'utf8')
+  const people: People = JSON.parse(/^-- (.*)/.exec(text)?.[1] ?? '')
+  await query(database.url, text)
+  return { database, people }
+}
+
+const catalogue = (url: string) =>
+  query(
+    url,
+    `select tablename || '.' || indexname as name, indexdef as value from pg_indexes where schemaname = 'auth'
+      union all select conrelid::regclass || '.' || conname, pg_get_constraintdef(oid) from pg_constraint
+        where connamespace = 'auth'::regnamespace
+      union all select proname, prosrc from pg_proc where pronamespace = 'auth'::regnamespace
+      union all select name, 'early' from auth.postern_migrations
+      union all select name, 'later' from auth.postern_later_migrations
+      order by 1`,
+  )
+
+const files = globSync(join(folder, '*.sql')).sort()
+
+test('there is a database of an earlier release', () => assert.ok(files.length > 0))
+
+for (const file of files) {
+  suite(`from release ${basename(file, '.sql')}`, () => {
+    test('the schema becomes that of a new database', async (t) => {
+      const { database } = await restored(t, file)
+      await migrated(database.url)
+
+      const made = await cloneDatabase(t)
+      for (const schema of ['auth', 'auth_jobs']) {
+        assert.deepEqual(await columns(database.url, schema), await columns(made.url, schema))
+      }
+      assert.deepEqual(await catalogue(database.url), await catalogue(made.url))
+    })
+
+    test('passwords, sessions, factors and links are good afterwards', async (t) => {
+      const { database, people } = await restored(t, file)
+      await migrated(database.url)
+      await query(
+        database.url,
+        // The link was mailed when the release was made.
+        `update auth.postern_one_time_tokens set expires_at = now() + interval '1 hour'`,
+      )
+      const { app } = await build(t, { database: { url: database.url, drop: async () => {} } })
+      const { plain, guarded } = people
+
+      for (const { email, refresh_token } of [plain, guarded]) {
+        const refreshed = await refresh(app, refresh_token)
+        assert.equal(refreshed.statusCode, 200, refreshed.body)
+        assert.equal((await getUser(app, refreshed.json())).json().email, email)
+        await signedIn(app, email)
+      }
+      const session = await signedIn(app, guarded.email)
+      const code = (away = 0) => codeOf(guarded.secret, away)
+      await prove(app, session, { id: guarded.factor, secret: guarded.secret, code })
+      const opened = await verify(app, { type: 'recovery', token_hash: plain.link })
+      assert.equal(opened.statusCode, 200, opened.body)
+    })
+  })
+}

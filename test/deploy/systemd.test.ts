@@ -1,0 +1,128 @@
+/** deploy/systemd: the unit by systemd's own check, and what it starts, started by hand. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import { encryptionKey } from '../support/config.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { freePort, isReady, until } from '../support/server-process.ts'
+
+const root = join(import.meta.dirname, '../..')
+const unit = readFileSync(join(root, 'deploy/systemd/postern.service'), 'utf8')
+
+suite('deploy/systemd/postern.service', () => {
+  test('is right, as systemd sees it', (t) => {
+    const { folder, here } = install(t)
+    const file = join(folder, 'postern.service')
+    writeFileSync(file, here(unit))
+    if (!hasAnalyzer()) return t.skip('systemd-analyze is not installed')
+    assert.equal(verify(file), '')
+  })
+
+  test('a mistake in it would be found', (t) => {
+    if (!hasAnalyzer()) return t.skip('systemd-analyze is not installed')
+    const { folder, here } = install(t)
+    const file = join(folder, 'postern.service')
+    writeFileSync(file, here(unit).replace('TimeoutStopSec=75', 'TimeoutStopSecs=75'))
+    assert.match(verify(file), /Unknown key.*TimeoutStopSecs/)
+  })
+
+  test('starts what the container starts', () => {
+    const [, command = ''] =
+      /^CMD (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
+    assert.deepEqual(valuesOf('ExecStart'), [`/usr/bin/${JSON.parse(command).join(' ')}`])
+  })
+
+  test('its command serves from its folder and its variables, opens its log anew, and ends well', async (t) => {
+    const { folder, here } = install(t)
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const PORT = String(await freePort())
+    const AUTH_LOG_FILE = join(folder, 'auth.log')
+    const environment = {
+      ...{ DATABASE_URL, PORT, AUTH_LOG_FILE, AUTH_API_HOST: '127.0.0.1' },
+      AUTH_DB_DRIVER: 'postgres',
+      AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
+      AUTH_SITE_URL: 'https://app.example.com',
+      AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
+      AUTH_JWT_ALGORITHM: 'ES256',
+      AUTH_ENCRYPTION_KEY: encryptionKey,
+    }
+    const [command = '', ...args] = here(valuesOf('ExecStart')[0] ?? '').split(' ')
+    const child = spawn(command, args, {
+      cwd: here(valuesOf('WorkingDirectory')[0] ?? ''),
+      env: { ...environment, ...unitEnvironment(folder) },
+      stdio: 'inherit',
+    })
+    const ended = once(child, 'exit')
+    t.after(() => void child.kill('SIGKILL'))
+    const failed = ended.then(([code]) => assert.fail(`it ended with ${code}`))
+    failed.catch(() => {})
+    const ready = until(() => isReady(`http://127.0.0.1:${PORT}`), { seconds: 60 })
+    await Promise.race([ready, failed])
+
+    renameSync(AUTH_LOG_FILE, `${AUTH_LOG_FILE}.1`)
+    child.kill(signalOf('ExecReload'))
+    await until(() => existsSync(AUTH_LOG_FILE))
+    // What systemd sends to stop it, unless KillSignal says another one.
+    assert.doesNotMatch(unit, /^KillSignal/m)
+    child.kill('SIGTERM')
+    assert.deepEqual(await ended, [0, null])
+  })
+
+  test('waits longer than a stop may take', () => {
+    assert.ok(Number(valuesOf('TimeoutStopSec')[0]) > 65)
+  })
+})
+
+/** The program in a folder of its own, away from an .env; `here` says where in place of /opt/postern and /usr/bin/node. */
+function install(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-systemd-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  symlinkSync(join(root, 'cli.ts'), join(folder, 'cli.ts'))
+  const here = (text: string) =>
+    text.replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/postern', folder)
+  return { folder, here }
+}
+
+function valuesOf(name: string): string[] {
+  return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+}
+
+/** %C is where CacheDirectory= is made. */
+function unitEnvironment(folder: string): Record<string, string> {
+  const cache = join(folder, 'cache')
+  mkdirSync(cache)
+  const pairs = valuesOf('Environment').flatMap((line) => line.replaceAll('%C', cache).split(' '))
+  return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/, 2)))
+}
+
+function signalOf(name: string): NodeJS.Signals {
+  const [, signal = ''] = /\/bin\/kill -(\w+) \$MAINPID/.exec(valuesOf(name)[0] ?? '') ?? []
+  return `SIG${signal}` as NodeJS.Signals
+}
+
+function hasAnalyzer(): boolean {
+  return spawnSync('systemd-analyze', ['--version']).status === 0
+}
+
+/** What it objects to in this unit; nothing when all is well. */
+function verify(file: string): string {
+  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+    encoding: 'utf8',
+  })
+  const lines = stderr.split('\n')
+  return lines.filter((line) => line.includes('postern.service')).join('\n')
+}

@@ -1,0 +1,134 @@
+/** What examples/ has, run beside `npm run dev` as its README files say. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { newProject, startDev } from '../support/dev-process.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { freePort, until } from '../support/server-process.ts'
+
+const folder = join(import.meta.dirname, '../../examples')
+const password = 'correct horse battery'
+
+suite('examples', () => {
+  const ending = endingOfSuite()
+  let running: ReturnType<typeof startSite> | undefined
+  const started = () => {
+    running ??= startSite(ending)
+    return running
+  }
+
+  test('rls: prints what its README shows', async () => {
+    const { url, databaseUrl } = await started()
+    const env = { ...process.env, AUTH_URL: url, DATABASE_URL: databaseUrl }
+    const program = join(folder, 'rls/two-people.ts')
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+    const readme = await readFile(join(folder, 'rls/README.md'), 'utf8')
+    assert.equal(stdout, /```\n(Ann sees[\s\S]*?)```/.exec(readme)?.[1])
+  })
+
+  test('ssr: sign-up by the mailed link, sign-out, sign-in', async () => {
+    const { site, linkTo } = await started()
+    const browser = newBrowser(site)
+    const email = `o'neil-${crypto.randomUUID()}@example.com`
+    assert.match(await browser.textOf('/'), /Sign in/)
+
+    const answer = await browser.post('/sign-up', { email, password })
+    assert.match(await answer.text(), /Open the link in the mail to o&#39;neil/)
+    const verified = await fetch(await linkTo(email), { redirect: 'manual' })
+    const landed = verified.headers.get('location') ?? ''
+    assert.ok(landed.startsWith(`${site}/auth/callback?code=`), landed)
+
+    const stranger = await newBrowser(site).get(landed)
+    assert.equal(stranger.status, 400, 'the code is good in one browser alone')
+    assert.equal((await browser.get(landed)).headers.get('location'), '/')
+    assert.ok(browser.set.length > 0 && browser.set.every((cookie) => /; HttpOnly/i.test(cookie)))
+    const front = await browser.get('/')
+    assert.equal(front.headers.get('cache-control'), 'private, no-store')
+    assert.match(await front.text(), /You are o&#39;neil/)
+
+    await browser.post('/sign-out', {})
+    assert.doesNotMatch(await browser.textOf('/'), /You are/)
+    assert.equal(browser.jar.size, 0)
+    const wrong = await browser.post('/sign-in', { email, password: 'another one' })
+    assert.match(await wrong.text(), /Invalid login credentials/)
+    assert.equal((await browser.post('/sign-in', { email, password })).status, 303)
+    assert.match(await browser.textOf('/'), /You are o&#39;neil/)
+  })
+
+  test('ssr: a form of another site does nothing', async () => {
+    const { site } = await started()
+    const browser = newBrowser(site)
+    const answer = await browser.post('/sign-out', {}, 'https://evil.example')
+    assert.equal(answer.status, 403)
+    assert.equal((await browser.get('/nowhere')).status, 404)
+    const long = await browser.post('/sign-in', { email: 'a'.repeat(20_000), password })
+    assert.equal(long.status, 413)
+  })
+})
+
+/** `npm run dev`, and the site of examples/ssr beside it. */
+async function startSite(ending: Parameters<typeof startDev>[0]) {
+  const site = `http://localhost:${await freePort()}`
+  const env = { AUTH_SITE_URL: site }
+  const dev = await startDev(ending, newProject(ending), { env })
+  const said = await dev.started
+  const databaseUrl = /Database +(postgres:\S+)/.exec(said)?.[1] ?? assert.fail(said)
+  const child = spawn(process.execPath, [join(folder, 'ssr/server.ts')], {
+    env: { ...process.env, AUTH_URL: dev.url, SITE_URL: site },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  ending.after(() => end(child))
+  await once(child.stdout, 'data')
+
+  async function linkTo(email: string): Promise<string> {
+    let link: string | undefined
+    await until(async () => {
+      const response = await fetch(`${dev.url}/dev/messages`)
+      const messages: { to: string; links: string[] }[] = JSON.parse(await response.text())
+      link = messages.find(({ to }) => to === email)?.links[0]
+      return link !== undefined
+    })
+    return link ?? assert.fail()
+  }
+  return { url: dev.url, site, databaseUrl, linkTo }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill()
+  await once(child, 'exit')
+}
+
+/** Follows no redirect, and keeps cookies as a browser does. */
+function newBrowser(site: string) {
+  const jar = new Map<string, string>()
+  const set: string[] = []
+
+  async function send(path: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...jar].map((pair) => pair.join('=')).join('; ')
+    const headers = new Headers(init.headers)
+    if (cookie) headers.set('cookie', cookie)
+    const response = await fetch(new URL(path, site), { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
+      set.push(line)
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '' || /; max-age=0/i.test(line)) jar.delete(name)
+      else jar.set(name, value)
+    }
+    return response
+  }
+
+  return {
+    jar,
+    /** Every Set-Cookie there was. */
+    set,
+    get: (path: string) => send(path),
+    textOf: async (path: string) => (await send(path)).text(),
+    post: (path: string, form: Record<string, string>, origin = site) =>
+      send(path, { method: 'POST', body: new URLSearchParams(form), headers: { origin } }),
+  }
+}

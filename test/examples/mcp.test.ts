@@ -1,0 +1,103 @@
+/** The protected MCP server of examples/mcp, asked by the published client, beside `npm run dev`. */
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { newProject, startDev } from '../support/dev-process.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { freePort, until } from '../support/server-process.ts'
+
+const folder = join(import.meta.dirname, '../../examples/mcp')
+const password = 'correct horse battery'
+
+suite('examples/mcp', () => {
+  const ending = endingOfSuite()
+  let authUrl = ''
+  let mcpUrl = ''
+  let serviceRole = ''
+
+  before(async () => {
+    const dev = await startDev(ending, newProject(ending))
+    authUrl = dev.url
+    serviceRole = /service_role key +(\S+)/.exec(await dev.started)?.[1] ?? assert.fail()
+    mcpUrl = `http://localhost:${await freePort()}/mcp`
+    const child = spawn(process.execPath, [join(folder, 'server.js')], {
+      env: { ...process.env, AUTH_URL: authUrl, MCP_URL: mcpUrl },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    ending.after(async () => {
+      child.kill()
+      await once(child, 'exit')
+    })
+    await once(child.stdout, 'data')
+  })
+
+  const post = (path: string, body: object) =>
+    fetch(authUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  /** Somebody with a confirmed address. */
+  async function tokenOf(email: string): Promise<string> {
+    await post('/signup', { email, password })
+    let link: string | undefined
+    await until(async () => {
+      const messages: { to: string; links: string[] }[] = JSON.parse(
+        await (await fetch(`${authUrl}/dev/messages`)).text(),
+      )
+      link = messages.find(({ to }) => to === email)?.links[0]
+      return link !== undefined
+    })
+    await fetch(link ?? '', { redirect: 'manual' })
+    const answer = await post('/token?grant_type=password', { email, password })
+    const { access_token } = JSON.parse(await answer.text())
+    return access_token
+  }
+
+  async function ask(token: string, ...note: string[]): Promise<string> {
+    const env = { ...process.env, MCP_URL: mcpUrl, TOKEN: token }
+    const program = join(folder, 'client.js')
+    return (await promisify(execFile)(process.execPath, [program, ...note], { env })).stdout
+  }
+
+  test('a person has their own notes, as the README shows', async () => {
+    const ann = await tokenOf('ann@example.com')
+    const readme = await readFile(join(folder, 'README.md'), 'utf8')
+    assert.equal(await ask(ann, 'buy bread'), /```\n(tools:[\s\S]*?)```/.exec(readme)?.[1])
+    assert.match(await ask(await tokenOf('ben@example.com')), /my_notes: There are none\./)
+    assert.match(await ask(ann, 'and butter'), /my_notes: buy bread\nand butter/)
+  })
+
+  test('without a token: 401, and where the metadata is', async () => {
+    const answer = await fetch(mcpUrl, { method: 'POST' })
+    assert.equal(answer.status, 401)
+    const challenge = answer.headers.get('www-authenticate') ?? ''
+    const [, url = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? []
+    const metadata = JSON.parse(await (await fetch(url)).text())
+    assert.equal(metadata.resource, mcpUrl)
+    assert.equal('authorization_servers' in metadata, false)
+  })
+
+  test('a token that stands for no person, or that somebody else signed, is refused', async () => {
+    const person = await tokenOf('cyd@example.com')
+    const [header = '', payload = ''] = person.split('.')
+    const cut = `${header}.${payload}.${'A'.repeat(86)}`
+    for (const token of [serviceRole, cut, 'none']) {
+      const headers = { authorization: `Bearer ${token}` }
+      assert.equal((await fetch(mcpUrl, { method: 'POST', headers })).status, 401)
+    }
+  })
+
+  test('a page of another site does not get through', async () => {
+    const origin = { origin: 'https://evil.example' }
+    assert.equal((await fetch(mcpUrl, { method: 'POST', headers: origin })).status, 403)
+    const other = mcpUrl.replace('localhost', '127.0.0.1')
+    assert.equal((await fetch(other, { method: 'POST' })).status, 403)
+  })
+})

@@ -1,0 +1,58 @@
+/** Somebody whose account and first session are made in one statement. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { decodeJwt } from 'jose'
+
+import { allEvents, typesOf } from '../../support/events.ts'
+import { anonymousPerson } from '../../support/people.ts'
+import { call, getUser, outcomeOf } from '../../support/requests.ts'
+import { build } from '../../support/server.ts'
+
+const env = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', AUTH_EVENTS_ENABLED: 'true' }
+
+suite('a newcomer', () => {
+  test('is answered what is stored of them, by one signature', async (t) => {
+    const { app } = await build(t, { env })
+    const signed = t.mock.method(app.jwt, 'signAccessToken')
+    const data = { theme: 'dark', é: [1.5, -0.25, null, { z: 1, a: '\\"' }], count: 1e21 }
+    const session = await anonymousPerson(app, { data })
+    assert.equal(signed.mock.callCount(), 1)
+    assert.deepEqual((await getUser(app, session)).json(), session.user)
+    assert.deepEqual(session.user.user_metadata, data)
+  })
+
+  test('is told of as somebody who is made and then signs in', async (t) => {
+    const { app } = await build(t, { env })
+    const { user } = await anonymousPerson(app, { data: { theme: 'dark' } })
+    const events = await allEvents(app, user.id, 2)
+    assert.deepEqual(typesOf(events), ['user.created', 'user.signed_in'])
+    for (const { data } of events.filter(({ data }) => data.user)) {
+      assert.deepEqual([data.user?.id, data.user?.user_metadata], [user.id, { theme: 'dark' }])
+    }
+    assert.ok(events[0]?.data.user)
+  })
+
+  test('is whom a trigger of the operator’s made of them, in the token, too', async (t) => {
+    const { app } = await build(t, { env })
+    await app.pool.query(`
+      create function auth.give_plan() returns trigger language plpgsql as
+        $$ begin new.raw_app_meta_data := '{"plan": "free"}'; return new; end $$;
+      create trigger give_plan before insert on auth.users
+        for each row execute function auth.give_plan()`)
+    const session = await anonymousPerson(app)
+    assert.deepEqual(session.user.app_metadata, { plan: 'free' })
+    assert.deepEqual(decodeJwt(session.access_token).app_metadata, { plan: 'free' })
+    assert.deepEqual((await getUser(app, session)).json(), session.user)
+  })
+
+  test('with too much for a token leaves nothing behind', async (t) => {
+    const { app } = await build(t, { env })
+    const refused = await call(app, '/signup', { data: { text: 'x'.repeat(20_000) } })
+    assert.deepEqual(outcomeOf(refused), [422, 'token_too_large'])
+    for (const table of ['users', 'sessions', 'postern_event_inbox']) {
+      const { rows } = await app.pool.query(`select from auth.${table}`)
+      assert.equal(rows.length, 0, table)
+    }
+  })
+})

@@ -1,0 +1,116 @@
+/** Values that GoTrue starts with: what becomes of them under its names, and that they are mistakes under ours. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { suite, test } from 'node:test'
+
+import { mistakesIn, read } from './environment.ts'
+
+type Row = [variable: string, text: string, value: unknown, more?: Record<string, string>]
+
+const shortSecret = randomBytes(10).toString('hex')
+const key = { kty: 'oct', k: Buffer.from(shortSecret).toString('base64url'), alg: 'HS256' }
+const shortKeys = [{ ...key, key_ops: ['sign', 'verify'] }]
+const databaseHook = {
+  HOOK_SEND_SMS_ENABLED: 'true',
+  HOOK_SEND_SMS_URI: 'pg-functions://postgres/public/sms',
+}
+
+/** Each is a mistake under the name of ours. */
+const rows: Row[] = [
+  ['SITE_URL', 'app.example.test', 'https://app.example.test'],
+  ['SITE_URL', 'localhost:3000', 'http://localhost:3000'],
+  ['SITE_URL', 'app.example.test:8443/path', 'https://app.example.test:8443/path'],
+  ['JWT_EXP', '0', 3600],
+  ['JWT_KEYS', '[]', undefined],
+  ['JWT_KEYS', JSON.stringify(shortKeys), shortKeys],
+  ['JWT_SECRET', shortSecret, shortSecret],
+  ['API_MAX_REQUEST_DURATION', '0s', 3600],
+  ['MAILER_OTP_EXP', '0', 86_400],
+  ['MAILER_OTP_LENGTH', '4', 6],
+  ['MAILER_OTP_LENGTH', '12', 6],
+  ['SMS_OTP_EXP', '0', 60],
+  ['SMS_OTP_LENGTH', '0', 6],
+  ['SMS_PROVIDER', 'pigeon', undefined],
+  ['PASSWORD_MIN_LENGTH', '4', 6],
+  ['MFA_CHALLENGE_EXPIRY_DURATION', '60', 300],
+  ['MFA_FACTOR_EXPIRY_DURATION', '1m', 300],
+  ['MFA_PHONE_OTP_LENGTH', '3', 6],
+  ['EXTERNAL_FLOW_STATE_EXPIRY_DURATION', '60s', 300],
+  [
+    'SMTP_ADMIN_EMAIL',
+    'The App <app@example.test>',
+    'app@example.test',
+    { SMTP_HOST: 'mail.test' },
+  ],
+  ['HOOK_SEND_EMAIL_SECRETS', '<standard-base64-secret>', []],
+  ['HOOK_SEND_SMS_SECRETS', '<standard-base64-secret>', [], databaseHook],
+]
+
+const named = (prefix: string, values: Record<string, string>) =>
+  Object.fromEntries(Object.entries(values).map(([name, text]) => [prefix + name, text]))
+
+/** Ours wins where both are set; empty, it is not set. */
+const under = (prefix: string, name: string, text: string, more: Record<string, string> = {}) => ({
+  [`AUTH_${name}`]: '',
+  ...named(prefix, { ...more, [name]: text }),
+})
+
+suite('values that GoTrue starts with', () => {
+  for (const [name, text, value, more] of rows) {
+    const shown = text.includes(shortSecret) ? '…' : text
+
+    test(`GOTRUE_${name}=${shown} is what GoTrue makes of it, with a warning`, () => {
+      const { config, notices } = read(under('GOTRUE_', name, text, more))
+      assert.deepEqual(Object.fromEntries(Object.entries(config))[`AUTH_${name}`], value)
+      const warning = notices.find((notice) => notice.startsWith(`GOTRUE_${name} `))
+      assert.ok(warning, notices.join('\n'))
+      assert.ok(!warning.includes(shortSecret))
+    })
+
+    test(`AUTH_${name}=${shown} is a mistake`, () => {
+      const variables = mistakesIn(under('AUTH_', name, text, more)).map(({ variable }) => variable)
+      assert.ok(variables.includes(`AUTH_${name}`), variables.join())
+    })
+  }
+
+  test('the name before the address of the sender is the name of the sender', () => {
+    const mail = { GOTRUE_SMTP_HOST: 'mail.test', GOTRUE_SMTP_ADMIN_EMAIL: '"The App" <a@b.test>' }
+    assert.equal(read(mail).config.AUTH_SMTP_SENDER_NAME, 'The App')
+    const named = read({ ...mail, GOTRUE_SMTP_SENDER_NAME: 'Ours' })
+    assert.equal(named.config.AUTH_SMTP_SENDER_NAME, 'Ours')
+  })
+
+  test('the scheme of an app is an address of a site', () => {
+    for (const site of ['myapp://', 'myapp:///home', 'com.example.app:/home']) {
+      const env = under('GOTRUE_', 'SITE_URL', site)
+      assert.equal(read(env).config.AUTH_SITE_URL, site)
+    }
+  })
+
+  test('what nobody can read is a mistake under either name', () => {
+    for (const [name, text] of [
+      ['SITE_URL', 'two words'],
+      ['JWT_EXP', 'soon'],
+      ['SMTP_ADMIN_EMAIL', 'nobody'],
+    ] as const) {
+      const [mistake] = mistakesIn(under('GOTRUE_', name, text))
+      assert.equal(mistake?.variable, `GOTRUE_${name}`)
+    }
+  })
+
+  test('the secret of a hook that is asked has to be one', () => {
+    const hook = named('GOTRUE_', {
+      HOOK_SEND_SMS_ENABLED: 'true',
+      HOOK_SEND_SMS_URI: 'https://hooks.example.test/sms',
+      HOOK_SEND_SMS_SECRETS: '<standard-base64-secret>',
+    })
+    const [mistake] = mistakesIn(hook)
+    assert.equal(mistake?.variable, 'GOTRUE_HOOK_SEND_SMS_SECRETS')
+  })
+
+  test('a short secret that everybody can guess is refused all the same', () => {
+    const [mistake] = mistakesIn(under('GOTRUE_', 'JWT_SECRET', 'secret'))
+    assert.equal(mistake?.variable, 'GOTRUE_JWT_SECRET')
+    assert.match(String(mistake?.problem), /guessed/)
+  })
+})

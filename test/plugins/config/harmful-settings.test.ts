@@ -1,0 +1,106 @@
+/** Settings that are right one by one and would do harm: each is refused, or warned about, by name. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { mistakesIn, read } from './environment.ts'
+
+const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
+  'an allow list of everything': [
+    { AUTH_URI_ALLOW_LIST: 'https://a.test/**,**' },
+    /^AUTH_URI_ALLOW_LIST allows every site by \*\*; it must name your own hosts/,
+  ],
+  'an allow list of every host': [
+    { AUTH_URI_ALLOW_LIST: 'https://*/auth' },
+    /^AUTH_URI_ALLOW_LIST allows every site by https:\/\/\*\/auth;/,
+  ],
+  'an address as the mail host': [
+    { AUTH_SMTP_HOST: 'smtp://me:secret@mail.test:587', AUTH_SMTP_ADMIN_EMAIL: 'a@b.test' },
+    /^AUTH_SMTP_HOST is "smtp:\/\/\.\.\.@mail\.test:587"; it must be a host name alone/,
+  ],
+  'a mail host with its port': [
+    { AUTH_SMTP_HOST: 'mail.test:587', AUTH_SMTP_ADMIN_EMAIL: 'a@b.test' },
+    /^AUTH_SMTP_HOST is "mail\.test:587"/,
+  ],
+  'a % that stands for nothing in the address of the database': [
+    { DATABASE_URL: 'postgres://a:100%@db.test/a' },
+    /^DATABASE_URL has a value that is not right; .*%23 %25/,
+  ],
+  'a # in the password of the database': [
+    { DATABASE_URL: 'postgres://a:pass#word@db.test/a' },
+    /^DATABASE_URL has a value that is not right; .*# % @ \/ in a password written %23/,
+  ],
+  'a # after digits, which would be a port': [
+    { DATABASE_URL: 'postgres://a:12#word@db.test/a' },
+    /^DATABASE_URL has a value that is not right/,
+  ],
+  'metrics on the port of the API': [
+    { ...metrics('prometheus'), PORT: '9100' },
+    /^OTEL_EXPORTER_PROMETHEUS_PORT leads to PORT/,
+  ],
+  'metrics of a worker on the port of the API': [
+    { ...metrics('prometheus'), PORT: '9102', AUTH_WORKERS: '3' },
+    /^OTEL_EXPORTER_PROMETHEUS_PORT leads to PORT/,
+  ],
+}
+
+function metrics(exporter: string) {
+  return { AUTH_METRICS_ENABLED: 'true', AUTH_METRICS_EXPORTER: exporter }
+}
+
+suite('refused', () => {
+  for (const [name, [env, said]] of Object.entries(refused)) {
+    test(name, () => {
+      const [mistake, ...rest] = mistakesIn(env)
+      assert.ok(mistake)
+      assert.deepEqual(rest, [])
+      assert.match(`${mistake.variable} ${mistake.problem}; ${mistake.remedy}`, said)
+    })
+  }
+})
+
+suite('accepted', () => {
+  const accepted: Record<string, string>[] = [
+    { AUTH_URI_ALLOW_LIST: 'https://*.a.test/**,myapp://**,http://localhost:*/**' },
+    { AUTH_SMTP_HOST: '[::1]', AUTH_SMTP_ADMIN_EMAIL: 'a@b.test' },
+    { DATABASE_URL: 'postgres://a:p%23%25%40@db.test/a' },
+    { ...metrics('prometheus'), PORT: '9101' },
+    { ...metrics('opentelemetry'), PORT: '9100' },
+    { AUTH_JWT_EXP: '7d', AUTH_RATE_LIMIT_EMAIL_SENT: '30/1d' },
+  ]
+  for (const env of accepted) {
+    test(JSON.stringify(env), () => assert.deepEqual(mistakesIn(env), []))
+  }
+
+  test('every site, in development', () => {
+    assert.ok(read({ AUTH_URI_ALLOW_LIST: '**' }, true).config)
+  })
+})
+
+suite('warned about', () => {
+  const pushed = metrics('opentelemetry')
+  const goNowhere = (env: Record<string, string>) =>
+    read(env).notices.filter((notice) => notice.startsWith('AUTH_METRICS_ENABLED'))
+
+  test('metrics that are pushed and have no collector', () => {
+    assert.match(goNowhere(pushed)[0] ?? '', /AUTH_METRICS_EXPORTER=prometheus serves them/)
+    const [name, other] = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT']
+    for (const collector of [name, other]) {
+      assert.deepEqual(goNowhere({ ...pushed, [collector]: 'http://collector:4318' }), [])
+    }
+    assert.deepEqual(goNowhere(metrics('prometheus')), [])
+  })
+
+  test('two names of one variable with two values', () => {
+    const twice = (text: string) => read({ PORT: '8081', AUTH_API_PORT: text }).notices.join()
+    assert.match(
+      twice('8082'),
+      /PORT counts, and AUTH_API_PORT has another value: set one of them\./,
+    )
+    assert.doesNotMatch(twice('8081'), /another value/)
+  })
+
+  test('every site, under the name that GoTrue has for the list', () => {
+    const { notices } = read({ GOTRUE_URI_ALLOW_LIST: '**' })
+    assert.match(notices.join(), /GOTRUE_URI_ALLOW_LIST allows every site by \*\*/)
+  })
+})

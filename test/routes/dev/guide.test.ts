@@ -1,0 +1,92 @@
+/** The documentation as a site: every file is a page, and every link of every page leads somewhere. */
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, suite, test } from 'node:test'
+
+import { endingOfSuite } from '../../support/ending.ts'
+import { type App, build } from '../../support/server.ts'
+
+const root = join(import.meta.dirname, '../../..')
+
+suite('the guide', () => {
+  let app: App
+  const ending = endingOfSuite()
+  before(async () => {
+    app = (await build(ending, { dev: true })).app
+  })
+
+  test('has a page for every file of the documentation, each in the contents', async () => {
+    const { body } = await app.inject('/docs/guide')
+    const listed = [...body.matchAll(/<li><a href="(\/docs\/guide[^"#]*)"/g)].map(([, url]) => url)
+    const files = globSync(['*.md', 'docs/**/*.md', 'examples/*/*.md'], { cwd: root })
+    assert.equal(new Set(listed).size, files.length)
+    assert.ok(listed.includes('/docs/guide/decisions/2026-11-22-events'))
+  })
+
+  test('every link leads to a page and to a heading that is there', async () => {
+    const pages = new Map<string, string>()
+    const queue = ['/docs/guide']
+    const broken: string[] = []
+    for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
+      const { statusCode, body } = await app.inject(url)
+      assert.equal(statusCode, 200, url)
+      pages.set(url, body)
+      for (const target of linksOf(body, url)) {
+        const [path = ''] = target.split('#')
+        if (!pages.has(path) && !queue.includes(path)) queue.push(path)
+      }
+    }
+    for (const [url, body] of pages) {
+      for (const target of linksOf(body, url)) {
+        const [path = '', heading] = target.split('#')
+        const isThere = heading === undefined || pages.get(path)?.includes(`id="${heading}"`)
+        if (!isThere) broken.push(`${url}: ${target}`)
+      }
+    }
+    assert.deepEqual(broken, [])
+    assert.ok(pages.size > 30)
+  })
+
+  test('nothing comes from elsewhere, and no script stands in a page', async () => {
+    const { body, headers } = await app.inject('/docs/guide/quick-start')
+    const loaded = [...body.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)]
+    for (const [, url = ''] of loaded) assert.match(url, /^(\/|data:)/)
+    assert.doesNotMatch(body, /<script>/)
+    assert.match(String(headers['content-security-policy']), /script-src 'self'/)
+  })
+
+  test('the search has every section, with the address of its heading', async () => {
+    const sections: { url: string; title: string; text: string }[] = (
+      await app.inject('/docs/guide/search.json')
+    ).json()
+    const found = sections.find(({ title }) => title === 'Where things are')
+    assert.equal(found?.url, '/docs/guide/quick-start#where-things-are')
+    assert.match(found?.text ?? '', /\.data\/postgres/)
+    assert.equal((await app.inject('/docs/guide/minisearch.js')).statusCode, 200)
+  })
+
+  for (const url of [
+    '/docs/guide/nowhere',
+    '/docs/guide/../../package.json',
+    '/docs/guide/..%2f..%2fpackage',
+    '/docs/guide/images/..%2f..%2fpackage.json',
+    '/docs/guide/images/none.png',
+  ]) {
+    test(`${url} is nothing`, async () => {
+      assert.equal((await app.inject({ url })).statusCode, 404)
+    })
+  }
+
+  test('outside development there is none', async (t) => {
+    const { app } = await build(t)
+    assert.equal((await app.inject('/docs/guide')).statusCode, 404)
+  })
+})
+
+/** Those within the guide, as absolute paths. */
+function linksOf(body: string, url: string): string[] {
+  const links = [...body.matchAll(/<a href="([^"]+)"/g)].map(([, link = '']) => link)
+  const absolute = links.map((link) => (link.startsWith('#') ? url + link : link))
+  return absolute.filter((link) => link.startsWith('/docs/guide'))
+}

@@ -1,0 +1,230 @@
+/** The drill of docs/operations.md: a database with people in it and tables of somebody else, lost and restored. */
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, type TestContext, test } from 'node:test'
+
+import type { Session } from '../../schemas/session.ts'
+import { migrated, query } from '../db/sql.ts'
+import { startCli } from '../support/cli-process.ts'
+import { encryptionKey } from '../support/config.ts'
+import { freePort, startServerProcess } from '../support/server-process.ts'
+import { bin, startPostgresServer } from './postgres.ts'
+
+const skip = bin === undefined && 'not installed: postgresql'
+const secrets = {
+  AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
+  AUTH_ENCRYPTION_KEY: encryptionKey,
+}
+const another = 'bHkqzwiY5zHhq3tHxvX1mXoDqB0Y8y2Ewq5mQwS3n2c'
+
+let postgres: Awaited<ReturnType<typeof startPostgresServer>>
+let databases = 0
+const stops: (() => Promise<void>)[] = []
+
+suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
+  before(async () => {
+    postgres = await startPostgresServer({ after: (stop) => void stops.push(stop) })
+  })
+  after(async () => {
+    for (const stop of stops.reverse()) await stop()
+  })
+
+  test('a table that refers to people is restored with them, and everybody stays signed in', async (t) => {
+    const drill = await startDrill(t)
+    const { person } = drill
+    const said = await drill.run('backup', [drill.file], drill.url)
+    assert.equal(said.code, 0, said.err)
+    assert.match(said.out, /KiB\.\nIts secrets are encrypted with the key [0-9a-f]{16}/)
+    assert.equal((await stat(drill.file)).mode & 0o777, 0o600)
+
+    const target = await drill.newDatabase()
+    const restored = await drill.run('restore', [drill.file], target)
+
+    assert.equal(restored.code, 0, restored.err)
+    assert.match(restored.out, /^Restored, with 1 people/)
+    assert.deepEqual(
+      await query(target, 'select text from notes join auth.users on users.id = notes.owner'),
+      [{ text: 'mine' }],
+    )
+    await assert.rejects(
+      query(target, `insert into notes values (gen_random_uuid(), 'of nobody')`),
+      /notes_owner_fkey/,
+    )
+    assert.deepEqual(await indexesIn(target), await indexesIn(drill.url))
+    const { url } = await serve(t, target)
+    await refreshed(url, person)
+  })
+
+  test('the schemas of the server alone are restored, index of an extension and all', async (t) => {
+    const drill = await startDrill(t)
+    const said = await drill.run('backup', [drill.file, '--auth-only'], drill.url)
+    assert.equal(said.code, 0, said.err)
+
+    const target = await drill.newDatabase()
+    const restored = await drill.run('restore', [drill.file], target)
+
+    assert.equal(restored.code, 0, restored.err)
+    const names = (await indexesIn(target)).map(({ name }) => name)
+    assert.ok(names.includes('postern_users_trigram_idx'))
+    assert.deepEqual(await query(target, `select 1 from pg_class where relname = 'notes'`), [])
+    await refreshed((await serve(t, target)).url, drill.person)
+  })
+
+  test('an index that was lost is built by the start', async (t) => {
+    const drill = await startDrill(t)
+    await query(
+      drill.url,
+      'drop index auth.postern_users_trigram_idx, auth.postern_users_email_idx',
+    )
+
+    await query(
+      drill.url,
+      `update pg_index set indisvalid = false
+      where indexrelid = 'auth.users_instance_id_idx'::regclass`,
+    )
+    const warnings = await migrated(drill.url)
+
+    assert.match(warnings.join(), /does not use: auth\.users_instance_id_idx\./)
+    const names = (await indexesIn(drill.url)).map(({ name }) => name)
+    assert.ok(names.includes('postern_users_trigram_idx'))
+    assert.ok(names.includes('postern_users_email_idx'))
+  })
+
+  test('a restore is refused where it would be half of one, and says all that is in the way', async (t) => {
+    const drill = await startDrill(t)
+    await query(drill.url, 'create role keeper', 'alter table notes owner to keeper')
+    await drill.run('backup', [drill.file], drill.url)
+
+    const inUse = await drill.run('restore', [drill.file], drill.url)
+    assert.equal(inUse.code, 1)
+    assert.match(inUse.err, /The database is not empty \(auth\..*: restore into a new one/)
+
+    const target = await drill.newDatabase()
+    await query(drill.url, 'alter table notes owner to postgres', 'drop role keeper')
+    const wrong = await drill.run('restore', [drill.file], target, { AUTH_ENCRYPTION_KEY: another })
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.err, /^What this backup holds cannot be decrypted\. Set AUTH_ENCRYPTION_KEY/)
+    assert.match(wrong.err, /The role keeper is missing.*create role keeper login;/)
+    assert.deepEqual(await query(target, `select 1 from pg_namespace where nspname = 'auth'`), [])
+  })
+
+  test('without the key people are there and everything encrypted is lost, as the document says', async (t) => {
+    const drill = await startDrill(t)
+    await drill.run('backup', [drill.file], drill.url)
+    const target = await drill.newDatabase()
+    const env = { AUTH_ENCRYPTION_KEY: another }
+    const restored = await drill.run('restore', [drill.file, '--without-key'], target, env)
+    assert.equal(restored.code, 0, restored.err)
+
+    await query(target, await statementsForLostKey())
+
+    const { url } = await serve(t, target, env)
+    assert.equal((await refresh(url, drill.person)).status, 400)
+    const { email } = drill
+    const signedIn = await ask(url, '/token?grant_type=password', { email, password })
+    assert.equal(signedIn.status, 200, await signedIn.text())
+  })
+
+  test('a backup that cannot be written leaves nothing behind, and none is written over', async (t) => {
+    const drill = await startDrill(t)
+    await writeFile(drill.file, 'of yesterday')
+    const there = await drill.run('backup', [drill.file], drill.url)
+    assert.match(there.err, /is there already: choose another name/)
+    assert.equal(await readFile(drill.file, 'utf8'), 'of yesterday')
+
+    await query(
+      drill.url,
+      `create role weak login password 'weak'`,
+      'grant usage on schema auth to weak',
+    )
+    const other = `${drill.file}.2`
+    const weak = Object.assign(new URL(drill.url), { username: 'weak', password: 'weak' }).href
+    const refused = await drill.run('backup', [other], weak)
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /permission denied/)
+    await assert.rejects(stat(`${other}.part`), /ENOENT/)
+  })
+})
+
+const password = 'correct horse battery'
+
+async function startDrill(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-backup-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const newDatabase = async () => {
+    const name = `copy${++databases}`
+    await query(postgres.url, `create database ${name}`)
+    return Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href
+  }
+  const url = await newDatabase()
+  const { url: server, child } = await serve(t, url)
+  const email = 'ann@example.com'
+  const answer = await ask(server, '/signup', { email, password })
+  const person: Session = JSON.parse(await answer.text())
+  assert.equal(answer.status, 200)
+  await query(
+    url,
+    'create table notes (owner uuid not null references auth.users (id), text text not null)',
+    `insert into notes select id, 'mine' from auth.users`,
+  )
+  child.kill('SIGTERM')
+
+  async function run(
+    command: string,
+    args: string[],
+    at: string,
+    env: Record<string, string> = {},
+  ) {
+    const process = startCli(t, [command, ...args], {
+      cwd: folder,
+      env: { ...operator, ...secrets, ...env, DATABASE_URL: at },
+    })
+    const code = await process.ended
+    return { code, ...process.written }
+  }
+
+  return { url, email, person, file: join(folder, 'postern.dump'), newDatabase, run }
+}
+
+const operator = {
+  AUTH_SITE_URL: 'http://app.example',
+  AUTH_API_EXTERNAL_URL: 'http://auth.example',
+  AUTH_DB_DRIVER: 'postgres',
+}
+
+async function serve(t: TestContext, url: string, env: Record<string, string> = {}) {
+  const PORT = String(await freePort())
+  const more = { AUTH_MAILER_AUTOCONFIRM: 'true', PORT, ...secrets, ...env }
+  return startServerProcess(t, { ...more, DATABASE_URL: url })
+}
+
+function ask(url: string, path: string, body: object): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+function refresh(url: string, { refresh_token }: Session): Promise<Response> {
+  return ask(url, '/token?grant_type=refresh_token', { refresh_token })
+}
+
+async function refreshed(url: string, person: Session): Promise<void> {
+  const answer = await refresh(url, person)
+  assert.equal(answer.status, 200, await answer.text())
+}
+
+function indexesIn(url: string) {
+  return query(
+    url,
+    `select relname as name, indisvalid as valid from pg_index join pg_class on oid = indexrelid
+      where relnamespace = 'auth'::regnamespace order by 1`,
+  )
+}
+
+/** As an operator copies them out of the document. */
+async function statementsForLostKey(): Promise<string> {
+  const text = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const [, statements] = /```sql\n(-- The key is lost[^`]*)```/.exec(text) ?? []
+  return statements ?? assert.fail('the document does not say what to do')
+}

@@ -1,0 +1,90 @@
+/** The Caddyfile that is shipped, with a certificate of Caddy's own, in front of a server that comes and goes. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { suite, test } from 'node:test'
+
+import { cloneDatabase } from '../support/database.ts'
+import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { type Ending, folderOf, missing, startProgram } from './programs.ts'
+
+const limit = 3
+
+suite('Caddy', { skip: missing('caddy') }, () => {
+  test('ends TLS, and an address that a client claims to have counts for nothing', async (t) => {
+    const PORT = String(await freePort())
+    await startServerProcess(t, {
+      PORT,
+      AUTH_RATE_LIMIT_VERIFY: String(limit),
+      AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED: 'true',
+    })
+    const caddy = await startCaddy(t, PORT)
+    const statuses = []
+    for (let i = 1; i <= limit + 1; i++) {
+      const address = `203.0.113.${i}`
+      const headers = { 'proxy-forwarded-for': address, 'x-forwarded-for': address }
+      statuses.push((await caddy.ask('/verify?type=signup&token=x', headers)).status)
+    }
+    assert.deepEqual(statuses, [...Array(limit).fill(303), 429])
+  })
+
+  test('requests wait for a server that is started anew', async (t) => {
+    const PORT = String(await freePort())
+    const DATABASE_URL = (await cloneDatabase(t)).url
+    const { child, ended } = await startServerProcess(t, { PORT, DATABASE_URL })
+    const caddy = await startCaddy(t, PORT)
+    assert.equal((await caddy.ask('/health')).status, 200)
+    child.kill('SIGTERM')
+    await ended
+    const asked = caddy.ask('/health')
+    await startServerProcess(t, { PORT, DATABASE_URL })
+    assert.equal((await asked).status, 200)
+  })
+
+  test('without a server, clients get an error of the API and are told when to come again', async (t) => {
+    const caddy = await startCaddy(t, String(await freePort()), '100ms')
+    const { status, headers, body } = await caddy.ask('/verify?token=secret')
+    assert.equal(status, 503)
+    assert.equal(headers['retry-after'], '2')
+    assert.equal(headers['content-type'], 'application/json')
+    assert.deepEqual(Object.keys(JSON.parse(body)), ['code', 'error_code', 'msg'])
+  })
+})
+
+/** In front of the server on this port, for which a request waits at most so long. */
+async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
+  const folder = await folderOf(t)
+  const port = await freePort()
+  const own = `
+    http_port ${await freePort()}
+    https_port ${port}
+    admin off
+    skip_install_trust
+    storage file_system ${folder}`
+  const shipped = await readFile(new URL('../../deploy/Caddyfile', import.meta.url), 'utf8')
+  const settings = shipped
+    .replace(/^\{$/m, `{${own}`)
+    .replace('log {', `log {\n    output file ${folder}/log`)
+    .replace('{$POSTERN_DOMAIN}', 'localhost')
+    .replace('reverse_proxy postern:8081', `reverse_proxy 127.0.0.1:${serverPort}`)
+    .replace(/lb_try_duration .*/, `lb_try_duration ${patience}`)
+  const file = join(folder, 'Caddyfile')
+  await writeFile(file, settings)
+  await startProgram(t, 'caddy', ['run', '--adapter', 'caddyfile', '--config', file], port)
+  const authority = join(folder, 'pki/authorities/local/root.crt')
+  const certificate = () => readFile(authority, 'utf8').catch(() => undefined)
+  await until(async () => (await certificate()) !== undefined)
+  const ca = (await certificate()) ?? ''
+
+  async function ask(path: string, headers: Record<string, string> = {}) {
+    const asked = request({ host: 'localhost', port, path, headers, ca }).end()
+    const [answer]: IncomingMessage[] = await once(asked, 'response')
+    assert.ok(answer)
+    return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+  }
+  return { ask }
+}

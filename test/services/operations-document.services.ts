@@ -1,0 +1,133 @@
+/** Every block of commands in docs/operations.md, as it stands there and in order, on a database with people in it. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { suite, type TestContext, test } from 'node:test'
+import { parseEnv } from 'node:util'
+
+import { query } from '../db/sql.ts'
+import { encryptionKey } from '../support/config.ts'
+import { password } from '../support/people.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { bin, startPostgresServer } from './postgres.ts'
+import { folderOf, missing } from './programs.ts'
+
+const skip = missing('psql', 'bash') || (!bin && 'not installed: Postgres')
+const root = join(import.meta.dirname, '../..')
+
+const settings = {
+  AUTH_DB_DRIVER: 'postgres',
+  AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
+  AUTH_ENCRYPTION_KEY: encryptionKey,
+  AUTH_API_EXTERNAL_URL: 'http://auth.example',
+  AUTH_SITE_URL: 'http://app.example',
+  AUTH_MAILER_AUTOCONFIRM: 'true',
+}
+
+suite('docs/operations.md', { skip, timeout: 300_000 }, () => {
+  test('its commands work one after the other, and people are there afterwards', async (t) => {
+    const { url, run, env } = await startDrill(t)
+    const before = await startServerProcess(t, { ...settings, DATABASE_URL: url })
+    const people = ['ann@example.com', 'bob@example.com']
+    for (const email of people) assert.equal((await post(before.url, '/signup', email)).status, 200)
+
+    const blocks = blocksOf(await readFile(join(root, 'docs/operations.md'), 'utf8'))
+    assert.ok(blocks.length >= 8, `${blocks.length} blocks`)
+    const { code, said } = await run(blocks.map(toShell).join('\n'))
+    assert.equal(code, 0, said)
+    assert.match(said, /^(pass|warn|fail) .*database/im)
+    assert.match(said, /Restored, with 2 people/)
+    assert.match(said, /\d+ rows stored anew/)
+
+    // The key of before is gone, and what stands in the file reads the database that was restored.
+    const after = await env()
+    assert.notEqual(after.AUTH_ENCRYPTION_KEY, encryptionKey)
+    assert.equal(after.AUTH_ENCRYPTION_NEXT_KEY, undefined)
+    const restored = new URL(url)
+    restored.pathname = '/postern_restored'
+    const server = await startServerProcess(t, { ...after, DATABASE_URL: restored.href })
+    for (const email of people) {
+      const answer = await post(server.url, '/token?grant_type=password', email)
+      assert.equal(answer.status, 200, email)
+    }
+    // The database of before is as it was.
+    const [row] = await query(url, 'select count(*)::int as sessions from auth.sessions')
+    assert.deepEqual(row, { sessions: 2 })
+  })
+})
+
+interface Block {
+  language: string
+  text: string
+}
+
+function blocksOf(document: string): Block[] {
+  return [...document.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }))
+}
+
+function toShell({ language, text }: Block, index: number): string {
+  const begun = `echo "block ${index + 1}"`
+  if (language === 'sh') return `${begun}\n${tolerant(text)}`
+  assert.equal(language, 'sql', 'blocks are commands of a shell or statements')
+  return `${begun}\npsql "$DATABASE_URL" --set ON_ERROR_STOP=1 <<'STATEMENTS'\n${text}STATEMENTS`
+}
+
+/** What is around this machine is not as the doctor would have it. */
+function tolerant(commands: string): string {
+  return commands.replace(/^npm run doctor$/m, 'npm run doctor || [ $? -eq 1 ]')
+}
+
+/** A folder as an operator has it: this program, and the .env beside it. */
+async function startDrill(t: TestContext) {
+  const postgres = await startPostgresServer(t)
+  const folder = await folderOf(t)
+  for (const name of await readdir(root)) {
+    if (!/^(\.|test$)/.test(name)) await symlink(join(root, name), join(folder, name))
+  }
+  const file = join(folder, '.env')
+  const values = { ...settings, DATABASE_URL: postgres.url }
+  await writeFile(
+    file,
+    Object.entries(values)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+
+  async function run(script: string): Promise<{ code: number | null; said: string }> {
+    const child = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-s'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, DATABASE_URL: postgres.url },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    child.stdin.end(script)
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ])
+    return { code, said: `${out}\n${err}` }
+  }
+
+  return {
+    url: postgres.url,
+    run,
+    async env(): Promise<Record<string, string>> {
+      const read = parseEnv(await readFile(file, 'utf8'))
+      return Object.fromEntries(Object.entries(read).map(([name, value]) => [name, value ?? '']))
+    },
+  }
+}
+
+function post(url: string, path: string, email: string): Promise<Response> {
+  return fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+}

@@ -1,0 +1,153 @@
+/**
+ * An operator's week, under load: what breaks, and what is done on purpose. Three replicas behind HAProxy, with
+ * PgBouncer, Redis and a pair of Postgres servers. POSTERN_FAULT_SECONDS is how long each part of it is watched beyond
+ * its end (0); `npm run test:faults` runs it alone.
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { until } from '../support/server-process.ts'
+import { outage } from './asking.ts'
+import { type Installation, startInstallation } from './installation.ts'
+import { type Clients, findLosses, mailStates, startClients } from './journal.ts'
+import { bin } from './postgres.ts'
+import { missing } from './programs.ts'
+
+const skip = missing('haproxy', 'pgbouncer', 'redis-server') || (!bin && 'not installed: Postgres')
+const watchMs = Number(process.env.POSTERN_FAULT_SECONDS ?? 0) * 1000
+/** All is well again when this many requests in a row were answered. */
+const wellAfter = 60
+
+interface Part {
+  name: string
+  /** Whether clients may hear of it at all. */
+  noticed: boolean
+  act: (installation: Installation) => Promise<unknown>
+}
+
+/** Done on purpose, by the documents: nobody notices. */
+const planned = (name: string, act: Part['act']): Part => ({ name, noticed: false, act })
+/** Broken: some requests may fail, none is lost. */
+const fault = (name: string, act: Part['act']): Part => ({ name, noticed: true, act })
+
+const week: Part[] = [
+  planned('nothing', async () => {}),
+  fault('a replica is killed', async ({ replica, start }) => {
+    const { child, ended } = replica(0)
+    child.kill('SIGKILL')
+    await ended
+    await start(0)
+  }),
+  planned('a replica is stopped and started', async ({ stop, start }) => {
+    assert.equal(await stop(1), 0)
+    await start(1)
+  }),
+  planned('the signing key is rotated', ({ command }) => command('keys', 'rotate')),
+  planned('the encryption key is changed, by its drill', changeEncryptionKey),
+  planned(
+    'AUTH_JWT_SECRET is changed, replica by replica',
+    async ({ env, writeEnv, restartAll }) => {
+      await writeEnv({ ...(await env()), AUTH_JWT_SECRET: randomBytes(32).toString('base64url') })
+      await restartAll()
+    },
+  ),
+  planned('Redis is stopped, and comes back', async ({ redis }) => {
+    await redis.stop()
+    await pause(1_000)
+    await redis.start()
+  }),
+  planned('the mail server hangs for a second', async ({ mail }) => {
+    mail.behave('hang')
+    await pause(1_000)
+    mail.behave('accept')
+  }),
+  planned('a backup is written', ({ backup }) => backup()),
+  planned('Postgres stands still for five seconds', async ({ postgres: { primary } }) => {
+    await primary.stall()
+    await pause(5_000)
+    await primary.run()
+  }),
+  fault('PgBouncer is restarted', async ({ pooler }) => {
+    await pooler.stop()
+    await pooler.start()
+  }),
+  fault('Postgres is restarted', async ({ postgres: { primary } }) => {
+    await primary.stop('fast')
+    await primary.start()
+  }),
+  fault('Postgres dies, its standby is promoted', async ({ postgres, pooler }) => {
+    await postgres.replicateSynchronously()
+    await postgres.primary.stop('immediate')
+    await postgres.standby.promote()
+    await pooler.moveTo('127.0.0.1', String(postgres.standby.port))
+  }),
+  planned('the replicas are restarted one by one', ({ restartAll }) => restartAll()),
+]
+
+/** docs/operations.md, The encryption key. */
+async function changeEncryptionKey({ command, restartAll }: Installation): Promise<void> {
+  const rotate = () => command('keys', 'encryption', 'rotate', '--write', '.env')
+  await rotate()
+  await restartAll()
+  await rotate()
+  await restartAll()
+  await command('keys', 'encryption', 'reencrypt')
+}
+
+suite("an operator's week", { skip, timeout: 30 * 60_000 }, () => {
+  test('what was acknowledged is there afterwards, whatever happened', {
+    timeout: 30 * 60_000,
+  }, async (t) => {
+    const installation = await startInstallation(t)
+    const clients = startClients(installation.url, 6)
+    t.after(() => clients.stop())
+    const rows: string[][] = []
+    for (const part of week) rows.push(await live(part, installation, clients))
+    await clients.stop()
+
+    const { databaseUrl, lost, mails } = await countLosses(installation, clients)
+    const { asking, sessions, mailed } = clients
+    tell(t, rows)
+    t.diagnostic(`${asking.requests} requests, ${sessions.length} sessions, ${mailed.length} mails`)
+    t.diagnostic(`lost: ${JSON.stringify(lost)}; mails: ${JSON.stringify(mails)} at ${databaseUrl}`)
+    assert.deepEqual(lost, { sessions: 0, people: 0, mails: 0 })
+  })
+})
+
+/** One part of the week, until all is well again. A row of the table. */
+async function live(part: Part, installation: Installation, clients: Clients): Promise<string[]> {
+  const since = performance.now()
+  const before = clients.asking.requests
+  await part.act(installation)
+  await pause(watchMs)
+  const from = clients.asking.requests
+  await until(
+    () => clients.asking.streak >= wellAfter && clients.asking.requests >= from + wellAfter,
+    {
+      seconds: 60,
+    },
+  )
+  const { refused, seconds, kinds } = outage(clients.asking.refusals, since)
+  const asked = clients.asking.requests - before
+  if (!part.noticed) assert.equal(refused, 0, `${part.name}: ${JSON.stringify(kinds)}`)
+  return [part.name, String(asked), String(refused), `${seconds} s`, JSON.stringify(kinds)]
+}
+
+/** Those that hung may have been accepted: they are kept for the operator instead of being sent twice. */
+async function countLosses({ mail, postgres }: Installation, clients: Clients) {
+  const databaseUrl = postgres.standby.url
+  const found = await findLosses(databaseUrl, clients)
+  await until(async () => ((await mailStates(databaseUrl)).queued ?? 0) === 0, { seconds: 120 })
+  const mails = await mailStates(databaseUrl)
+  const kept = Object.values(mails).reduce((sum, count) => sum + count, 0)
+  assert.ok(mail.messages.length >= (mails.sent ?? 0), 'what counts as sent has arrived')
+  const lost = { ...found, mails: Math.max(0, clients.mailed.length - kept) }
+  return { databaseUrl, lost, mails }
+}
+
+function tell(t: TestContext, rows: string[][]): void {
+  const head = ['What', 'requests', 'refused', 'from first to last', 'which']
+  for (const row of [head, head.map(() => '---'), ...rows]) t.diagnostic(`| ${row.join(' | ')} |`)
+}

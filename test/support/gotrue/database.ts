@@ -1,0 +1,32 @@
+/** A database as GoTrue's current release makes it: its tables and its list of migrations, and nothing of ours. */
+import { createDb } from '../../../db/database.ts'
+import { dropOwnObjects } from '../../../db/takeover.ts'
+import { createPool } from '../../../plugins/pool.ts'
+import { cloneDatabase, type TestDatabase } from '../database.ts'
+
+interface Ending {
+  after(drop: () => Promise<void>): void
+}
+
+/** Its tables have no defaults where ours have an empty one. */
+const withoutDefaults: Record<string, string[]> = {
+  users: ['confirmation_token', 'recovery_token', 'email_change_token_new', 'email_change'],
+  refresh_tokens: ['parent'],
+  flow_state: ['provider_access_token', 'provider_refresh_token'],
+  mfa_factors: ['friendly_name', 'secret'],
+  mfa_challenges: ['otp_code'],
+  oauth_clients: ['token_endpoint_auth_method'],
+}
+
+export async function gotrueDatabase(t?: Ending): Promise<TestDatabase> {
+  const database = await cloneDatabase(t)
+  const pool = createPool({ connectionString: database.url, max: 1, log: { warn() {} } })
+  const db = createDb(pool, 'auth')
+  await db.transaction().execute((trx) => dropOwnObjects(trx, 'auth', 'auth_jobs'))
+  for (const [table, columns] of Object.entries(withoutDefaults)) {
+    const changes = columns.map((column) => `alter column ${column} drop default`)
+    await pool.query(`alter table auth.${table} ${changes.join(', ')}`)
+  }
+  await pool.end()
+  return database
+}

@@ -1,0 +1,167 @@
+/** A server of ours and statements of GoTrue's kind on one database at once: nobody is lost, and no token is good twice. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+
+import pg from 'pg'
+
+import type { Session } from '../../schemas/session.ts'
+import { migrated } from '../db/sql.ts'
+import { endingOfSuite } from '../support/ending.ts'
+import { gotrueDatabase } from '../support/gotrue/database.ts'
+import { addUser, mailTo, openLink } from '../support/gotrue/people.ts'
+import { run, transaction } from '../support/gotrue/reader.ts'
+import { openSession, refresh as refreshThere } from '../support/gotrue/sessions.ts'
+import { newAddress } from '../support/people.ts'
+import { getUser, outcomeOf, refresh, verify } from '../support/requests.ts'
+import { type Built, build } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+const forms = ['row', 'counter'] as const
+
+type Mailed = Awaited<ReturnType<typeof mailTo>>
+
+const waitsForLock = `select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
+
+suite('both servers at once', () => {
+  const ending = endingOfSuite()
+  let server: Built
+  let pool: pg.Pool
+  before(async () => {
+    const database = await gotrueDatabase()
+    await migrated(database.url)
+    server = await build(ending, { database })
+    pool = new pg.Pool({ connectionString: database.url, max: 10 })
+    ending.after(() => pool.end())
+  })
+
+  async function somebody() {
+    const email = newAddress()
+    const id = await addUser(pool, { email, email_confirmed_at: new Date() })
+    return { id, email }
+  }
+
+  const there = async (token: string) => String(await refreshThere(pool, token))
+
+  async function here(token: string): Promise<string> {
+    const response = await refresh(server.app, token)
+    assert.equal(response.statusCode, 200, response.body)
+    const session: Session = response.json()
+    assert.equal((await getUser(server.app, session)).statusCode, 200)
+    return session.refresh_token
+  }
+
+  for (const form of forms) {
+    test(`two tabs refresh one token of the form ${form}, one at each server: both get the same`, async () => {
+      const { id } = await somebody()
+      let token = await openSession(pool, id, form)
+      for (let round = 0; round < 8; round++) {
+        const [a, b] = await Promise.all([here(token), there(token)])
+        assert.equal(a, b)
+        token = a
+      }
+    })
+
+    test(`whoever loses an answer with a token of the form ${form} gets it from the other server`, async () => {
+      const { id } = await somebody()
+      let token = await openSession(pool, id, form)
+      for (const [first, second] of [
+        [here, there],
+        [there, here],
+        [here, here],
+        [there, there],
+      ] as const) {
+        const lost = await first(token)
+        assert.equal(await second(token), lost)
+        token = lost
+      }
+    })
+
+    test(`a token of the form ${form} that is older than the one before is good nowhere`, async () => {
+      for (const refused of [
+        async (token: string) => assert.equal(await refreshThere(pool, token), undefined),
+        async (token: string) =>
+          assert.deepEqual(outcomeOf(await refresh(server.app, token)), [
+            400,
+            'refresh_token_already_used',
+          ]),
+      ]) {
+        const { id } = await somebody()
+        const oldest = await openSession(pool, id, form)
+        await there(await here(oldest))
+        await refused(oldest)
+      }
+    })
+  }
+
+  test('of many who refresh at once each keeps their session', async () => {
+    const people = await Promise.all(
+      Array.from({ length: 6 }, async (_, at) => {
+        const { id } = await somebody()
+        return openSession(pool, id, forms[at % 2] ?? 'row')
+      }),
+    )
+    await Promise.all(
+      people.map(async (first, at) => {
+        let token = first
+        for (let turn = 0; turn < 8; turn++) {
+          token = await ((turn + at) % 2 === 0 ? here : there)(token)
+        }
+      }),
+    )
+  })
+
+  test('a link is opened by one of them, whichever comes first', async () => {
+    for (const first of ['here', 'there'] as const) {
+      const { id, email } = await somebody()
+      const { hash, code } = await mailTo(pool, id, 'recovery_token', email)
+      const open = () => verify(server.app, { type: 'recovery', token_hash: hash })
+      if (first === 'here') assert.equal((await open()).statusCode, 200)
+      else assert.equal(await openLink(pool, hash), id)
+
+      assert.equal(await openLink(pool, hash), undefined)
+      assert.deepEqual(outcomeOf(await open()), [403, 'otp_expired'])
+      const typed = await verify(server.app, { type: 'recovery', email, token: code })
+      assert.deepEqual(outcomeOf(typed), [403, 'otp_expired'])
+    }
+  })
+
+  const proofs = {
+    link: (_email: string, { hash }: Mailed) => ({ token_hash: hash }),
+    code: (email: string, { code }: Mailed) => ({ email, token: code }),
+  }
+  for (const [name, proofOf] of Object.entries(proofs)) {
+    test(`a ${name} that GoTrue is about to spend waits for it, and is then no more good here`, async () => {
+      const { id, email } = await somebody()
+      const mailed = await mailTo(pool, id, 'recovery_token', email)
+
+      const answer = await transaction(pool, async (client) => {
+        await run(client, `update auth.users set recovery_token = '' where id = $1`, id)
+        const proof = { type: 'recovery', ...proofOf(email, mailed) }
+        const waiting = Promise.resolve(verify(server.app, proof))
+        await until(() => run(pool, waitsForLock))
+        await run(client, 'delete from auth.one_time_tokens where user_id = $1', id)
+        return { waiting }
+      })
+
+      assert.deepEqual(outcomeOf(await answer.waiting), [403, 'otp_expired'])
+    })
+  }
+
+  test('once no GoTrue is wanted any more, tokens that are rows become counters', async (t) => {
+    const database = await gotrueDatabase(t)
+    await migrated(database.url)
+    const own = new pg.Pool({ connectionString: database.url, max: 2 })
+    const id = await addUser(own, { email: newAddress(), email_confirmed_at: new Date() })
+    const token = await openSession(own, id, 'row')
+    await run(own, `update auth.postern_takeover set state = 'own'`)
+    await own.end()
+    const { app } = await build(t, { database: { url: database.url, drop: async () => {} } })
+
+    const session: Session = (await refresh(app, token)).json()
+
+    assert.ok(session.refresh_token.length > 50)
+    const again: Session = (await refresh(app, token)).json()
+    assert.equal(again.refresh_token, session.refresh_token)
+  })
+})
