@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { lastFirst } from '../support/ending.ts'
 import { until } from '../support/server-process.ts'
 import { outage } from './asking.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -19,6 +20,8 @@ const skip = missing('haproxy', 'pgbouncer', 'redis-server') || (!bin && 'not in
 const watchMs = Number(process.env.POSTERN_FAULT_SECONDS ?? 0) * 1000
 /** All is well again when this many requests in a row were answered. */
 const wellAfter = 60
+/** What a part does takes no longer than this. One that hangs is told by its name. */
+const longestActMs = 120_000
 
 interface Part {
   name: string
@@ -96,10 +99,13 @@ async function changeEncryptionKey({ command, restartAll }: Installation): Promi
   await command('keys', 'encryption', 'reencrypt')
 }
 
-suite("an operator's week", { skip, timeout: 30 * 60_000 }, () => {
+const timeout = 10 * 60_000 + week.length * watchMs
+
+suite("an operator's week", { skip, timeout }, () => {
   test('what was acknowledged is there afterwards, whatever happened', {
-    timeout: 30 * 60_000,
-  }, async (t) => {
+    timeout,
+  }, async (context) => {
+    const t = lastFirst(context)
     const installation = await startInstallation(t)
     const clients = startClients(installation.url, 6)
     t.after(() => clients.stop())
@@ -109,9 +115,13 @@ suite("an operator's week", { skip, timeout: 30 * 60_000 }, () => {
 
     const { databaseUrl, lost, mails } = await countLosses(installation, clients)
     const { asking, sessions, mailed } = clients
-    tell(t, rows)
-    t.diagnostic(`${asking.requests} requests, ${sessions.length} sessions, ${mailed.length} mails`)
-    t.diagnostic(`lost: ${JSON.stringify(lost)}; mails: ${JSON.stringify(mails)} at ${databaseUrl}`)
+    tell(context, rows)
+    context.diagnostic(
+      `${asking.requests} requests, ${sessions.length} sessions, ${mailed.length} mails`,
+    )
+    context.diagnostic(
+      `lost: ${JSON.stringify(lost)}; mails: ${JSON.stringify(mails)} at ${databaseUrl}`,
+    )
     assert.deepEqual(lost, { sessions: 0, people: 0, mails: 0 })
   })
 })
@@ -120,7 +130,7 @@ suite("an operator's week", { skip, timeout: 30 * 60_000 }, () => {
 async function live(part: Part, installation: Installation, clients: Clients): Promise<string[]> {
   const since = performance.now()
   const before = clients.asking.requests
-  await part.act(installation)
+  await endsInTime(part.name, part.act(installation))
   await pause(watchMs)
   const from = clients.asking.requests
   await until(
@@ -133,6 +143,20 @@ async function live(part: Part, installation: Installation, clients: Clients): P
   const asked = clients.asking.requests - before
   if (!part.noticed) assert.equal(refused, 0, `${part.name}: ${JSON.stringify(kinds)}`)
   return [part.name, String(asked), String(refused), `${seconds} s`, JSON.stringify(kinds)]
+}
+
+async function endsInTime(name: string, act: Promise<unknown>): Promise<void> {
+  const ended = new AbortController()
+  const late = pause(longestActMs, undefined, { signal: ended.signal }).then(() => {
+    throw new Error(`${name}: not over after ${longestActMs / 1000} s`)
+  })
+  // Its end by `abort` is none of anybody's business.
+  late.catch(() => {})
+  try {
+    await Promise.race([act, late])
+  } finally {
+    ended.abort()
+  }
 }
 
 /** Those that hung may have been accepted: they are kept for the operator instead of being sent twice. */
