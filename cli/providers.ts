@@ -1,5 +1,4 @@
 /** `npm run providers`: what to register with an external provider, and what to set here. */
-
 import { variables } from '../plugins/config/config.ts'
 import { lookUp } from '../plugins/config/names.ts'
 import { providerSettings } from '../plugins/config/provider-settings.ts'

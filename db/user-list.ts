@@ -66,9 +66,9 @@ function traitsOf(listing: Listing, after?: Cursor): Trait[] {
 
 const directionOf = (traits: readonly Trait[]) => (traits.includes('oldest first') ? 'asc' : 'desc')
 
-/** By the statistics; -1 while there are none. Found once for all rows. */
 export type CountedUser = ListedUser & { counted: number | null; estimated: number }
 
+/** By the statistics; -1 while there are none. Found once for all rows. */
 const everybody = sql<number>`(select reltuples::bigint from pg_class
   where oid = (select page.table_id from page limit 1))`
 

@@ -1,3 +1,4 @@
+/** How a person can sign in, as their app_metadata says it. */
 import { sql } from 'kysely'
 
 import type { Db } from './database.ts'

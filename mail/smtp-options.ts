@@ -1,6 +1,8 @@
 /** The options of the connection to the mail server. */
 import { isIP } from 'node:net'
+
 import type { SMTPPoolOptions } from 'nodemailer'
+
 import { conversationLogger, type Hear } from './conversation.ts'
 import type { MailHeaders } from './headers.ts'
 

@@ -1,6 +1,8 @@
 /** Sends mails to an SMTP server over a pool of connections, and reports the outcome of each. */
 import type { Readable } from 'node:stream'
+
 import { createTransport } from 'nodemailer'
+
 import { headersFor } from './headers.ts'
 import type { MailKind } from './kinds.ts'
 import { type MailTransportOptions, poolOptions } from './smtp-options.ts'

@@ -1,5 +1,4 @@
 /** From a provider's profile to the identity that is stored. */
-
 import {
   type Claims,
   type Identity,

@@ -1,5 +1,4 @@
 /** The authorization code flow (RFC 6749 §4.1) with PKCE (RFC 7636), as most providers implement it. */
-
 import { authorizationQuery, newSecrets, withQuery } from './authorization-query.ts'
 import { atApi } from './base-url.ts'
 import { clientOf, createCodeExchange } from './code-exchange.ts'

@@ -3,6 +3,7 @@
  * With --check it writes nothing and fails when the file is out of date.
  */
 import { readFile, writeFile } from 'node:fs/promises'
+
 import { openidConnect } from '../providers/openid-connect.ts'
 import type { ProviderDocs } from '../providers/provider.ts'
 import { findDefinition, providerNames } from '../providers/registry.ts'

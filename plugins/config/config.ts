@@ -1,5 +1,6 @@
 /** Every variable of the server: the one schema behind reading, types, documentation and example. */
 import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typebox'
+
 import { localeSettingPattern } from '../../mail/locale-settings.ts'
 import { type GenericOidcValues, genericOidcPattern } from './generic-oidc.ts'
 import { core, outgoing, signup } from './groups/core.ts'

@@ -1,5 +1,4 @@
 /** From AUTH_SMS_PROVIDER and its credentials to a provider. */
-
 import type { PostForm } from '../../sms/form-client.ts'
 import { messagebird } from '../../sms/messagebird.ts'
 import type { SmsProvider } from '../../sms/provider.ts'

@@ -1,5 +1,6 @@
 /** The server's own counters, histograms and gauges (instruments.ts). Switched off, each call is an empty function. */
 import type { Histogram, Meter, ObservableResult } from '@opentelemetry/api'
+
 import {
   type CounterLabels,
   type CounterName,

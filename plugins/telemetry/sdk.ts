@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 
 import type { FastifyBaseLogger } from 'fastify'
+
 import { version } from '../../version.ts'
 import type { Config } from '../config/config.ts'
 

@@ -2,7 +2,6 @@
  * What the promises of a version (docs/operations.md, "Versions") forbid between two releases. A patch keeps
  * database objects, API, tokens and configuration; a minor one keeps API and configuration; a major one nothing.
  */
-
 import { type Answers, brokenAnswers } from './answers.ts'
 
 export type Change = 'major' | 'minor' | 'patch'

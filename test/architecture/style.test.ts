@@ -47,6 +47,13 @@ suite('style', () => {
     })
   }
 
+  test('a comment on a whole file stands right above its imports', () => {
+    const apart = everything.filter(({ text }) =>
+      /^(#!.*\n)?\/\*\*[\s\S]*?\*\/\n\nimport /.test(text),
+    )
+    assert.deepEqual(apart.map(named), [])
+  })
+
   test('there is no file for whatever fits nowhere', () => {
     const names = everything.filter(({ path }) =>
       /(^|\/)(helpers?|utils?|misc|common)\.ts$/.test(path),

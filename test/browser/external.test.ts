@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { Page } from 'playwright-core'
+
 import { providerEnv } from '../support/external.ts'
 import { client } from '../support/providers/fake-provider.ts'
 import { type Disguise, startOpenidProvider } from '../support/providers/openid-provider.ts'

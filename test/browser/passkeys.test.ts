@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { CDPSession, Page } from 'playwright-core'
+
 import { passkeysOn } from '../support/passkeys.ts'
 import { newAddress, password } from '../support/people.ts'
 import { build } from '../support/server.ts'

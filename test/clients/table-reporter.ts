@@ -1,5 +1,4 @@
 /** A reporter of node:test: a table client × journey, and below it what failed. */
-
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 

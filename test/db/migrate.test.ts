@@ -3,6 +3,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+
 import { runMigrations } from '../../cli/migrate.ts'
 import { buildIndexes } from '../../db/migrate/build-indexes.ts'
 import { openMigrationDb } from '../../db/migrate/migration-db.ts'

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
+
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
 import { build } from '../support/server.ts'

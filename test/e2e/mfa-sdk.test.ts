@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient } from '@supabase/auth-js'
+
 import { codeOf, everyFactor, wrongCode } from '../support/factors.ts'
 import { newNumber } from '../support/people.ts'
 import { buildWithSms } from '../support/phone-journeys.ts'

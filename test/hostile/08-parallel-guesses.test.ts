@@ -1,6 +1,7 @@
 /** Row 8: guesses are counted before they are tried, so that a hundred at once are a hundred. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+
 import { adminCall } from '../support/admin.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'

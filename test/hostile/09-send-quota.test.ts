@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+
 import { cloneDatabase } from '../support/database.ts'
 import { idle, nextMail } from '../support/mail-journeys.ts'
 import { adminToken, newAddress, newNumber, password, phonePerson } from '../support/people.ts'

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { suite, test } from 'node:test'
+
 import { mailAfter } from '../support/mail-journeys.ts'
 import { confirmedPerson, newAddress, newNumber, password } from '../support/people.ts'
 import { buildWithSms } from '../support/phone-journeys.ts'

@@ -1,6 +1,7 @@
 /** Row 17: guesses at the code that a new password needs are counted for the person, across all the codes they ask for. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, mock, suite, test } from 'node:test'
+
 import { mailAfter, nextMail } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import { confirmedPerson, newNumber, phonePerson } from '../support/people.ts'

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import { SignJWT } from 'jose'
 import type { OpenAPIV3 } from 'openapi-types'
 

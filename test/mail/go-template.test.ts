@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import { compileTemplate } from '../../mail/go-template/template.ts'
 import { TemplateError } from '../../mail/go-template/template-error.ts'
 

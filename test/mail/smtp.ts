@@ -1,8 +1,10 @@
 /** A real SMTP server on a free port that keeps what it took. */
 import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+
 import { defaultMailTimeouts, type MailTransportOptions } from '../../mail/smtp-options.ts'
 
 export interface Received {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
+
 import type { MailTransportOptions } from '../../mail/smtp-options.ts'
 import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'

@@ -1,6 +1,7 @@
 /** Attacks on second factors. Each is refused, and the session stays as it was. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
 import {

@@ -1,6 +1,7 @@
 /** Who may add which factors, and how many. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import type { Session } from '../../schemas/session.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
 import { addTotp, challenge, everyFactor, guarded, prove, send } from '../support/factors.ts'

@@ -1,6 +1,7 @@
 /** What a second factor guards: each action at each level, by the session that is stored and whatever its token says. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+
 import type { Session } from '../../schemas/session.ts'
 import {
   type Authenticator,

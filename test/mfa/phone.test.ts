@@ -1,6 +1,7 @@
 /** Phones as second factors: codes by text message. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import type { Session } from '../../schemas/session.ts'
 import {
   answer,

@@ -1,6 +1,7 @@
 /** AUTH_MFA_REQUIRED_ROLES: what people with a listed role may do before they have proven a second factor. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import type { Session } from '../../schemas/session.ts'
 import { adminCall } from '../support/admin.ts'
 import { addTotp, everyFactor, prove, send } from '../support/factors.ts'

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { URI } from 'otpauth'
+
 import {
   addTotp,
   answer,

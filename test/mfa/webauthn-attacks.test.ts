@@ -1,6 +1,7 @@
 /** Security keys that lie: each answer is refused, and nothing is changed by it. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import { answer, challenge, everyFactor } from '../support/factors.ts'
 import { enrolKey, finish, give, optionsOf, withKey } from '../support/key-journeys.ts'
 import { newPerson } from '../support/people.ts'

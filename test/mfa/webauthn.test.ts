@@ -1,6 +1,7 @@
 /** Security keys as second factors, by an authenticator in software. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import { challenge, claimsOf, everyFactor } from '../support/factors.ts'
 import { enrolKey, finish, optionsOf, withKey } from '../support/key-journeys.ts'
 import { newPerson } from '../support/people.ts'

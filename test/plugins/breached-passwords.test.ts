@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
+
 import {
   type BreachedPasswordsDeps,
   createBreachedPasswords,

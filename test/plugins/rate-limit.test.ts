@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import { createLocalCounter } from '../../plugins/rate-limits/local-counter.ts'
 import { addressKey } from '../../plugins/rate-limits.ts'
 import { type App, build } from '../support/server.ts'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose'
+
 import { createProvider } from '../../providers/registry.ts'
 import { createAppleSecret } from '../../providers/vendors/apple-secret.ts'
 import { visit } from '../support/providers/browser.ts'

@@ -1,6 +1,7 @@
 /** Every provider walks the same way against a server that knows its documentation. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import type { Identity, Provider } from '../../providers/provider.ts'
 import { createProvider, providerNames } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'

@@ -1,6 +1,7 @@
 /** What a callback makes of a provider that refuses, errs, is silent or is no longer there. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+
 import { describe, externalServer, type Somebody } from '../support/external.ts'
 import { client } from '../support/providers/fake-provider.ts'
 

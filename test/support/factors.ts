@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 
 import { Secret, TOTP } from 'otpauth'
+
 import type { Session } from '../../schemas/session.ts'
 import { autoconfirm, newPerson } from './people.ts'
 import type { App } from './server.ts'

@@ -1,5 +1,6 @@
 /** What people do with security keys as second factors, over HTTP. */
 import assert from 'node:assert/strict'
+
 import type { Session } from '../../schemas/session.ts'
 import { answer, ask, type Challenge, challenge, type Enrolled } from './factors.ts'
 import { newPerson } from './people.ts'

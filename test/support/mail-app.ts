@@ -1,5 +1,6 @@
 /** As much of the server as queues and sends mail. */
 import Fastify from 'fastify'
+
 import type { Config } from '../../plugins/config/config.ts'
 import config from '../../plugins/config/index.ts'
 import db from '../../plugins/db.ts'

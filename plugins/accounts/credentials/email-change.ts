@@ -2,7 +2,6 @@
  * Another email address for an account: asked for by the person, agreed to by the new mailbox and, unless the operator
  * says otherwise, by the current one too, in either order.
  */
-
 import { isTaken } from '../../../db/address-owners.ts'
 import type { Db, Trx } from '../../../db/database.ts'
 import { putIdentity } from '../../../db/identities.ts'

@@ -1,6 +1,6 @@
 /** Another phone number for an account: asked for by the person, agreed to by whoever reads the code sent to it. */
-
 import { sql } from 'kysely'
+
 import type { Db, Trx } from '../../../db/database.ts'
 import { putIdentity } from '../../../db/identities.ts'
 import { isUniqueViolation } from '../../../db/unique-violation.ts'

@@ -1,5 +1,4 @@
 /** Asking for a proof of a factor: the challenge that an answer must name. */
-
 import type { Db } from '../../../db/database.ts'
 import { insertChallenge } from '../../../db/factor-challenges.ts'
 import { type FactorRecord, findFactor, findWebauthnFactors } from '../../../db/factors.ts'

@@ -1,5 +1,4 @@
 /** Judging an answer to a challenge, before anything is changed by it. */
-
 import type { Db } from '../../../db/database.ts'
 import {
   type ChallengeRecord,

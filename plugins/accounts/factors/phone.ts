@@ -1,5 +1,6 @@
 /** Codes sent to a phone that is a second factor. */
 import { timingSafeEqual } from 'node:crypto'
+
 import type { Db } from '../../../db/database.ts'
 import type { ChallengeRecord } from '../../../db/factor-challenges.ts'
 import type { FactorRecord } from '../../../db/factors.ts'

@@ -1,6 +1,7 @@
 /** Codes of authenticator apps (RFC 6238): SHA-1, six digits, a new one every 30 seconds. */
 import { Secret, TOTP } from 'otpauth'
 import { renderSVG } from 'uqr'
+
 import type { Db } from '../../../db/database.ts'
 import { sealFactorSecret } from '../../../db/factors.ts'
 import type { House } from '../../define-plugin.ts'

@@ -1,5 +1,4 @@
 /** An invitation that is accepted by signing in through a provider. */
-
 import type { Trx } from '../../../db/database.ts'
 import { findIdentity, lockIdentity, replaceIdentityData } from '../../../db/identities.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'

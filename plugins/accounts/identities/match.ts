@@ -1,5 +1,4 @@
 /** Finds, links or makes the account of an identity that a provider told of. */
-
 import type { Trx } from '../../../db/database.ts'
 import { type IdentityRow, replaceIdentityData } from '../../../db/identities.ts'
 import { mergeMetadata } from '../../../db/user-edits.ts'

@@ -2,7 +2,6 @@
  * Exchanging a refresh token of the counter format, with rotation and reuse detection (RFC 9700 §4.14.2).
  * The ordinary case is one statement; only when that changes no row do we look for the reason.
  */
-
 import { sealRefreshTokenKey } from '../../../db/refresh-counters.ts'
 import { hasLegacyTokens } from '../../../db/refresh-tokens.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'

@@ -1,5 +1,4 @@
 /** A change to a record as an admin describes it, and its consequences for tokens, sessions and identities. */
-
 import type { Trx } from '../../../db/database.ts'
 import { putIdentity } from '../../../db/identities.ts'
 import { deleteKnownDevices } from '../../../db/known-devices.ts'

@@ -1,5 +1,4 @@
 /** The one place that clears an account of what it was given before anybody proved its address. */
-
 import type { Trx } from '../../../db/database.ts'
 import { deleteFactors } from '../../../db/factors.ts'
 import { deleteIdentitiesBeside, deleteOtherIdentities } from '../../../db/identities.ts'
