@@ -77,7 +77,8 @@ export async function takePendingSignUp(
   return { tokenHash, passwordHash, metadata }
 }
 
-interface ClaimData {
+/** Data of a person and of their identity. */
+export interface StoredData {
   metadata: Metadata
   identityData: Metadata
 }
@@ -90,7 +91,7 @@ const dataRow = preparedOneRow((db, value: ValueOf<{ metadata: string; identityD
 )
 
 /** The data in the order that the database keeps them in, so that an answer does not tell whether they were stored. */
-export function asStored(db: Db, { metadata, identityData }: ClaimData): Promise<ClaimData> {
+export function asStored(db: Db, { metadata, identityData }: StoredData): Promise<StoredData> {
   const data = { metadata: JSON.stringify(metadata), identityData: JSON.stringify(identityData) }
   return dataRow(db, data)
 }
@@ -167,7 +168,7 @@ export function replaceSignUp(
   identity: NewIdentity,
   { address, passwordHash, metadata }: SignUpClaim & { address: string },
   now: Date,
-): Promise<(ClaimData & { id: string }) | undefined> {
+): Promise<(StoredData & { id: string }) | undefined> {
   const values = identityValues(identity, now)
   return replaceRow(trx, { ...values, address, passwordHash, metadata: JSON.stringify(metadata) })
 }

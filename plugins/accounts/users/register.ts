@@ -11,7 +11,7 @@ import {
 import { accountChangedMeanwhile } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Approval } from './approval.ts'
-import { asClaimed, metadataFor } from './claimed.ts'
+import { asClaimed, draftOf } from './claimed.ts'
 import { type CreateHouse, create } from './create.ts'
 import { lock } from './lock.ts'
 import { type Contact, identityOf, metadataOf } from './sign-up-data.ts'
@@ -122,15 +122,13 @@ async function registerAgain(
     const user = await replace(trx, owner, person, now)
     if (user) return { user }
   }
-  const { contact, passwordHash } = person
   const user = await lock(trx, owner.id)
   if (!user || !isFree(user, person)) return undefined
-  const metadata = metadataFor(user, person)
-  const identity = { ...identityOf(user.id, contact, metadata), user_id: user.id }
+  const draft = draftOf(user, person)
+  const { metadata, identity } = draft
   const stored = await asStored(trx, { metadata, identityData: identity.identity_data })
-  const claim = { passwordHash, metadata: stored.metadata }
-  const shown = { ...identity, identity_data: stored.identityData }
-  return { user: asClaimed(user, contact, claim, shown), claim }
+  const claim = { passwordHash: person.passwordHash, metadata: stored.metadata }
+  return { user: asClaimed(user, draft, stored), claim }
 }
 
 /** The sign-up in place of the one before it, where nobody has been in the account; undefined where somebody has. */
@@ -141,20 +139,12 @@ async function replace(
   now: Date,
 ): Promise<UserRecord | undefined> {
   const { contact, passwordHash } = person
-  const { address } = contact
-  const metadata = metadataFor(owner, person)
-  const identity = { ...identityOf(owner.id, contact, metadata), user_id: owner.id }
+  const draft = draftOf(owner, person)
+  const { metadata, identity } = draft
   await lockUser(trx, owner.id)
-  const made = await replaceSignUp(trx, identity, { address, passwordHash, metadata }, now)
-  if (!made) return undefined
-  const claim = { passwordHash, metadata: made.metadata }
-  return asClaimed(
-    owner,
-    contact,
-    claim,
-    { ...identity, identity_data: made.identityData },
-    made.id,
-  )
+  const signUp = { address: contact.address, passwordHash, metadata }
+  const stored = await replaceSignUp(trx, identity, signUp, now)
+  return stored && asClaimed(owner, draft, stored)
 }
 
 /** Somebody would lose what they have; or nothing is brought that could take the place of a password. */
