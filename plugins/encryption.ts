@@ -106,8 +106,9 @@ export function createEncryption(
     /** A 32-byte key of its own for one purpose, from the current key. */
     deriveKey: (purpose: string): Buffer => derive(current, purpose),
 
-    /** The same from every configured key, current first: for checking what an older key made. */
-    deriveKeys: (purpose: string): Buffer[] => keys.map((key) => derive(key, purpose)),
+    /** The same from every configured key, current first: for checking what an older key made. Each is made when it is asked for. */
+    deriveKeys: (purpose: string): IteratorObject<Buffer> =>
+      keys.values().map((key) => derive(key, purpose)),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Access tokens (RFC 7519): signed with the current key, verified with whichever key they name. */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { CompactSign, errors, type JWTHeaderParameters, jwtVerify } from 'jose'
+import { errors, type JWTHeaderParameters, jwtVerify } from 'jose'
 
 import { ApiError, badJwt, tokenTooLarge } from '../errors.ts'
 import { AccessTokenClaims, type HookClaims } from '../schemas/access-token.ts'
@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
 import { accessTokenClaims, type ClaimsSource } from './jwt/access-token-claims.ts'
 import { isAccessToken, isIssuedHere } from './jwt/purpose.ts'
+import { createSigner, type Signer } from './jwt/signer.ts'
 import { createVerifiedTokens } from './jwt/verified-tokens.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
@@ -52,12 +53,15 @@ const claimsCheck = TypeCompiler.Compile(AccessTokenClaims)
 export function createJwt({ signingKeys, config, takeover }: JwtOptions) {
   const verified = createVerifiedTokens(maxRemembered)
   const issuer = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
-  signingKeys.onChange(() => verified.clear())
+  let signer: Signer | undefined
+  signingKeys.onChange(() => {
+    verified.clear()
+    signer = undefined
+  })
 
-  async function sign(claims: AccessTokenClaims): Promise<string> {
-    const { kid, alg, key } = signingKeys.ring.signing
-    const header = { alg, typ: 'JWT', ...(kid !== undefined && { kid }) }
-    return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(header).sign(key)
+  function sign(claims: AccessTokenClaims): Promise<string> {
+    signer ??= createSigner(signingKeys.ring.signing)
+    return signer(claims)
   }
 
   /** The one key a token may be verified with; its algorithm is the key's, never the token's choice. */

@@ -34,7 +34,7 @@ const needs = [
 function createOtp(needed: House<Needs>) {
   const { config, encryption, mailer, redirects, sendLimits, sms, takeover } = needed
   const tokenKey = encryption.deriveKey('one-time tokens')
-  const tokenKeys = encryption.deriveKeys('one-time tokens')
+  const tokenKeys = encryption.deriveKeys('one-time tokens').toArray()
   const gateKeys = {
     password: encryption.deriveKey('sign-in throttle'),
     code: encryption.deriveKey('code throttle'),

@@ -36,7 +36,8 @@ export function hashesOf(
   userId: string,
   code: string,
 ): string[] {
-  return encryption.deriveKeys(purpose).map((key) => hashUnder(key, userId, code))
+  const keys = encryption.deriveKeys(purpose)
+  return keys.map((key) => hashUnder(key, userId, code)).toArray()
 }
 
 function hashUnder(key: Buffer, userId: string, code: string): string {
