@@ -85,22 +85,10 @@ suite('migrate', () => {
       `delete from auth.postern_later_migrations where name = '0031-send-quota-limits'`,
       'alter table auth.postern_send_quotas drop column quota',
     )
-    const holder = new pg.Client({ connectionString: url, application_name: 'report' })
-    holder.on('error', () => {})
-    await holder.connect()
+    const holder = await connectedHolder(url)
     await holder.query('begin; select * from auth.postern_send_quotas')
-    const lines: string[] = []
-    const told = Promise.withResolvers<void>()
-    const info = (line: string) => {
-      lines.push(line)
-      if (line.includes('waits to run')) told.resolve()
-    }
-    const log = { debug() {}, info, warn() {} }
-    const migrating = runMigrations({ connectionString: url, schema: 'auth', log })
 
-    await told.promise
-    await holder.end()
-    await migrating
+    const lines = await linesOfHeldRun(url, holder)
 
     const [waiting, ...rest] = lines
     assert.match(
@@ -112,18 +100,8 @@ suite('migrate', () => {
 
   test('the building of an index, and whom it waits for, are named; it is done when they have gone', async (t) => {
     const { url, holder } = await heldTable(t)
-    const lines: string[] = []
-    const told = Promise.withResolvers<void>()
-    const info = (line: string) => {
-      lines.push(line)
-      if (line.includes('waits to run')) told.resolve()
-    }
-    const log = { debug() {}, info, warn() {} }
-    const migrating = runMigrations({ connectionString: url, schema: 'auth', log })
 
-    await told.promise
-    await holder.end()
-    await migrating
+    const lines = await linesOfHeldRun(url, holder)
 
     assert.match(
       lines[0] ?? '',
@@ -184,11 +162,33 @@ async function heldTable(t: TestContext) {
     'insert into auth.users (id) values (gen_random_uuid())',
     'drop index auth.postern_users_email_idx',
   )
+  const holder = await connectedHolder(url)
+  await holder.query('begin; update auth.users set updated_at = now()')
+  return { url, holder }
+}
+
+/** Whoever keeps the migration waiting; its database may go before it does. */
+async function connectedHolder(url: string): Promise<pg.Client> {
   const holder = new pg.Client({ connectionString: url, application_name: 'report' })
   holder.on('error', () => {})
   await holder.connect()
-  await holder.query('begin; update auth.users set updated_at = now()')
-  return { url, holder }
+  return holder
+}
+
+/** What a migration says that the holder keeps waiting, until it is told of and the holder leaves. */
+async function linesOfHeldRun(url: string, holder: pg.Client): Promise<string[]> {
+  const lines: string[] = []
+  const waits = Promise.withResolvers<void>()
+  const info = (line: string) => {
+    lines.push(line)
+    if (line.includes('waits to run')) waits.resolve()
+  }
+  const log = { debug() {}, info, warn() {} }
+  const migrating = runMigrations({ connectionString: url, schema: 'auth', log })
+  await waits.promise
+  await holder.end()
+  await migrating
+  return lines
 }
 
 function stateOf(t: TestContext, url: string) {

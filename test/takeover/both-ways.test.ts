@@ -5,14 +5,12 @@ import { before, suite, test } from 'node:test'
 
 import { hashSync as argon2Hash } from '@node-rs/argon2'
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
-import pg from 'pg'
+import type pg from 'pg'
 
 import type { Session } from '../../schemas/session.ts'
-import { migrated } from '../db/sql.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { providerEnv } from '../support/external.ts'
 import { addTotp, challenge, codeOf, prove } from '../support/factors.ts'
-import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { gotrueSealed } from '../support/gotrue/encryption.ts'
 import {
   addIdentity,
@@ -24,6 +22,7 @@ import {
 } from '../support/gotrue/people.ts'
 import { read, run, tablesItReads } from '../support/gotrue/reader.ts'
 import { openSession, refresh as refreshThere } from '../support/gotrue/sessions.ts'
+import { type TakenOver, takenOver } from '../support/gotrue/taken-over.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import {
@@ -36,7 +35,6 @@ import {
   signIn,
 } from '../support/people.ts'
 import { call, changeUser, getUser, outcomeOf, refresh, verify } from '../support/requests.ts'
-import { type Built, build } from '../support/server.ts'
 
 const key = randomBytes(32)
 
@@ -66,20 +64,16 @@ const hashes: Record<string, () => string> = {
 
 suite('a database that GoTrue filled, and may have back', () => {
   const ending = endingOfSuite()
-  let server: Built
+  let server: TakenOver
   let pool: pg.Pool
   before(async () => {
-    const database = await gotrueDatabase()
-    await migrated(database.url)
-    const env = {
+    server = await takenOver(ending, {
       AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `k1:${key.toString('base64url')}`,
       AUTH_EXTERNAL_PHONE_ENABLED: 'true',
       AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
       ...providerEnv('github', 'https://github.example'),
-    }
-    server = await build(ending, { database, env })
-    pool = new pg.Pool({ connectionString: database.url, max: 4 })
-    ending.after(() => pool.end())
+    })
+    pool = server.pool
   })
 
   const someone = (columns: object = {}) => {

@@ -11,9 +11,10 @@ import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { addUser, mailTo, openLink } from '../support/gotrue/people.ts'
 import { run, transaction } from '../support/gotrue/reader.ts'
 import { openSession, refresh as refreshThere } from '../support/gotrue/sessions.ts'
+import { type TakenOver, takenOver } from '../support/gotrue/taken-over.ts'
 import { newAddress } from '../support/people.ts'
 import { getUser, outcomeOf, refresh, verify } from '../support/requests.ts'
-import { type Built, build } from '../support/server.ts'
+import { build } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 const forms = ['row', 'counter'] as const
@@ -25,14 +26,11 @@ const waitsForLock = `select from pg_stat_activity
 
 suite('both servers at once', () => {
   const ending = endingOfSuite()
-  let server: Built
+  let server: TakenOver
   let pool: pg.Pool
   before(async () => {
-    const database = await gotrueDatabase()
-    await migrated(database.url)
-    server = await build(ending, { database })
-    pool = new pg.Pool({ connectionString: database.url, max: 10 })
-    ending.after(() => pool.end())
+    server = await takenOver(ending)
+    pool = server.pool
   })
 
   async function somebody() {

@@ -10,6 +10,7 @@ import { migrated, query } from '../db/sql.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { addTotp, prove } from '../support/factors.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
+import { takenOver } from '../support/gotrue/taken-over.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import { confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
 import { call, getUser, refresh, verify } from '../support/requests.ts'
@@ -27,12 +28,9 @@ suite('a database that is shared with GoTrue', () => {
   const ending = endingOfSuite()
   let server: Built
   before(async () => {
-    const database = await gotrueDatabase()
-    await migrated(database.url)
-    const env = {
+    server = await takenOver(ending, {
       AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `k1:${key.toString('base64url')}`,
-    }
-    server = await build(ending, { database, env })
+    })
   })
   const rows = (text: string, ...values: string[]) => query(server.database.url, { text, values })
 
