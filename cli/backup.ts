@@ -1,9 +1,9 @@
 /** `npm run backup`: the database in one file, as of one moment, and looked through once it is written. */
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
 
 import { sql } from 'kysely'
 
+import { readArguments } from './backup/arguments.ts'
 import { readDump } from './backup/dump.ts'
 import { findProgram, runProgram, withoutPassword } from './backup/programs.ts'
 import { type CommandContext, withContext } from './context.ts'
@@ -16,16 +16,10 @@ const extension = 'pg_trgm'
 
 /** The command. Throws an Error that is one sentence for the operator. */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: { 'auth-only': { type: 'boolean' } },
-    allowPositionals: true,
-  })
-  const [file, ...rest] = positionals
-  if (!file || rest.length > 0) throw new Error(`Usage:\n${usage}`)
+  const { file, isSet: isAuthOnly } = readArguments(args, { option: 'auth-only', usage })
   await withContext(
     () => {},
-    (context) => backUp(context, file, values['auth-only'] === true),
+    (context) => backUp(context, file, isAuthOnly),
   )
 }
 

@@ -11,6 +11,7 @@ import type { Config } from '../plugins/config/config.ts'
 import { withDotEnv } from '../plugins/config/dot-env.ts'
 import { readConfig } from '../plugins/config/read-config.ts'
 import type { Languages } from '../plugins/languages.ts'
+import { escaped } from '../plugins/pages/markup.ts'
 import { withPresets } from './dev/presets.ts'
 import { readTag, withRenderer } from './mail/renderer.ts'
 
@@ -73,7 +74,7 @@ function indexPage(previews: MailPreview[]): string {
   const sections = previews.map(
     ({ kind, subject }) => `<section>
 <h2 id="${kind}">${kind}</h2>
-<p>${escapeHtml(subject)} &nbsp; <a href="${kind}.html">HTML</a> <a href="${kind}.txt">text</a> <a href="templates/${kind}.html">built-in template</a></p>
+<p>${escaped(subject)} &nbsp; <a href="${kind}.html">HTML</a> <a href="${kind}.txt">text</a> <a href="templates/${kind}.html">built-in template</a></p>
 <iframe src="${kind}.html" title="${kind}, wide" width="800" height="760"></iframe>
 <iframe src="${kind}.html" title="${kind}, narrow" width="320" height="760"></iframe>
 </section>`,
@@ -87,8 +88,4 @@ function indexPage(previews: MailPreview[]): string {
 ${sections.join('\n')}
 </html>
 `
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`)
 }

@@ -1,9 +1,8 @@
 /** `npm run restore`: a backup into an empty database, all of it or nothing. */
-import { parseArgs } from 'node:util'
-
 import { sql } from 'kysely'
 
 import { missingIndexes } from '../db/own-indexes.ts'
+import { readArguments } from './backup/arguments.ts'
 import { type Dump, readDump } from './backup/dump.ts'
 import { findObstacles, missingKey } from './backup/obstacles.ts'
 import { findProgram, runProgram, withoutPassword } from './backup/programs.ts'
@@ -14,16 +13,10 @@ npm run restore -- FILE --without-key  although what is encrypted cannot be read
 
 /** The command. Throws an Error that says everything that is in the way. */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: { 'without-key': { type: 'boolean' } },
-    allowPositionals: true,
-  })
-  const [file, ...rest] = positionals
-  if (!file || rest.length > 0) throw new Error(`Usage:\n${usage}`)
+  const { file, isSet: isWithoutKey } = readArguments(args, { option: 'without-key', usage })
   await withContext(
     () => {},
-    (context) => restore(context, file, values['without-key'] === true),
+    (context) => restore(context, file, isWithoutKey),
   )
 }
 

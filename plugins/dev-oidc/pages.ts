@@ -1,4 +1,5 @@
 /** What the development provider shows: the question who somebody is, in the looks of the other development pages. */
+import { devPage, escaped } from '../pages/markup.ts'
 
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
@@ -30,26 +31,11 @@ export function errorPage(reason: string): string {
 }
 
 function page(heading: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${heading} · Postern</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/dev/dev.css">
-</head>
-<body>
-<header class="bar"><span class="home">Provider “dev”</span></header>
+  return devPage({
+    title: heading,
+    body: `<header class="bar"><span class="home">Provider “dev”</span></header>
 <main class="page"><h1>${heading}</h1>
 ${body}
-</main>
-</body>
-</html>
-`
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+</main>`,
+  })
 }

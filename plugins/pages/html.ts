@@ -1,6 +1,8 @@
 /** What all pages of the server look like. No script, nothing loaded. */
 import { createHash } from 'node:crypto'
 
+import { escaped } from './markup.ts'
+
 export interface Said {
   heading: string
   text?: string
@@ -80,8 +82,4 @@ ${details.map((detail) => `<small lang="en" dir="ltr">${escaped(detail)}</small>
 </body>
 </html>
 `
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }

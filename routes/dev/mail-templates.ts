@@ -1,5 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 
+import { devPage, escaped } from '../../plugins/pages/markup.ts'
+
 type Preview = Awaited<ReturnType<Parameters<FastifyPluginAsync>[0]['mailer']['preview']>>[number]
 
 /** Every kind of mail as it would be sent now, with made-up people. */
@@ -24,19 +26,10 @@ interface Choice {
 }
 
 function page(previews: Preview[], choice: Choice): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Mail templates · Postern</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/dev/dev.css">
-<script src="/dev/mail-templates.js" defer></script>
-</head>
-<body>
-<header class="bar">
+  return devPage({
+    title: 'Mail templates',
+    head: '<script src="/dev/mail-templates.js" defer></script>',
+    body: `<header class="bar">
 <a class="home" href="/dev">Postern</a>
 <h1>Mail templates</h1>
 <span class="grow"></span>
@@ -55,10 +48,8 @@ ${previews.map(({ kind }) => `<li><a href="#${kind}">${words(kind)}</a></li>`).j
 <p class="note">Rendered just now with your subjects and templates (AUTH_MAILER_SUBJECTS_*, AUTH_MAILER_TEMPLATES_*, AUTH_TEMPLATES_DIR) and made-up data. In development nothing is kept: save a template and load this page again. Where one is missing or broken the built-in one is shown, as it would be sent, and why stands above it.</p>
 ${previews.map(section).join('\n')}
 </main>
-</div>
-</body>
-</html>
-`
+</div>`,
+  })
 }
 
 function languageLink(tag: string, choice: Choice): string {
@@ -69,20 +60,16 @@ function languageLink(tag: string, choice: Choice): string {
 function section({ kind, subject, html, text, problems }: Preview): string {
   return `<section id="${kind}">
 <h2>${words(kind)} <code>${kind}</code></h2>
-<p class="subject">${escapeHtml(subject)}</p>
-${problems.map((problem) => `<p class="problem">${escapeHtml(problem)}</p>`).join('\n')}
-<iframe class="mail" title="${words(kind)}" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(html)}"></iframe>
-<details><summary>Plain text</summary><pre class="text">${escapeHtml(text)}</pre></details>
+<p class="subject">${escaped(subject)}</p>
+${problems.map((problem) => `<p class="problem">${escaped(problem)}</p>`).join('\n')}
+<iframe class="mail" title="${words(kind)}" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox" srcdoc="${escaped(html)}"></iframe>
+<details><summary>Plain text</summary><pre class="text">${escaped(text)}</pre></details>
 </section>`
 }
 
 function words(kind: string): string {
   const spaced = kind.replaceAll('_', ' ').replace('mfa', 'MFA')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }
 
 export default mailTemplates

@@ -67,6 +67,11 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
     why: 'hooks and webhooks are signed alike',
   },
   {
+    from: /^routes\/dev\//,
+    to: 'plugins/pages/markup.ts',
+    why: 'pages of development look alike, whoever serves them',
+  },
+  {
     from: /^plugins\/(config\/|mailer\/renderer\.ts$)/,
     to: 'providers/registry.ts',
     why: 'a provider is added in one place: its variables and its name in mails come from there',

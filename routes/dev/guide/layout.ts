@@ -1,21 +1,13 @@
+import { devPage, escaped } from '../../../plugins/pages/markup.ts'
 import type { Chapter, GuidePage } from './pages.ts'
 
 /** A page of the guide with the way to all others. */
 export function layout(page: GuidePage, content: string, chapters: readonly Chapter[]): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escaped(page.title)} · Postern</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/dev/dev.css">
-<link rel="stylesheet" href="/dev/guide.css">
-<script src="/dev/guide.js" type="module"></script>
-</head>
-<body>
-<header class="bar">
+  return devPage({
+    title: page.title,
+    head: `<link rel="stylesheet" href="/dev/guide.css">
+<script src="/dev/guide.js" type="module"></script>`,
+    body: `<header class="bar">
 <a class="home" href="/dev">Postern</a>
 <b>Guide</b>
 <span class="grow"></span>
@@ -33,10 +25,8 @@ ${chapters.map((chapter) => chapterOf(chapter, page)).join('\n')}
 ${content}
 </article>
 </main>
-</div>
-</body>
-</html>
-`
+</div>`,
+  })
 }
 
 function chapterOf({ title, pages }: Chapter, current: GuidePage): string {
@@ -45,8 +35,4 @@ function chapterOf({ title, pages }: Chapter, current: GuidePage): string {
     return `<li><a href="${page.url}"${mark}>${escaped(page.title)}</a></li>`
   })
   return `<p>${escaped(title)}</p>\n<ul>\n${entries.join('\n')}\n</ul>`
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }

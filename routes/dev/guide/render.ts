@@ -1,6 +1,7 @@
 /** From Markdown to HTML, with links between files as links between pages. Its package is for development. */
 import { posix } from 'node:path'
 
+import { escaped } from '../../../plugins/pages/markup.ts'
 import type { GuidePage } from './pages.ts'
 
 export interface Section {
@@ -93,8 +94,4 @@ function plain(markdown: string): string {
     .replaceAll(/^```.*$|^\|[-:| ]+\|$|^- |<br>|\|/gm, ' ')
     .replaceAll(/\]\([^)\s]+\)|[`*#[\]]/g, '')
     .replaceAll(/\s+/g, ' ')
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
