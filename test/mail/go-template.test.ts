@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 
 import { compileTemplate } from '../../mail/go-template/template.ts'
 import { TemplateError } from '../../mail/go-template/template-error.ts'
+import { endsInTime } from '../support/bounded.ts'
 
 const variables = {
   Email: 'ada@example.org',
@@ -335,20 +336,17 @@ suite('mail templates', () => {
       '{{ range .L }}{{ range $.L }}{{ if . }}{{ end }}{{ end }}{{ end }}',
       'html',
     )
-    const started = performance.now()
 
+    // To its end it would go round ten thousand million times.
     assert.throws(
       () => template.render({ L: Array.from({ length: 100_000 }, () => 0) }),
       TemplateError,
     )
-    assert.ok(performance.now() - started < 2000)
   })
 
-  test('a long template with many mistakes to make is read in linear time', () => {
-    const started = performance.now()
-
-    compileTemplate(`${' '.repeat(500_000)}{{- .A }}${'<a href="'.repeat(50_000)}`, 'html')
-    assert.throws(() => compileTemplate(`{{ ${'a'.repeat(500_000)}`, 'html'), TemplateError)
-    assert.ok(performance.now() - started < 2000)
-  })
+  test('a long template with many mistakes to make is read in linear time', () =>
+    endsInTime(() => {
+      compileTemplate(`${' '.repeat(500_000)}{{- .A }}${'<a href="'.repeat(50_000)}`, 'html')
+      assert.throws(() => compileTemplate(`{{ ${'a'.repeat(500_000)}`, 'html'), TemplateError)
+    }))
 })

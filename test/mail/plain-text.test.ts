@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { plainTextOf } from '../../mail/plain-text.ts'
+import { endsInTime } from '../support/bounded.ts'
 
 const long = `https://auth.example/verify?token=${'a'.repeat(200)}&type=signup`
 
@@ -32,11 +33,6 @@ suite('plain text out of HTML', () => {
     })
   }
 
-  test('a long and deep text is read in a short time', () => {
-    const started = performance.now()
-
-    plainTextOf('<div>'.repeat(20_000) + 'x'.repeat(500_000))
-
-    assert.ok(performance.now() - started < 3000)
-  })
+  test('a long and deep text is read in linear time', () =>
+    endsInTime(() => plainTextOf('<div>'.repeat(20_000) + 'x'.repeat(500_000))))
 })

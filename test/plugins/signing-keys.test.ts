@@ -181,19 +181,18 @@ suite('signing keys', () => {
     await assert.rejects(keys.revoke('nobody', {}, new Date()), { status: 404 })
   })
 
-  test('a replica that listens follows at once', async (t) => {
+  test('a replica that listens follows without polling', async (t) => {
     const { url } = await cloneDatabase(t)
     const [one, two] = await startSeveral(t, url, 2)
     assert.ok(one && two)
+    t.mock.timers.enable({ apis: ['setInterval'] })
     two.keys.follow()
     await listening(url)
     const changed = new Promise<void>((resolve) => two.keys.onChange(resolve))
 
     const fresh = await one.keys.rotate('ES256', {}, new Date())
 
-    const started = Date.now()
     await changed
-    assert.ok(Date.now() - started < 2_000, 'faster than polling')
     assert.ok(shownIds(two.keys).includes(fresh))
   })
 

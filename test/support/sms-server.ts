@@ -15,10 +15,11 @@ export type SmsServer = Awaited<ReturnType<typeof startSmsServer>>
 
 export async function startSmsServer() {
   const messages: ReceivedText[] = []
-  const state = { refuses: false, delayMs: 0 }
+  const state = { refuses: false, delayMs: 0, answersAfter: Promise.resolve() }
   const server = createServer(async (request, response) => {
     const form = new URLSearchParams(await text(request))
     if (state.delayMs > 0) await sleep(state.delayMs)
+    await state.answersAfter
     response.setHeader('content-type', 'application/json')
     if (state.refuses) {
       const message = `The number ${form.get('To')} cannot get "${form.get('Body')}"`

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test'
 import fc from 'fast-check'
 
 import { formatDuration, parseDuration } from '../../../schemas/duration.ts'
+import { endsInTime } from '../../support/bounded.ts'
 
 const right: [string, number][] = [
   ['0', 0],
@@ -77,12 +78,11 @@ suite('durations', () => {
     })
   }
 
-  test('a long text is refused quickly', () => {
-    const before = performance.now()
-    assert.throws(() => parseDuration(`${'1'.repeat(200_000)}x`), RangeError)
-    assert.throws(() => parseDuration(`${'1h'.repeat(100_000)}x`), RangeError)
-    assert.ok(performance.now() - before < 1000)
-  })
+  test('a long text is refused in linear time', () =>
+    endsInTime(() => {
+      assert.throws(() => parseDuration(`${'1'.repeat(200_000)}x`), RangeError)
+      assert.throws(() => parseDuration(`${'1h'.repeat(100_000)}x`), RangeError)
+    }))
 
   test('what is written is read back', () => {
     const seconds = fc.integer({ min: -10_000_000_000, max: 10_000_000_000 })
