@@ -20,6 +20,7 @@ import {
   findWeakness,
   type StrengthRules,
 } from './passwords/strength.ts'
+import { lowerPoolPriority } from './passwords/thread-priority.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -112,7 +113,7 @@ const sampledPages = 200
 export default definePlugin({
   name: 'passwords',
   needs: ['addHook', 'config', 'db', 'encryption', 'httpClient', 'log', 'telemetry'],
-  create(house) {
+  async create(house) {
     const { config, db, encryption, log, telemetry } = house
     const open = opener(house)
     const passwords = createPasswords({
@@ -130,8 +131,7 @@ export default definePlugin({
         },
         log,
       },
-      // One core stays free for everybody who is not waiting for a hash.
-      concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || Math.max(1, availableParallelism() - 1),
+      concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || (await coresToHashOn()),
       maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
       open,
       watch: hashWatch(house),
@@ -143,6 +143,12 @@ export default definePlugin({
     return passwords
   },
 })
+
+/** All of them where hashes stand back for everybody else; or else one stays free for those. */
+async function coresToHashOn(): Promise<number> {
+  const cores = availableParallelism()
+  return (await lowerPoolPriority()) ? cores : Math.max(1, cores - 1)
+}
 
 function hashWatch({ telemetry: { metrics, tracing } }: House<'telemetry'>): HashWatch {
   return {
