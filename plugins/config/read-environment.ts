@@ -33,7 +33,7 @@ export function readEnvironment({ entries, texts, dev, incomplete }: Source): Co
   let fault: Error | undefined
   fastifyEnv(
     reader,
-    { schema, data: { ...texts, dev }, env: false, ajv: validator?.deref() ?? reading },
+    { schema, data: { ...texts, dev }, env: false, ajv: validator ?? reading },
     (error) => {
       fault = error
     },
@@ -55,27 +55,24 @@ function faultsOf(thrown: Error): Faults {
   const of = (keyword: string) => faults.filter((fault) => fault.keyword === keyword)
   return {
     missing: of('required').map(({ params }) => String(params.missingProperty)),
-    wrong: of('reads').map(({ instancePath }) => instancePath.slice(1)),
+    wrong: of('variables').map(({ instancePath }) => instancePath.slice(1)),
   }
 }
 
-// Compiling a schema of some hundred variables costs more than all the rest of the boot.
+// What is compiled for a schema is found again by its object.
 const schemas = new Map<string, object>()
 
 function schemaOf(entries: Entries, incomplete: boolean): object {
   const key = `${incomplete} ${entries.map(([name]) => name).join()}`
   const known = schemas.get(key)
   if (known) return known
-  const properties = entries.map(([name, schema]) => {
-    const { default: preset } = schema
-    return [name, { reads: schema, ...(preset !== undefined && { default: preset }) }] as const
-  })
   const isNeeded = (schema: TSchema) => !(OptionalKind in schema) && schema.default === undefined
   const needed = entries.filter(([, schema]) => isNeeded(schema)).map(([name]) => name)
   const made = {
     type: 'object',
     required: incomplete ? [] : needed,
-    properties: { ...Object.fromEntries(properties), dev: { type: 'boolean' } },
+    properties: { ...Object.fromEntries(entries.map(([name]) => [name, {}])), dev: {} },
+    variables: entries,
   }
   schemas.set(key, made)
   return made
@@ -84,39 +81,53 @@ function schemaOf(entries: Entries, incomplete: boolean): object {
 type CustomOptions = Extract<FastifyEnvOptions['ajv'], { customOptions: unknown }>['customOptions']
 type Ajv = ReturnType<CustomOptions>
 
-// Its code is larger than that of all routes together, and a server that runs has no more use for it.
-let validator: WeakRef<Ajv> | undefined
+let validator: Ajv | undefined
 
-/** One validator for readings one after the other, with the keyword that turns a text into its value. */
+/** One keyword for all variables: to compile one for each of some hundred takes longer than the rest of the boot. */
 const reading = {
   customOptions: (instance: Ajv): Ajv => {
-    Object.assign(instance.opts, {
-      coerceTypes: false,
-      validateSchema: false,
-      // It is run once or twice: what makes it run faster takes longer than it runs.
-      code: { ...instance.opts.code, optimize: 0 },
-    })
-    const made = instance.addKeyword({ keyword: 'reads', modifying: true, compile: parse })
-    validator = new WeakRef(made)
-    return made
+    Object.assign(instance.opts, { validateSchema: false })
+    validator = instance.addKeyword({ keyword: 'variables', modifying: true, compile: readerOf })
+    return validator
   },
 }
 
-interface Place {
-  parentData: Record<string, unknown>
-  parentDataProperty: string | number
+type Values = Record<string, unknown>
+
+interface Read {
+  (values: Values): boolean
+  errors?: Fault[]
+}
+
+/** Puts values into the places of texts. */
+function readerOf(entries: Entries): Read {
+  const read: Read = (values) => {
+    const wrong = entries.filter(([name, schema]) => !parse(schema, values, name))
+    read.errors = wrong.map(([name]) => ({
+      keyword: 'variables',
+      instancePath: `/${name}`,
+      params: {},
+    }))
+    return wrong.length === 0
+  }
+  return read
 }
 
 /** A default is a value already. A text of other software under a name that we share is passed over. */
-function parse(schema: TSchema) {
-  return (text: unknown, place?: Place): boolean => {
-    if (typeof text !== 'string' || !place) return true
-    const value = parsers[schema['x-type']]?.(text, schema)
-    const isRight = value !== undefined && isInRange(schema, value)
-    if (!isRight && !schema['x-shared']) return false
-    place.parentData[place.parentDataProperty] = isRight ? value : schema.default
-    return true
-  }
+function parse(schema: TSchema, values: Values, name: string): boolean {
+  const text = values[name] ?? defaultOf(schema)
+  if (text !== undefined) values[name] = text
+  if (typeof text !== 'string') return true
+  const value = parsers[schema['x-type']]?.(text, schema)
+  const isRight = value !== undefined && isInRange(schema, value)
+  if (!isRight && !schema['x-shared']) return false
+  values[name] = isRight ? value : schema.default
+  return true
+}
+
+/** A list or a map is made anew: what one configuration does with it is nothing to the next. */
+function defaultOf({ default: preset }: TSchema): unknown {
+  return typeof preset === 'object' ? structuredClone(preset) : preset
 }
 
 function isInRange(schema: TSchema, value: unknown): boolean {
