@@ -13,6 +13,9 @@ import {
 import { ApiError } from '../../errors.ts'
 import type { PublicJwk } from '../../schemas/signing-key.ts'
 
+/** The signer has them in the form of node:crypto, which takes no others. */
+const extractable = true
+
 /** Algorithms of keys that the server makes by itself. */
 const generatedAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const
 export type GeneratedAlgorithm = (typeof generatedAlgorithms)[number]
@@ -107,14 +110,14 @@ export async function secretKey(secret: Uint8Array, kid: string | undefined): Pr
     'raw',
     Uint8Array.from(secret),
     { name: 'HMAC', hash: 'SHA-256' },
-    false,
+    extractable,
     ['sign', 'verify'],
   )
   return { kid, alg: 'HS256', key }
 }
 
 async function toCryptoKey(jwk: JWK, use: 'sign' | 'verify'): Promise<CryptoKey> {
-  const key = await importJWK({ ...jwk, key_ops: [use] }, algorithmOf(jwk))
+  const key = await importJWK({ ...jwk, key_ops: [use] }, algorithmOf(jwk), { extractable })
   if (key instanceof Uint8Array) throw refused('a key pair is needed here, not a secret')
   return key
 }
