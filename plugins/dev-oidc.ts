@@ -40,7 +40,7 @@ export default definePlugin({
   async create(house) {
     const { dev, AUTH_API_EXTERNAL_URL } = house.config
     if (!dev || !isInstalled()) return undefined
-    const settings = createDevOidc(AUTH_API_EXTERNAL_URL.replace(/\/$/, ''))
+    const settings = createDevOidc(AUTH_API_EXTERNAL_URL)
     const provider = startedOnce(settings)
     await house.register(async (scope) => serveLogin(scope, provider))
     await house.register(async (scope) => serveProtocol(scope, provider))

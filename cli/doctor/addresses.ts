@@ -1,6 +1,7 @@
 /** Where people are sent: over https, and to the operator's own sites. */
 import type { Config } from '../../plugins/config/config.ts'
 import { genericOidcProviders, providerSettings } from '../../plugins/config/provider-settings.ts'
+import { callbackUrl } from '../../plugins/config/redirect-notices.ts'
 import { providerNames } from '../../providers/registry.ts'
 import { type Finding, fail, pass, type Surroundings, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
@@ -39,7 +40,7 @@ function allowed(pattern: string): Finding[] {
 
 /** A provider that sends people elsewhere than to this server never signs them in. */
 function callbacks(config: Config): Finding[] {
-  const expected = `${config.AUTH_API_EXTERNAL_URL.replace(/\/$/, '')}/callback`
+  const expected = callbackUrl(config)
   const named = providerNames.map((name) => providerSettings(config, name))
   return [...named, ...genericOidcProviders(config)]
     .filter(({ enabled, idTokenOnly }) => enabled && !idTokenOnly)

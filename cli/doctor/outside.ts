@@ -15,7 +15,7 @@ const shortLife = 14
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.Optional(Type.String()) })) })
 
 export async function outside(surroundings: Surroundings): Promise<Finding[]> {
-  const base = surroundings.config.AUTH_API_EXTERNAL_URL.replace(/\/$/, '')
+  const base = surroundings.config.AUTH_API_EXTERNAL_URL
   const [keySet, lifetime] = await Promise.all([
     publishedKeys(`${base}/.well-known/jwks.json`, surroundings),
     certificate(new URL(base), surroundings.now),

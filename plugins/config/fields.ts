@@ -15,7 +15,7 @@ import { parseDuration } from '../../schemas/duration.ts'
 
 /** What a variable's schema may carry beside JSON Schema's own words. */
 export interface Metadata {
-  /** Which parser reads the text (parse.ts). */
+  /** Which parser reads the text (parsers.ts). */
   'x-type'?: string
   /** The heading in the reference. */
   'x-group'?: string

@@ -31,6 +31,10 @@ export class ConfigError extends Error {
   }
 }
 
-export function line({ variable, problem, remedy }: Mistake): string {
-  return `  ${variable} ${problem}; ${remedy}.`
+function line(mistake: Mistake): string {
+  return `  ${clauseOf(mistake)}.`
+}
+
+export function clauseOf({ variable, problem, remedy }: Mistake): string {
+  return `${variable} ${problem}; ${remedy}`
 }

@@ -13,10 +13,14 @@ export interface Found {
   foreign: boolean
 }
 
+/** Our names for a variable, the documented one first. */
+export function ownNames(variable: string, schema: TSchema): string[] {
+  return [variable, ...(schema['x-aliases'] ?? [])]
+}
+
 /** The names another server has for a variable: its prefix, and what it reads without one. */
 export function foreignNames(variable: string, schema: TSchema): string[] {
-  const names: string[] = [variable, ...(schema['x-aliases'] ?? [])]
-  const prefixed = names.filter((name) => name.startsWith('AUTH_'))
+  const prefixed = ownNames(variable, schema).filter((name) => name.startsWith('AUTH_'))
   return [
     ...(schema['x-gotrue-names'] ?? []),
     ...prefixed.map((name) => name.replace('AUTH_', 'GOTRUE_')),
@@ -25,7 +29,7 @@ export function foreignNames(variable: string, schema: TSchema): string[] {
 
 /** The variable's text under the first of its names that has one; an empty text is none. */
 export function lookUp(env: Environment, variable: string, schema: TSchema): Found | undefined {
-  for (const name of [variable, ...(schema['x-aliases'] ?? [])]) {
+  for (const name of ownNames(variable, schema)) {
     const text = env[name]?.trim()
     if (text) return { text, name, foreign: false }
   }
@@ -39,8 +43,7 @@ export function lookUp(env: Environment, variable: string, schema: TSchema): Fou
 /** Every name that means something here. */
 export const knownNames: ReadonlySet<string> = new Set(
   variableEntries.flatMap(([variable, schema]) => [
-    variable,
-    ...(schema['x-aliases'] ?? []),
+    ...ownNames(variable, schema),
     ...foreignNames(variable, schema),
   ]),
 )

@@ -4,7 +4,7 @@ import { type Config, variableEntries } from './config.ts'
 import { genericOidcVariable } from './generic-oidc.ts'
 import { core } from './groups/core.ts'
 import { hookNames } from './groups/hooks.ts'
-import { type Environment, knownNames } from './names.ts'
+import { type Environment, knownNames, ownNames } from './names.ts'
 import { nearestName } from './nearest-name.ts'
 import type { FoundNames } from './read-config.ts'
 import { redirectNotices } from './redirect-notices.ts'
@@ -38,8 +38,7 @@ function noticeTwice(env: Environment, found: FoundNames, warn: Warn) {
     const at = found.get(variable)
     if (!at) continue
     const counted = env[at.name]?.trim()
-    const names: string[] = [variable, ...(schema['x-aliases'] ?? [])]
-    const others = names.filter((name) => {
+    const others = ownNames(variable, schema).filter((name) => {
       const text = env[name]?.trim()
       return text && text !== counted
     })

@@ -4,7 +4,7 @@ import { expectation } from './expectation.ts'
 import { type GenericOidcField, genericOidcFields, genericOidcNames } from './generic-oidc.ts'
 import { asGotrueReads } from './gotrue-values.ts'
 import { mailLocaleField, mailLocaleNames } from './mail-locales.ts'
-import { ConfigError, line, type Mistake } from './mistake.ts'
+import { ConfigError, clauseOf, type Mistake } from './mistake.ts'
 import { type Environment, type Found, lookUp } from './names.ts'
 import { giveNotices } from './notices.ts'
 import { type Entries, type Faults, readEnvironment } from './read-environment.ts'
@@ -130,21 +130,17 @@ function withoutFeatures(
   found: FoundNames,
   warn: ReadOptions['warn'],
 ): { serious: Mistake[]; config: Config } {
-  const [serious, light]: [Mistake[], Mistake[]] = [[], []]
   const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
-  for (const mistake of mistakes) {
-    if (isTolerated(mistake)) {
-      warn(`${line(mistake).trim().slice(0, -1)}: ${mistake.inGotrue}.`)
-      continue
-    }
-    ;(isLeftOut(mistake) ? light : serious).push(mistake)
+  const others = mistakes.filter((mistake) => !isTolerated(mistake))
+  const serious = others.filter((mistake) => !isLeftOut(mistake))
+  const leftOut = others.filter(isLeftOut)
+  for (const mistake of mistakes.filter(isTolerated)) {
+    warn(`${clauseOf(mistake)}: ${mistake.inGotrue}.`)
   }
-  for (const mistake of light) {
-    warn(
-      `${line(mistake).trim().slice(0, -1)}: ${mistake.feature?.name} is switched off until it is.`,
-    )
+  for (const mistake of leftOut) {
+    warn(`${clauseOf(mistake)}: ${mistake.feature?.name} is switched off until it is.`)
   }
-  const off = light.map(({ feature }) => feature?.offBy ?? '')
+  const off = leftOut.map(({ feature }) => feature?.offBy ?? '')
   const values: Record<string, unknown> = config
   const unset = off.map((name) => [name, values[name] === true ? false : undefined] as const)
   return { serious, config: { ...config, ...Object.fromEntries(unset) } }

@@ -7,14 +7,13 @@ import { genericOidcProviders, providerSettings } from './provider-settings.ts'
 export function callbackUrl({
   AUTH_API_EXTERNAL_URL,
 }: Pick<Config, 'AUTH_API_EXTERNAL_URL'>): string {
-  return `${AUTH_API_EXTERNAL_URL.replace(/\/+$/, '')}/callback`
+  return `${AUTH_API_EXTERNAL_URL}/callback`
 }
 
 /** A sentence for each provider that is switched on and sends people elsewhere. */
 export function redirectNotices(config: Config): string[] {
   const ours = callbackUrl(config)
-  const prefix = config.AUTH_API_PREFIX.replace(/\/+$/, '')
-  const good = [ours, ours.replace(/\/callback$/, `${prefix}/callback`)]
+  const good = [ours, ours.replace(/\/callback$/, `${config.AUTH_API_PREFIX}/callback`)]
   const named = providerNames.map((name) => ({
     ...providerSettings(config, name),
     variable: `AUTH_EXTERNAL_${name.toUpperCase()}_REDIRECT_URI`,

@@ -27,7 +27,7 @@ const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
   const { config, signingKeys } = fastify
   const issuer = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
   // An issuer need not be an address of ours; what can be fetched has to be.
-  const base = config.AUTH_API_EXTERNAL_URL.replace(/\/$/, '')
+  const base = config.AUTH_API_EXTERNAL_URL
 
   fastify.get(
     '/.well-known/openid-configuration',

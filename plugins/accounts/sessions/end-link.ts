@@ -5,6 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 import type { House } from '../../define-plugin.ts'
+import { bytesOf, uuidIn, uuidSize } from './uuid-bytes.ts'
 
 /** Whose session a link ends. */
 export interface EndableSession {
@@ -16,7 +17,6 @@ const purpose = 'end session link'
 const lifetimeMs = 7 * 86_400_000
 
 /** Bytes. */
-const uuidSize = 16
 const expiryAt = 2 * uuidSize
 const macAt = expiryAt + 6
 const tokenSize = macAt + 32
@@ -31,8 +31,7 @@ export function endLink(
   expiry.writeUIntBE(now.getTime() + lifetimeMs, 0, expiry.length)
   const said = Buffer.concat([bytesOf(userId), bytesOf(sessionId), expiry])
   const token = Buffer.concat([said, macOf(encryption.deriveKey(purpose), said)])
-  const base = config.AUTH_API_EXTERNAL_URL.replace(/\/+$/, '')
-  return `${base}/sessions/end?token=${token.toString('base64url')}`
+  return `${config.AUTH_API_EXTERNAL_URL}/sessions/end?token=${token.toString('base64url')}`
 }
 
 /** Undefined for a token that is not ours, was changed, or has expired. */
@@ -55,12 +54,4 @@ export function readEndToken(
 
 function macOf(key: Buffer, said: Buffer): Buffer {
   return createHmac('sha256', key).update(said).digest()
-}
-
-function bytesOf(uuid: string): Buffer {
-  return Buffer.from(uuid.replaceAll('-', ''), 'hex')
-}
-
-function uuidIn(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -4,7 +4,10 @@
  */
 import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 
+import { bytesOf, uuidIn, uuidSize } from './uuid-bytes.ts'
+
 const version = 0
+const counterAt = 1 + uuidSize
 const macLength = 16
 const checksumLength = 4
 
@@ -16,8 +19,7 @@ export interface RefreshToken {
 }
 
 export function encodeRefreshToken(sessionId: string, counter: number, key: Buffer): string {
-  const uuid = Buffer.from(sessionId.replaceAll('-', ''), 'hex')
-  const body = Buffer.concat([Buffer.of(version), uuid, uvarint(counter)])
+  const body = Buffer.concat([Buffer.of(version), bytesOf(sessionId), uvarint(counter)])
   const signed = Buffer.concat([body, mac(key, body)])
   return Buffer.concat([signed, checksum(signed)]).toString('base64url')
 }
@@ -27,15 +29,15 @@ export function decodeRefreshToken(token: string): RefreshToken | undefined {
   if (token.length > 128 || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined
   const bytes = Buffer.from(token, 'base64url')
   const bodyLength = bytes.length - macLength - checksumLength
-  if (bodyLength < 18 || bytes[0] !== version) return undefined
+  if (bodyLength <= counterAt || bytes[0] !== version) return undefined
   const signed = bytes.subarray(0, -checksumLength)
   if (!checksum(signed).equals(bytes.subarray(-checksumLength))) return undefined
   const body = bytes.subarray(0, bodyLength)
-  const counter = readUvarint(body.subarray(17))
+  const counter = readUvarint(body.subarray(counterAt))
   if (counter === undefined) return undefined
   const given = bytes.subarray(bodyLength, bodyLength + macLength)
   return {
-    sessionId: formatUuid(body.subarray(1, 17)),
+    sessionId: uuidIn(body.subarray(1, counterAt)),
     counter,
     isSignedWith: (key) => timingSafeEqual(mac(key, body), given),
   }
@@ -48,10 +50,6 @@ function mac(key: Buffer, body: Buffer): Buffer {
 
 function checksum(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest().subarray(0, checksumLength)
-}
-
-function formatUuid(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 function uvarint(value: number): Buffer {
