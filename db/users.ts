@@ -55,6 +55,10 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 export type UserRow = Omit<Selectable<UsersTable>, 'instance_id'>
 
+export function isBanned({ banned_until }: Pick<UserRow, 'banned_until'>, now: Date): boolean {
+  return banned_until !== null && banned_until > now
+}
+
 /** A person with what hangs on them: what a client is shown. */
 export type UserRecord = UserRow & { identities: IdentityJson[]; factors: FactorJson[] }
 

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 
 import type { Trx } from '../db/database.ts'
 import { lockUsers } from '../db/user-rows.ts'
+import { isBanned } from '../db/users.ts'
 import {
   insufficientAal,
   mfaEnrollmentRequired,
@@ -71,9 +72,8 @@ function createBearerAuth(house: House<'config' | 'db' | 'jwt' | 'sessionPolicy'
 
   async function findLive(from: LookUps, claims: AccessTokenClaims, now: Date): Promise<Bearer> {
     const bearer = await findBearer(from, claims)
-    const { banned_until, deleted_at } = bearer.user
-    if (deleted_at) throw userFromTokenNotFound()
-    if (banned_until && banned_until > now) throw userBanned(403)
+    if (bearer.user.deleted_at) throw userFromTokenNotFound()
+    if (isBanned(bearer.user, now)) throw userBanned(403)
     return bearer
   }
 

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 
 import type { Db } from '../../../db/database.ts'
 import { renewPasswordHash } from '../../../db/user-edits.ts'
-import { findUser, type UserRecord } from '../../../db/users.ts'
+import { findUser, isBanned, type UserRecord } from '../../../db/users.ts'
 import {
   emailNotConfirmed,
   invalidCredentials,
@@ -63,7 +63,7 @@ function checkState(
   now: Date,
 ): void {
   if (user.deleted_at) throw invalidCredentials()
-  if (user.banned_until && user.banned_until > now) throw userBanned(400)
+  if (isBanned(user, now)) throw userBanned(400)
   if (provider === 'phone' && !user.phone_confirmed_at) throw phoneNotConfirmed()
   const needsProof = !config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS
   if (provider === 'email' && !user.email_confirmed_at && needsProof) throw emailNotConfirmed()

@@ -2,7 +2,7 @@
 import type { Db, Trx } from '../../../db/database.ts'
 import type { TokenType } from '../../../db/one-time-tokens.ts'
 import { updateUser } from '../../../db/user-rows.ts'
-import { findUser, type UserRecord } from '../../../db/users.ts'
+import { findUser, isBanned, type UserRecord } from '../../../db/users.ts'
 import { otpExpired, userBanned } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Judgement, SpentToken } from '../otp/sms-otp-check.ts'
@@ -60,7 +60,7 @@ export async function spend(
   if (!user || user.deleted_at || !isSentTo(user, token)) return { state: 'refused' }
   // Thrown, so that the proof stays good for the request that names the right audience.
   if (proof.aud !== undefined && user.aud !== proof.aud) throw otpExpired()
-  if (user.banned_until && user.banned_until > now) throw userBanned(403)
+  if (isBanned(user, now)) throw userBanned(403)
   return apply(house, trx, { token, user, type: proof.type }, now)
 }
 

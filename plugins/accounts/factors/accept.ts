@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/database.ts'
 import { spendChallenge } from '../../../db/factor-challenges.ts'
 import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
 import type { UserRecord } from '../../../db/users.ts'
-import { mfaIpAddressMismatch, userBanned, userFromTokenNotFound } from '../../../errors.ts'
+import { mfaIpAddressMismatch } from '../../../errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
@@ -33,7 +33,7 @@ type AcceptHouse = House<'audit' | 'config' | 'emails' | 'events' | 'sessions' |
 
 /**
  * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted
- * before; roll back then. Throws mfa_ip_address_mismatch when another request was first.
+ * before; roll back then. Throws user_not_found, user_banned, or mfa_ip_address_mismatch when another request was first.
  */
 export async function accept(
   house: AcceptHouse,
@@ -43,7 +43,7 @@ export async function accept(
   { ip, now }: { ip: string; now: Date },
 ): Promise<Session | undefined> {
   const { factor, challenge } = proof
-  const user = await lockLive(house, trx, member.user.id, now)
+  const user = await house.users.lockLive(trx, member.user.id, now)
   if ('step' in proof && !(await takeStep(trx, factor.id, proof.step))) return undefined
   if (!(await spendChallenge(trx, challenge.id, oldestChallenge(house, now), now))) {
     throw mfaIpAddressMismatch()
@@ -60,19 +60,6 @@ export async function accept(
   if (factor.status === 'unverified') await tellEnrolled(house, trx, user, proof, now)
   const raised = { approval, factorId: proven.id }
   return house.sessions.upgrade(trx, member.session, raised, now)
-}
-
-/** Throws user_not_found or user_banned. */
-async function lockLive(
-  { users }: House<'users'>,
-  trx: Trx,
-  id: string,
-  now: Date,
-): Promise<UserRecord> {
-  const user = await users.lock(trx, id)
-  if (!user || user.deleted_at) throw userFromTokenNotFound()
-  if (user.banned_until && user.banned_until > now) throw userBanned(403)
-  return user
 }
 
 async function tellEnrolled(

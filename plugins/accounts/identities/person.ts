@@ -1,6 +1,6 @@
 /** The person an identity belongs to, and whether they may come in. */
 import type { Trx } from '../../../db/database.ts'
-import { findUser, type UserRecord } from '../../../db/users.ts'
+import { findUser, isBanned, type UserRecord } from '../../../db/users.ts'
 import { userBanned, userNotFound } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 
@@ -23,7 +23,7 @@ export async function readPerson(trx: Trx, userId: string): Promise<UserRecord> 
 }
 
 /** Throws user_not_found or user_banned. */
-export function checkState({ deleted_at, banned_until }: UserRecord, now: Date): void {
-  if (deleted_at) throw userNotFound()
-  if (banned_until && banned_until > now) throw userBanned(403)
+export function checkState(user: UserRecord, now: Date): void {
+  if (user.deleted_at) throw userNotFound()
+  if (isBanned(user, now)) throw userBanned(403)
 }

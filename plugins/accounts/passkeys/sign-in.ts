@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import type { Db, Trx } from '../../../db/database.ts'
-import type { UserRecord } from '../../../db/users.ts'
+import { isBanned, type UserRecord } from '../../../db/users.ts'
 import {
   advancePasskey,
   findPasskeyKey,
@@ -87,7 +87,7 @@ function checkState({ config }: House<'config'>, user: UserRecord, now: Date): v
   const needsProof = !config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS
   if (user.email && !user.email_confirmed_at && needsProof) throw emailNotConfirmed(undefined, 403)
   if (user.phone && !user.phone_confirmed_at) throw phoneNotConfirmed(undefined, 403)
-  if (user.banned_until && user.banned_until > now) throw userBanned(403)
+  if (isBanned(user, now)) throw userBanned(403)
 }
 
 /** A passkey whose counter went back exists twice: it is refused, written down and told to the person. */

@@ -80,12 +80,14 @@ function trailOf(
   return { entry: audit?.entry, events: [...(audit?.events ?? []), ...signedIn] }
 }
 
-/** The device that is known from now on; none for an admin who acts for the person, and for a guest without a password. */
-function deviceOf(
-  { otp }: House<'otp'>,
-  { method, client, impersonatedBy }: SignInProof,
-): string | null {
-  return impersonatedBy || method === 'anonymous' ? null : otp.deviceHash(client)
+/** The device that is known from now on. */
+function deviceOf({ otp }: House<'otp'>, proof: SignInProof): string | null {
+  return isOwnDevice(proof) ? otp.deviceHash(proof.client) : null
+}
+
+/** Neither an admin in the person's place nor a guest, who has no password, comes by a device of somebody. */
+export function isOwnDevice({ method, impersonatedBy }: SignInProof): boolean {
+  return !impersonatedBy && method !== 'anonymous'
 }
 
 function newSession(

@@ -4,7 +4,7 @@ import { insertSession } from '../../../db/session-open.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import { type StoredSession, stored } from './answer.ts'
-import { type DraftHouse, draft, type SignInProof } from './draft.ts'
+import { type DraftHouse, draft, isOwnDevice, type SignInProof } from './draft.ts'
 import { storeAndTell } from './new-device.ts'
 import { findStaleness } from './stale-proof.ts'
 
@@ -31,15 +31,9 @@ export async function open(
   }
   const { session, deviceHash } = opening
   const signIn = { person: facts.person, sessionId: session.id, client: proof.client, deviceHash }
-  const isWatched = isTold(house, proof)
+  const isWatched = isOwnDevice(proof) && house.config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
   const newDevice = isWatched ? await storeAndTell(house, db, signIn, store, now) : undefined
   if (!isWatched) await store(db)
   house.telemetry.metrics.count('postern.sign_ins', { method: proof.method, outcome: 'accepted' })
   return { ...opened, newDevice }
-}
-
-/** Whether the person would be told of a new device. Neither an admin in their place nor a guest is somebody's device. */
-function isTold({ config }: House<'config'>, { method, impersonatedBy }: SignInProof): boolean {
-  if (impersonatedBy || method === 'anonymous') return false
-  return config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
 }

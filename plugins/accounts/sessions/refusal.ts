@@ -1,6 +1,7 @@
 /** Why a session may not be refreshed, whatever the token. */
 import { hasNewerSession } from '../../../db/newer-session.ts'
 import type { SessionRecord } from '../../../db/sessions.ts'
+import { isBanned } from '../../../db/users.ts'
 import { type ApiError, refreshTokenNotFound, sessionExpired, userBanned } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 
@@ -17,7 +18,7 @@ export async function findRefusal(
   now: Date,
 ): Promise<ApiError | undefined> {
   if (record.deleted_at) return refreshTokenNotFound()
-  if (record.banned_until && record.banned_until > now) {
+  if (isBanned(record, now)) {
     return userBanned(400, 'Invalid Refresh Token: User Banned')
   }
   const limit = policy.expiredBy(record, now)

@@ -1,6 +1,6 @@
 /** Why no session was opened for a proof that had just been accepted. */
 import type { Db } from '../../../db/database.ts'
-import { findUser } from '../../../db/users.ts'
+import { findUser, isBanned } from '../../../db/users.ts'
 import {
   type ApiError,
   flowStateNotFound,
@@ -31,7 +31,7 @@ export async function findStaleness(
 ): Promise<ApiError> {
   const user = await findUser(db, userId)
   const isRight = method !== 'password' || user?.encrypted_password === passwordHash
-  const isBanned = user?.banned_until && user.banned_until > now
-  if (isBanned && !user.deleted_at && isRight) return userBanned(method === 'password' ? 400 : 403)
+  const isBannedOnly = user && !user.deleted_at && isBanned(user, now) && isRight
+  if (isBannedOnly) return userBanned(method === 'password' ? 400 : 403)
   return refusals[method]?.() ?? userNotFound()
 }

@@ -3,16 +3,14 @@ import type { Trx } from '../../../db/database.ts'
 import { putIdentity } from '../../../db/identities.ts'
 import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
-import { mergeMetadata } from '../../../db/user-edits.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
-import { metadataTooLarge } from '../../../errors.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import type { House } from '../../define-plugin.ts'
 import { bannedUntil } from './ban.ts'
-import { namesOf } from './metadata-size.ts'
+import { mergeWithin } from './metadata-size.ts'
 import { proveEmail } from './prove-email.ts'
 import { provePhone } from './prove-phone.ts'
 
@@ -66,20 +64,9 @@ export async function writeChange(
   // A pending link proves an address or a password that has just been settled.
   if (touchesProof(change)) await deleteTokens(trx, user.id)
   await writeIdentities(trx, user.id, change, now)
-  await writeMetadata(house, trx, user.id, change, now)
-}
-
-async function writeMetadata(
-  { config }: House<'config'>,
-  trx: Trx,
-  id: string,
-  { appMetadata: app, userMetadata: user }: Change,
-  now: Date,
-): Promise<void> {
-  if (!app && !user) return
-  const most = config.AUTH_USER_METADATA_MAX_BYTES
-  if (await mergeMetadata(trx, id, { app, user }, most, now)) return
-  throw metadataTooLarge(namesOf({ app, user }), most)
+  const { appMetadata, userMetadata } = change
+  const metadata = { app: appMetadata, user: userMetadata }
+  if (appMetadata || userMetadata) await mergeWithin(house, trx, user.id, metadata, now)
 }
 
 /** What was proven before no longer says who they are, or what they may. */

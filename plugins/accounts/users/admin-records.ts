@@ -1,5 +1,6 @@
 /** People's records as admins write them: created, changed and deleted without a mail to anybody. */
 import type { Trx } from '../../../db/database.ts'
+import { isUniqueViolation } from '../../../db/unique-violation.ts'
 import { deleteUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { findTaken, softDeleteUser } from '../../../db/users-admin.ts'
@@ -81,9 +82,8 @@ async function refuseTaken(trx: Trx, { id, email, phone }: Wanted, except: strin
   if (taken.id) throw userIdExists()
 }
 
-/** Two requests raced for one address: the unique index (SQLSTATE 23505) told the second. */
+/** Two requests raced for one address: the unique index told the second. */
 function toTaken(error: unknown): unknown {
-  const isViolation = error instanceof Error && 'code' in error && error.code === '23505'
-  if (!isViolation || !('constraint' in error)) return error
-  return String(error.constraint).includes('phone') ? phoneExists() : emailExists()
+  if (!isUniqueViolation(error)) return error
+  return error.constraint?.includes('phone') ? phoneExists() : emailExists()
 }

@@ -1,6 +1,6 @@
 import type { Trx } from '../../../db/database.ts'
 import { lockUser } from '../../../db/user-rows.ts'
-import { findUser, type UserRecord } from '../../../db/users.ts'
+import { findUser, isBanned, type UserRecord } from '../../../db/users.ts'
 import { userBanned, userFromTokenNotFound } from '../../../errors.ts'
 
 /** The person as they are now and until the transaction ends; undefined when there is none. */
@@ -16,7 +16,7 @@ export async function lock(trx: Trx, id: string): Promise<UserRecord | undefined
 export async function lockLive(trx: Trx, id: string, now: Date): Promise<UserRecord> {
   const user = await lock(trx, id)
   if (!user || user.deleted_at) throw userFromTokenNotFound()
-  if (user.banned_until && user.banned_until > now) throw userBanned(403)
+  if (isBanned(user, now)) throw userBanned(403)
   return user
 }
 

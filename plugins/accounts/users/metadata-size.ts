@@ -1,4 +1,7 @@
 /** How large the metadata of a person may be. */
+import type { Trx } from '../../../db/database.ts'
+import type { MetadataChange } from '../../../db/metadata-merge.ts'
+import { mergeMetadata } from '../../../db/user-edits.ts'
 import type { Metadata } from '../../../db/users.ts'
 import { metadataTooLarge } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
@@ -17,8 +20,21 @@ export function checkMetadata({ config }: House<'config'>, given: GivenMetadata)
   }
 }
 
+/** Merges metadata into that of a person. Throws metadata_too_large. */
+export async function mergeWithin(
+  { config }: House<'config'>,
+  trx: Trx,
+  id: string,
+  { app, user }: MetadataChange,
+  now: Date,
+): Promise<void> {
+  const most = config.AUTH_USER_METADATA_MAX_BYTES
+  if (await mergeMetadata(trx, id, { app, user }, most, now)) return
+  throw metadataTooLarge(namesOf({ app, user }), most)
+}
+
 /** For a refusal by the database, which does not say which of them was too large. */
-export function namesOf({ app, user }: { app?: object | undefined; user?: object | undefined }) {
+export function namesOf({ app, user }: MetadataChange): string {
   return [...(user ? ['user_metadata'] : []), ...(app ? ['app_metadata'] : [])].join(' and ')
 }
 

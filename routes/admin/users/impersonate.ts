@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findUser } from '../../../db/users.ts'
+import { findUser, isBanned } from '../../../db/users.ts'
 import { featureDisabled, userBanned, userNotFound } from '../../../errors.ts'
 import { type AccessTokenClaims, personIn } from '../../../schemas/access-token.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
@@ -50,7 +50,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const user = await findUser(trx, id)
         if (!user || user.deleted_at) throw userNotFound()
-        if (user.banned_until && user.banned_until > now) throw userBanned(403)
+        if (isBanned(user, now)) throw userBanned(403)
         const traits = { now, ...(body?.reason && { reason: body.reason }) }
         await audit.recordAdmin(trx, 'user_impersonated', request, user, traits)
         return sessions.open(trx, user, proof, now)

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import { type FlowStateRow, findFlowStateByCode, takeFlowState } from '../../../db/flow-states.ts'
+import { isBanned } from '../../../db/users.ts'
 import {
   badCodeVerifier,
   flowStateExpired,
@@ -29,7 +30,7 @@ export function pkceGrant(fastify: FastifyInstance): Grant {
       // The person before the flow: so does whoever ends their sessions, and two in a circle would wait for ever.
       const user = await users.lock(trx, flow.user_id)
       if (!user || user.deleted_at) throw flowStateNotFound()
-      if (user.banned_until && user.banned_until > now) throw userBanned(403)
+      if (isBanned(user, now)) throw userBanned(403)
       if (!(await takeFlowState(trx, flow))) throw flowStateNotFound()
       const entry = audit.entry('login', user, clientIp, { provider: flow.provider_type })
       const method = flows.methodOf(flow)
