@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { newProject, startDev } from '../support/dev-process.ts'
+import { wayToPrograms } from '../support/way-to-programs.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** What each page says to put into `.env` first. */
@@ -68,7 +69,7 @@ function blocksOf(page: string): string[] {
 }
 
 async function bash(script: string, cwd: string) {
-  const child = spawn('bash', ['-c', script], { cwd, env: { PATH: process.env.PATH } })
+  const child = spawn('bash', ['-c', script], { cwd, env: wayToPrograms })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -6,6 +6,7 @@ import type { RouteOptions } from 'fastify'
 import pino from 'pino'
 
 import { buildApp } from '../../app.ts'
+import { compileSerializer, compileValidator } from '../../plugins/schema-compilers.ts'
 import { Session } from '../../schemas/session.ts'
 import { User } from '../../schemas/user.ts'
 import { HalfDone } from '../../schemas/verify.ts'
@@ -47,6 +48,18 @@ suite('the schemas of the routes', () => {
     )
     assert.ok(own.some(({ name }) => name === 'PUT /user body'))
   })
+
+  test('can all be compiled, which a server does not find out before it is asked', () => {
+    for (const { method, url, schema } of routes) {
+      const route = { method: String(method), url }
+      for (const part of Object.values(partsOf(schema))) {
+        compileValidator({ ...route, schema: part })
+      }
+      for (const answer of Object.values(Object(schema?.response))) {
+        compileSerializer({ ...route, schema: answer })
+      }
+    }
+  })
 })
 
 /** Of a server that is built and not started, which needs no database. */
@@ -65,11 +78,18 @@ function answersOf({ method, url, schema }: RouteOptions) {
 
 function schemasOf(route: RouteOptions) {
   const { method, url, schema } = route
-  const { body, params, querystring } = { ...schema }
-  const asked = Object.entries({ body, params, querystring })
-    .filter(([, part]) => part !== undefined)
-    .map(([part, checked]) => ({ name: `${method} ${url} ${part}`, schema: checked }))
+  const asked = Object.entries(partsOf(schema)).map(([part, checked]) => ({
+    name: `${method} ${url} ${part}`,
+    schema: checked,
+  }))
   return [...asked, ...answersOf(route)]
+}
+
+/** What of a request has a schema. */
+function partsOf(schema: RouteOptions['schema']): Record<string, unknown> {
+  const { body, params, querystring, headers } = { ...schema }
+  const parts = Object.entries({ body, params, querystring, headers })
+  return Object.fromEntries(parts.filter(([, part]) => part !== undefined))
 }
 
 /** The places below a schema, as paths, where the serializer would have to try one after the other. */

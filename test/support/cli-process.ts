@@ -2,13 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
+import { wayToPrograms } from './way-to-programs.ts'
+
 interface Ending {
   after(stop: () => Promise<void>): void
 }
 
 export interface CliOptions {
   cwd: string
-  /** All there is: nothing of our own environment but the way to programs. */
+  /** All there is: nothing of our own environment but the way to programs and to what is compiled already. */
   env?: Record<string, string>
 }
 
@@ -26,7 +28,7 @@ const cli = new URL('../../cli.ts', import.meta.url).pathname
 export function startCli(t: Ending, args: string[], { cwd, env = {} }: CliOptions): CliProcess {
   const child = spawn(process.execPath, [cli, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...wayToPrograms, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const written = { out: '', err: '' }

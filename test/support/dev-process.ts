@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 import { freePort } from './server-process.ts'
+import { wayToPrograms } from './way-to-programs.ts'
 
 interface Ending {
   after(stop: () => Promise<void>): void
@@ -50,7 +51,7 @@ export async function startDev(t: Ending, folder: string, { env = {}, uid }: Dev
   const port = env.PORT ?? String(await freePort())
   const child = spawn(process.execPath, [cli, 'dev'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, AUTH_JWT_ALGORITHM: 'ES256', ...env, PORT: port },
+    env: { ...wayToPrograms, AUTH_JWT_ALGORITHM: 'ES256', ...env, PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
@@ -77,7 +78,7 @@ export async function startDevByNpm(t: Ending, folder: string) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts }))
   const npm = spawn('npm', ['run', 'dev'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, PORT: String(await freePort()) },
+    env: { ...wayToPrograms, HOME: folder, PORT: String(await freePort()) },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })

@@ -10,6 +10,7 @@ import { SignJWT } from 'jose'
 
 import { encryptionKey } from './config.ts'
 import { cloneDatabase } from './database.ts'
+import { wayToPrograms } from './way-to-programs.ts'
 
 interface Ending {
   after(stop: () => Promise<void>): void
@@ -29,7 +30,7 @@ export async function startServerProcess(t: Ending, env: Record<string, string>,
     // Away from an .env that would change what is tested.
     cwd: tmpdir(),
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...needed, PORT: String(port), ...env, DATABASE_URL },
+    env: { ...wayToPrograms, ...needed, PORT: String(port), ...env, DATABASE_URL },
   })
   const ended = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
