@@ -29,7 +29,6 @@ import context from './plugins/context.ts'
 import db from './plugins/db.ts'
 import devHosts from './plugins/dev-hosts.ts'
 import devInbox from './plugins/dev-inbox.ts'
-import devOidc from './plugins/dev-oidc.ts'
 import encryption from './plugins/encryption.ts'
 import encryptionProbe from './plugins/encryption-probe.ts'
 import events from './plugins/events.ts'
@@ -79,7 +78,7 @@ const platform = [
   ...[encryptionProbe, signingKeys, jwt, sessionPolicy, bearerAuth],
   ...[requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.
-  ...[languages, pages, devInbox, mailer, sms, devOidc, oauthProviders, redirects],
+  ...[languages, pages, devInbox, mailer, sms, oauthProviders, redirects],
 ]
 
 const nouns = [

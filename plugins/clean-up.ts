@@ -7,13 +7,7 @@ import { findCleanUpAge, putCleanUpRun } from '../db/clean-up-runs.ts'
 import type { Db } from '../db/database.ts'
 import { cleanUpSteps, type Retention } from './clean-up/steps.ts'
 import type { Config } from './config/config.ts'
-import { definePlugin } from './define-plugin.ts'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    cleanUp: ReturnType<typeof createCleanUp>
-  }
-}
+import { defineExtension, type House } from './define-plugin.ts'
 
 interface CleanUpDeps {
   db: Db
@@ -74,12 +68,17 @@ function retentionOf(config: Config): Retention {
   }
 }
 
-export default definePlugin({
-  name: 'cleanUp',
+export function configuredCleanUp({ config, db, log }: House<'config' | 'db' | 'log'>) {
+  const batchSize = config.AUTH_DB_CLEANUP_BATCH_SIZE
+  return createCleanUp({ db, log, retention: retentionOf(config), batchSize })
+}
+
+export default defineExtension({
+  name: 'clean-up',
   needs: ['config', 'db', 'jobQueue', 'log', 'telemetry'],
-  create({ config, db, jobQueue, log, telemetry }) {
-    const batchSize = config.AUTH_DB_CLEANUP_BATCH_SIZE
-    const cleanUp = createCleanUp({ db, log, retention: retentionOf(config), batchSize })
+  install(house) {
+    const { config, db, jobQueue, telemetry } = house
+    const cleanUp = configuredCleanUp(house)
     // Added also where it is switched off: another replica may have asked for a run.
     jobQueue.addTask(
       'clean_up',
@@ -94,6 +93,5 @@ export default definePlugin({
       const age = config.AUTH_DB_CLEANUP_ENABLED ? await findCleanUpAge(db) : undefined
       return age === undefined ? [] : [{ value: age, labels: {} }]
     })
-    return cleanUp
   },
 })

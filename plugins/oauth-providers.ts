@@ -13,6 +13,7 @@ import type {
 import { createProvider, findDefinition, providerNames } from '../providers/registry.ts'
 import { createUpstream, type Upstream } from '../providers/upstream.ts'
 import { definePlugin } from './define-plugin.ts'
+import { serveDevOidc } from './oauth-providers/dev-oidc.ts'
 import { answerFault, callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
 import { inTime } from './oauth-providers/in-time.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './oauth-providers/settings.ts'
@@ -134,8 +135,10 @@ function createAll({ settings, upstream }: Group): [string, Provider][] {
 
 export default definePlugin({
   name: 'oauthProviders',
-  needs: ['config', 'devOidc', 'httpClient'],
-  create({ config, devOidc, httpClient: { fetch, guardedFetch } }) {
+  needs: ['config', 'httpClient', 'register'],
+  async create(house) {
+    const { config } = house
+    const { fetch, guardedFetch } = house.httpClient
     const limits = {
       timeoutMs: config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000,
       discoverySeconds: config.AUTH_EXTERNAL_OIDC_PROVIDER_CACHE_TTL,
@@ -144,11 +147,12 @@ export default definePlugin({
     // The metadata of such a provider may name any address, so none is fetched without the guard.
     const guarded = createUpstream({ fetch: guardedFetch, ...limits })
     const deadlineMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
+    const dev = await serveDevOidc(house)
     return createOauthProviders({
       groups: [
         { settings: namedProviders(config), upstream: named },
         { settings: issuerProviders(config), upstream: guarded },
-        { settings: new Map(devOidc ? [['dev', devOidc]] : []), upstream: named },
+        { settings: new Map(dev ? [['dev', dev]] : []), upstream: named },
       ],
       upstream: guarded,
       allowedIssuers: allowedIssuers(config),

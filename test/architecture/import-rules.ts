@@ -46,7 +46,7 @@ const owners: Record<string, RegExp> = {
   // What languages say is for mails before all else.
   mail: /^plugins\/(mailer|languages)(\.ts|\/)/,
   sms: /^plugins\/sms(\.ts|\/)/,
-  providers: /^plugins\/(oauth-providers|dev-oidc)(\.ts|\/)/,
+  providers: /^plugins\/oauth-providers(\.ts|\/)/,
 }
 
 /** Single files that are needed across a border, and why. */

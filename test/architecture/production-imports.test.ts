@@ -34,7 +34,7 @@ const entries = [
 const onlyInDevelopment = [
   'routes/dev/docs.ts: @fastify/swagger-ui',
   'routes/dev/guide/render.ts: marked',
-  'plugins/dev-oidc/openid-provider.ts: oidc-provider',
+  'plugins/oauth-providers/dev-oidc/openid-provider.ts: oidc-provider',
 ]
 
 interface Found {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
-import { createCleanUp } from '../../plugins/clean-up.ts'
+import { configuredCleanUp, createCleanUp } from '../../plugins/clean-up.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
@@ -28,13 +28,13 @@ suite('clean-up', () => {
       await insert(app.db, user.id, ago(keptFor - minute))
     }
 
-    const removed = await app.cleanUp.run(now)
+    const removed = await configuredCleanUp(app).run(now)
 
     const { unused_sessions, idle_sessions, boxed_sessions, ...once } = Object.fromEntries(
       Object.keys(oldRows).map((kind) => [kind, 1]),
     )
     assert.deepEqual(removed, { ...once, expired_sessions: 3 })
-    const again = await app.cleanUp.run(now)
+    const again = await configuredCleanUp(app).run(now)
     assert.ok(Object.values(again).every((count) => count === 0))
   })
 
@@ -51,7 +51,7 @@ suite('clean-up', () => {
       .execute()
     assert.equal((await refresh(app, refresh_token)).statusCode, 400)
 
-    const { superseded_sessions } = await app.cleanUp.run(now)
+    const { superseded_sessions } = await configuredCleanUp(app).run(now)
 
     assert.equal(superseded_sessions, 1)
     const left = await app.db.selectFrom('sessions').select('id').execute()
@@ -66,7 +66,7 @@ suite('clean-up', () => {
     await app.db.updateTable('users').set({ is_anonymous: true, created_at: old }).execute()
     await oldRows.audit_entries[0](app.db, user.id, old)
 
-    const removed = await app.cleanUp.run(now)
+    const removed = await configuredCleanUp(app).run(now)
 
     assert.ok(
       Object.values(removed).every((count) => count === 0),
@@ -107,7 +107,7 @@ suite('clean-up', () => {
 
   test('stops between batches when the server does', async (t) => {
     const { app } = await build(t)
-    const removed = await app.cleanUp.run(now, AbortSignal.abort())
+    const removed = await configuredCleanUp(app).run(now, AbortSignal.abort())
     assert.deepEqual(removed, {})
   })
 })

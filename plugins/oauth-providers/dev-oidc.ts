@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import type { ProviderSettings } from '../providers/provider.ts'
-import { definePlugin } from './define-plugin.ts'
+import type { ProviderSettings } from '../../providers/provider.ts'
+import type { House } from '../define-plugin.ts'
 import { serveLogin } from './dev-oidc/login.ts'
 import {
   isInstalled,
@@ -16,14 +16,20 @@ import {
   startOpenidProvider,
 } from './dev-oidc/openid-provider.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** How the provider `dev` is reached. In dev mode only, where development packages are installed. */
-    devOidc: ProviderSettings | undefined
-  }
+/** How the provider `dev` is reached; undefined outside of dev mode, and where no development packages are installed. */
+export async function serveDevOidc(
+  house: House<'config' | 'register'>,
+): Promise<ProviderSettings | undefined> {
+  const { dev, AUTH_API_EXTERNAL_URL } = house.config
+  if (!dev || !isInstalled()) return undefined
+  const settings = settingsAt(AUTH_API_EXTERNAL_URL)
+  const provider = startedOnce(settings)
+  await house.register(async (scope) => serveLogin(scope, provider))
+  await house.register(async (scope) => serveProtocol(scope, provider))
+  return settings
 }
 
-export function createDevOidc(baseUrl: string) {
+function settingsAt(baseUrl: string): ProviderSettings {
   return {
     clientIds: ['postern'],
     secret: randomBytes(32).toString('base64url'),
@@ -33,20 +39,6 @@ export function createDevOidc(baseUrl: string) {
     skipNonceCheck: false,
   }
 }
-
-export default definePlugin({
-  name: 'devOidc',
-  needs: ['config', 'register'],
-  async create(house) {
-    const { dev, AUTH_API_EXTERNAL_URL } = house.config
-    if (!dev || !isInstalled()) return undefined
-    const settings = createDevOidc(AUTH_API_EXTERNAL_URL)
-    const provider = startedOnce(settings)
-    await house.register(async (scope) => serveLogin(scope, provider))
-    await house.register(async (scope) => serveProtocol(scope, provider))
-    return settings
-  },
-})
 
 /** Made when somebody first goes there: it takes longer than all the rest of the start. */
 function startedOnce(settings: ProviderSettings) {

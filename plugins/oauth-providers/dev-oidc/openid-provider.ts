@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { exportJWK, generateKeyPair } from 'jose'
 
-import type { ProviderSettings } from '../../providers/provider.ts'
+import type { ProviderSettings } from '../../../providers/provider.ts'
 import { errorPage } from './pages.ts'
 import { personOf } from './person.ts'
 

@@ -1,5 +1,5 @@
 /** What the development provider shows: the question who somebody is, in the looks of the other development pages. */
-import { devPage, escaped } from '../pages/markup.ts'
+import { devPage, escaped } from '../../pages/markup.ts'
 
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
