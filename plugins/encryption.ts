@@ -2,7 +2,7 @@
  * Secrets at rest: AES-256-GCM under a key made by HKDF (RFC 5869) from AUTH_ENCRYPTION_KEY and the row's id,
  * in the stored form that GoTrue reads as well. Also the source of every other server-side key.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto'
 
 import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
@@ -84,7 +84,7 @@ export function createEncryption(
       const data = Buffer.from(stored.data, 'base64')
       const decipher = createDecipheriv(
         'aes-256-gcm',
-        derive(key, rowId),
+        createSecretKey(derive(key, rowId)),
         Buffer.from(stored.nonce, 'base64'),
       )
       decipher.setAuthTag(data.subarray(-16))
@@ -114,7 +114,7 @@ export function createEncryption(
 
 function encryptWith({ id, key }: NamedKey, rowId: string, plain: string): string {
   const nonce = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', derive(key, rowId), nonce)
+  const cipher = createCipheriv('aes-256-gcm', createSecretKey(derive(key, rowId)), nonce)
   const data = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
   const stored: Stored = {
     key_id: id,

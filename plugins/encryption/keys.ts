@@ -8,9 +8,11 @@ export interface NamedKey {
   key: Buffer
 }
 
-/** A 32-byte key for one purpose (HKDF, RFC 5869). */
+/**
+ * A 32-byte key for one purpose (HKDF, RFC 5869). As here, node:crypto is best given key objects: it tries a bare buffer
+ * as other kinds of keys first, which takes longer than the work itself.
+ */
 export function derive(key: Buffer, info: string): Buffer {
-  // Node tries a bare buffer as other kinds of keys first, which takes longer than the derivation.
   return Buffer.from(hkdfSync('sha256', createSecretKey(key), '', info, 32))
 }
 
