@@ -66,7 +66,7 @@ function traitsOf(listing: Listing, after?: Cursor): Trait[] {
 
 const directionOf = (traits: readonly Trait[]) => (traits.includes('oldest first') ? 'asc' : 'desc')
 
-export type CountedUser = ListedUser & { counted: number | null; estimated: number }
+export type CountedUser = ListedUser & { counted: number | null }
 
 /** By the statistics; -1 while there are none. Found once for all rows. */
 const everybody = sql<number>`(select reltuples::bigint from pg_class
@@ -99,23 +99,19 @@ const pageStatement = preparedFor((traits: readonly Trait[]) =>
       .select(asText('page'))
       .select([
         sql<number | null>`case when (select count(*) from page) > ${value('size')}::bigint
-          and ${mayBeCounted(traits)} then (select count(*) from counts) end`.as('counted'),
-        everybody.as('estimated'),
+          and ${everybody} <= ${sql.lit(exactCountLimit)} then (select count(*) from counts) end`.as(
+          'counted',
+        ),
       ])
       .orderBy('page.created_at', directionOf(traits))
       .orderBy('page.id', directionOf(traits)),
   ),
 )
 
-function mayBeCounted(traits: readonly Trait[]) {
-  const isSearch = traits.some((trait) => trait !== 'oldest first')
-  return isSearch ? sql`${everybody} <= ${sql.lit(exactCountLimit)}` : sql`true`
-}
-
 /**
- * One page by number and one row more, which tells whether another page follows. Only when one does, the matches
- * are counted, up to `exactCountLimit` + 1; those of a search only where there are few people, as counting them costs
- * many times what finding the first does.
+ * One page by number and one row more, which tells whether another page follows. Only when one does, and where there are
+ * few people by the statistics, the matches are counted, up to `exactCountLimit` + 1: counting them costs many times what
+ * finding the first does.
  */
 export function listPage(
   db: Db,

@@ -110,7 +110,7 @@ export async function countListed(db: Db, listing: Listing): Promise<number> {
   return counted
 }
 
-/** The planner's guess at how many match a search. */
+/** The planner's guess at how many match. */
 export async function estimateListed(db: Db, listing: Listing): Promise<number> {
   const [plan] = await db
     .selectFrom('users')

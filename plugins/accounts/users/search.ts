@@ -1,4 +1,6 @@
 /** Looking through the people: what a search text means, how many match, and where the list goes on. */
+import { LRUCache } from 'lru-cache'
+
 import {
   type CountedUser,
   type Cursor,
@@ -33,15 +35,42 @@ export interface PageAfter {
   cursor?: string
 }
 
-/** A page by number, as SDKs ask for it. */
-export async function page(
-  house: House<'db'>,
-  listing: Listing,
-  { number, size }: Page,
-): Promise<PageOfUsers> {
-  const rows = await listPage(house.db, listing, { offset: (number - 1) * size, size })
-  const total = await totalOf(house, listing, rows, { number, size })
-  return { users: rows.slice(0, size), total, hasNext: rows.length > size }
+/** Audiences whose estimates are kept, and for how long: to ask the planner takes half as long as to read a page. */
+const kept = { max: 100, ttl: 60_000 }
+
+/** Makes `page`: a page by number, as SDKs ask for it. */
+export function createPage({ db }: House<'db'>) {
+  const estimates = new LRUCache<string, number>(kept)
+
+  async function estimate(listing: Listing): Promise<number> {
+    if (listing.search) return estimateListed(db, listing)
+    const known = estimates.get(listing.aud)
+    if (known !== undefined) return known
+    const estimated = await estimateListed(db, listing)
+    estimates.set(listing.aud, estimated)
+    return estimated
+  }
+
+  async function totalOf(
+    listing: Listing,
+    rows: CountedUser[],
+    { number, size }: Page,
+  ): Promise<Total> {
+    const [first] = rows
+    const seen = (number - 1) * size + rows.length
+    if (first && rows.length <= size) return { count: seen, exact: true }
+    if (!first && number === 1) return { count: 0, exact: true }
+    const counted = first ? first.counted : await countListed(db, listing)
+    if (counted !== null && counted <= exactCountLimit) return { count: counted, exact: true }
+    const estimated = await estimate(listing)
+    return { count: Math.max(estimated, counted ?? 0, first ? seen : 0), exact: false }
+  }
+
+  return async function page(listing: Listing, { number, size }: Page): Promise<PageOfUsers> {
+    const rows = await listPage(db, listing, { offset: (number - 1) * size, size })
+    const total = await totalOf(listing, rows, { number, size })
+    return { users: rows.slice(0, size), total, hasNext: rows.length > size }
+  }
 }
 
 /** What comes after a cursor: as fast at the end of a long list as at its start. Throws validation_failed. */
@@ -84,22 +113,6 @@ export function createSearch({ config, db }: House<'config' | 'db'>) {
 /** GoTrue's filter: any part of the email or of the name. */
 export function filter(text: string): Search {
   return { email: `%${escaped(text)}%`, name: `%${escaped(text.toLowerCase())}%` }
-}
-
-async function totalOf(
-  { db }: House<'db'>,
-  listing: Listing,
-  rows: CountedUser[],
-  { number, size }: Page,
-): Promise<Total> {
-  const [first] = rows
-  const seen = (number - 1) * size + rows.length
-  if (first && rows.length <= size) return { count: seen, exact: true }
-  if (!first && number === 1) return { count: 0, exact: true }
-  const counted = first ? first.counted : await countListed(db, listing)
-  if (counted !== null && counted <= exactCountLimit) return { count: counted, exact: true }
-  const estimate = first && !listing.search ? first.estimated : await estimateListed(db, listing)
-  return { count: Math.max(estimate, counted ?? 0, first ? seen : 0), exact: false }
 }
 
 /** One or two letters are in half of all addresses, so they count from the start. */

@@ -152,6 +152,11 @@ suite('GET /admin/users', () => {
     assert.equal(response.headers['x-total-count-precision'], 'estimate')
     const told = Number(response.headers['x-total-count'])
     assert.ok(told > 10_000 && told < 13_000, `${told}`)
+    // Of their own audience, however many others there are.
+    const few = await app.inject({ url: '/admin/users?per_page=1', headers: await headers() })
+    assert.equal(few.headers['x-total-count-precision'], 'estimate')
+    const toldOfFew = Number(few.headers['x-total-count'])
+    assert.ok(toldOfFew > people / 2 && toldOfFew < 2 * people, `${toldOfFew}`)
     const last = await app.inject({ url: '/admin/users?page=1200&per_page=10', headers: many })
     assert.equal(last.json<List>().users.length, 10)
     assert.equal(last.headers['x-total-count'], '12000')
