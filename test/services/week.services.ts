@@ -130,7 +130,7 @@ suite("an operator's week", { skip, timeout }, () => {
 async function live(part: Part, installation: Installation, clients: Clients): Promise<string[]> {
   const since = performance.now()
   const before = clients.asking.requests
-  await endsInTime(part.name, part.act(installation))
+  await inTime(part.name, part.act(installation))
   await pause(watchMs)
   const from = clients.asking.requests
   await until(
@@ -145,18 +145,13 @@ async function live(part: Part, installation: Installation, clients: Clients): P
   return [part.name, String(asked), String(refused), `${seconds} s`, JSON.stringify(kinds)]
 }
 
-async function endsInTime(name: string, act: Promise<unknown>): Promise<void> {
-  const ended = new AbortController()
-  const late = pause(longestActMs, undefined, { signal: ended.signal }).then(() => {
+/** Throws when it takes too long. */
+async function inTime(name: string, act: Promise<unknown>): Promise<void> {
+  const late = async () => {
+    await pause(longestActMs, undefined, { ref: false })
     throw new Error(`${name}: not over after ${longestActMs / 1000} s`)
-  })
-  // Its end by `abort` is none of anybody's business.
-  late.catch(() => {})
-  try {
-    await Promise.race([act, late])
-  } finally {
-    ended.abort()
   }
+  await Promise.race([act, late()])
 }
 
 /** Those that hung may have been accepted: they are kept for the operator instead of being sent twice. */
