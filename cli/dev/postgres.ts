@@ -51,9 +51,12 @@ async function startLocked(
   const cluster: Cluster = { folder, bin: binaries(folder.account) }
   if (await stopOrphan(cluster)) log.info('Stopped a Postgres that an earlier run had left behind')
   const access = readAccess(folder)
-  access.port = await freePort(access.port)
+  // Before the database exists, which keeps the password from here on.
   writeAccess(folder, access)
   await initialise(cluster, access.password)
+  // Right before the start, so that nobody else takes it in between.
+  access.port = await freePort(access.port)
+  writeAccess(folder, access)
   const pid = await start(cluster, { ...network(access.port), ...settings })
   // Whatever way this process ends short of being killed, Postgres does not stay behind.
   const onExit = () => endNow(pid)

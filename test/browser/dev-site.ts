@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import { withPresets } from '../../cli/dev/presets.ts'
+import { freePort } from '../support/free-port.ts'
 import { build } from '../support/server.ts'
-import { freePort } from '../support/server-process.ts'
 import { openBrowser } from './chromium.ts'
 
 export interface DevSite {

@@ -1,12 +1,11 @@
 /** External sign-in as a person does it: in a browser, through the login and the consent of a real OpenID provider. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { Page } from 'playwright-core'
 
 import { providerEnv } from '../support/external.ts'
+import { freePort } from '../support/free-port.ts'
 import { client } from '../support/providers/fake-provider.ts'
 import { type Disguise, startOpenidProvider } from '../support/providers/openid-provider.ts'
 import { build } from '../support/server.ts'
@@ -129,12 +128,4 @@ async function signIn(page: Page, login: string) {
 async function shown(page: Page): Promise<string> {
   await page.waitForSelector('#who:not(:empty)')
   return (await page.textContent('#who')) ?? ''
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

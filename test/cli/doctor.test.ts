@@ -8,8 +8,9 @@ import { suite, type TestContext, test } from 'node:test'
 import { startCli } from '../support/cli-process.ts'
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { freePort, startServerProcess } from '../support/server-process.ts'
+import { startServerProcess } from '../support/server-process.ts'
 
 suite('npm run doctor', () => {
   test('a deployment in order: exit code 0, every check is told, as text and as JSON', async (t) => {

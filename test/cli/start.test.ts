@@ -13,7 +13,8 @@ import { query } from '../db/sql.ts'
 import { startCli } from '../support/cli-process.ts'
 import { configOf, encryptionKey } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
-import { ask, freePort, startServerProcess } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { ask, startServerProcess } from '../support/server-process.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 const right = {

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 
 import { describe, externalServer, proven } from '../support/external.ts'
 import { codeOf } from '../support/factors.ts'
+import { freePort } from '../support/free-port.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
 import { passkeysOn } from '../support/passkeys.ts'
@@ -11,7 +12,7 @@ import { adminToken } from '../support/people.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client as registered, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { signIdToken } from '../support/providers/keys.ts'
-import { freePort, until } from '../support/server-process.ts'
+import { until } from '../support/server-process.ts'
 
 export const site = 'http://app.example'
 

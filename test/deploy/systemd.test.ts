@@ -18,7 +18,8 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { freePort, isReady, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { isReady, until } from '../support/server-process.ts'
 
 const root = join(import.meta.dirname, '../..')
 const unit = readFileSync(join(root, 'deploy/systemd/postern.service'), 'utf8')

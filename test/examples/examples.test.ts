@@ -9,7 +9,8 @@ import { promisify } from 'node:util'
 
 import { newProject, startDev } from '../support/dev-process.ts'
 import { endingOfSuite } from '../support/ending.ts'
-import { freePort, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { until } from '../support/server-process.ts'
 
 const folder = join(import.meta.dirname, '../../examples')
 const password = 'correct horse battery'

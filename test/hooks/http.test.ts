@@ -1,7 +1,6 @@
 /** What becomes of each answer of a receiver, and of none. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 
 import { Webhook } from 'standardwebhooks'
@@ -13,6 +12,7 @@ import { createHttpClient } from '../../plugins/http-client.ts'
 import { createMetrics } from '../../plugins/telemetry/metrics.ts'
 import { withoutTracing } from '../../plugins/telemetry/tracing.ts'
 import { endingOfSuite } from '../support/ending.ts'
+import { freePort } from '../support/free-port.ts'
 import { type HookReply, hookSecret, startHookReceiver } from '../support/hook-receiver.ts'
 
 const unwatched = { metrics: createMetrics(undefined), tracing: withoutTracing }
@@ -249,13 +249,4 @@ async function refusalOf(asked: Promise<unknown>): Promise<[number, string]> {
   )
   assert.ok(thrown instanceof HookError, String(thrown))
   return [thrown.status, thrown.errorCode]
-}
-
-/** Nobody listens there. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return typeof address === 'object' && address ? address.port : assert.fail()
 }

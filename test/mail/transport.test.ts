@@ -5,6 +5,7 @@ import { suite, type TestContext, test } from 'node:test'
 import type { MailTransportOptions } from '../../mail/smtp-options.ts'
 import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'
+import { freePort } from '../support/free-port.ts'
 import { certificate } from './certificate.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
 
@@ -355,12 +356,4 @@ async function startFake(t: TestContext, onLine?: (line: string, socket: Socket)
 function speak(line: string, socket: Socket) {
   if (line === 'DATA') socket.write('354 go on\r\n')
   else if (/^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line)) socket.write('250 ok\r\n')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -8,9 +8,10 @@ import { parse } from 'yaml'
 
 import { startCollector } from '../support/collector.ts'
 import { endingOfSuite } from '../support/ending.ts'
+import { freePort } from '../support/free-port.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { build } from '../support/server.ts'
-import { ask, freePort, startServerProcess, until } from '../support/server-process.ts'
+import { ask, startServerProcess, until } from '../support/server-process.ts'
 
 const operations = new URL('../../docs/operations/', import.meta.url)
 

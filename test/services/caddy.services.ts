@@ -9,7 +9,8 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 
 import { cloneDatabase } from '../support/database.ts'
-import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { startServerProcess, until } from '../support/server-process.ts'
 import { type Ending, folderOf, missing, startProgram } from './programs.ts'
 
 const limit = 3

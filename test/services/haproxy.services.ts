@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { freePort } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
 import { startHaproxy } from './programs.ts'
 
 suite('HAProxy', () => {

@@ -8,8 +8,9 @@ import { parseEnv } from 'node:util'
 
 import { startCli } from '../support/cli-process.ts'
 import { encryptionKey } from '../support/config.ts'
+import { freePort } from '../support/free-port.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { startServerProcess, until } from '../support/server-process.ts'
 import { startPostgresPair } from './postgres.ts'
 import { type Ending, folderOf, startHaproxy, startPgbouncer, startRedis } from './programs.ts'
 

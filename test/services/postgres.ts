@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { query } from '../db/sql.ts'
-import { freePort, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { until } from '../support/server-process.ts'
 import { type Ending, folderOf } from './programs.ts'
 
 const run = promisify(execFile)

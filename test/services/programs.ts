@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-import { freePort, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { until } from '../support/server-process.ts'
 
 export interface Ending {
   after(stop: () => Promise<void>): void

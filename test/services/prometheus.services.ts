@@ -6,7 +6,8 @@ import { suite, test } from 'node:test'
 
 import { stringify } from 'yaml'
 
-import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { startServerProcess, until } from '../support/server-process.ts'
 import { alertNames, promtoolTests } from './alert-cases.ts'
 import { folderOf, missing, startProgram } from './programs.ts'
 

@@ -4,7 +4,8 @@ import { suite, type TestContext, test } from 'node:test'
 import { redis } from '../../cli/doctor/redis.ts'
 import { surroundingsOf, told } from '../cli/doctor/surroundings.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { startServerProcess, until } from '../support/server-process.ts'
 import { missing, startRedis } from './programs.ts'
 
 const skip = missing('redis-server')

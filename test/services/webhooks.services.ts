@@ -10,7 +10,8 @@ import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
 import { lastFirst } from '../support/ending.ts'
-import { freePort, startServerProcess, until } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { startServerProcess, until } from '../support/server-process.ts'
 import { webhookEnv, webhookSecret } from '../support/webhook-receiver.ts'
 import { type Ending, folderOf } from './programs.ts'
 

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
-import { freePort } from './server-process.ts'
+import { freePort } from './free-port.ts'
 import { wayToPrograms } from './way-to-programs.ts'
 
 interface Ending {

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Agent, get } from 'node:http'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -10,6 +9,7 @@ import { SignJWT } from 'jose'
 
 import { encryptionKey } from './config.ts'
 import { cloneDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
 import { wayToPrograms } from './way-to-programs.ts'
 
 interface Ending {
@@ -104,17 +104,4 @@ export async function until(
     await pause(50)
   }
   throw new Error('it did not come to pass')
-}
-
-/** Not one that the system gives to outgoing connections, as those of the next test are. */
-export async function freePort(): Promise<number> {
-  const port = 15_000 + Math.floor(Math.random() * 15_000)
-  const server = createServer()
-  const isFree = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-  })
-  if (!isFree) return freePort()
-  server.close()
-  await once(server, 'close')
-  return port
 }

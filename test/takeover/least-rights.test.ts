@@ -11,11 +11,12 @@ import type { Session } from '../../schemas/session.ts'
 import { migrated, query } from '../db/sql.ts'
 import { startCli } from '../support/cli-process.ts'
 import { lastFirst } from '../support/ending.ts'
+import { freePort } from '../support/free-port.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { newNumber, password } from '../support/people.ts'
 import { environment } from '../support/self-hosted.ts'
-import { freePort, isReady, until } from '../support/server-process.ts'
+import { isReady, until } from '../support/server-process.ts'
 
 async function oldImage(t: TestContext) {
   const database = await gotrueDatabase()
