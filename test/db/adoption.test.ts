@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 
 import pg from 'pg'
@@ -9,7 +9,7 @@ import { emptyDatabase, type TestDatabase } from '../support/database.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { columns, migrated, query } from './sql.ts'
 
-const fixture = await readFile(new URL('gotrue-fixture.sql', import.meta.url), 'utf8')
+const fixture = readFileSync(new URL('gotrue-fixture.sql', import.meta.url), 'utf8')
 const tables = [...fixture.matchAll(/^insert into auth\.(\w+)/gm)].map(([, name]) => String(name))
 
 const catalogues = {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { suite, test } from 'node:test'
 
-import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose'
+import { jwtVerify } from 'jose'
 
 import { createProvider } from '../../providers/registry.ts'
 import { createAppleSecret } from '../../providers/vendors/apple-secret.ts'
@@ -11,8 +12,8 @@ import { client, startFakeProvider } from '../support/providers/fake-provider.ts
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
 
 const now = new Date('2026-02-03T04:05:06Z')
-const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
-const pem = await exportPKCS8(privateKey)
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const made = { secret: undefined, teamId: 'TEAM', keyId: 'KEY', privateKey: pem }
 
 suite("Apple's client secret", () => {

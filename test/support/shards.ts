@@ -1,12 +1,13 @@
 /**
  * Several test files in one process: loading the house costs more than most files' tests.
- * A shard is a module that imports its files, so that the runner still sees, and counts, every single test.
+ * A shard requires its files, so that the runner still sees, and counts, every single test. They are all loaded before
+ * the first test begins, and a file that awaits something while it is loaded is refused: it would be loaded while tests of
+ * others run, whose clock may stand elsewhere.
  */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 
 const smallest = 14
 
@@ -23,8 +24,8 @@ export function makeShards(testFiles: string[], processes: number): Shards {
   const folder = mkdtempSync(join(tmpdir(), 'postern-shards-'))
   const files: string[] = []
   function add(shard: string[]): void {
-    const path = join(folder, `shard-${String(files.length + 1).padStart(2, '0')}.mjs`)
-    writeFileSync(path, shard.map(toImport).join(''))
+    const path = join(folder, `shard-${String(files.length + 1).padStart(2, '0')}.cjs`)
+    writeFileSync(path, shard.map(toLine).join(''))
     files.push(path)
   }
 
@@ -49,6 +50,6 @@ function placeOf(file: string): string {
   return createHash('sha256').update(file).digest('hex')
 }
 
-function toImport(file: string): string {
-  return `import ${JSON.stringify(pathToFileURL(resolve(file)).href)}\n`
+function toLine(file: string): string {
+  return `require(${JSON.stringify(resolve(file))})\n`
 }

@@ -1,13 +1,15 @@
 /** Keys of make-believe OpenID providers. */
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { generateKeyPairSync } from 'node:crypto'
 
-export const signing = await pairOf('key-1')
+import { type JWTPayload, SignJWT } from 'jose'
+
+export const signing = pairOf('key-1')
 /** A key nobody publishes. */
-export const foreign = await pairOf('key-1')
+export const foreign = pairOf('key-1')
 
-async function pairOf(kid: string) {
-  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
-  const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' }
+function pairOf(kid: string) {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' }
   return { publicKey, privateKey, jwk, kid }
 }
 
