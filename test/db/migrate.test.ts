@@ -10,7 +10,7 @@ import { openMigrationDb } from '../../db/migrate/migration-db.ts'
 import { migrationState, SchemaTooNewError } from '../../db/migrate.ts'
 import { serveFrom } from '../../db/migrations/ensure.ts'
 import { migrations } from '../../db/migrations/index.ts'
-import { cloneDatabase, emptyDatabase } from '../support/database.ts'
+import { cloneDatabase, emptyDatabase, openPool } from '../support/database.ts'
 import { columns, migrated, query } from './sql.ts'
 
 const names = Object.keys(migrations)
@@ -112,8 +112,7 @@ suite('migrate', () => {
 
   test('one that waits for too long is given up; what it left is built anew by the next run', async (t) => {
     const { url, holder } = await heldTable(t)
-    const pool = new pg.Pool({ connectionString: url })
-    pool.on('error', () => {})
+    const pool = openPool({ connectionString: url })
     t.after(() => pool.end())
     const waiting = { ...openMigrationDb(pool), schema: 'auth', log: { info() {} }, patienceMs: 0 }
 
@@ -197,9 +196,7 @@ function stateOf(t: TestContext, url: string) {
 
 /** As migrations are: on the schema of the tables. */
 function connected(t: TestContext, url: string): Kysely<unknown> {
-  const pool = new pg.Pool({ connectionString: url, options: '-c search_path=auth' })
-  // The database is dropped at the end of the test, with this connection on it.
-  pool.on('error', () => {})
+  const pool = openPool({ connectionString: url, options: '-c search_path=auth' })
   t.after(() => pool.end())
   return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
 }

@@ -4,14 +4,12 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { suite, test } from 'node:test'
 
-import pg from 'pg'
-
 import { ApiError } from '../../errors.ts'
 import { createCaller } from '../../plugins/hooks/caller.ts'
 import { createFunctionHooks } from '../../plugins/hooks/postgres.ts'
 import { createMetrics } from '../../plugins/telemetry/metrics.ts'
 import { withoutTracing } from '../../plugins/telemetry/tracing.ts'
-import { emptyDatabase } from '../support/database.ts'
+import { emptyDatabase, openPool } from '../support/database.ts'
 import { endingOfSuite } from '../support/ending.ts'
 
 const unwatched = { metrics: createMetrics(undefined), tracing: withoutTracing }
@@ -99,8 +97,7 @@ const delayMs = 50
 
 async function start(ending: { after(stop: () => Promise<void>): void }) {
   const database = await emptyDatabase(ending)
-  const pool = new pg.Pool({ connectionString: database.url })
-  pool.on('error', () => {})
+  const pool = openPool({ connectionString: database.url })
   await pool.query('create schema operator')
   const opened: { close(): Promise<void> }[] = []
   const hooks = (connectionString: string) => {

@@ -33,6 +33,17 @@ async function create(template: string, t: Ending | undefined): Promise<TestData
   return { url: url.href, drop }
 }
 
+/**
+ * Connections of a test to its database. `end` does not wait until Postgres has closed them: the database may be dropped
+ * before, and that one of them was lost by it is no error.
+ */
+export function openPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config)
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
 /** Any session on the template, a vacuum's too, makes Postgres refuse to copy it for a moment. */
 async function whenFree(statement: string, attempt = 0): Promise<void> {
   try {

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
-import pg from 'pg'
+import type pg from 'pg'
 
 import type { Session } from '../../schemas/session.ts'
 import { migrated } from '../db/sql.ts'
+import { openPool } from '../support/database.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { addUser, mailTo, openLink } from '../support/gotrue/people.ts'
@@ -149,7 +150,7 @@ suite('both servers at once', () => {
   test('once no GoTrue is wanted any more, tokens that are rows become counters', async (t) => {
     const database = await gotrueDatabase(t)
     await migrated(database.url)
-    const own = new pg.Pool({ connectionString: database.url, max: 2 })
+    const own = openPool({ connectionString: database.url, max: 2 })
     const id = await addUser(own, { email: newAddress(), email_confirmed_at: new Date() })
     const token = await openSession(own, id, 'row')
     await run(own, `update auth.postern_takeover set state = 'own'`)

@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
-import pg from 'pg'
-
 import { run } from '../../cli/takeover.ts'
 import { gotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import { migrated, query } from '../db/sql.ts'
 import { callCommand } from '../support/command-call.ts'
-import type { TestDatabase } from '../support/database.ts'
+import { openPool, type TestDatabase } from '../support/database.ts'
 import { lastFirst } from '../support/ending.ts'
 import { addTotp, prove } from '../support/factors.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
@@ -146,7 +144,7 @@ suite('takeover undo', () => {
     const { id, email, token, secret, hash } = await lived(t, database, {})
     await done(database, 'undo')
 
-    const pool = new pg.Pool({ connectionString: database.url, max: 4 })
+    const pool = openPool({ connectionString: database.url, max: 4 })
     t2.after(() => pool.end())
     assert.equal((await findByEmail(pool, email))[0]?.id, id)
     const next = await refresh(pool, token)

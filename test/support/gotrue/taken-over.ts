@@ -1,7 +1,8 @@
 /** A server of ours on a database that GoTrue filled. */
-import pg from 'pg'
+import type pg from 'pg'
 
 import { migrated } from '../../db/sql.ts'
+import { openPool } from '../database.ts'
 import type { Ending } from '../ending.ts'
 import { type Built, build } from '../server.ts'
 import { gotrueDatabase } from './database.ts'
@@ -13,7 +14,7 @@ export async function takenOver(t: Ending, env: Record<string, string> = {}): Pr
   const database = await gotrueDatabase()
   await migrated(database.url)
   const server = await build(t, { database, env })
-  const pool = new pg.Pool({ connectionString: database.url, max: 10 })
+  const pool = openPool({ connectionString: database.url, max: 10 })
   t.after(() => pool.end())
   return { ...server, pool }
 }
