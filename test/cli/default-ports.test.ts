@@ -28,7 +28,7 @@ suite('ports without a word from the operator', () => {
     failed.catch(() => {})
 
     const api = `http://127.0.0.1:${ports.api}`
-    await Promise.race([until(() => isReady(api), { seconds: 60 }), failed])
+    await Promise.race([until(() => isReady(api)), failed])
 
     assert.equal((await fetch(`${api}/.well-known/jwks.json`)).status, 200)
     const metrics = await (await fetch(`http://127.0.0.1:${ports.metrics}/`)).text()

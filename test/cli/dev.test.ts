@@ -32,7 +32,7 @@ const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 
 suite('npm run dev', { concurrency: 2 }, () => {
-  test('brings up everything, keeps it, is quick the second time, and stops when it is told', async (t) => {
+  test('brings up everything, keeps it, and stops when it is told', async (t) => {
     const folder = newProject(t)
     const first = await startDev(t, folder)
     const welcome = await first.started
@@ -58,8 +58,6 @@ suite('npm run dev', { concurrency: 2 }, () => {
     const second = await startDev(t, folder)
     const again = await second.started
 
-    // Under a second on an idle machine; this one runs other tests meanwhile.
-    assert.ok(secondsIn(again) < 15, again)
     assert.deepEqual(tokensIn(again), tokensIn(welcome))
     assert.deepEqual(await messages(second.url), [mail])
     const headers = bearer(tokensIn(again)[1] ?? '')
@@ -252,10 +250,6 @@ async function getJson<T>(url: string, headers: Record<string, string> = {}): Pr
 
 function messages(url: string): Promise<Message[]> {
   return getJson(`${url}/dev/messages`)
-}
-
-function secondsIn(welcome: string): number {
-  return Number(/\((\d+\.\d) s\)/.exec(welcome)?.[1])
 }
 
 function tokensIn(welcome: string): string[] {

@@ -12,6 +12,7 @@ import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
 import { ask, isReady, startServerProcess, until } from '../support/server-process.ts'
+import { patienceMs } from '../support/until.ts'
 
 suite('stopping', { concurrency: 2 }, () => {
   test('SIGTERM: a client that stays is told, what runs is finished, then the process ends well', async (t) => {
@@ -107,10 +108,9 @@ async function lockOf(connectionString: string) {
 
 /** Asks on the connection that is open until the answer is another one. */
 async function untilStopping(url: string, agent: Agent) {
-  for (let tries = 0; tries < 100; tries++) {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(20)) {
     const answer = await ask(`${url}/ready`, agent)
     if (answer.status !== 200) return answer
-    await pause(20)
   }
   throw new Error('the server did not begin to stop')
 }

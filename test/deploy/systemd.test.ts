@@ -71,7 +71,7 @@ suite('deploy/systemd/postern.service', () => {
     t.after(() => void child.kill('SIGKILL'))
     const failed = ended.then(([code]) => assert.fail(`it ended with ${code}`))
     failed.catch(() => {})
-    const ready = until(() => isReady(`http://127.0.0.1:${PORT}`), { seconds: 60 })
+    const ready = until(() => isReady(`http://127.0.0.1:${PORT}`))
     await Promise.race([ready, failed])
 
     renameSync(AUTH_LOG_FILE, `${AUTH_LOG_FILE}.1`)

@@ -10,6 +10,7 @@ import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/p
 import { getUser, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { patienceMs } from '../support/until.ts'
 
 suite('a lost database', () => {
   test('503 on what needs it, and recovery by itself', async (t) => {
@@ -95,9 +96,8 @@ async function start(t: TestContext) {
 }
 
 async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(50)) {
     if (await isSo()) return
-    await pause(50)
   }
   throw new Error('it did not come to pass')
 }

@@ -1,12 +1,14 @@
 /** Phones and anonymous people, by the published client SDK over HTTP and a text message provider. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { AuthApiError, AuthClient } from '@supabase/auth-js'
 
 import { codeIn } from '../support/mail-links.ts'
 import { newNumber } from '../support/people.ts'
 import { buildWithSms } from '../support/phone-journeys.ts'
+import { patienceMs } from '../support/until.ts'
 
 const password = 'correct horse battery'
 
@@ -120,10 +122,9 @@ function assertSame(before: Person, after: Person): void {
 
 /** A repeated code counts a moment after the provider has taken it. */
 async function retried<T extends { error: unknown }>(act: () => Promise<T>): Promise<T> {
-  for (let time = 0; time < 20; time++) {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(25)) {
     const result = await act()
     if (!result.error) return result
-    await new Promise((resolve) => setTimeout(resolve, 25))
   }
   return act()
 }

@@ -1,7 +1,6 @@
 /** BEFORE_USER_CREATED and AFTER_USER_CREATED: who may have an account, and who hears of one. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import { findUserByEmail, findUserByPhone } from '../../db/users.ts'
 import { asAdmin } from '../support/admin.ts'
@@ -214,10 +213,13 @@ suite('the hooks of accounts over HTTP', () => {
     receiver.answer({})
     const since = receiver.calls.length
     // After hours of failures, too.
-    await app.pool.query(
-      'update auth_jobs._private_jobs set run_at = now(), attempts = 19 where attempts > 0',
-    )
-    await sleep(50)
+    await until(async () => {
+      const { rows } = await app.pool.query(
+        `update auth_jobs._private_jobs set run_at = now(), attempts = 19
+          where attempts > 0 and last_error is not null and locked_at is null returning id`,
+      )
+      return rows
+    })
     await app.pool.query('notify "jobs:insert", \'{"count":1}\'')
     const again = await receiver.next(since, after(email))
     assert.equal(again.metadata.uuid, metadata.uuid)

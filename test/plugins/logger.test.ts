@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { createLogger, createPino } from '../../plugins/logger.ts'
 import { build } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 
 function logged(level: string, write: (log: ReturnType<typeof createPino>) => void): string[] {
   const lines: string[] = []
@@ -95,9 +96,8 @@ function newFolder(t: TestContext): string {
 }
 
 async function untilHolds(file: string, text: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(25)) {
     if (existsSync(file) && readFileSync(file, 'utf8').includes(text)) return
-    await pause(25)
   }
   assert.fail(`${file} never held ${text}`)
 }

@@ -13,6 +13,7 @@ import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { buildMailApp, sampleMail } from '../support/mail-app.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { patienceMs } from '../support/until.ts'
 
 const { to: person, variables } = sampleMail
 suite('mail queue', () => {
@@ -355,11 +356,11 @@ function settled(app: FastifyInstance, lostKey = '') {
 }
 
 async function waitUntil<T>(check: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + patienceMs
   while (performance.now() < deadline) {
     const result = await check()
     if (result !== undefined && result !== false) return result
     await pause(20)
   }
-  throw new Error('it did not happen in 10 s')
+  throw new Error('it did not happen')
 }

@@ -207,13 +207,13 @@ suite('traces', { concurrency: 2 }, () => {
   test('a collector that never answers keeps no process from ending', async (t) => {
     const { server } = await traced(t, {
       OTEL_EXPORTER_OTLP_ENDPOINT: await silence(t),
+      // Ten minutes, which nobody waits for.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '600000',
       OTEL_BSP_SCHEDULE_DELAY: '60000',
     })
     assert.equal((await ask(`${server.url}/health`)).status, 200)
-    const begun = performance.now()
     server.child.kill('SIGTERM')
     assert.equal(await server.ended, 0)
-    assert.ok(performance.now() - begun < 9_000)
   })
 })
 

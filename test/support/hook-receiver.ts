@@ -5,6 +5,8 @@ import { text } from 'node:stream/consumers'
 
 import { Webhook } from 'standardwebhooks'
 
+import { patienceMs } from './until.ts'
+
 export interface HookEvent {
   metadata: { uuid: string; time: string; name: string; ip_address: string }
   [key: string]: unknown
@@ -82,7 +84,7 @@ export async function startHookReceiver(ending: Ending, { secret = hookSecret } 
       since: number,
       fits: (event: HookEvent) => boolean = () => true,
     ): Promise<HookEvent> {
-      const deadline = AbortSignal.timeout(15_000)
+      const deadline = AbortSignal.timeout(patienceMs)
       for (;;) {
         const found = calls.slice(since).find(({ event }) => fits(event))
         if (found) return found.event

@@ -6,6 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 
+import { patienceMs } from './until.ts'
+
 /**
  * - accept: takes everything.
  * - temporary, permanent: answers 451 or 550 to every recipient, repeating the address as servers do.
@@ -79,13 +81,12 @@ export async function startMailServer(t?: Ending) {
     await new Promise<void>((resolve) => server.close(resolve))
   }
 
-  /** Waits until a mail fits (a predicate, or a recipient's address); fails after `timeoutMs`. */
+  /** Waits until a mail fits (a predicate, or a recipient's address). */
   async function waitFor(
     wanted: string | ((message: ReceivedMail) => boolean),
-    timeoutMs = 10_000,
   ): Promise<ReceivedMail> {
     const fits = typeof wanted === 'string' ? (m: ReceivedMail) => m.to === wanted : wanted
-    const deadline = performance.now() + timeoutMs
+    const deadline = performance.now() + patienceMs
     while (performance.now() < deadline) {
       const found = messages.find(fits)
       if (found) return found

@@ -10,6 +10,7 @@ import { SignJWT } from 'jose'
 import { encryptionKey } from './config.ts'
 import { cloneDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
+import { patienceMs } from './until.ts'
 import { wayToPrograms } from './way-to-programs.ts'
 
 interface Ending {
@@ -42,7 +43,7 @@ export async function startServerProcess(t: Ending, env: Record<string, string>,
   })
   // Later on, ending is what tests ask for.
   failed.catch(() => {})
-  await Promise.race([until(() => isReady(url), { seconds: 60 }), failed])
+  await Promise.race([until(() => isReady(url)), failed])
   return { child, url, ended }
 }
 
@@ -93,10 +94,10 @@ export async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** Looks every 50 ms, for a quarter of a minute unless told otherwise. */
+/** Looks every 50 ms, for a minute unless told otherwise. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
-  { seconds } = { seconds: 15 },
+  { seconds } = { seconds: patienceMs / 1000 },
 ): Promise<void> {
   const end = performance.now() + seconds * 1000
   while (performance.now() < end) {

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { patienceMs } from './until.ts'
+
 export interface ReceivedText {
   /** As the provider is told: `+15550100200`, or `whatsapp:+15550100200`. */
   to: string
@@ -46,7 +48,8 @@ export async function startSmsServer() {
     },
     /** The code of the last message to the number, waiting for one after `since`. */
     async code(phone: string, since = 0): Promise<string> {
-      for (let waited = 0; waited < 5000; waited += 10) {
+      const end = performance.now() + patienceMs
+      while (performance.now() < end) {
         const found = messages.slice(since).findLast(({ to }) => to.endsWith(`+${phone}`))
         if (found) return /\d{6,10}/.exec(found.body)?.[0] ?? assert.fail('no code in the message')
         await sleep(10)

@@ -120,6 +120,5 @@ export function webhookEnv(...receivers: { url: string }[]): Record<string, stri
   return {
     AUTH_WEBHOOK_ENDPOINTS: JSON.stringify(endpoints),
     AUTH_WEBHOOK_PRIVATE_ADDRESSES: 'true',
-    AUTH_INTERNAL_HTTP_TIMEOUT: '1s',
   }
 }

@@ -20,6 +20,7 @@ import pg from 'pg'
 
 import { PostgresStartError } from '../../../cli/dev/postgres/start-error.ts'
 import { startPostgres } from '../../../cli/dev/postgres.ts'
+import { patienceMs } from '../../support/until.ts'
 
 const log = { info() {} }
 const homes: string[] = []
@@ -30,18 +31,16 @@ suite('startPostgres', () => {
   const used = newFolder()
   after(() => homes.forEach(removeFolder))
 
-  test('keeps data, password and port, and starts again at once', async (t) => {
+  test('keeps data, password and port, and starts again', async (t) => {
     const dir = newFolder()
     const first = await startPostgres({ dir, log })
     await query(first.url, 'create table kept as select 1 as one')
     await first.stop()
     await first.stop()
-    const begin = performance.now()
 
     const second = await startPostgres({ dir, log, settings: { work_mem: '7MB' } })
     t.after(second.stop)
 
-    assert.ok(performance.now() - begin < 5000)
     assert.equal(second.url, first.url)
     assert.deepEqual(await query(second.url, 'table kept'), [{ one: 1 }])
     assert.deepEqual(await query(second.url, 'show work_mem'), [{ work_mem: '7MB' }])
@@ -162,10 +161,9 @@ async function startedElsewhere(t: TestContext, dir: string, ending: string) {
 }
 
 async function gone(url: string): Promise<void> {
-  for (let i = 0; i < 100; i++) {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await delay(50)) {
     const error = await query(url, 'select 1').catch((error: { code?: string }) => error)
     if ('code' in error && error.code === 'ECONNREFUSED') return
-    await delay(50)
   }
   assert.fail('Postgres still answers')
 }

@@ -10,6 +10,7 @@ import { type Answer, startTemplateServer } from '../../mail/template-server.ts'
 import { configOf } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { buildMailApp } from '../../support/mail-app.ts'
+import { patienceMs } from '../../support/until.ts'
 
 const now = Date.parse('2026-03-04T05:06:07Z')
 
@@ -63,7 +64,7 @@ suite('mail template settings', () => {
       AUTH_MAILER_TEMPLATE_MAX_AGE: '0.5s',
     })
 
-    const deadline = performance.now() + 5000
+    const deadline = performance.now() + patienceMs
     while (server.paths.length < 2 && performance.now() < deadline) await pause(20)
 
     assert.ok(server.paths.length >= 2)

@@ -58,13 +58,13 @@ suite('development inbox', () => {
 
   test('whoever listens hears of a message, though they waited longer than a request may take', async (t) => {
     const lines: string[] = []
-    const env = { ...noMailServer, AUTH_API_MAX_REQUEST_DURATION: '50ms' }
+    const env = { ...noMailServer, AUTH_API_MAX_REQUEST_DURATION: '1s' }
     const { app } = await build(t, { dev: true, env, lines })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const { body } = await fetch(`${url}/dev/events`)
     const heard = body?.pipeThrough(new TextDecoderStream()).getReader()
     assert.match((await heard?.read())?.value ?? '', /retry/)
-    await pause(200)
+    await pause(1_200)
 
     await app.devInbox?.addSms(sms)
 
@@ -102,9 +102,7 @@ suite('development inbox', () => {
     await app.devInbox?.addSms(sms)
 
     assert.equal((await reader.read()).value, 'event: change\ndata:\n\n')
-    const before = performance.now()
     await app.close()
-    assert.ok(performance.now() - before < 5_000)
     assert.equal((await reader.read()).done, true)
   })
 

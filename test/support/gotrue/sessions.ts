@@ -9,6 +9,7 @@ import {
   decodeRefreshToken,
   encodeRefreshToken,
 } from '../../../plugins/accounts/sessions/refresh-token.ts'
+import { patienceMs } from '../until.ts'
 import { type Client, type Row, read, run, transaction } from './reader.ts'
 
 type Exchanged = { token: string } | undefined | 'busy'
@@ -46,7 +47,7 @@ export async function openSession(
 /** The next token; undefined where it is refused. While somebody has the locks, it is tried again, as there. */
 export async function refresh(pool: pg.Pool, presented: string): Promise<string | undefined> {
   const exchange = presented.length === 12 ? exchangeRow : exchangeCounter
-  for (const end = performance.now() + 20_000; performance.now() < end; await pause(10)) {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(10)) {
     const result = await transaction(pool, (client) => exchange(client, presented))
     if (result !== 'busy') return result?.token
   }
