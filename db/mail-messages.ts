@@ -1,7 +1,7 @@
 import type { Expression, RawBuilder } from 'kysely'
 
 import type { Db } from './database.ts'
-import { preparedRow, type ValueOf } from './prepared-statement.ts'
+import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
 
 /** Mail between the request that asked for it and the mail server that took it. */
 export interface MailMessagesTable {
@@ -59,7 +59,7 @@ interface Insertion extends NewMailMessage {
 export function mailInsertion(
   jobOf: (
     id: Expression<string>,
-    options: { origin: Expression<string | null> },
+    options: { origin: Expression<string | null>; isFirst: true },
   ) => RawBuilder<unknown>,
 ) {
   return preparedRow((db, value: ValueOf<Insertion>) =>
@@ -86,7 +86,9 @@ export function mailInsertion(
           .returning('id'),
       )
       .selectFrom('message')
-      .select((eb) => jobOf(eb.ref('message.id'), { origin: value('origin') }).as('job')),
+      .select((eb) =>
+        jobOf(eb.ref('message.id'), { origin: value('origin'), isFirst: true }).as('job'),
+      ),
   )
 }
 
@@ -100,14 +102,17 @@ export async function hasMailMessage(db: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** A message that still waits to be sent. */
-export function findWaitingMail(db: Db, id: string): Promise<WaitingMailMessage | undefined> {
-  return db
+const findWaiting = preparedRow((db, value: ValueOf<{ id: string }>) =>
+  db
     .selectFrom('postern_mail_messages')
     .select(['id', 'kind', 'payload', 'attempts', 'created_at', 'expires_at'])
-    .where('id', '=', id)
-    .where('state', '=', 'queued')
-    .executeTakeFirst()
+    .where('id', '=', value('id'))
+    .where('state', '=', 'queued'),
+)
+
+/** A message that still waits to be sent. */
+export function findWaitingMail(db: Db, id: string): Promise<WaitingMailMessage | undefined> {
+  return findWaiting(db, { id })
 }
 
 /** Which state of a message something is about: what came later must not be overwritten. */
@@ -116,39 +121,45 @@ export interface Attempt {
   attempts: number
 }
 
+const claim = preparedRow((db, value: ValueOf<Attempt & { next: number; now: Date }>) =>
+  db
+    .updateTable('postern_mail_messages')
+    .set({ state: 'sending', attempts: value('next'), updated_at: value('now') })
+    .where('id', '=', value('id'))
+    .where('attempts', '=', value('attempts'))
+    .where('state', '=', 'queued')
+    .returning(['id', 'attempts']),
+)
+
 /** Only one caller gets a waiting message, and this is committed before a byte goes out. */
-export async function claimMailMessage(
+export function claimMailMessage(
   db: Db,
   { id, attempts }: Attempt,
   now: Date,
 ): Promise<Attempt | undefined> {
-  return db
-    .updateTable('postern_mail_messages')
-    .set({ state: 'sending', attempts: attempts + 1, updated_at: now })
-    .where('id', '=', id)
-    .where('attempts', '=', attempts)
-    .where('state', '=', 'queued')
-    .returning(['id', 'attempts'])
-    .executeTakeFirst()
+  return claim(db, { id, attempts, next: attempts + 1, now })
 }
+
+const markSent = preparedWrite((db, value: ValueOf<Attempt & { response: string; now: Date }>) =>
+  db
+    .updateTable('postern_mail_messages')
+    .set({
+      ...{ state: 'sent', payload: '', reason: null, outcome: 'sent' },
+      ...{ response: value('response'), updated_at: value('now'), sent_at: value('now') },
+    })
+    .where('id', '=', value('id'))
+    .where('attempts', '=', value('attempts'))
+    .where('state', 'in', ['sending', 'dead']),
+)
 
 /** Also corrects what was given up as uncertain in the meantime. */
 export async function markMailSent(
   db: Db,
-  attempt: Attempt,
+  { id, attempts }: Attempt,
   response: string,
   now: Date,
 ): Promise<void> {
-  await db
-    .updateTable('postern_mail_messages')
-    .set({
-      ...{ state: 'sent', payload: '', reason: null, outcome: 'sent', response },
-      ...{ updated_at: now, sent_at: now },
-    })
-    .where('id', '=', attempt.id)
-    .where('attempts', '=', attempt.attempts)
-    .where('state', 'in', ['sending', 'dead'])
-    .execute()
+  await markSent(db, { id, attempts, response, now })
 }
 
 /** Back into the queue, with the job of the next attempt. */
