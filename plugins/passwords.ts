@@ -116,6 +116,7 @@ export default definePlugin({
   async create(house) {
     const { config, db, encryption, log, telemetry } = house
     const open = opener(house)
+    const standBack = await lowerPoolPriority()
     const passwords = createPasswords({
       argon: {
         memoryCost: config.AUTH_PASSWORD_ARGON2_MEMORY,
@@ -131,7 +132,7 @@ export default definePlugin({
         },
         log,
       },
-      concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || (await coresToHashOn()),
+      concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || coresToHashOn(standBack),
       maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
       open,
       watch: hashWatch(house),
@@ -145,9 +146,9 @@ export default definePlugin({
 })
 
 /** All of them where hashes stand back for everybody else; or else one stays free for those. */
-async function coresToHashOn(): Promise<number> {
+function coresToHashOn(standBack: boolean): number {
   const cores = availableParallelism()
-  return (await lowerPoolPriority()) ? cores : Math.max(1, cores - 1)
+  return standBack ? cores : Math.max(1, cores - 1)
 }
 
 function hashWatch({ telemetry: { metrics, tracing } }: House<'telemetry'>): HashWatch {

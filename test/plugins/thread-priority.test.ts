@@ -4,6 +4,7 @@ import { getPriority } from 'node:os'
 import { suite, test } from 'node:test'
 
 import { lowerPoolPriority } from '../../plugins/passwords/thread-priority.ts'
+import { startServerProcess } from '../support/server-process.ts'
 
 suite('the priority of threads that hash', () => {
   test('on Linux the pool stands back, and the thread that answers requests does not', {
@@ -12,8 +13,15 @@ suite('the priority of threads that hash', () => {
     const own = getPriority()
     assert.equal(await lowerPoolPriority(), true)
 
-    assert.deepEqual(new Set(poolThreads().map((id) => getPriority(id))), new Set([10]))
+    assert.deepEqual(prioritiesOf(process.pid), new Set([10]))
     assert.equal(getPriority(process.pid), own)
+  })
+
+  test('so it does in a server that is told how many may hash at once', {
+    skip: process.platform !== 'linux' && 'threads have no priority of their own here',
+  }, async (t) => {
+    const { child } = await startServerProcess(t, { AUTH_PASSWORD_HASH_CONCURRENCY: '1' })
+    assert.deepEqual(prioritiesOf(child.pid), new Set([10]))
   })
 
   test('elsewhere nothing is changed', async (t) => {
@@ -22,9 +30,14 @@ suite('the priority of threads that hash', () => {
   })
 })
 
-function poolThreads(): number[] {
-  const tasks = '/proc/self/task'
+/** Of the threads of the pool of a process. */
+function prioritiesOf(pid = 0): Set<number> {
+  const tasks = `/proc/${pid}/task`
   const isPool = (id: string) =>
     readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === 'libuv-worker'
-  return readdirSync(tasks).filter(isPool).map(Number)
+  return new Set(
+    readdirSync(tasks)
+      .filter(isPool)
+      .map((id) => getPriority(Number(id))),
+  )
 }

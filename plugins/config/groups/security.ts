@@ -46,7 +46,7 @@ export const passwords = group('Passwords', {
     maximum: 64,
   }),
   AUTH_PASSWORD_HASH_CONCURRENCY: whole(
-    'Hashes worked on at once. 0 is the number of CPU cores on Linux, where they have a low priority; elsewhere it is one fewer.',
+    'Hashes worked on at once, on Linux at a low priority. 0 is the number of CPU cores there; elsewhere it is one fewer.',
     {
       default: 0,
       maximum: 1024,
