@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
-import { externalServer, proven } from '../support/external.ts'
+import { proven } from '../support/external.ts'
 import { nextId, unlink } from '../support/linking.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
@@ -19,7 +19,8 @@ import {
 } from '../support/people.ts'
 import { codeAfter, type PhoneServer, sharedSmsServer } from '../support/phone-journeys.ts'
 import { call, changeUser, verify } from '../support/requests.ts'
-import { build } from '../support/server.ts'
+import type { build } from '../support/server.ts'
+import { sharedExternalServers, sharedServers } from '../support/shared-servers.ts'
 
 const sub = crypto.randomUUID()
 
@@ -141,9 +142,11 @@ const squats: Record<string, Squat> = {
 }
 
 suite('an address in an identity', () => {
+  const servers = sharedServers()
+  const external = sharedExternalServers()
   for (const [name, squat] of Object.entries(squats)) {
-    test(`${name}: is nobody's`, async (t) => {
-      const server = await build(t, { env })
+    test(`${name}: is nobody's`, async () => {
+      const server = await servers(env)
       const { app } = server
       const squatter = await adminCall(app, 'POST', '/admin/users', { phone: newNumber() })
       const victim = newAddress('victim')
@@ -166,10 +169,10 @@ suite('an address in an identity', () => {
       assert.equal(squatted.json().error_code, known.json().error_code)
     })
 
-    test(`${name}: whoever proves it elsewhere does not become the squatter`, async (t) => {
-      const server = await externalServer(t)
+    test(`${name}: whoever proves it elsewhere does not become the squatter`, async () => {
+      const server = await external()
       const squatter = await anonymousPerson(server.app)
-      const victim = 'victim@ex.test'
+      const victim = newAddress('victim')
       await squatOn(server, squatter.user.id, victim, squat)
       const id = nextId()
       const seen = await server.signInWith('gitlab', proven(victim, id))
@@ -179,8 +182,8 @@ suite('an address in an identity', () => {
     })
   }
 
-  test('of a provider that has verified it is taken, whichever way the claim is written', async (t) => {
-    const server = await build(t, { env })
+  test('of a provider that has verified it is taken, whichever way the claim is written', async () => {
+    const server = await servers(env)
     for (const email_verified of [true, 'true']) {
       const owner = await adminCall(server.app, 'POST', '/admin/users', { phone: newNumber() })
       const email = newAddress()
@@ -192,15 +195,16 @@ suite('an address in an identity', () => {
     }
   })
 
-  test('does not become the address of an account by taking another identity away', async (t) => {
-    const server = await externalServer(t)
-    const session = await confirmedPerson(server, 'mallory@ex.test')
+  test('does not become the address of an account by taking another identity away', async () => {
+    const server = await external()
+    const session = await confirmedPerson(server)
     const { id } = session.user
-    await squatOn(server, id, 'victim@ex.test', { provider: 'phone', email_verified: true })
+    const victim = newAddress('victim')
+    await squatOn(server, id, victim, { provider: 'phone', email_verified: true })
     const own = session.user.identities?.[0]?.identity_id ?? ''
     await unlink(server, session, own)
     const { email } = await adminCall(server.app, 'GET', `/admin/users/${id}`)
-    assert.notEqual(email, 'victim@ex.test')
+    assert.notEqual(email, victim)
   })
 })
 

@@ -1,24 +1,19 @@
 /** Sign-ins that were begun before somebody's sessions ended, and come back afterwards. */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
 import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
-import {
-  describe,
-  type ExternalServer,
-  externalServer,
-  proven,
-  unproven,
-} from '../support/external.ts'
+import { describe, type ExternalServer, proven, unproven } from '../support/external.ts'
 import { holdPerson } from '../support/held-person.ts'
 import { idTokenServer } from '../support/id-token-server.ts'
 import { nextId, userOf } from '../support/linking.ts'
 import { landing, mailAfter, open, pkcePair } from '../support/mail-journeys.ts'
 import { autoconfirm, confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
 import { bearer, call, changeUser, outcomeOf } from '../support/requests.ts'
+import { sharedExternalServers } from '../support/shared-servers.ts'
 
 /** The owner's session, and the one that somebody else has of theirs. */
 interface Both {
@@ -65,9 +60,10 @@ const deviceSignedOut: Event = ({ app }, { own, stolen }) =>
   app.inject({ method: 'DELETE', url: `/sessions/${sessionOf(stolen)}`, headers: bearer(own) })
 
 suite('what a stolen session began', () => {
+  const servers = sharedExternalServers()
   for (const [name, happen] of Object.entries({ ...events, 'its own end': deviceSignedOut })) {
-    test(`a way to sign in is not added after ${name}`, async (t) => {
-      const { server, sessions } = await withTwoSessions(t)
+    test(`a way to sign in is not added after ${name}`, async () => {
+      const { server, sessions } = await withTwoSessions(servers)
       const id = nextId()
       const back = await startLinking(server, sessions.stolen, id)
       await ended(happen(server, sessions))
@@ -77,8 +73,8 @@ suite('what a stolen session began', () => {
       assert.equal(await server.personWith({ provider: 'github', id }), undefined)
     })
 
-    test(`the code for it opens no session after ${name}`, async (t) => {
-      const { server, sessions } = await withTwoSessions(t)
+    test(`the code for it opens no session after ${name}`, async () => {
+      const { server, sessions } = await withTwoSessions(servers)
       const { verifier, fields } = pkcePair()
       const { query } = await server.comeBack(
         await startLinking(server, sessions.stolen, nextId(), fields),
@@ -89,8 +85,8 @@ suite('what a stolen session began', () => {
     })
   }
 
-  test('a way to sign in is not added when the session ends while the provider is asked', async (t) => {
-    const { server, sessions } = await withTwoSessions(t)
+  test('a way to sign in is not added when the session ends while the provider is asked', async () => {
+    const { server, sessions } = await withTwoSessions(servers)
     const { app } = server
     const id = nextId()
     const back = await startLinking(server, sessions.stolen, id)
@@ -119,9 +115,10 @@ suite('what a stolen session began', () => {
 })
 
 suite('a code that was issued', () => {
+  const servers = sharedExternalServers()
   for (const [name, happen] of Object.entries(events)) {
-    test(`by a provider opens no session after ${name}`, async (t) => {
-      const { server, sessions } = await withTwoSessions(t)
+    test(`by a provider opens no session after ${name}`, async () => {
+      const { server, sessions } = await withTwoSessions(servers)
       const { verifier, fields } = pkcePair()
       const who = proven(sessions.own.user.email, nextId())
       const { query } = await server.signInWith('github', who, { query: fields })
@@ -130,8 +127,8 @@ suite('a code that was issued', () => {
       assert.equal(await exchange(server, query.code, verifier), 'flow_state_not_found')
     })
 
-    test(`by a mailed link opens no session after ${name}`, async (t) => {
-      const { server, sessions } = await withTwoSessions(t)
+    test(`by a mailed link opens no session after ${name}`, async () => {
+      const { server, sessions } = await withTwoSessions(servers)
       const { email } = sessions.own.user
       const { verifier, fields } = pkcePair()
       const ask = () => call(server.app, '/recover', { email, ...fields })
@@ -144,9 +141,9 @@ suite('a code that was issued', () => {
     })
   }
 
-  test('to whoever squatted an address opens nothing once its owner has proven it', async (t) => {
+  test('to whoever squatted an address opens nothing once its owner has proven it', async () => {
     const env = { AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' }
-    const server = await externalServer(t, { env })
+    const server = await servers(env)
     const email = newAddress()
     const [squatter, owner] = [pkcePair(), pkcePair()]
     const who = unproven(email, nextId())
@@ -161,8 +158,8 @@ suite('a code that was issued', () => {
     assert.equal(await exchange(server, opened.query.code ?? '', owner.verifier), undefined)
   })
 
-  test('opens one while nothing has happened', async (t) => {
-    const { server, sessions } = await withTwoSessions(t)
+  test('opens one while nothing has happened', async () => {
+    const { server, sessions } = await withTwoSessions(servers)
     const { verifier, fields } = pkcePair()
     const back = await startLinking(server, sessions.own, nextId(), fields)
     const { query } = await server.comeBack(back)
@@ -171,8 +168,8 @@ suite('a code that was issued', () => {
   })
 })
 
-async function withTwoSessions(t: TestContext) {
-  const server = await externalServer(t)
+async function withTwoSessions(servers: ReturnType<typeof sharedExternalServers>) {
+  const server = await servers()
   const own = await confirmedPerson(server)
   const stolen = await signedIn(server.app, own.user.email)
   return { server, sessions: { own, stolen } }

@@ -4,9 +4,16 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
-import { type ExternalServer, externalServer, proven, unproven } from '../support/external.ts'
+import { type ExternalServer, proven, unproven } from '../support/external.ts'
 import { link, nextId, unlink, userOf } from '../support/linking.ts'
-import { anonymousPerson, autoconfirm as env, newNumber, signUp } from '../support/people.ts'
+import {
+  anonymousPerson,
+  autoconfirm as env,
+  newAddress,
+  newNumber,
+  signUp,
+} from '../support/people.ts'
+import { sharedExternalServers } from '../support/shared-servers.ts'
 
 type Given = (server: ExternalServer, email: string) => Promise<string>
 
@@ -30,10 +37,11 @@ const owners: Record<string, Given> = {
 }
 
 suite('an address that a provider has not verified, under autoconfirm', () => {
+  const servers = sharedExternalServers()
   for (const [how, give] of Object.entries(owners)) {
-    test(`somebody has it ${how}: no way in, and nothing is linked`, async (t) => {
-      const server = await externalServer(t, { env })
-      const email = 'ann@ex.test'
+    test(`somebody has it ${how}: no way in, and nothing is linked`, async () => {
+      const server = await servers(env)
+      const email = newAddress()
       const owner = await give(server, email)
       const before = await server.app.db.selectFrom('identities').selectAll().execute()
       const people = await server.countUsers()
@@ -51,9 +59,9 @@ suite('an address that a provider has not verified, under autoconfirm', () => {
       )
     })
 
-    test(`somebody has it ${how}: it does not become an anonymous person's`, async (t) => {
-      const server = await externalServer(t, { env })
-      const email = 'ann@ex.test'
+    test(`somebody has it ${how}: it does not become an anonymous person's`, async () => {
+      const server = await servers(env)
+      const email = newAddress()
       await give(server, email)
       const guest = await anonymousPerson(server.app)
       const seen = await link(server, guest, 'github', unproven(email, nextId()))
@@ -62,46 +70,49 @@ suite('an address that a provider has not verified, under autoconfirm', () => {
     })
   }
 
-  test('a secondary one opens nothing either', async (t) => {
-    const server = await externalServer(t, { env })
-    await newcomer(server, 'ann@ex.test')
+  test('a secondary one opens nothing either', async () => {
+    const server = await servers(env)
+    const [ann, mallory] = [newAddress('ann'), newAddress('mallory')]
+    await newcomer(server, ann)
     const id = nextId()
     const emails = [
-      { email: 'mallory@ex.test', verified: true },
-      { email: 'ann@ex.test', verified: false },
+      { email: mallory, verified: true },
+      { email: ann, verified: false },
     ]
     const seen = await server.signInWith('github', { id, emails })
     assert.ok(seen.fragment.access_token)
     const person = await server.personWith({ provider: 'github', id })
-    assert.equal(person?.email, 'mallory@ex.test')
+    assert.equal(person?.email, mallory)
   })
 
-  test('nobody has it: an account, which the same identity opens again', async (t) => {
-    const server = await externalServer(t, { env })
-    const who = unproven('new@ex.test', nextId())
+  test('nobody has it: an account, which the same identity opens again', async () => {
+    const server = await servers(env)
+    const people = await server.countUsers()
+    const who = unproven(newAddress(), nextId())
     for (const _ of [1, 2]) {
       const seen = await server.signInWith('github', who)
       assert.ok(seen.fragment.access_token, JSON.stringify(seen.query))
     }
     const person = await server.personWith({ provider: 'github', id: who.id })
     assert.ok(person?.email_confirmed_at)
-    assert.equal(await server.countUsers(), 1)
+    assert.equal((await server.countUsers()) - people, 1)
   })
 
-  test('taking an identity away does not make it the address of the account when somebody has it', async (t) => {
-    const server = await externalServer(t, { env })
-    const ann = await newcomer(server, 'ann@ex.test')
-    await link(server, ann, 'gitlab', proven('second-ann@ex.test', nextId()))
-    const mallory = await newcomer(server, 'mallory@ex.test')
-    await link(server, mallory, 'github', unproven('second-ann@ex.test', nextId()))
+  test('taking an identity away does not make it the address of the account when somebody has it', async () => {
+    const server = await servers(env)
+    const ann = await newcomer(server, newAddress('ann'))
+    const second = newAddress('second')
+    await link(server, ann, 'gitlab', proven(second, nextId()))
+    const mallory = await newcomer(server, newAddress('mallory'))
+    await link(server, mallory, 'github', unproven(second, nextId()))
     const own = (await userOf(server, mallory)).identities?.find((it) => it.provider === 'email')
     const response = await unlink(server, mallory, own?.identity_id ?? '')
     assert.equal(response.json().error_code, 'email_conflict_identity_not_deletable')
   })
 
-  test('a proven number keeps no unproven address from its owner', async (t) => {
+  test('a proven number keeps no unproven address from its owner', async () => {
     const phones = { AUTH_EXTERNAL_PHONE_ENABLED: 'true', AUTH_SMS_AUTOCONFIRM: 'true' }
-    const server = await externalServer(t, { env: phones })
+    const server = await servers(phones)
     const { app } = server
     const session = (await signUp(app, { phone: newNumber() })).json<Session>()
     const seen = await link(server, session, 'github', unproven('victim@ex.test', nextId()))

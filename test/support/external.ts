@@ -1,7 +1,7 @@
 /** A server in front of GitHub and GitLab on loopback, and people who come back from there. */
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
 
+import type { Ending } from './ending.ts'
 import { cases } from './providers/documented.ts'
 import { client, type FakeProvider, startFakeProvider } from './providers/fake-provider.ts'
 import { type BuildOptions, build } from './server.ts'
@@ -41,7 +41,7 @@ export function providerEnv(name: string, url: string): Record<string, string> {
   }
 }
 
-export async function externalServer(t: TestContext, options: BuildOptions = {}) {
+export async function externalServer(t: Ending, options: BuildOptions = {}) {
   const fakes = { github: await fakeOf(t, 'github'), gitlab: await fakeOf(t, 'gitlab') }
   const env = {
     ...providerEnv('github', fakes.github.origin),
@@ -115,7 +115,7 @@ export async function externalServer(t: TestContext, options: BuildOptions = {})
   return { ...built, ...helpers, auditActions, fakes }
 }
 
-async function fakeOf(t: TestContext, name: ProviderName) {
+async function fakeOf(t: Ending, name: ProviderName) {
   const documented = cases[name]?.documented
   assert.ok(documented)
   return startFakeProvider(t, documented)

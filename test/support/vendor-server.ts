@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 import type { Ending } from './ending.ts'
+import { freePort } from './free-port.ts'
 
 export interface SeenRequest {
   method: string
@@ -70,9 +71,5 @@ function give(response: ServerResponse, answer: Answer): void {
 
 /** The address of a server that is not there. */
 export async function deadUrl(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${port}`
+  return `http://127.0.0.1:${await freePort()}`
 }

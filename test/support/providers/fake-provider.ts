@@ -7,8 +7,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
 
+import type { Ending } from '../ending.ts'
 import { signIdToken, signing } from './keys.ts'
 
 /** What a provider's documentation says of the code flow. Paths are below the one origin. */
@@ -48,7 +48,7 @@ export const client = {
 export type FakeProvider = Awaited<ReturnType<typeof startFakeProvider>>
 
 /** `named`: the issuer to claim instead of the own address. */
-export async function startFakeProvider(t: TestContext, documented: Documented, named?: string) {
+export async function startFakeProvider(t: Ending, documented: Documented, named?: string) {
   const complaints: string[] = []
   const requests: string[] = []
   /** Other answers by path: an error, a page, or nothing at all. */
@@ -65,7 +65,7 @@ export async function startFakeProvider(t: TestContext, documented: Documented, 
   })
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => {
+  t.after(async () => {
     server.closeAllConnections()
     server.close()
   })
