@@ -63,6 +63,10 @@ async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
   const own = `
     http_port ${await freePort()}
     https_port ${port}
+    # HTTP/3 would want the UDP socket that reserves the port.
+    servers {
+      protocols h1 h2
+    }
     admin off
     skip_install_trust
     storage file_system ${folder}`

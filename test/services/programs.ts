@@ -40,8 +40,10 @@ export async function startProgram(t: Ending, command: string, args: string[], p
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
-    child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
-    await until(() => accepts(port))
+    const started = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+    child = started
+    await until(() => started.exitCode !== null || accepts(port))
+    if (started.exitCode !== null) throw new Error(`${command} ended with ${started.exitCode}`)
   }
 
   async function stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
