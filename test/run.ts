@@ -14,8 +14,8 @@ import { addTitles, hashOfSources } from '../scripts/test-titles.ts'
 import { makeShards } from './support/shards.ts'
 import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
 
-/** At a time. They mostly wait: for Postgres, for processes they started, for time to pass. */
-const processes = 2 * availableParallelism()
+/** At a time. They often wait: for Postgres, for processes they started, for time to pass. */
+const processes = Math.ceil(2.5 * availableParallelism())
 const template = `postern_template_${process.pid}`
 
 let running: ChildProcess | undefined

@@ -35,14 +35,14 @@ export function makeShards(testFiles: string[], processes: number): Shards {
     .filter((file) => !long.includes(file))
     .toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)))
   while (left.length > 0) {
-    add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (1.3 * processes)))))
+    add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (2 * processes)))))
   }
   return { files, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** These take longest, by themselves. */
 function startsProcesses(file: string): boolean {
-  return /support\/(server|dev|cli)-process|startPostgres/.test(readFileSync(file, 'utf8'))
+  return /\b(startServerProcess|startCli|startDev|startPostgres)\b/.test(readFileSync(file, 'utf8'))
 }
 
 /** By chance, and always the same: neighbours are often alike in cost. */
