@@ -7,6 +7,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { withPresets } from '../../cli/dev/presets.ts'
 import { freePort } from '../support/free-port.ts'
 import { build } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 import { openBrowser } from './chromium.ts'
 
 export interface DevSite {
@@ -32,8 +33,7 @@ export async function openDevSite(
   const browser = await openBrowser(t, {})
   const another = async (options: BrowserContextOptions) => {
     const page = await (await browser.newContext(options)).newPage()
-    // A machine that is busy with other tests takes its time.
-    page.setDefaultTimeout(60_000)
+    page.setDefaultTimeout(patienceMs)
     return page
   }
   const inbox = app.devInbox

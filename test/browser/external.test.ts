@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.ts'
 import { client } from '../support/providers/fake-provider.ts'
 import { type Disguise, startOpenidProvider } from '../support/providers/openid-provider.ts'
 import { build } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSite } from './site.ts'
 
@@ -109,7 +110,7 @@ async function open(t: TestContext, env: Record<string, string>, port = 0) {
   site.state.auth = port === 0 ? 'http://app.test' : address.origin
   const browser = await openBrowser(t, { 'app.test': address.host })
   const page = await browser.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(patienceMs)
   return { page, auth: site.state.auth, site: site.url }
 }
 

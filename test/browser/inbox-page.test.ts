@@ -5,6 +5,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { chromium } from 'playwright-core'
 
 import { build } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
 const skip = executablePath === undefined ? 'there is no Chromium here' : false
@@ -106,7 +107,7 @@ async function open(t: TestContext, width = 1000) {
   })
   t.after(() => browser.close())
   const page = await browser.newPage({ viewport: { width, height: 700 } })
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(patienceMs)
   await page.goto(`${address}/dev/inbox`)
   assert.ok(app.devInbox)
   return { page, inbox: app.devInbox }

@@ -7,6 +7,7 @@ import type { CDPSession, Page } from 'playwright-core'
 import { passkeysOn } from '../support/passkeys.ts'
 import { newAddress, password } from '../support/people.ts'
 import { build } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSdkSite } from './sdk-site.ts'
 
@@ -124,7 +125,7 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
   site.state.auth = await app.listen({ host: '127.0.0.1', port: 0 })
   const browser = await openBrowser(t, {})
   const page = await browser.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(patienceMs)
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   await page.goto(site.url)

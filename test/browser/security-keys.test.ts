@@ -7,6 +7,7 @@ import type { CDPSession } from 'playwright-core'
 import { everyFactor } from '../support/factors.ts'
 import { newAddress, password } from '../support/people.ts'
 import { build } from '../support/server.ts'
+import { patienceMs } from '../support/until.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSdkSite } from './sdk-site.ts'
 
@@ -86,7 +87,7 @@ async function open(t: TestContext) {
   site.state.auth = await app.listen({ host: '127.0.0.1', port: 0 })
   const browser = await openBrowser(t, {})
   const page = await browser.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(patienceMs)
   await page.goto(site.url)
   await page.waitForFunction(`document.title === 'ready'`)
   const cdp = await page.context().newCDPSession(page)
