@@ -12,7 +12,7 @@ import {
   partsOf,
   withSession,
 } from './session-parts.ts'
-import { type NewRow, type NewUser, newRow, userInsert } from './user-insert.ts'
+import { type NewRow, type NewUser, newRow, userInsert } from './user-rows.ts'
 import type { UserRecord } from './users.ts'
 
 /**
