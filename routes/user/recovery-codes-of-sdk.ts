@@ -28,7 +28,7 @@ const Removed = Type.Object({ id: Type.String() }, { title: 'RecoveryCodesRemove
 const type = 'recovery_code' as const
 
 const recoveryCodesOfSdk: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, recoveryCodes: codes } = fastify
+  const { bearerAuth, db, factors } = fastify
   const path = '/factors/recovery-codes'
 
   /** A new set. Whether there is one already has to be as the person thinks: else codes on paper become void unseen. */
@@ -41,7 +41,7 @@ const recoveryCodesOfSdk: FastifyPluginAsyncTypebox = async (fastify) => {
       const found = (await countRecoveryCodes(trx, id)) > 0 ? 'some' : 'none'
       if (found !== expected)
         throw found === 'some' ? recoveryCodesExist() : recoveryCodesNotFound()
-      return codes.make(trx, held, at)
+      return factors.makeRecoveryCodes(trx, held, at)
     })
     // Apps divide them into groups of their own.
     const bare = made.map((code) => code.replace('-', ''))
@@ -112,7 +112,7 @@ const recoveryCodesOfSdk: FastifyPluginAsyncTypebox = async (fastify) => {
       const { id } = member.user
       const isDone = await db.transaction().execute(async (trx) => {
         const held = await bearerAuth.holdMember(trx, member, at.now)
-        return codes.discard(trx, held, at)
+        return factors.discardRecoveryCodes(trx, held, at)
       })
       if (!isDone) throw recoveryCodesNotFound()
       return { id }

@@ -12,7 +12,7 @@ const Codes = Type.Object({ codes: Type.Array(Type.String()) }, { title: 'Recove
 const Body = Type.Object({ code: Type.Optional(Type.String()) })
 
 const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, rateLimits, recoveryCodes: codes } = fastify
+  const { bearerAuth, db, factors, rateLimits } = fastify
   const path = '/factors/recovery_codes'
 
   fastify.get(
@@ -48,7 +48,7 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
       const at = { ip: request.clientIp, now: new Date() }
       const made = await db.transaction().execute(async (trx) => {
         const held = await bearerAuth.holdMember(trx, member, at.now)
-        return codes.make(trx, held, at)
+        return factors.makeRecoveryCodes(trx, held, at)
       })
       return { codes: made }
     },
@@ -74,14 +74,14 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
         const member = bearerAuth.memberOf(request)
         const { code } = request.body
         if (!code) throw validationFailed('Code needs to be non-empty')
-        const attempt = await codes.gate(db, member.user.id, now)
+        const attempt = await factors.gateRecoveryCode(db, member.user.id, now)
         const at = { ip: request.clientIp, now }
         const use = async () => {
-          const approved = await codes.approve(db, member, code, at)
+          const approved = await factors.approveRecoveryCode(db, member, code, at)
           if (!approved) return undefined
           return db.transaction().execute(async (trx) => {
             const held = await bearerAuth.holdMember(trx, member, now)
-            return codes.spend(trx, held, approved, at)
+            return factors.spendRecoveryCode(trx, held, approved, at)
           })
         }
         const raised = await attempt.check(db, use, (outcome) => outcome !== undefined)

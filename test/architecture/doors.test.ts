@@ -105,8 +105,8 @@ const doors: Record<string, Door> = {
       ],
     },
   },
-  'a recovery code is spent by recoveryCodes.spend': {
-    only: ['plugins/accounts/recovery-codes/spend.ts'],
+  'a recovery code is spent by factors.spendRecoveryCode': {
+    only: ['plugins/accounts/factors/recovery-codes/spend.ts'],
     functions: { 'recovery-codes.ts': ['takeRecoveryCode'] },
   },
   'what is sent is counted by sendLimits': {

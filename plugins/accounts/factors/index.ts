@@ -1,12 +1,17 @@
-/** Second factors: adding one, proving it in a session, removing it. Nothing else counts a factor as verified. */
+/**
+ * Second factors: adding one, proving it in a session, removing it; and the recovery codes of whoever lost theirs. Nothing
+ * else counts a factor as verified.
+ */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
 import { accept, approve, reportClone } from './accept.ts'
 import { challenge } from './challenge.ts'
 import { enrol } from './enrol.ts'
 import { requireEnroll } from './factor-types.ts'
-import { gate } from './guesses.ts'
+import { gate, gateRecoveryCode } from './guesses.ts'
 import { consult } from './hook.ts'
 import { findAsked, judge } from './judge.ts'
+import { discardRecoveryCodes, makeRecoveryCodes } from './recovery-codes/manage.ts'
+import { approveRecoveryCode, spendRecoveryCode } from './recovery-codes/spend.ts'
 import { unenrol } from './unenrol.ts'
 
 declare module 'fastify' {
@@ -25,6 +30,8 @@ const needs = [
 const createFactors = (house: House<Needs>) => ({
   ...bindSteps(house, { requireEnroll, enrol, challenge, unenrol }),
   ...bindSteps(house, { findAsked, gate, judge, consult, approve, accept, reportClone }),
+  ...bindSteps(house, { makeRecoveryCodes, discardRecoveryCodes }),
+  ...bindSteps(house, { gateRecoveryCode, approveRecoveryCode, spendRecoveryCode }),
 })
 
 export default definePlugin({ name: 'factors', needs, create: createFactors })

@@ -1,13 +1,14 @@
-import type { Db, Trx } from '../../../db/database.ts'
+/** A recovery code is typed in the place of a lost second factor, each of them once. */
+import type { Db, Trx } from '../../../../db/database.ts'
 import {
   countRecoveryCodes,
   hasRecoveryCode,
   takeRecoveryCode,
-} from '../../../db/recovery-codes.ts'
-import type { Session } from '../../../schemas/session.ts'
-import type { Member } from '../../bearer-auth.ts'
-import type { House } from '../../define-plugin.ts'
-import type { ApprovedUpgrade } from '../sessions/upgrade.ts'
+} from '../../../../db/recovery-codes.ts'
+import type { Session } from '../../../../schemas/session.ts'
+import type { Member } from '../../../bearer-auth.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { ApprovedUpgrade } from '../../sessions/upgrade.ts'
 import { hashesOf, readCode } from './codes.ts'
 
 /** A code that is one of those left, and what the access token that it leads to will say. */
@@ -20,7 +21,7 @@ export interface ApprovedCode {
  * Asks the operator's hook for the claims, before the code is spent. Undefined for a code that is none of those left.
  * Throws HookError.
  */
-export async function approve(
+export async function approveRecoveryCode(
   house: House<'encryption' | 'sessions'>,
   db: Db,
   { user, session }: Member,
@@ -38,7 +39,7 @@ export async function approve(
  * Spends the code and raises the session to aal2; undefined when the code was spent meanwhile. The caller holds the
  * member. Throws session_not_found, session_expired or token_too_large.
  */
-export async function spend(
+export async function spendRecoveryCode(
   house: House<'audit' | 'emails' | 'encryption' | 'sessions'>,
   trx: Trx,
   { user, session }: Member,

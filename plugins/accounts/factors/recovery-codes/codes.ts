@@ -1,7 +1,7 @@
 /** How a recovery code is made, read and stored: 50 random bits, of which the database keeps a keyed hash. */
 import { createHmac, randomInt } from 'node:crypto'
 
-import type { House } from '../../define-plugin.ts'
+import type { House } from '../../../define-plugin.ts'
 
 /** Crockford's base 32: no letter that is mistaken for a digit, and no U. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz'
