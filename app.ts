@@ -11,7 +11,6 @@ import identities from './plugins/accounts/identities/index.ts'
 import otp from './plugins/accounts/otp/index.ts'
 import otpRequests from './plugins/accounts/otp-requests/index.ts'
 import passkeys from './plugins/accounts/passkeys/index.ts'
-import sendLimits from './plugins/accounts/send-limits/index.ts'
 import sessions from './plugins/accounts/sessions/index.ts'
 import users from './plugins/accounts/users/index.ts'
 import webhooks from './plugins/accounts/webhooks/index.ts'
@@ -81,7 +80,7 @@ const platform = [
 ]
 
 const nouns = [
-  ...[audit, sendLimits, otp, flows, emails],
+  ...[audit, otp, flows, emails],
   ...[sessions, users, factors, passkeys],
   ...[credentials, otpRequests, identities, webhooks],
 ]

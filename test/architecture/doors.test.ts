@@ -109,8 +109,8 @@ const doors: Record<string, Door> = {
     only: ['plugins/accounts/factors/recovery-codes/spend.ts'],
     functions: { 'recovery-codes.ts': ['takeRecoveryCode'] },
   },
-  'what is sent is counted by sendLimits': {
-    only: ['plugins/accounts/send-limits/limits.ts'],
+  'what is sent is counted by otp': {
+    only: ['plugins/accounts/otp/send-limits.ts'],
     functions: { 'send-limits.ts': ['takeSendInterval', 'findQuotaWait', 'takeSendQuota'] },
   },
   'an OAuth state is spent by flows.claimOauth': {

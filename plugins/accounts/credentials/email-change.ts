@@ -33,20 +33,20 @@ export interface EmailWish {
  * over_request_rate_limit, over_email_send_rate_limit, email_provider_not_configured or email_address_not_authorized.
  */
 export async function claimEmailChange(
-  house: House<'config' | 'emails' | 'mailer' | 'otp' | 'sendLimits'>,
+  house: House<'config' | 'emails' | 'mailer' | 'otp'>,
   db: Db,
   user: UserRecord,
   email: string,
   now: Date,
 ): Promise<EmailWish> {
-  const { emails, sendLimits } = house
+  const { emails, otp } = house
   const appliesAtOnce = isAtOnce(house, user)
   if (!appliesAtOnce) {
     emails.checkRecipient(email)
     await db.transaction().execute(async (trx) => {
-      await sendLimits.claimInterval(trx, 'email', 'email_change', user.email || user.id, now)
-      await sendLimits.claimInterval(trx, 'email', 'email_change_target', email, now)
-      await sendLimits.checkQuota(trx, 'email', now)
+      await otp.claimInterval(trx, 'email', 'email_change', user.email || user.id, now)
+      await otp.claimInterval(trx, 'email', 'email_change_target', email, now)
+      await otp.checkQuota(trx, 'email', now)
     })
   }
   const taken = await isTaken(db, email, user.aud ?? '', user.id)

@@ -39,7 +39,6 @@ const needs = [
   'mailer',
   'otp',
   'passwords',
-  'sendLimits',
   'sessionPolicy',
   'sessions',
   'users',

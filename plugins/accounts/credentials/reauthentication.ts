@@ -10,7 +10,7 @@ const type = 'reauthentication_token' as const
 
 /** Mails the code; returns the message's id. Throws over_email_send_rate_limit. */
 export async function sendReauthentication(
-  { audit, emails, sendLimits }: House<'audit' | 'emails' | 'sendLimits'>,
+  { audit, emails, otp }: House<'audit' | 'emails' | 'otp'>,
   trx: Trx,
   user: UserRecord,
   ip: string,
@@ -19,7 +19,7 @@ export async function sendReauthentication(
   const address = user.email ?? ''
   emails.checkRecipient(address)
   const messageId = crypto.randomUUID()
-  await sendLimits.claimInterval(trx, 'email', 'reauthentication', address, now)
+  await otp.claimInterval(trx, 'email', 'reauthentication', address, now)
   await audit.record(trx, 'user_reauthenticate_requested', user, { ip, now })
   await emails.sendReauthentication(trx, user, messageId, now)
   return messageId

@@ -31,14 +31,14 @@ interface Asked {
  * whatever half of it was answered. Returns the columns it changed. Throws over_email_send_rate_limit.
  */
 export async function sendEmailChange(
-  house: House<'config' | 'flows' | 'mailer' | 'otp' | 'sendLimits'>,
+  house: House<'config' | 'flows' | 'mailer' | 'otp'>,
   trx: Trx,
   person: UserRecord,
   { newEmail, asksCurrent, reachesNew }: EmailChange,
   context: LinkContext,
   now: Date,
 ): Promise<UserChange> {
-  const { flows, mailer, otp, sendLimits } = house
+  const { flows, mailer, otp } = house
   const change = {
     email_change: newEmail,
     email_change_sent_at: now,
@@ -56,14 +56,14 @@ export async function sendEmailChange(
   const end = reachesNew ? sql`release savepoint to_new` : sql`rollback to savepoint to_new`
   await end.execute(trx)
   // Also of a mail that is not kept: what is left of the quota must not tell.
-  await sendLimits.chargeQuota(trx, 'email', now)
+  await otp.chargeQuota(trx, 'email', now)
   if (asked) {
     // The client is told the id of the first mail only.
     const { messageId: _, ...rest } = context
     const toCurrent = { kind: 'email_change_current', to: asked, newEmail } as const
     const second = await question(house, trx, person, toCurrent, rest, now)
     await mailer.queue(trx, isPair ? { ...first, second: second.proof } : second, now)
-    await sendLimits.chargeQuota(trx, 'email', now)
+    await otp.chargeQuota(trx, 'email', now)
   } else {
     await deleteTokens(trx, person.id, ['email_change_token_current'])
   }

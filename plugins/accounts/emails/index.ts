@@ -17,9 +17,8 @@ function createEmails({
   flows,
   mailer,
   otp,
-  sendLimits,
-}: House<'config' | 'flows' | 'mailer' | 'otp' | 'sendLimits'>) {
-  const house = { config, flows, mailer, otp, sendLimits, policy: emailPolicy({ config, mailer }) }
+}: House<'config' | 'flows' | 'mailer' | 'otp'>) {
+  const house = { config, flows, mailer, otp, policy: emailPolicy({ config, mailer }) }
   return {
     ...bindSteps(house.policy, { checkRecipient, mayReceive }),
     ...bindSteps(house, { sendLink, sendUncountedLink }),
@@ -29,6 +28,6 @@ function createEmails({
 
 export default definePlugin({
   name: 'emails',
-  needs: ['config', 'flows', 'mailer', 'otp', 'sendLimits'],
+  needs: ['config', 'flows', 'mailer', 'otp'],
   create: createEmails,
 })

@@ -18,7 +18,7 @@ const sentColumns: Record<PlainLinkKind, 'confirmation_sent_at' | 'recovery_sent
 
 /** Makes the link and queues its mail, which counts. Returns the columns it changed. Throws over_email_send_rate_limit. */
 export async function sendLink(
-  house: House<'config' | 'flows' | 'mailer' | 'otp' | 'sendLimits'>,
+  house: House<'config' | 'flows' | 'mailer' | 'otp'>,
   trx: Trx,
   kind: PlainLinkKind,
   person: UserRecord,
@@ -26,7 +26,7 @@ export async function sendLink(
   now: Date,
 ): Promise<UserChange> {
   const change = await sendUncountedLink(house, trx, kind, person, context, now)
-  await house.sendLimits.chargeQuota(trx, 'email', now)
+  await house.otp.chargeQuota(trx, 'email', now)
   return change
 }
 

@@ -6,7 +6,7 @@ import { commonVariables } from './variables.ts'
 
 /** Mails the code without which a password is not changed. Throws over_email_send_rate_limit. */
 export async function sendReauthentication(
-  { config, mailer, otp, sendLimits }: House<'config' | 'mailer' | 'otp' | 'sendLimits'>,
+  { config, mailer, otp }: House<'config' | 'mailer' | 'otp'>,
   trx: Trx,
   person: UserRecord,
   messageId: string,
@@ -18,5 +18,5 @@ export async function sendReauthentication(
   const variables = { ...commonVariables(config, person), Token: code }
   const kind = 'reauthentication'
   await mailer.queue(trx, { kind, to, userId: person.id, variables, expiresAt, messageId }, now)
-  await sendLimits.chargeQuota(trx, 'email', now)
+  await otp.chargeQuota(trx, 'email', now)
 }

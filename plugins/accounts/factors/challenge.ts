@@ -9,9 +9,7 @@ import { requireVerify } from './factor-types.ts'
 import { sendCode } from './phone.ts'
 import { ceremonyFor, sessionDataOf } from './webauthn-options.ts'
 
-type ChallengeHouse = House<
-  'audit' | 'config' | 'encryption' | 'otp' | 'sendLimits' | 'sms' | 'webauthn'
->
+type ChallengeHouse = House<'audit' | 'config' | 'encryption' | 'otp' | 'sms' | 'webauthn'>
 
 /**
  * A factor of the person. Throws mfa_factor_not_found; also for one that another session added and has not yet

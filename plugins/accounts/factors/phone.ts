@@ -8,7 +8,7 @@ import type { UserRecord } from '../../../db/users.ts'
 import { unexpectedFailure } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 
-type PhoneHouse = House<'config' | 'encryption' | 'otp' | 'sendLimits' | 'sms'>
+type PhoneHouse = House<'config' | 'encryption' | 'otp' | 'sms'>
 type Channel = ReturnType<House<'sms'>['sms']['channelOf']>
 
 const storedAs = 'the code of a phone factor'
@@ -18,7 +18,7 @@ const storedAs = 'the code of a phone factor'
  * and unexpected_failure without a provider. Numbers with fixed codes are no exception here: such a code is no factor.
  */
 export async function sendCode(
-  { config, encryption, otp, sendLimits, sms }: PhoneHouse,
+  { config, encryption, otp, sms }: PhoneHouse,
   db: Db,
   { factor, user }: { factor: FactorRecord; user: UserRecord },
   { challengeId, channel }: { challengeId: string; channel: Channel },
@@ -28,8 +28,8 @@ export async function sendCode(
   const phone = factor.phone ?? ''
   const address = waitingAddress(factor)
   await db.transaction().execute(async (trx) => {
-    await sendLimits.claimInterval(trx, 'sms', 'factor', address, now)
-    await sendLimits.chargeQuota(trx, 'sms', now)
+    await otp.claimInterval(trx, 'sms', 'factor', address, now)
+    await otp.chargeQuota(trx, 'sms', now)
   })
   const code = otp.newCode(config.AUTH_MFA_PHONE_OTP_LENGTH)
   const template = config.AUTH_MFA_PHONE_TEMPLATE
@@ -37,7 +37,7 @@ export async function sendCode(
     const message = { phone, code, channel, messageId: challengeId, template }
     await sms.send({ ...message, person: user, reader: user.raw_user_meta_data, isFactor: true })
   } catch (error) {
-    await sendLimits.release(db, 'sms', 'factor', address)
+    await otp.releaseInterval(db, 'sms', 'factor', address)
     throw error
   }
   return encryption.seal(challengeId, code)

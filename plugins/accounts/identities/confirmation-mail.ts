@@ -6,23 +6,23 @@ import type { LinkContext } from '../otp/email-links.ts'
 
 /** As if a mail were sent: throws what sending one does. */
 export async function rehearseConfirmationMail(
-  house: House<'emails' | 'sendLimits'>,
+  house: House<'emails' | 'otp'>,
   trx: Trx,
   address: string,
   now: Date,
 ): Promise<void> {
   await claim(house, trx, address, now)
-  await house.sendLimits.checkQuota(trx, 'email', now)
+  await house.otp.checkQuota(trx, 'email', now)
 }
 
 async function claim(
-  { emails, sendLimits }: House<'emails' | 'sendLimits'>,
+  { emails, otp }: House<'emails' | 'otp'>,
   trx: Trx,
   address: string,
   now: Date,
 ): Promise<void> {
   emails.checkRecipient(address)
-  await sendLimits.claimInterval(trx, 'email', 'confirmation', address, now)
+  await otp.claimInterval(trx, 'email', 'confirmation', address, now)
 }
 
 /**
@@ -30,14 +30,14 @@ async function claim(
  * email_address_not_authorized or email_provider_not_configured, each before anything is written.
  */
 export async function sendConfirmationMail(
-  house: House<'emails' | 'sendLimits'>,
+  house: House<'emails' | 'otp'>,
   trx: Trx,
   user: UserRecord,
   links: LinkContext,
   now: Date,
 ): Promise<void> {
   await claim(house, trx, user.email ?? '', now)
-  await house.sendLimits.chargeQuota(trx, 'email', now)
+  await house.otp.chargeQuota(trx, 'email', now)
   const context = { ...links, pkce: undefined }
   await house.emails.sendUncountedLink(trx, 'confirmation', user, context, now)
 }

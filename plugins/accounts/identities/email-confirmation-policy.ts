@@ -14,7 +14,7 @@ import type { MatchedAccount } from './match.ts'
 import type { OauthPerson, SignInContext, SignInOutcome } from './oauth-sign-in.ts'
 import { readPerson } from './person.ts'
 
-type PolicyHouse = House<'config' | 'emails' | 'sendLimits' | 'users'>
+type PolicyHouse = House<'config' | 'emails' | 'otp' | 'users'>
 
 export interface SignInAttempt {
   person: OauthPerson
@@ -53,7 +53,7 @@ export async function admit(
  * owner gets none.
  */
 export async function refuseOwned(
-  house: House<'config' | 'emails' | 'sendLimits'>,
+  house: House<'config' | 'emails' | 'otp'>,
   trx: Trx,
   address: string,
   now: Date,

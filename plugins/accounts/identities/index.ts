@@ -12,7 +12,7 @@ declare module 'fastify' {
 
 type Needs = (typeof needs)[number]
 
-const needs = ['audit', 'config', 'emails', 'hooks', 'otp', 'sendLimits', 'users'] as const
+const needs = ['audit', 'config', 'emails', 'hooks', 'otp', 'users'] as const
 
 const createIdentities = (house: House<Needs>) => ({
   ...bindSteps(house, { approve, completeSignIn, unlink }),

@@ -19,7 +19,7 @@ import { addIdentity, linkedElsewhere, traitsOf } from './identity-row.ts'
 import type { OauthPerson, SignInContext, SignInOutcome } from './oauth-sign-in.ts'
 import { checkState, lockPerson } from './person.ts'
 
-type LinkHouse = House<'audit' | 'config' | 'emails' | 'sendLimits' | 'users'>
+type LinkHouse = House<'audit' | 'config' | 'emails' | 'otp' | 'users'>
 
 /** Who wants another way to sign in, and the session in which they said so; tokens of services have none. */
 interface Asker {

@@ -54,7 +54,7 @@ export type SignInOutcome =
   /** Throw the error after the commit: what was written is to stay. */
   | { state: 'refused'; error: ApiError }
 
-type SignInHouse = House<'audit' | 'config' | 'emails' | 'otp' | 'sendLimits' | 'users'>
+type SignInHouse = House<'audit' | 'config' | 'emails' | 'otp' | 'users'>
 
 /** Throws unexpected_failure when the provider told no address and has to. */
 export function requireAddress({ identity, emailOptional }: OauthPerson): void {

@@ -10,7 +10,7 @@ import { hasMailMessage } from '../../../db/mail-messages.ts'
 import { HookError } from '../../../errors.ts'
 import { Metadata } from '../../../schemas/fields.ts'
 import type { House } from '../../define-plugin.ts'
-import type { SendPurpose } from '../send-limits/channels.ts'
+import type { SendPurpose } from '../otp/send-channels.ts'
 import type { Approval } from '../users/approval.ts'
 import { type AnswerHouse, answer, type EmailRequest } from './answers.ts'
 import { putOff } from './put-off.ts'
@@ -66,21 +66,21 @@ type StoredEmailRequest = Static<typeof StoredEmailRequest>
  * email_provider_not_configured or email_address_not_authorized.
  */
 export async function askByEmail(
-  house: House<'emails' | 'encryption' | 'jobQueue' | 'languages' | 'sendLimits'>,
+  house: House<'emails' | 'encryption' | 'jobQueue' | 'languages' | 'otp'>,
   trx: Trx,
   request: EmailRequest,
   now: Date,
 ): Promise<string> {
-  const { emails, jobQueue, languages, sendLimits } = house
+  const { emails, jobQueue, languages, otp } = house
   emails.checkRecipient(request.address)
   const purpose = purposes[request.kind]
-  await sendLimits.claimInterval(trx, 'email', purpose, request.address, now)
+  await otp.claimInterval(trx, 'email', purpose, request.address, now)
   const id = crypto.randomUUID()
   const stored = { v: 1, ...request, accepted: languages.accepted() }
   const job = sealRequest(house, id, stored, now)
   await jobQueue.enqueue(trx, emailTask, job)
   // Only a look: what invented addresses are asked for is never sent, and must not use up what others may send.
-  await sendLimits.checkQuota(trx, 'email', now)
+  await otp.checkQuota(trx, 'email', now)
   return id
 }
 

@@ -25,7 +25,6 @@ const needs = [
   'languages',
   'log',
   'otp',
-  'sendLimits',
   'users',
 ] as const
 

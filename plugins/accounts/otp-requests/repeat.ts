@@ -61,7 +61,7 @@ const intervals = { confirmation: 'confirmation', phone_change: 'phone_change_re
 const once = { maxAttempts: 1 }
 
 type WorkerHouse = House<
-  'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp' | 'sendLimits' | 'users'
+  'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp' | 'users'
 >
 
 /** The worker's part. What cannot be read here is put into the queue again, because the queue runs it only once. */
@@ -126,12 +126,12 @@ async function repeat(
 
 /** The wait of the number asked for is claimed; a new number that it leads to has its own. */
 async function claimTarget(
-  { db, sendLimits }: House<'db' | 'sendLimits'>,
+  { db, otp }: House<'db' | 'otp'>,
   { purpose, phone }: RepeatRequest,
   to: string,
   now: Date,
 ): Promise<void> {
-  if (to !== phone) await sendLimits.claimInterval(db, 'sms', intervals[purpose], to, now)
+  if (to !== phone) await otp.claimInterval(db, 'sms', intervals[purpose], to, now)
 }
 
 /** Who may wait for such a code at this number. */

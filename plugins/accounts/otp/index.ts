@@ -1,19 +1,21 @@
-/** One-time codes and links, by mail and by text message, and the gate before every guess at an account. */
+/**
+ * One-time codes and links, by mail and by text message: how often and how many may be sent, and the gate before every guess
+ * at an account.
+ */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
 import { createLink, createNonce, linkContext } from './email-links.ts'
 import { flowMethodOf, linkKinds } from './kinds.ts'
 import { deviceHash } from './known-devices.ts'
 import { createPace } from './pace.ts'
 import {
-  claimSms,
-  deliverSms,
-  rehearseSms,
-  sendSms,
-  smsSeconds,
-  storeSms,
-  withholdSms,
-} from './sms-otp.ts'
-import { judgeSmsCode, takeSmsCode } from './sms-otp-check.ts'
+  chargeQuota,
+  checkQuota,
+  claimInterval,
+  createSendPolicy,
+  releaseInterval,
+} from './send-limits.ts'
+import { claimSms, deliverSms, rehearseSms, sendSms, storeSms, withholdSms } from './sms-otp.ts'
+import { judgeSmsCode, smsSeconds, takeSmsCode } from './sms-otp-check.ts'
 import { gate, gateSignIn } from './throttle.ts'
 import { isPkce } from './token-forms.ts'
 import { createToken, findLink, newCode, takeCode, takeLink } from './tokens.ts'
@@ -27,12 +29,12 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['config', 'encryption', 'mailer', 'redirects', 'sendLimits', 'sms'] as const),
-  'takeover',
+  ...(['config', 'db', 'encryption', 'mailer', 'redirects', 'sms'] as const),
+  ...(['takeover', 'telemetry'] as const),
 ] as const
 
 function createOtp(needed: House<Needs>) {
-  const { config, encryption, mailer, redirects, sendLimits, sms, takeover } = needed
+  const { config, encryption, mailer, redirects, sms, takeover } = needed
   const tokenKey = encryption.deriveKey('one-time tokens')
   const tokenKeys = encryption.deriveKeys('one-time tokens').toArray()
   const gateKeys = {
@@ -45,17 +47,18 @@ function createOtp(needed: House<Needs>) {
   const pace = createPace()
   const keys = { tokenKey, tokenKeys, gateKeys, deviceKey }
   const lifetimes = { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP }
-  const policy = { ...keys, lifetimes, takeover }
-  const house = { config, mailer, redirects, sendLimits, sms, pace, ...policy }
+  const policy = { ...keys, lifetimes, takeover, ...createSendPolicy(needed) }
+  const house = { config, mailer, redirects, sms, pace, ...policy }
   const tokens = bindSteps(house, { createToken, takeCode, takeLink, findLink })
   const links = bindSteps(house, { linkContext, createLink, createNonce })
   const sending = { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }
   const texts = bindSteps(house, sending)
+  const limits = bindSteps(house, { claimInterval, releaseInterval, checkQuota, chargeQuota })
   const checks = bindSteps(house, { judgeSmsCode, takeSmsCode, gate, gateSignIn, deviceHash })
   return {
     ...{ newCode, ...tokens, isPkce },
     ...{ linkKinds, flowMethodOf, linkSeconds: config.AUTH_MAILER_OTP_EXP, ...links },
-    ...{ smsSeconds: smsSeconds(house), ...texts, ...checks },
+    ...{ smsSeconds: smsSeconds(house), ...texts, ...checks, ...limits },
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Who says whether a texted code is right: the operator for numbers with a fixed code, the provider where it makes
- * the codes itself, and else our own tokens.
+ * the codes itself, and else our own tokens. And for how long it may be.
  */
 import { timingSafeEqual } from 'node:crypto'
 
@@ -12,6 +12,7 @@ import { findNewestToken, takeFoundToken } from '../../../db/phone-tokens.ts'
 import { countTokenGuess } from '../../../db/token-guesses.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import { findUserByPhone } from '../../../db/users.ts'
+import type { House } from '../../define-plugin.ts'
 import { guessedAt, type TokenPolicy, takeCode } from './tokens.ts'
 
 /** A code as somebody typed it, and for which purpose. */
@@ -107,4 +108,13 @@ async function ownerOf(
 function equal(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** A provider that makes the codes lets them live this long, whatever we are told of ours. */
+const providersCodeSeconds = 600
+
+/** How long a texted code lives, in seconds. */
+export function smsSeconds({ config, sms }: House<'config' | 'sms'>): number {
+  const ownSeconds = config.AUTH_SMS_OTP_EXP
+  return sms.verify ? Math.max(ownSeconds, providersCodeSeconds) : ownSeconds
 }

@@ -11,6 +11,14 @@ import type { Metadata, UserRecord } from '../../../db/users.ts'
 import { unexpectedFailure } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Pace } from './pace.ts'
+import {
+  chargeQuota,
+  checkQuota,
+  claimInterval,
+  releaseInterval,
+  type SendPolicy,
+} from './send-limits.ts'
+import { smsSeconds } from './sms-otp-check.ts'
 import { createToken, newCode, type TokenPolicy } from './tokens.ts'
 
 export type SmsPurpose = 'confirmation' | 'phone_change' | 'reauthentication'
@@ -48,33 +56,24 @@ const tokenTypes: Record<SmsPurpose, TokenType> = {
   reauthentication: 'reauthentication_token',
 }
 
-type SmsHouse = House<'config' | 'sendLimits' | 'sms'> & { pace: Pace }
-
-/** A provider that makes the codes lets them live this long, whatever we are told of ours. */
-const providersCodeSeconds = 600
-
-/** How long a texted code lives, in seconds. */
-export function smsSeconds({ config, sms }: House<'config' | 'sms'>): number {
-  const ownSeconds = config.AUTH_SMS_OTP_EXP
-  return sms.verify ? Math.max(ownSeconds, providersCodeSeconds) : ownSeconds
-}
+type SmsHouse = House<'config' | 'sms'> & SendPolicy & { pace: Pace }
 
 /**
  * The wait, and whether anything is left of the quota. Throws over_sms_send_rate_limit, or unexpected_failure without a
  * provider.
  */
 export async function claimSms(
-  house: House<'sendLimits' | 'sms'>,
+  house: House<'sms'> & SendPolicy,
   trx: Trx,
   { purpose, interval = purpose, phone, askedBy }: SmsClaim,
   now: Date,
 ): Promise<void> {
-  const { sendLimits, sms } = house
+  const { sms } = house
   const isFixed = hasFixedCode(house, phone, now)
   if (!sms.enabled && !isFixed) throw unexpectedFailure('Unable to get SMS provider')
-  if (askedBy) await sendLimits.claimInterval(trx, 'sms', interval, askedBy, now)
-  await sendLimits.claimInterval(trx, 'sms', interval, phone, now)
-  if (!isFixed) await sendLimits.checkQuota(trx, 'sms', now)
+  if (askedBy) await claimInterval(house, trx, 'sms', interval, askedBy, now)
+  await claimInterval(house, trx, 'sms', interval, phone, now)
+  if (!isFixed) await checkQuota(house, trx, 'sms', now)
 }
 
 /**
@@ -88,13 +87,13 @@ export async function deliverSms(
   messageId: string,
   now: Date,
 ): Promise<SentCode> {
-  const { pace, sendLimits, sms } = house
+  const { pace, sms } = house
   const { phone, channel, owner } = request
   const sent = newSms(house, request, messageId)
   if (hasFixedCode(house, phone, now)) return sent
   await orRelease(house, db, request, () =>
     pace.set(async () => {
-      await sendLimits.chargeQuota(db, 'sms', now)
+      await chargeQuota(house, db, 'sms', now)
       await sms.send({ phone, code: sent.code, channel, messageId, ...readerOf(owner) })
     }),
   )
@@ -148,7 +147,7 @@ async function takeAsLong(
   now: Date,
 ): Promise<void> {
   if (hasFixedCode(house, phone, now)) return
-  const counted = isCounted ? house.sendLimits.chargeQuota(db, 'sms', now) : undefined
+  const counted = isCounted ? chargeQuota(house, db, 'sms', now) : undefined
   await Promise.all([counted, house.pace.keep()])
 }
 
@@ -179,7 +178,7 @@ function newSms({ config }: SmsHouse, { purpose, phone }: SmsRequest, messageId:
 
 /** Where sending fails, nobody has to wait for what never came. */
 async function orRelease(
-  { sendLimits }: House<'sendLimits'>,
+  policy: SendPolicy,
   db: Db,
   { purpose, interval = purpose, phone, askedBy }: SmsRequest,
   send: () => Promise<void>,
@@ -187,8 +186,8 @@ async function orRelease(
   try {
     await send()
   } catch (error) {
-    await sendLimits.release(db, 'sms', interval, phone)
-    if (askedBy) await sendLimits.release(db, 'sms', interval, askedBy)
+    await releaseInterval(policy, db, 'sms', interval, phone)
+    if (askedBy) await releaseInterval(policy, db, 'sms', interval, askedBy)
     throw error
   }
 }

@@ -20,7 +20,7 @@ export interface EmailSignUp extends SignUpAtOnce {
   context: LinkContext
 }
 
-type SignUpHouse = CreateHouse & House<'audit' | 'emails' | 'sendLimits' | 'sessions'>
+type SignUpHouse = CreateHouse & House<'audit' | 'emails' | 'otp' | 'sessions'>
 
 /** Throws over_email_send_rate_limit; everything else is an outcome. */
 export function signUpByEmail(
@@ -39,11 +39,11 @@ async function signUpWithMail(
   signUp: EmailSignUp,
   now: Date,
 ): Promise<SignUpOutcome> {
-  const { emails, sendLimits } = house
+  const { emails, otp } = house
   const { person } = signUp
   const { address } = person.contact
   emails.checkRecipient(address)
-  await sendLimits.claimInterval(trx, 'email', 'signup', address, now)
+  await otp.claimInterval(trx, 'email', 'signup', address, now)
   const owner = await findUserByAnyEmail(trx, address, person.aud)
   // New or taken, the same statements run: only whether they are kept differs.
   await sql`savepoint sign_up`.execute(trx)
@@ -53,7 +53,7 @@ async function signUpWithMail(
     : await taken(house, trx, signUp, owner, now)
   if (registered) await sql`release savepoint sign_up`.execute(trx)
   // For a taken address too: what is left of the quota must not tell. Last, because everybody who sends waits for it.
-  await sendLimits.chargeQuota(trx, 'email', now)
+  await otp.chargeQuota(trx, 'email', now)
   return outcome
 }
 

@@ -1,8 +1,13 @@
+/**
+ * How often something may be sent to one address, and how much in an hour.
+ * The address need not belong to anybody: unknown ones wait just as long, so that waiting tells nothing.
+ */
 import { createHmac } from 'node:crypto'
 
 import type { Db } from '../../../db/database.ts'
 import {
   deleteSendInterval,
+  findQuotaLeft,
   findQuotaWait,
   takeSendInterval,
   takeSendQuota,
@@ -10,25 +15,36 @@ import {
 import { sendQuotaExceeded, sentTooRecently } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import {
+  channelLimits,
   type Rate,
   repeats,
   type SendChannel,
   type SendLimits,
   type SendPurpose,
-} from './channels.ts'
+} from './send-channels.ts'
 
-interface SendPolicy {
+export interface SendPolicy {
   metrics: Pick<House<'telemetry'>['telemetry']['metrics'], 'count'>
   /** Of the hash under which an address is noted. */
-  key: Buffer
+  sendKey: Buffer
   channels: SendLimits
 }
 
 type QuotaPolicy = Pick<SendPolicy, 'channels' | 'metrics'>
 
+/** What the operator allows, and a gauge of what is left of it. */
+export function createSendPolicy(
+  house: House<'config' | 'db' | 'encryption' | 'telemetry'>,
+): SendPolicy {
+  const { config, encryption, telemetry } = house
+  const channels = channelLimits(config)
+  addGauge(house, channels)
+  return { sendKey: encryption.deriveKey('send limits'), channels, metrics: telemetry.metrics }
+}
+
 /** Throws over_email_send_rate_limit or over_sms_send_rate_limit when this address must wait. */
 export async function claimInterval(
-  { key, channels }: SendPolicy,
+  { sendKey, channels }: SendPolicy,
   db: Db,
   channel: SendChannel,
   purpose: SendPurpose,
@@ -37,7 +53,7 @@ export async function claimInterval(
 ): Promise<void> {
   const seconds = channels[channel].intervalSeconds(purpose)
   if (seconds === 0) return
-  const keyOf = (what: SendPurpose) => hashOf(key, channel, what, address)
+  const keyOf = (what: SendPurpose) => hashOf(sendKey, channel, what, address)
   const repeated = repeats[purpose]
   const interval = { key: keyOf(purpose), others: repeated ? [keyOf(repeated)] : [], seconds }
   const wait = await takeSendInterval(db, interval, now)
@@ -45,14 +61,14 @@ export async function claimInterval(
 }
 
 /** Ends the wait of this address when nothing was sent after all. */
-export function release(
-  { key }: Pick<SendPolicy, 'key'>,
+export function releaseInterval(
+  { sendKey }: Pick<SendPolicy, 'sendKey'>,
   db: Db,
   channel: SendChannel,
   purpose: SendPurpose,
   address: string,
 ): Promise<void> {
-  return deleteSendInterval(db, hashOf(key, channel, purpose, address))
+  return deleteSendInterval(db, hashOf(sendKey, channel, purpose, address))
 }
 
 /**
@@ -99,4 +115,18 @@ async function refuseSpent(
 
 function hashOf(key: Buffer, channel: SendChannel, purpose: SendPurpose, address: string): string {
   return createHmac('sha256', key).update(`${channel}\n${purpose}\n${address}`).digest('base64url')
+}
+
+/** Of the channels that have a quota. */
+function addGauge({ db, telemetry }: House<'db' | 'telemetry'>, limits: SendLimits): void {
+  const left = async (channel: SendChannel) => {
+    const { quota } = limits[channel]
+    if (!quota) return []
+    const value = await findQuotaLeft(db, channel, quota, new Date())
+    return [{ value, labels: { channel } }]
+  }
+  telemetry.metrics.gauge('postern.send_quota.left', async () => [
+    ...(await left('email')),
+    ...(await left('sms')),
+  ])
 }
