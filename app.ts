@@ -50,7 +50,6 @@ import requestDuration from './plugins/request-duration.ts'
 import requestLog from './plugins/request-log.ts'
 import schemaCompilers from './plugins/schema-compilers.ts'
 import sessionPolicy from './plugins/session-policy.ts'
-import signingKeys from './plugins/signing-keys.ts'
 import sms from './plugins/sms.ts'
 import takeover from './plugins/takeover.ts'
 import telemetry from './plugins/telemetry.ts'
@@ -73,7 +72,7 @@ const platform = [
   // The database, the way out to other servers, and work in the background.
   ...[pool, db, takeover, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
-  ...[encryptionProbe, signingKeys, jwt, sessionPolicy, bearerAuth],
+  ...[encryptionProbe, jwt, sessionPolicy, bearerAuth],
   ...[requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.
   ...[languages, pages, devInbox, mailer, sms, oauthProviders, redirects],

@@ -1,5 +1,5 @@
 /** The signing keys of the configured server, for commands that run beside it. */
-import { createSigningKeys, type SigningKeys } from '../plugins/signing-keys.ts'
+import { createSigningKeys, type SigningKeys } from '../plugins/jwt/signing-keys.ts'
 import { type CommandContext, withContext } from './context.ts'
 
 /** Lets `use` work with the keys as they are now. */

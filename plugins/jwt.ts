@@ -1,4 +1,4 @@
-/** Access tokens (RFC 7519): signed with the current key, verified with whichever key they name. */
+/** Access tokens (RFC 7519), signed with the current key and verified with whichever key they name; and these keys. */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errors, type JWTHeaderParameters, jwtVerify } from 'jose'
 
@@ -9,8 +9,8 @@ import { definePlugin } from './define-plugin.ts'
 import { accessTokenClaims, type ClaimsSource } from './jwt/access-token-claims.ts'
 import { isAccessToken, isIssuedHere } from './jwt/purpose.ts'
 import { createSigner, type Signer } from './jwt/signer.ts'
+import { keepSigningKeys, type SigningKeys } from './jwt/signing-keys.ts'
 import { createVerifiedTokens } from './jwt/verified-tokens.ts'
-import type { SigningKeys } from './signing-keys.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,7 +21,7 @@ declare module 'fastify' {
 export type Jwt = ReturnType<typeof createJwt>
 
 export interface JwtOptions {
-  signingKeys: Pick<SigningKeys, 'ring' | 'lookAgain' | 'onChange' | 'keepUntil'>
+  signingKeys: SigningKeys
   config: Pick<
     Config,
     | 'AUTH_API_EXTERNAL_URL'
@@ -99,6 +99,9 @@ export function createJwt({ signingKeys, config, takeover }: JwtOptions) {
   }
 
   return {
+    /** What tokens are signed and verified with. */
+    keys: signingKeys,
+
     /** Signs with the current key. */
     sign,
 
@@ -170,6 +173,9 @@ function toBadJwt(error: unknown): unknown {
 
 export default definePlugin({
   name: 'jwt',
-  needs: ['config', 'signingKeys', 'takeover'],
-  create: createJwt,
+  needs: ['addHook', 'config', 'db', 'encryption', 'log', 'takeover', 'telemetry'],
+  create(house) {
+    const { config, takeover } = house
+    return createJwt({ signingKeys: keepSigningKeys(house), config, takeover })
+  },
 })

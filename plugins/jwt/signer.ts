@@ -5,7 +5,7 @@
 import { createHmac, KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 
-import type { Key } from '../signing-keys/key-material.ts'
+import type { Key } from './signing-keys/key-material.ts'
 
 export type Signer = (claims: object) => Promise<string>
 

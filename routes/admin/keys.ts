@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 
 import { validationFailed } from '../../errors.ts'
 import type { AuditAction } from '../../plugins/accounts/audit/entry.ts'
-import type { RecordKeyChange } from '../../plugins/signing-keys/key-change.ts'
+import type { RecordKeyChange } from '../../plugins/jwt/signing-keys/key-change.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { SigningKey, toSigningKey } from '../../schemas/signing-key.ts'
 
@@ -32,7 +32,7 @@ const keyActions = {
 } as const satisfies Record<Action, AuditAction>
 
 const keys: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, log, signingKeys } = fastify
+  const { audit, jwt, log } = fastify
 
   fastify.get(
     '/admin/keys',
@@ -72,13 +72,13 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
     record: RecordKeyChange,
     now: Date,
   ) {
-    if (action === 'rotate') return signingKeys.rotate(alg, { record }, now)
+    if (action === 'rotate') return jwt.keys.rotate(alg, { record }, now)
     if (action === 'import') {
       if (!jwk) throw validationFailed('To import a key, send its private JWK as jwk.')
-      return signingKeys.importKey(jwk, { record }, now)
+      return jwt.keys.importKey(jwk, { record }, now)
     }
     if (kid === undefined) throw validationFailed('To revoke a key, send its kid.')
-    await signingKeys.revoke(kid, { record }, now)
+    await jwt.keys.revoke(kid, { record }, now)
     return kid
   }
 
@@ -90,7 +90,7 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   async function list() {
-    return { keys: (await signingKeys.list()).map(toSigningKey) }
+    return { keys: (await jwt.keys.list()).map(toSigningKey) }
   }
 }
 

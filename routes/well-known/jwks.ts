@@ -4,7 +4,7 @@ import { ErrorResponses } from '../../schemas/error.ts'
 import { PublicKeys } from '../../schemas/signing-key.ts'
 
 const jwks: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { signingKeys } = fastify
+  const { keys } = fastify.jwt
 
   fastify.get(
     '/.well-known/jwks.json',
@@ -17,8 +17,8 @@ const jwks: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (_request, reply) => {
       // A new key is shown for longer than this before it signs.
-      reply.header('cache-control', `public, max-age=${signingKeys.jwksMaxAge}`)
-      return signingKeys.ring.publicKeys(new Date())
+      reply.header('cache-control', `public, max-age=${keys.jwksMaxAge}`)
+      return keys.ring.publicKeys(new Date())
     },
   )
 }

@@ -24,7 +24,7 @@ const Metadata = Type.Object({
 })
 
 const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, signingKeys } = fastify
+  const { config, jwt } = fastify
   const issuer = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
   // An issuer need not be an address of ours; what can be fetched has to be.
   const base = config.AUTH_API_EXTERNAL_URL
@@ -39,7 +39,7 @@ const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (_request, reply) => {
-      reply.header('cache-control', `public, max-age=${signingKeys.jwksMaxAge}`)
+      reply.header('cache-control', `public, max-age=${jwt.keys.jwksMaxAge}`)
       return {
         issuer,
         authorization_endpoint: `${base}/oauth/authorize`,
@@ -51,7 +51,7 @@ const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
         response_modes_supported: ['query'],
         grant_types_supported: ['authorization_code', 'refresh_token'],
         subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: signingKeys.ring.algorithms(new Date()),
+        id_token_signing_alg_values_supported: jwt.keys.ring.algorithms(new Date()),
         token_endpoint_auth_methods_supported: [
           'client_secret_basic',
           'client_secret_post',

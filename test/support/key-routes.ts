@@ -13,7 +13,6 @@ import events from '../../plugins/events.ts'
 import jwt from '../../plugins/jwt.ts'
 import pool from '../../plugins/pool.ts'
 import sessionPolicy from '../../plugins/session-policy.ts'
-import signingKeys from '../../plugins/signing-keys.ts'
 import takeover from '../../plugins/takeover.ts'
 import telemetry from '../../plugins/telemetry.ts'
 import keys from '../../routes/admin/keys.ts'
@@ -36,7 +35,7 @@ export async function buildKeyRoutes(
   await app.register(telemetry)
   await app.register(apiErrors)
   for (const plugin of [pool, db, takeover, encryption, events]) await app.register(plugin)
-  for (const plugin of [signingKeys, jwt, sessionPolicy, bearerAuth]) await app.register(plugin)
+  for (const plugin of [jwt, sessionPolicy, bearerAuth]) await app.register(plugin)
   for (const plugin of [clientIp, audit]) await app.register(plugin)
   for (const route of [jwks, openidConfiguration]) await app.register(route)
   await app.register(async (admins) => {

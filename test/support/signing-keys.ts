@@ -5,10 +5,10 @@ import { createDb, type Db } from '../../db/database.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { encryptionKeys } from '../../plugins/encryption/keys.ts'
 import { createEncryption } from '../../plugins/encryption.ts'
+import { createListen } from '../../plugins/jwt/signing-keys/listener.ts'
+import { createSigningKeys, type SigningKeys } from '../../plugins/jwt/signing-keys.ts'
 import { createJwt, type Jwt } from '../../plugins/jwt.ts'
 import { createPool } from '../../plugins/pool.ts'
-import { createListen } from '../../plugins/signing-keys/listener.ts'
-import { createSigningKeys, type SigningKeys } from '../../plugins/signing-keys.ts'
 import { configOf } from './config.ts'
 
 export interface KeyServer {

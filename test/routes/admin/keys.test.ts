@@ -74,7 +74,7 @@ suite('/admin/keys', () => {
       const { error_code } = response.json()
       assert.deepEqual([response.statusCode, error_code], [status, code], JSON.stringify(payload))
     }
-    assert.equal((await app.signingKeys.list()).length, 1)
+    assert.equal((await app.jwt.keys.list()).length, 1)
   })
 
   for (const method of ['GET', 'POST'] as const) {
@@ -88,7 +88,7 @@ suite('/admin/keys', () => {
       assert.equal(strangers.statusCode, 401)
       assert.equal(persons.statusCode, 403)
       assert.equal(persons.json().error_code, 'not_admin')
-      assert.equal((await app.signingKeys.list()).length, 1)
+      assert.equal((await app.jwt.keys.list()).length, 1)
     })
   }
 })

@@ -57,7 +57,7 @@ suite('GET /.well-known/jwks.json', () => {
     await jwtVerify(before, cached)
 
     const later = new Date(Date.now() + 16 * 60_000)
-    await Promise.all([one.signingKeys.sync(later), two.signingKeys.sync(later)])
+    await Promise.all([one.jwt.keys.sync(later), two.jwt.keys.sync(later)])
     const after = await two.jwt.sign({ sub: 'after' })
 
     const { payload, protectedHeader } = await jwtVerify(after, cached)

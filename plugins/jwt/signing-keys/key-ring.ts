@@ -1,5 +1,5 @@
 /** The keys as one replica uses them at one moment: one signs, several verify, and the public ones are shown. */
-import type { PublicJwk } from '../../schemas/signing-key.ts'
+import type { PublicJwk } from '../../../schemas/signing-key.ts'
 import type { Key } from './key-material.ts'
 
 export interface VerificationKey extends Key {

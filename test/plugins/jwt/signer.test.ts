@@ -4,13 +4,13 @@ import { suite, test } from 'node:test'
 
 import { compactVerify, decodeProtectedHeader, exportJWK, generateKeyPair, type JWK } from 'jose'
 
-import { createSigner } from '../../plugins/jwt/signer.ts'
+import { createSigner } from '../../../plugins/jwt/signer.ts'
 import {
   importSigningKey,
   importVerificationKey,
   type Key,
   secretKey,
-} from '../../plugins/signing-keys/key-material.ts'
+} from '../../../plugins/jwt/signing-keys/key-material.ts'
 
 const claims = { sub: 'a person', role: 'zürich' }
 

@@ -10,8 +10,8 @@ import {
   type JWK,
 } from 'jose'
 
-import { ApiError } from '../../errors.ts'
-import type { PublicJwk } from '../../schemas/signing-key.ts'
+import { ApiError } from '../../../errors.ts'
+import type { PublicJwk } from '../../../schemas/signing-key.ts'
 
 /** The signer has them in the form of node:crypto, which takes no others. */
 const extractable = true

@@ -4,7 +4,7 @@
  */
 import type { JWK } from 'jose'
 
-import type { Db, Trx } from '../../db/database.ts'
+import type { Db, Trx } from '../../../db/database.ts'
 import {
   demoteCurrentKey,
   insertSigningKey,
@@ -15,9 +15,9 @@ import {
   promoteKey,
   revokeKey,
   type SigningKeyRow,
-} from '../../db/signing-keys.ts'
-import { validationFailed } from '../../errors.ts'
-import type { Encryption } from '../encryption.ts'
+} from '../../../db/signing-keys.ts'
+import { validationFailed } from '../../../errors.ts'
+import type { Encryption } from '../../encryption.ts'
 import type { RecordKeyChange } from './key-change.ts'
 import {
   algorithmOf,

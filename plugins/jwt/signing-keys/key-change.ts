@@ -1,6 +1,6 @@
 /** What is told of a change that somebody asked for. */
-import type { Trx } from '../../db/database.ts'
-import type { SigningKeyRow } from '../../db/signing-keys.ts'
+import type { Trx } from '../../../db/database.ts'
+import type { SigningKeyRow } from '../../../db/signing-keys.ts'
 
 /** What a change made of the keys. */
 export interface KeyChange {

@@ -1,8 +1,8 @@
 /** Key rings out of what is configured and what is stored. */
 import type { JWK } from 'jose'
 
-import type { SigningKeyRow } from '../../db/signing-keys.ts'
-import type { Config } from '../config/config.ts'
+import type { SigningKeyRow } from '../../../db/signing-keys.ts'
+import type { Config } from '../../config/config.ts'
 import { readConfiguredKeys } from './configured-keys.ts'
 import { importSigningKey, importVerificationKey, publicPart, secretKey } from './key-material.ts'
 import { createKeyRing, type KeyRing, type VerificationKey } from './key-ring.ts'

@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 import { decodeProtectedHeader, exportJWK, generateKeyPair, type JWK } from 'jose'
 
-import { listSigningKeys } from '../../db/signing-keys.ts'
-import { query } from '../db/sql.ts'
-import { cloneDatabase } from '../support/database.ts'
-import { type KeyServer, keyServer, startedKeyServer } from '../support/signing-keys.ts'
+import { listSigningKeys } from '../../../db/signing-keys.ts'
+import { query } from '../../db/sql.ts'
+import { cloneDatabase } from '../../support/database.ts'
+import { type KeyServer, keyServer, startedKeyServer } from '../../support/signing-keys.ts'
 
 const minutes = (count: number) => count * 60_000
 /** Its keys are made at once; those of RSA take a tenth of a second. */

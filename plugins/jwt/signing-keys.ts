@@ -2,13 +2,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { JWK } from 'jose'
 
-import type { Db } from '../db/database.ts'
-import type { SigningKeyRow } from '../db/signing-keys.ts'
-import { validationFailed } from '../errors.ts'
-import type { Config } from './config/config.ts'
-import { withoutTimeLimit } from './context.ts'
-import { definePlugin } from './define-plugin.ts'
-import type { Encryption } from './encryption.ts'
+import type { Db } from '../../db/database.ts'
+import type { SigningKeyRow } from '../../db/signing-keys.ts'
+import { validationFailed } from '../../errors.ts'
+import type { Config } from '../config/config.ts'
+import { withoutTimeLimit } from '../context.ts'
+import type { House } from '../define-plugin.ts'
+import type { Encryption } from '../encryption.ts'
 import { type Follower, follow } from './signing-keys/follow.ts'
 import type { RecordKeyChange } from './signing-keys/key-change.ts'
 import type { GeneratedAlgorithm } from './signing-keys/key-material.ts'
@@ -16,12 +16,6 @@ import type { KeyRing } from './signing-keys/key-ring.ts'
 import { createListen, type Listen } from './signing-keys/listener.ts'
 import { configuredRing, type KeyRingConfig, storedRing } from './signing-keys/load-ring.ts'
 import { createStoredKeys, isDue, jwksMaxAge, standbySeconds } from './signing-keys/stored-keys.ts'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    signingKeys: SigningKeys
-  }
-}
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
@@ -159,24 +153,23 @@ function algorithmOfNewKeys(configured: Config['AUTH_JWT_ALGORITHM']): Generated
   return configured === 'HS256' ? 'RS256' : configured
 }
 
-export default definePlugin({
-  name: 'signingKeys',
-  needs: ['config', 'db', 'encryption', 'log', 'telemetry', 'addHook'],
-  create(house) {
-    const { config, db, encryption, log, telemetry } = house
-    const listen = createListen(config.DATABASE_URL, log)
-    const keys = createSigningKeys({ db, config, encryption, log, listen })
-    house.addHook('onReady', async () => {
-      await keys.sync(new Date())
-      keys.follow()
-    })
-    house.addHook('onClose', keys.close)
-    telemetry.metrics.gauge('postern.signing_key.age', async () => {
-      const current = (await keys.list()).find(({ state }) => state === 'current')
-      if (!current) return []
-      const signsSince = current.activates_at ?? current.created_at
-      return [{ value: (Date.now() - signsSince.getTime()) / 1000, labels: {} }]
-    })
-    return keys
-  },
-})
+/** The keys of this server: read before it serves, and followed while it does. */
+export function keepSigningKeys(
+  house: House<'addHook' | 'config' | 'db' | 'encryption' | 'log' | 'telemetry'>,
+): SigningKeys {
+  const { config, db, encryption, log, telemetry } = house
+  const listen = createListen(config.DATABASE_URL, log)
+  const keys = createSigningKeys({ db, config, encryption, log, listen })
+  house.addHook('onReady', async () => {
+    await keys.sync(new Date())
+    keys.follow()
+  })
+  house.addHook('onClose', keys.close)
+  telemetry.metrics.gauge('postern.signing_key.age', async () => {
+    const current = (await keys.list()).find(({ state }) => state === 'current')
+    if (!current) return []
+    const signsSince = current.activates_at ?? current.created_at
+    return [{ value: (Date.now() - signsSince.getTime()) / 1000, labels: {} }]
+  })
+  return keys
+}
