@@ -49,7 +49,6 @@ import { registerAll } from './plugins/register-all.ts'
 import requestDuration from './plugins/request-duration.ts'
 import requestLog from './plugins/request-log.ts'
 import schemaCompilers from './plugins/schema-compilers.ts'
-import sessionPolicy from './plugins/session-policy.ts'
 import sms from './plugins/sms.ts'
 import takeover from './plugins/takeover.ts'
 import telemetry from './plugins/telemetry.ts'
@@ -72,7 +71,7 @@ const platform = [
   // The database, the way out to other servers, and work in the background.
   ...[pool, db, takeover, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
-  ...[encryptionProbe, jwt, sessionPolicy, bearerAuth],
+  ...[encryptionProbe, jwt, bearerAuth],
   ...[requestLog, captcha, passwords, webauthn],
   // Messages, and signing in with an account from elsewhere.
   ...[languages, pages, devInbox, mailer, sms, oauthProviders, redirects],

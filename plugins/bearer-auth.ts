@@ -1,4 +1,4 @@
-/** Who is asking: the bearer token (RFC 6750), the person and the session behind it, or an admin role. */
+/** Who is asking: the bearer token (RFC 6750), the person and the session behind it, for as long as it counts, or an admin role. */
 import type { FastifyRequest } from 'fastify'
 
 import type { Trx } from '../db/database.ts'
@@ -20,6 +20,7 @@ import { isUuid } from '../schemas/fields.ts'
 import { type Bearer, checkAudience, findBearer, sessionIdOf } from './bearer-auth/find-bearer.ts'
 import { createGuards, type Member } from './bearer-auth/guards.ts'
 import { createLookUps, type LookUps, lookUpsIn } from './bearer-auth/look-ups.ts'
+import { configuredSessionPolicy } from './bearer-auth/session-policy.ts'
 import { definePlugin, type House } from './define-plugin.ts'
 
 declare module 'fastify' {
@@ -45,8 +46,9 @@ declare module 'fastify' {
 
 export type { Bearer, Member }
 
-function createBearerAuth(house: House<'config' | 'db' | 'jwt' | 'sessionPolicy'>) {
-  const { config, db, jwt, sessionPolicy } = house
+function createBearerAuth(house: House<'config' | 'db' | 'jwt'>) {
+  const { config, db, jwt } = house
+  const sessionPolicy = configuredSessionPolicy(config)
   const lookUps = createLookUps(db, config.AUTH_API_MAX_REQUEST_DURATION * 1000)
   const adminRoles = config.AUTH_JWT_ADMIN_ROLES
 
@@ -153,6 +155,9 @@ function createBearerAuth(house: House<'config' | 'db' | 'jwt' | 'sessionPolicy'
     authenticateThemselves,
     authorizeRole,
     checkFactor,
+    /** How long a session counts, for those who open and refresh them. */
+    sessionPolicy,
+    isConfirmed: sessionPolicy.isConfirmed,
     adminRoles,
     /** Admins, and the two roles that may always invite. */
     inviterRoles: [...adminRoles, 'service_role', 'platform_admin'],
@@ -179,7 +184,7 @@ function personIn(params: unknown): string[] {
 
 export default definePlugin({
   name: 'bearerAuth',
-  needs: ['config', 'db', 'jwt', 'sessionPolicy', 'decorateRequest'],
+  needs: ['config', 'db', 'jwt', 'decorateRequest'],
   create(house) {
     house.decorateRequest('bearer', null)
     house.decorateRequest('admin', null)

@@ -12,7 +12,6 @@ import encryption from '../../plugins/encryption.ts'
 import events from '../../plugins/events.ts'
 import jwt from '../../plugins/jwt.ts'
 import pool from '../../plugins/pool.ts'
-import sessionPolicy from '../../plugins/session-policy.ts'
 import takeover from '../../plugins/takeover.ts'
 import telemetry from '../../plugins/telemetry.ts'
 import keys from '../../routes/admin/keys.ts'
@@ -35,7 +34,7 @@ export async function buildKeyRoutes(
   await app.register(telemetry)
   await app.register(apiErrors)
   for (const plugin of [pool, db, takeover, encryption, events]) await app.register(plugin)
-  for (const plugin of [jwt, sessionPolicy, bearerAuth]) await app.register(plugin)
+  for (const plugin of [jwt, bearerAuth]) await app.register(plugin)
   for (const plugin of [clientIp, audit]) await app.register(plugin)
   for (const route of [jwks, openidConfiguration]) await app.register(route)
   await app.register(async (admins) => {

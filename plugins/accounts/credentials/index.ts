@@ -31,6 +31,7 @@ type Needs = (typeof needs)[number]
 
 const needs = [
   'audit',
+  'bearerAuth',
   'config',
   'db',
   'emails',
@@ -39,7 +40,6 @@ const needs = [
   'mailer',
   'otp',
   'passwords',
-  'sessionPolicy',
   'sessions',
   'users',
 ] as const

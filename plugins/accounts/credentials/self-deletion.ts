@@ -25,7 +25,7 @@ const freshProofMs = 10 * 60 * 1000
  * otp_expired, current_password_invalid or over_request_rate_limit. A right nonce is spent by this.
  */
 export async function checkDeletion(
-  house: House<'otp' | 'passwords' | 'sessionPolicy'>,
+  house: House<'bearerAuth' | 'otp' | 'passwords'>,
   db: Db,
   bearer: Bearer,
   { nonce, password }: DeletionProof,
@@ -45,12 +45,12 @@ const needed =
 
 /** What has to be so until the very end. Throws user_sso_managed or insufficient_aal. */
 export function checkDeletable(
-  { sessionPolicy }: House<'sessionPolicy'>,
+  { bearerAuth }: House<'bearerAuth'>,
   { user, session }: Bearer,
   now: Date,
 ): void {
   if (user.is_sso_user) throw ssoManaged('An SSO account is deleted where it is managed')
-  if (sessionPolicy.isConfirmed({ user, session }, now)) return
+  if (bearerAuth.isConfirmed({ user, session }, now)) return
   throw insufficientAal('AAL2 session is required to delete the account.')
 }
 

@@ -23,7 +23,7 @@ export interface Enrolment {
   phone: string | null
 }
 
-type EnrolHouse = House<'audit' | 'config' | 'encryption' | 'sessionPolicy' | 'users'>
+type EnrolHouse = House<'audit' | 'bearerAuth' | 'config' | 'encryption' | 'users'>
 
 /**
  * Adds the factor, unverified. Throws mfa_verified_factor_exists, mfa_factor_name_conflict,
@@ -54,13 +54,13 @@ export async function enrol(
 }
 
 async function checkRoom(
-  house: House<'config' | 'sessionPolicy'>,
+  house: House<'bearerAuth' | 'config'>,
   trx: Trx,
   member: Member,
   { name, phone }: Enrolment,
   now: Date,
 ): Promise<void> {
-  const { config, sessionPolicy } = house
+  const { bearerAuth, config } = house
   const { user } = member
   const taken = user.factors.some((factor) => isVerified(factor) && factor.phone === phone)
   if (phone && taken) throw mfaVerifiedFactorExists()
@@ -75,7 +75,7 @@ async function checkRoom(
   ) {
     throw tooManyEnrolledFactors()
   }
-  if (!sessionPolicy.isConfirmed(member, now)) {
+  if (!bearerAuth.isConfirmed(member, now)) {
     throw insufficientAal('AAL2 required to enroll a new factor', 403)
   }
 }

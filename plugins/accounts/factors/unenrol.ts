@@ -10,7 +10,7 @@ import type { House } from '../../define-plugin.ts'
  * insufficient_aal for a verified one without a proof of a second factor.
  */
 export async function unenrol(
-  { audit, emails, sessionPolicy, users }: House<'audit' | 'emails' | 'sessionPolicy' | 'users'>,
+  { audit, bearerAuth, emails, users }: House<'audit' | 'bearerAuth' | 'emails' | 'users'>,
   trx: Trx,
   member: Member,
   factorId: string,
@@ -21,7 +21,7 @@ export async function unenrol(
   const factor = user.factors.find(({ id }) => id === factorId)
   if (!factor) throw mfaFactorNotFound()
   const isVerified = factor.status === 'verified'
-  if (isVerified && !sessionPolicy.isConfirmed({ ...member, user }, now)) {
+  if (isVerified && !bearerAuth.isConfirmed({ ...member, user }, now)) {
     throw insufficientAal('AAL2 required to unenroll verified factor', 422)
   }
   await removeFactor(trx, { userId: user.id, factorId }, now)

@@ -34,7 +34,7 @@ type Options =
 
 /** Throws validation_failed, insufficient_aal, too_many_passkeys or unexpected_failure. */
 export async function askToRegister(
-  house: House<'config' | 'sessionPolicy' | 'webauthn'>,
+  house: House<'bearerAuth' | 'config' | 'webauthn'>,
   db: Db,
   member: Member,
   now: Date,

@@ -15,7 +15,7 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'config', 'emails', 'log', 'sessionPolicy', 'sessions', 'users'] as const),
+  ...(['audit', 'bearerAuth', 'config', 'emails', 'log', 'sessions', 'users'] as const),
   'webauthn',
 ] as const
 

@@ -25,14 +25,14 @@ export async function rename(
  * have.
  */
 export async function remove(
-  { audit, sessionPolicy }: House<'audit' | 'sessionPolicy'>,
+  { audit, bearerAuth }: House<'audit' | 'bearerAuth'>,
   trx: Trx,
   member: Member,
   id: string,
   { ip, now }: { ip: string; now: Date },
 ): Promise<void> {
   const { user } = member
-  if (!sessionPolicy.isConfirmed(member, now)) {
+  if (!bearerAuth.isConfirmed(member, now)) {
     throw insufficientAal('AAL2 required to delete a passkey', 403)
   }
   if (!(await deletePasskey(trx, { userId: user.id, id }))) throw noSuchPasskey()

@@ -14,15 +14,11 @@ import type { CreatedKey } from '../../webauthn.ts'
 import { passkeyName } from './names.ts'
 
 /** Throws validation_failed for people of an identity provider, insufficient_aal where a second factor is owed. */
-export function checkMayAdd(
-  { sessionPolicy }: House<'sessionPolicy'>,
-  member: Member,
-  now: Date,
-): void {
+export function checkMayAdd({ bearerAuth }: House<'bearerAuth'>, member: Member, now: Date): void {
   if (member.user.is_sso_user) {
     throw validationFailed('People who sign in through SSO cannot register passkeys', 422)
   }
-  if (!sessionPolicy.isConfirmed(member, now)) {
+  if (!bearerAuth.isConfirmed(member, now)) {
     throw insufficientAal('AAL2 required to register a passkey', 403)
   }
 }
@@ -37,7 +33,7 @@ export function checkRoom({ config }: House<'config'>, count: number): void {
  * webauthn_credential_exists, and like checkMayAdd.
  */
 export async function register(
-  house: House<'audit' | 'config' | 'sessionPolicy'>,
+  house: House<'audit' | 'bearerAuth' | 'config'>,
   trx: Trx,
   member: Member,
   key: CreatedKey,

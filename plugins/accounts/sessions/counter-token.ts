@@ -33,7 +33,7 @@ export async function exchangeCounterToken(
 }
 
 async function rotate(
-  { db, sessionPolicy: policy, audit }: ExchangeHouse,
+  { db, bearerAuth: { sessionPolicy: policy }, audit }: ExchangeHouse,
   { sessionId, counter }: RefreshToken,
   key: Buffer,
   { userAgent, ip }: Client,
@@ -95,7 +95,7 @@ async function explainOnce(
     return validationFailed('Invalid Refresh Token: Not Issued By This Server')
   }
   if (distance === 0) return rotateForeign(house, { token, key, stored }, client, now)
-  const isInTime = house.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)
+  const isInTime = house.bearerAuth.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)
   if (distance === 1 && (isInTime || (await isGotrues(house, token, sessionId)))) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }

@@ -42,7 +42,7 @@ export type SignInProof = Accepted & {
   aal?: Aal
 }
 
-export type DraftHouse = House<'encryption' | 'events' | 'otp' | 'sessionPolicy'>
+export type DraftHouse = House<'bearerAuth' | 'encryption' | 'events' | 'otp'>
 
 export interface Draft {
   opening: Opening
@@ -91,7 +91,7 @@ export function isOwnDevice({ method, impersonatedBy }: SignInProof): boolean {
 }
 
 function newSession(
-  { sessionPolicy }: House<'sessionPolicy'>,
+  { bearerAuth }: House<'bearerAuth'>,
   { id }: UserRecord,
   { client, lifetimeSeconds, aal = 'aal1' }: SignInProof,
   now: Date,
@@ -99,7 +99,7 @@ function newSession(
   return {
     user_id: id,
     aal,
-    tag: sessionPolicy.tagOf(client),
+    tag: bearerAuth.sessionPolicy.tagOf(client),
     user_agent: client.userAgent,
     ip: client.ip,
     not_after: lifetimeSeconds ? new Date(now.getTime() + lifetimeSeconds * 1000) : null,

@@ -29,7 +29,7 @@ const needs = [
     'hooks',
     'jwt',
   ] as const),
-  ...(['otp', 'sessionPolicy', 'takeover', 'telemetry'] as const),
+  ...(['bearerAuth', 'otp', 'takeover', 'telemetry'] as const),
 ] as const
 
 const createSessions = (house: House<Needs>) =>

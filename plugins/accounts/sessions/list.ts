@@ -5,11 +5,13 @@ import type { House } from '../../define-plugin.ts'
 
 /** The person's sessions that can still be refreshed, last used first. */
 export async function listSessions(
-  { sessionPolicy }: House<'sessionPolicy'>,
+  { bearerAuth }: House<'bearerAuth'>,
   db: Db,
   userId: string,
   now: Date,
 ): Promise<SessionRow[]> {
   const sessions = await findSessions(db, userId)
-  return sessions.filter((session) => sessionPolicy.expiredBy(session, now) === undefined)
+  return sessions.filter(
+    (session) => bearerAuth.sessionPolicy.expiredBy(session, now) === undefined,
+  )
 }

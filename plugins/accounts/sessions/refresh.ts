@@ -10,7 +10,7 @@ import { exchangeLegacyToken, longestLegacyToken } from './legacy-token.ts'
 import { toSession } from './to-session.ts'
 
 export type ExchangeHouse = House<
-  'audit' | 'db' | 'emails' | 'encryption' | 'events' | 'sessionPolicy' | 'takeover'
+  'audit' | 'bearerAuth' | 'db' | 'emails' | 'encryption' | 'events' | 'takeover'
 >
 
 export interface Exchanged {

@@ -13,7 +13,7 @@ const reasons = {
 } as const
 
 export async function findRefusal(
-  { db, sessionPolicy: policy }: House<'db' | 'sessionPolicy'>,
+  { db, bearerAuth: { sessionPolicy: policy } }: House<'bearerAuth' | 'db'>,
   record: SessionRecord,
   now: Date,
 ): Promise<ApiError | undefined> {

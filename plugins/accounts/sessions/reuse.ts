@@ -6,12 +6,12 @@ import { end } from './end.ts'
 
 /** Ends the session, and with it every token that came from the stolen one (RFC 9700 §4.14.2). */
 export async function revokeForReuse(
-  house: House<'audit' | 'db' | 'emails' | 'events' | 'sessionPolicy'>,
+  house: House<'audit' | 'bearerAuth' | 'db' | 'emails' | 'events'>,
   record: SessionRecord,
   { ip }: Client,
   now: Date,
 ): Promise<void> {
-  if (!house.sessionPolicy.rotation) return
+  if (!house.bearerAuth.sessionPolicy.rotation) return
   const traits = { session_id: record.session_id, reason: 'refresh token reused' }
   await house.db.transaction().execute(async (trx) => {
     if (!(await end(house, trx, record.id, record.session_id))) return

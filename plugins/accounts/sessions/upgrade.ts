@@ -54,14 +54,14 @@ export async function approveUpgrade(
  * token_too_large.
  */
 export async function upgrade(
-  house: House<'encryption' | 'events' | 'jwt' | 'sessionPolicy' | 'telemetry'>,
+  house: House<'bearerAuth' | 'encryption' | 'events' | 'jwt' | 'telemetry'>,
   trx: Trx,
   session: SessionRecord,
   { approval: { method, claims }, factorId }: SecondFactorProof,
   now: Date,
 ): Promise<Session> {
   const { id: userId, session_id: sessionId } = session
-  const limit = house.sessionPolicy.expiredBy(session, now)
+  const limit = house.bearerAuth.sessionPolicy.expiredBy(session, now)
   // The factor that was owed was just proven.
   if (limit && limit !== 'low_aal') throw sessionInvalid()
   const newKey = sealKey(house, sessionId, deriveKey(house, sessionId))

@@ -35,7 +35,7 @@ type Needs = (typeof needs)[number]
 
 const needs = [
   ...(['audit', 'config', 'db', 'emails', 'encryption', 'events', 'hooks', 'jobQueue'] as const),
-  ...(['log', 'otp', 'passwords', 'sessionPolicy', 'sessions'] as const),
+  ...(['bearerAuth', 'log', 'otp', 'passwords', 'sessions'] as const),
 ] as const
 
 function createUsers(house: House<Needs>) {

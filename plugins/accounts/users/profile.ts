@@ -30,7 +30,7 @@ export interface Changes {
  * theirs to change.
  */
 export function checkProfile(
-  { config, sessionPolicy }: House<'config' | 'sessionPolicy'>,
+  { bearerAuth, config }: House<'bearerAuth' | 'config'>,
   { user, claims, session }: Bearer,
   changes: Changes,
   now: Date,
@@ -41,7 +41,7 @@ export function checkProfile(
   if (changes.app_metadata && !isAdmin) throw notAdmin()
   const touchesSignIn = [email, phone, password].some((value) => value !== undefined)
   if ((touchesSignIn || changes.app_metadata) && isImpersonated(claims)) throw sessionImpersonated()
-  if (touchesSignIn && !sessionPolicy.isConfirmed({ user, session }, now)) {
+  if (touchesSignIn && !bearerAuth.isConfirmed({ user, session }, now)) {
     throw insufficientAal('AAL2 session is required to update email, phone or password.')
   }
   if (user.is_anonymous && password !== undefined && !email && !phone) {

@@ -12,7 +12,7 @@ import { hashOf, newCode, toShown } from './codes.ts'
  * Throws insufficient_aal.
  */
 export async function makeRecoveryCodes(
-  house: House<'audit' | 'encryption' | 'sessionPolicy'>,
+  house: House<'audit' | 'bearerAuth' | 'encryption'>,
   trx: Trx,
   member: Member,
   { ip, now }: { ip: string; now: Date },
@@ -32,7 +32,7 @@ export async function makeRecoveryCodes(
  * Throws insufficient_aal.
  */
 export async function discardRecoveryCodes(
-  house: House<'audit' | 'sessionPolicy'>,
+  house: House<'audit' | 'bearerAuth'>,
   trx: Trx,
   member: Member,
   { ip, now }: { ip: string; now: Date },
@@ -45,13 +45,9 @@ export async function discardRecoveryCodes(
 }
 
 /** Whoever holds a session at aal1 must not make codes, nor take those of the person away. Throws insufficient_aal. */
-function requireSecondFactor(
-  { sessionPolicy }: House<'sessionPolicy'>,
-  member: Member,
-  now: Date,
-): void {
+function requireSecondFactor({ bearerAuth }: House<'bearerAuth'>, member: Member, now: Date): void {
   const { aal } = member.session
   const isRaised = aal === 'aal2' || aal === 'aal3'
-  if (isRaised && sessionPolicy.isConfirmed(member, now)) return
+  if (isRaised && bearerAuth.isConfirmed(member, now)) return
   throw insufficientAal('AAL2 required to make or remove recovery codes', 403)
 }

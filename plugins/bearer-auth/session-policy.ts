@@ -2,20 +2,14 @@
  * How long a session may live and be refreshed, as AUTH_SESSIONS_* and AUTH_SECURITY_REFRESH_TOKEN_* say, and for what
  * a second factor must have been proven in it (AUTH_MFA_FRESHNESS, AUTH_MFA_REQUIRED_ROLES).
  */
-import { type AmrClaim, secondFactorMethods } from '../db/mfa.ts'
-import type { Aal } from '../db/sessions.ts'
-import { definePlugin } from './define-plugin.ts'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    sessionPolicy: SessionPolicy
-  }
-}
+import { type AmrClaim, secondFactorMethods } from '../../db/mfa.ts'
+import type { Aal } from '../../db/sessions.ts'
+import type { Config } from '../config/config.ts'
 
 export type SessionPolicy = ReturnType<typeof createSessionPolicy>
 
 /** Durations in seconds. */
-export interface SessionRules {
+interface SessionRules {
   timeboxSeconds: number | undefined
   inactivitySeconds: number | undefined
   singlePerUser: boolean
@@ -52,7 +46,7 @@ interface Asking {
   session: { aal: Aal | null; amr: readonly AmrClaim[] } | undefined
 }
 
-export function createSessionPolicy(rules: SessionRules) {
+function createSessionPolicy(rules: SessionRules) {
   const openedAfter = (now: Date) => cutoff(rules.timeboxSeconds, now)
   const usedAfter = (now: Date) => cutoff(rules.inactivitySeconds, now)
   const owedAfter = (now: Date) => cutoff(rules.lowAalSeconds, now)
@@ -146,20 +140,18 @@ function isPast(time: Date, limit: Date | null): boolean {
   return limit !== null && time <= limit
 }
 
-export default definePlugin({
-  name: 'sessionPolicy',
-  needs: ['config'],
-  create: ({ config }) =>
-    createSessionPolicy({
-      timeboxSeconds: config.AUTH_SESSIONS_TIMEBOX,
-      inactivitySeconds: config.AUTH_SESSIONS_INACTIVITY_TIMEOUT,
-      singlePerUser: config.AUTH_SESSIONS_SINGLE_PER_USER,
-      tags: config.AUTH_SESSIONS_TAGS,
-      rotation: config.AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
-      reuseIntervalSeconds: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL,
-      reuseUntilUsed: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED,
-      lowAalSeconds: config.AUTH_SESSIONS_ALLOW_LOW_AAL,
-      freshnessSeconds: config.AUTH_MFA_FRESHNESS,
-      factorRoles: config.AUTH_MFA_REQUIRED_ROLES,
-    }),
-})
+/** As the operator set it. */
+export function configuredSessionPolicy(config: Config): SessionPolicy {
+  return createSessionPolicy({
+    timeboxSeconds: config.AUTH_SESSIONS_TIMEBOX,
+    inactivitySeconds: config.AUTH_SESSIONS_INACTIVITY_TIMEOUT,
+    singlePerUser: config.AUTH_SESSIONS_SINGLE_PER_USER,
+    tags: config.AUTH_SESSIONS_TAGS,
+    rotation: config.AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
+    reuseIntervalSeconds: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL,
+    reuseUntilUsed: config.AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED,
+    lowAalSeconds: config.AUTH_SESSIONS_ALLOW_LOW_AAL,
+    freshnessSeconds: config.AUTH_MFA_FRESHNESS,
+    factorRoles: config.AUTH_MFA_REQUIRED_ROLES,
+  })
+}
