@@ -10,9 +10,9 @@ import flows from './plugins/accounts/flows/index.ts'
 import identities from './plugins/accounts/identities/index.ts'
 import otp from './plugins/accounts/otp/index.ts'
 import otpRequests from './plugins/accounts/otp-requests/index.ts'
-import passkeys from './plugins/accounts/passkeys/index.ts'
 import sessions from './plugins/accounts/sessions/index.ts'
 import users from './plugins/accounts/users/index.ts'
+import webauthn from './plugins/accounts/webauthn/index.ts'
 import webhooks from './plugins/accounts/webhooks/index.ts'
 import apiErrors from './plugins/api-errors.ts'
 import audience from './plugins/audience.ts'
@@ -52,7 +52,6 @@ import schemaCompilers from './plugins/schema-compilers.ts'
 import sms from './plugins/sms.ts'
 import takeover from './plugins/takeover.ts'
 import telemetry from './plugins/telemetry.ts'
-import webauthn from './plugins/webauthn.ts'
 import adminRoutes from './routes/admin/index.ts'
 import authRoutes from './routes/auth/index.ts'
 import devRoutes from './routes/dev/index.ts'
@@ -72,14 +71,14 @@ const platform = [
   ...[pool, db, takeover, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
   // Who is asking.
   ...[encryptionProbe, jwt, bearerAuth],
-  ...[requestLog, captcha, passwords, webauthn],
+  ...[requestLog, captcha, passwords],
   // Messages, and signing in with an account from elsewhere.
   ...[languages, pages, devInbox, mailer, sms, oauthProviders, redirects],
 ]
 
 const nouns = [
   ...[audit, otp, flows, emails],
-  ...[sessions, users, factors, passkeys],
+  ...[sessions, users, webauthn, factors],
   ...[credentials, otpRequests, identities, webhooks],
 ]
 

@@ -10,7 +10,8 @@ import { Session } from '../../schemas/session.ts'
 const OptionsBody = Type.Union([Type.Object(CaptchaFields), Type.Null()])
 
 const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, passkeys, rateLimits, sessions, telemetry } = fastify
+  const { captcha, db, rateLimits, sessions, telemetry, webauthn } = fastify
+  const { passkeys } = webauthn
 
   fastify.post(
     '/passkeys/authentication/options',

@@ -93,12 +93,12 @@ const doors: Record<string, Door> = {
       'throttles.ts': ['countGuess', 'countSignIn', 'uncountGuess', 'forgetGuesses'],
     },
   },
-  'a passkey is added by passkeys.register': {
-    only: ['plugins/accounts/passkeys/register.ts'],
+  'a passkey is added by webauthn.passkeys.register': {
+    only: ['plugins/accounts/webauthn/passkeys/register.ts'],
     functions: { 'webauthn-credentials.ts': ['insertPasskey'] },
   },
-  'a passkey challenge is made and spent by passkeys': {
-    only: ['plugins/accounts/passkeys/challenges.ts'],
+  'a passkey challenge is made and spent by webauthn.passkeys': {
+    only: ['plugins/accounts/webauthn/passkeys/challenges.ts'],
     functions: {
       'webauthn-challenges.ts': [
         ...['insertPasskeyChallenge', 'takeSignInChallenge', 'takeRegistrationChallenge'],

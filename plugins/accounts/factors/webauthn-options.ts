@@ -2,15 +2,15 @@
 import type { FactorRecord } from '../../../db/factors.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
-import type { Webauthn } from '../../webauthn.ts'
+import type { Ceremonies } from '../webauthn/ceremonies.ts'
 import { credentialId, credentialOf } from './credential.ts'
 
 /** How a key that is there already may be reached, as GoTrue asks. */
 const roaming = ['usb', 'nfc'] as const
 
 export type Ceremony =
-  | { type: 'create'; publicKey: Awaited<ReturnType<Webauthn['keyCreation']>> }
-  | { type: 'request'; publicKey: Awaited<ReturnType<Webauthn['keyRequest']>> }
+  | { type: 'create'; publicKey: Awaited<ReturnType<Ceremonies['keyCreation']>> }
+  | { type: 'request'; publicKey: Awaited<ReturnType<Ceremonies['keyRequest']>> }
 
 /** A factor that was never proven is asked for a new key pair; another one, for a signature by any key of the person. */
 export async function ceremonyFor(

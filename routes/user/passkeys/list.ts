@@ -5,7 +5,8 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { Passkeys, toPasskey } from '../../../schemas/passkey.ts'
 
 const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, passkeys } = fastify
+  const { bearerAuth, db, webauthn } = fastify
+  const { passkeys } = webauthn
 
   fastify.get(
     '/passkeys',

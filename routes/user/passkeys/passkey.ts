@@ -14,7 +14,8 @@ const Change = Type.Object({
 })
 
 const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, passkeys } = fastify
+  const { bearerAuth, db, webauthn } = fastify
+  const { passkeys } = webauthn
   const path = '/passkeys/:passkey_id'
 
   fastify.patch(

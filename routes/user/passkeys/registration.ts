@@ -5,7 +5,8 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { AnswerBody, Passkey, Question, readAnswer, toPasskey } from '../../../schemas/passkey.ts'
 
 const registration: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, passkeys, webauthn } = fastify
+  const { bearerAuth, db, webauthn } = fastify
+  const { passkeys } = webauthn
 
   fastify.post(
     '/passkeys/registration/options',

@@ -5,18 +5,19 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { Db } from '../../../db/database.ts'
+import type { Db } from '../../../../db/database.ts'
 import {
   type Asker,
   insertPasskeyChallenge,
   type TakenChallenge,
   takeRegistrationChallenge,
   takeSignInChallenge,
-} from '../../../db/webauthn-challenges.ts'
-import { findPasskeys } from '../../../db/webauthn-credentials.ts'
-import { webauthnChallengeExpired, webauthnChallengeNotFound } from '../../../errors.ts'
-import type { Member } from '../../bearer-auth.ts'
-import type { House } from '../../define-plugin.ts'
+} from '../../../../db/webauthn-challenges.ts'
+import { findPasskeys } from '../../../../db/webauthn-credentials.ts'
+import { webauthnChallengeExpired, webauthnChallengeNotFound } from '../../../../errors.ts'
+import type { Member } from '../../../bearer-auth.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { Ceremonies } from '../ceremonies.ts'
 import { checkMayAdd, checkRoom } from './register.ts'
 
 /** What a client is to do, and the challenge it answers with. */
@@ -29,12 +30,17 @@ export interface Question {
 }
 
 type Options =
-  | Awaited<ReturnType<House<'webauthn'>['webauthn']['passkeyCreation']>>
-  | Awaited<ReturnType<House<'webauthn'>['webauthn']['passkeyRequest']>>
+  | Awaited<ReturnType<Ceremonies['passkeyCreation']>>
+  | Awaited<ReturnType<Ceremonies['passkeyRequest']>>
+
+/** What a step needs that begins or judges a ceremony. */
+export interface CeremonyHouse {
+  ceremonies: Ceremonies
+}
 
 /** Throws validation_failed, insufficient_aal, too_many_passkeys or unexpected_failure. */
 export async function askToRegister(
-  house: House<'bearerAuth' | 'config' | 'webauthn'>,
+  house: House<'bearerAuth' | 'config'> & CeremonyHouse,
   db: Db,
   member: Member,
   now: Date,
@@ -44,10 +50,10 @@ export async function askToRegister(
   const known = await findPasskeys(db, user.id)
   checkRoom(house, known.length)
   const keys = known.map(({ credential_id }) => ({ id: credential_id.toString('base64url') }))
-  const options = await house.webauthn.passkeyCreation(user, keys)
+  const options = await house.ceremonies.passkeyCreation(user, keys)
   const algorithms = options.pubKeyCredParams
   const asker = { userId: user.id, sessionId: session.session_id }
-  const handle = house.webauthn.userHandle(user.id).toString('base64')
+  const handle = house.ceremonies.userHandle(user.id).toString('base64')
   return ask(
     house,
     db,
@@ -58,11 +64,11 @@ export async function askToRegister(
 
 /** Throws unexpected_failure. */
 export async function askForSignIn(
-  house: House<'config' | 'webauthn'>,
+  house: House<'config'> & CeremonyHouse,
   db: Db,
   now: Date,
 ): Promise<Question> {
-  const options = await house.webauthn.passkeyRequest()
+  const options = await house.ceremonies.passkeyRequest()
   return ask(house, db, { options, stored: { user_id: null } }, now)
 }
 

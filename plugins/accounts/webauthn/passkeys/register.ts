@@ -1,16 +1,20 @@
 /** A person adds a passkey. */
-import type { Trx } from '../../../db/database.ts'
-import { isUniqueViolation } from '../../../db/unique-violation.ts'
-import { findPasskeys, insertPasskey, type PasskeyRow } from '../../../db/webauthn-credentials.ts'
+import type { Trx } from '../../../../db/database.ts'
+import { isUniqueViolation } from '../../../../db/unique-violation.ts'
+import {
+  findPasskeys,
+  insertPasskey,
+  type PasskeyRow,
+} from '../../../../db/webauthn-credentials.ts'
 import {
   insufficientAal,
   tooManyPasskeys,
   validationFailed,
   webauthnCredentialExists,
-} from '../../../errors.ts'
-import type { Member } from '../../bearer-auth.ts'
-import type { House } from '../../define-plugin.ts'
-import type { CreatedKey } from '../../webauthn.ts'
+} from '../../../../errors.ts'
+import type { Member } from '../../../bearer-auth.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { CreatedKey } from '../answers.ts'
 import { passkeyName } from './names.ts'
 
 /** Throws validation_failed for people of an identity provider, insufficient_aal where a second factor is owed. */

@@ -2,23 +2,24 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { Db, Trx } from '../../../db/database.ts'
-import { isBanned, type UserRecord } from '../../../db/users.ts'
+import type { Db, Trx } from '../../../../db/database.ts'
+import { isBanned, type UserRecord } from '../../../../db/users.ts'
 import {
   advancePasskey,
   findPasskeyKey,
   type PasskeyKey,
-} from '../../../db/webauthn-credentials.ts'
+} from '../../../../db/webauthn-credentials.ts'
 import {
   emailNotConfirmed,
   phoneNotConfirmed,
   userBanned,
   webauthnVerificationFailed,
-} from '../../../errors.ts'
-import type { Client } from '../../client-ip.ts'
-import type { House } from '../../define-plugin.ts'
-import type { AnswerFacts } from '../../webauthn.ts'
-import type { StoredSession } from '../sessions/answer.ts'
+} from '../../../../errors.ts'
+import type { Client } from '../../../client-ip.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { StoredSession } from '../../sessions/answer.ts'
+import type { AnswerFacts } from '../answers.ts'
+import type { CeremonyHouse } from './challenges.ts'
 
 /** The passkey that answered, and what it said. */
 export interface PasskeyProof {
@@ -37,7 +38,7 @@ const Claims = Type.Object({
 
 /** Throws webauthn_verification_failed. */
 export async function judge(
-  { webauthn }: House<'webauthn'>,
+  { ceremonies }: CeremonyHouse,
   db: Db,
   answer: unknown,
   challenge: string,
@@ -45,11 +46,11 @@ export async function judge(
   if (!Value.Check(Claims, answer)) throw webauthnVerificationFailed()
   const passkey = await findPasskeyKey(db, Buffer.from(answer.id, 'base64url'))
   const handle = Buffer.from(answer.response.userHandle, 'base64url')
-  if (!passkey || !handle.equals(webauthn.userHandle(passkey.user_id))) {
+  if (!passkey || !handle.equals(ceremonies.userHandle(passkey.user_id))) {
     throw webauthnVerificationFailed()
   }
   const { credential_id: id, public_key: publicKey, backup_eligible: backupEligible } = passkey
-  const facts = await webauthn
+  const facts = await ceremonies
     .verifyAnswer(answer, challenge, { id, publicKey, backupEligible })
     .catch((error) => {
       throw webauthnVerificationFailed(error)

@@ -1,9 +1,13 @@
 /** What a person does with the passkeys they have. */
-import type { Trx } from '../../../db/database.ts'
-import { deletePasskey, type PasskeyRow, renamePasskey } from '../../../db/webauthn-credentials.ts'
-import { insufficientAal, noSuchPasskey } from '../../../errors.ts'
-import type { Member } from '../../bearer-auth.ts'
-import type { House } from '../../define-plugin.ts'
+import type { Trx } from '../../../../db/database.ts'
+import {
+  deletePasskey,
+  type PasskeyRow,
+  renamePasskey,
+} from '../../../../db/webauthn-credentials.ts'
+import { insufficientAal, noSuchPasskey } from '../../../../errors.ts'
+import type { Member } from '../../../bearer-auth.ts'
+import type { House } from '../../../define-plugin.ts'
 
 /** The caller holds the member. Throws validation_failed for a passkey the person does not have. */
 export async function rename(

@@ -1,5 +1,5 @@
 /** For which site key pairs are made, and from where they may be used. */
-import type { Config } from '../config/config.ts'
+import type { Config } from '../../config/config.ts'
 
 export interface RelyingParty {
   /** A domain (WebAuthn Level 3 §4, RP ID). */

@@ -1,4 +1,4 @@
-/** Key pairs that devices keep for people (WebAuthn Level 3): what a browser is asked to do, and whether it did that. */
+/** What a browser is asked to do with key pairs, and whether it did that. */
 import type {
   GenerateAuthenticationOptionsOpts,
   GenerateRegistrationOptionsOpts,
@@ -6,28 +6,19 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server'
 
-import type { UserRecord } from '../db/users.ts'
-import { unexpectedFailure } from '../errors.ts'
-import { definePlugin } from './define-plugin.ts'
+import type { UserRecord } from '../../../db/users.ts'
+import { unexpectedFailure } from '../../../errors.ts'
 import {
   type AnswerFacts,
   type CreatedKey,
   type KnownKey,
   verifyAnswer,
   verifyCreation,
-} from './webauthn/answers.ts'
-import { loadLibrary } from './webauthn/library.ts'
-import { type RelyingParty, relyingPartyOf } from './webauthn/relying-party.ts'
+} from './answers.ts'
+import { loadLibrary } from './library.ts'
+import type { RelyingParty } from './relying-party.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    webauthn: Webauthn
-  }
-}
-
-export type { AnswerFacts, CreatedKey, KnownKey }
-
-export type Webauthn = ReturnType<typeof createWebauthn>
+export type Ceremonies = ReturnType<typeof createCeremonies>
 
 /** COSE algorithms (RFC 9053): ECDSA, RSA with both paddings, EdDSA. */
 const algorithms = [-7, -35, -36, -257, -258, -259, -37, -38, -39, -8]
@@ -43,7 +34,7 @@ export interface ListedKey {
 }
 
 /** Without a relying party every function but `userHandle` throws unexpected_failure. */
-export function createWebauthn(relyingParty: RelyingParty | undefined) {
+export function createCeremonies(relyingParty: RelyingParty | undefined) {
   function site(): RelyingParty {
     if (relyingParty) return relyingParty
     throw unexpectedFailure(
@@ -116,9 +107,3 @@ export function createWebauthn(relyingParty: RelyingParty | undefined) {
 function userHandle(userId: string): Buffer {
   return Buffer.from(userId, 'ascii')
 }
-
-export default definePlugin({
-  name: 'webauthn',
-  needs: ['config'],
-  create: ({ config }) => createWebauthn(relyingPartyOf(config)),
-})
