@@ -13,7 +13,6 @@ import otpRequests from './plugins/accounts/otp-requests/index.ts'
 import sessions from './plugins/accounts/sessions/index.ts'
 import users from './plugins/accounts/users/index.ts'
 import webauthn from './plugins/accounts/webauthn/index.ts'
-import webhooks from './plugins/accounts/webhooks/index.ts'
 import apiErrors from './plugins/api-errors.ts'
 import audience from './plugins/audience.ts'
 import bearerAuth from './plugins/bearer-auth.ts'
@@ -68,9 +67,10 @@ const platform = [
   ...[context, telemetry, schemaCompilers, apiErrors, bodyParser],
   ...[httpHeaders, requestDuration, clientIp, audience, rateLimits, devHosts, openapi],
   // The database, the way out to other servers, and work in the background.
-  ...[pool, db, takeover, encryption, events, httpClient, hooks, jobQueue, readiness, cleanUp],
+  ...[pool, db, takeover, encryption, encryptionProbe],
+  ...[httpClient, hooks, jobQueue, events, readiness, cleanUp],
   // Who is asking.
-  ...[encryptionProbe, jwt, bearerAuth],
+  ...[jwt, bearerAuth],
   ...[requestLog, captcha, passwords],
   // Messages, and signing in with an account from elsewhere.
   ...[languages, pages, devInbox, mailer, sms, oauthProviders, redirects],
@@ -79,7 +79,7 @@ const platform = [
 const nouns = [
   ...[audit, otp, flows, emails],
   ...[sessions, users, webauthn, factors],
-  ...[credentials, otpRequests, identities, webhooks],
+  ...[credentials, otpRequests, identities],
 ]
 
 const groups = { wellKnownRoutes, authRoutes, userRoutes, adminRoutes, devRoutes }

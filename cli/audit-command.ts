@@ -7,7 +7,7 @@ import {
   record,
 } from '../plugins/accounts/audit/entry.ts'
 import type { Config } from '../plugins/config/config.ts'
-import { createEvents } from '../plugins/events.ts'
+import { createRecorder } from '../plugins/events/record.ts'
 
 /** The command is the actor: who ran it, the operating system knows. */
 export async function auditCommand(
@@ -17,7 +17,7 @@ export async function auditCommand(
   { command, now, ...traits }: { command: string; now: Date } & Record<string, unknown>,
 ): Promise<void> {
   const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
-  const events = createEvents(config)
+  const events = createRecorder(config)
   const settings: AuditSettings = { stored, log: { info() {} }, metrics: { count() {} }, events }
   await record(settings, db, action, adminActor(command), { ip: '', now, traits })
 }

@@ -1,68 +1,42 @@
-/**
- * Events: what happened, for webhooks and for GET /admin/events. They are written in the transaction of what they tell,
- * and in the very statement where that is a hot one (docs/webhooks.md). Switched off, nothing is made and nothing asked
- * of the database.
- */
-import type { Db } from '../db/database.ts'
-import { insertEvents, type NewEvent } from '../db/event-inbox.ts'
-import { type EventType, eventKinds, type FactsOf } from '../schemas/events.ts'
-import type { Config } from './config/config.ts'
-import { definePlugin } from './define-plugin.ts'
+/** Events: what happened, for webhooks and for GET /admin/events; the endpoints that are told, and the loop that tells them. */
+import { bindSteps, definePlugin, type House } from './define-plugin.ts'
+import { removeOld, scheduleCleanUp } from './events/clean-up.ts'
+import { createDispatcher } from './events/dispatcher.ts'
+import { changeEndpoint, createEndpoint, removeEndpoint, rotateSecret } from './events/endpoints.ts'
+import { syncEnvironment } from './events/environment.ts'
+import { createRecorder } from './events/record.ts'
+import { endpointTraits, toDelivery } from './events/show.ts'
+import { testEndpoint } from './events/test-delivery.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    events: Events
+    events: ReturnType<typeof createEvents>
   }
 }
 
-export type Events = ReturnType<typeof createEvents>
+type Needs = (typeof needs)[number]
 
-export type EventSettings = Pick<Config, 'AUTH_EVENTS_ENABLED' | 'AUTH_WEBHOOK_ENDPOINTS'>
+const needs = [
+  ...(['addHook', 'config', 'db', 'encryption', 'httpClient', 'jobQueue', 'log'] as const),
+  'telemetry',
+] as const
 
-/** Whether anybody may be told anything. */
-export function areEventsOn(config: EventSettings): boolean {
-  return config.AUTH_EVENTS_ENABLED || config.AUTH_WEBHOOK_ENDPOINTS.length > 0
-}
-
-export function createEvents(config: EventSettings) {
-  const enabled = areEventsOn(config)
-
-  /** An event for a statement that writes it; none when events are off. */
-  function draft<T extends EventType>(
-    type: T,
-    userId: string | null,
-    facts: FactsOf<T>,
-  ): NewEvent[] {
-    if (!enabled) return []
-    const data = { user_id: userId, ...facts }
-    const { withUser } = eventKinds[type]
-    return [{ id: crypto.randomUUID(), type, user_id: userId, data, with_user: withUser }]
-  }
-
+function createEvents(house: House<Needs>) {
+  const recorder = createRecorder(house.config)
+  const dispatcher = createDispatcher(house)
+  scheduleCleanUp(house)
+  house.addHook('onReady', async () => {
+    if (!recorder.enabled) return
+    await syncEnvironment(house, new Date())
+    dispatcher.start()
+  })
+  // Before the pool and the HTTP client are closed, which it uses to the end.
+  house.addHook('onClose', dispatcher.stop)
   return {
-    enabled,
-    draft,
-
-    /** Writes drafts down; asks nothing of the database when there are none. */
-    async write(db: Db, drafts: readonly NewEvent[], now: Date): Promise<void> {
-      if (drafts.length > 0) await insertEvents(db, drafts, now)
-    },
-
-    /** Writes one event down, in the transaction that `db` is in. */
-    async record<T extends EventType>(
-      db: Db,
-      type: T,
-      userId: string | null,
-      facts: FactsOf<T>,
-      now: Date,
-    ): Promise<void> {
-      if (enabled) await insertEvents(db, draft(type, userId, facts), now)
-    },
+    ...recorder,
+    ...{ removeEndpoint, endpointTraits, toDelivery },
+    ...bindSteps(house, { createEndpoint, changeEndpoint, rotateSecret, testEndpoint, removeOld }),
   }
 }
 
-export default definePlugin({
-  name: 'events',
-  needs: ['config'],
-  create: ({ config }) => createEvents(config),
-})
+export default definePlugin({ name: 'events', needs, create: createEvents })

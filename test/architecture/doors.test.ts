@@ -117,16 +117,16 @@ const doors: Record<string, Door> = {
     only: ['plugins/accounts/flows/oauth-state.ts'],
     functions: { 'oauth-flows.ts': ['findOauthFlow', 'takeOauthFlow'] },
   },
-  'an event is given its position by webhooks': {
-    only: ['plugins/accounts/webhooks/dispatcher.ts'],
+  'an event is given its position by the loop that tells webhooks': {
+    only: ['plugins/events/dispatcher.ts'],
     functions: { 'events.ts': ['placeEvents'], 'webhook-deliveries.ts': ['lookForWork'] },
   },
   'an event is sent in a round of its webhook': {
-    only: ['plugins/accounts/webhooks/round.ts'],
+    only: ['plugins/events/round.ts'],
     functions: { 'webhook-deliveries.ts': ['claimDeliveries', 'recordAttempts'] },
   },
   'an event is written by events, or by the statement it tells of': {
-    only: ['plugins/events.ts'],
+    only: ['plugins/events/record.ts'],
     functions: { 'event-inbox.ts': ['insertEvents'] },
   },
   'an audit entry is written by audit': {

@@ -62,11 +62,6 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
     why: 'it registers plugins and is none',
   },
   {
-    from: /^plugins\/accounts\/webhooks\/signature\.ts$/,
-    to: 'plugins/hooks/signature.ts',
-    why: 'hooks and webhooks are signed alike',
-  },
-  {
     from: /^routes\/dev\//,
     to: 'plugins/pages/markup.ts',
     why: 'pages of development look alike, whoever serves them',

@@ -10,6 +10,8 @@ import config from '../../plugins/config/index.ts'
 import db from '../../plugins/db.ts'
 import encryption from '../../plugins/encryption.ts'
 import events from '../../plugins/events.ts'
+import httpClient from '../../plugins/http-client.ts'
+import jobQueue from '../../plugins/job-queue.ts'
 import jwt from '../../plugins/jwt.ts'
 import pool from '../../plugins/pool.ts'
 import takeover from '../../plugins/takeover.ts'
@@ -33,7 +35,8 @@ export async function buildKeyRoutes(
   await app.register(config, { config: configOf({ DATABASE_URL: databaseUrl, ...env }, false) })
   await app.register(telemetry)
   await app.register(apiErrors)
-  for (const plugin of [pool, db, takeover, encryption, events]) await app.register(plugin)
+  for (const plugin of [pool, db, takeover, encryption]) await app.register(plugin)
+  for (const plugin of [httpClient, jobQueue, events]) await app.register(plugin)
   for (const plugin of [jwt, bearerAuth]) await app.register(plugin)
   for (const plugin of [clientIp, audit]) await app.register(plugin)
   for (const route of [jwks, openidConfiguration]) await app.register(route)

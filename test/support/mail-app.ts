@@ -41,11 +41,11 @@ export async function buildMailApp(settings: Config) {
     db,
     takeover,
     encryption,
-    events,
     httpClient,
     hooks,
     languages,
     jobQueue,
+    events,
     devInbox,
   ]
   for (const plugin of plugins) await app.register(plugin)

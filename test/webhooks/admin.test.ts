@@ -243,7 +243,7 @@ test('old events are removed with what is known of their deliveries', async (t) 
   const { app } = await build(t, { env: { ...autoconfirm, ...webhookEnv(receiver) } })
   const { user } = await newPerson(app)
   await until(() => receiver.ofUser(user.id).length === 3)
-  await app.webhooks.removeOld(new Date())
+  await app.events.removeOld(new Date())
   const count = async (table: 'postern_events' | 'postern_webhook_deliveries') =>
     (await app.db.selectFrom(table).select('position').execute()).length
   assert.equal(await count('postern_events'), 3)
@@ -255,7 +255,7 @@ test('old events are removed with what is known of their deliveries', async (t) 
     .set({ created_at: later })
     .where('user_id', '=', kept.id)
     .execute()
-  await app.webhooks.removeOld(later)
+  await app.events.removeOld(later)
   assert.deepEqual(
     [await count('postern_events'), await count('postern_webhook_deliveries')],
     [3, 3],

@@ -22,7 +22,7 @@ const Deliveries = Type.Object({
 })
 
 const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, webhooks } = fastify
+  const { db, events } = fastify
 
   fastify.get(
     '/admin/webhooks/:webhook_id/deliveries',
@@ -49,7 +49,7 @@ const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
       const rows = await listDeliveries(db, wanted, size + 1)
       const page = rows.slice(0, size)
       return {
-        deliveries: page.map((row) => webhooks.toDelivery(row, webhook.url)),
+        deliveries: page.map((row) => events.toDelivery(row, webhook.url)),
         next: rows.length > size ? (page.at(-1)?.position ?? null) : null,
       }
     },

@@ -9,7 +9,7 @@ import { NewWebhook, toWebhook, Webhook, WebhookWithSecret } from '../../../sche
 const Webhooks = Type.Object({ webhooks: Type.Array(Webhook) })
 
 const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, events, webhooks } = fastify
+  const { audit, bearerAuth, db, events } = fastify
   const path = '/admin/webhooks'
 
   fastify.get(
@@ -42,8 +42,8 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const { webhook, secret } = await webhooks.createEndpoint(trx, request.body, now)
-        const changes = audit.difference(undefined, webhooks.recorded(webhook))
+        const { webhook, secret } = await events.createEndpoint(trx, request.body, now)
+        const changes = audit.difference(undefined, events.endpointTraits(webhook))
         const traits = { now, webhook_id: webhook.id, ...changes }
         await audit.recordAdminOn(trx, 'webhook_created', request, traits)
         return { ...toWebhook(webhook), secret }

@@ -27,7 +27,7 @@ const Body = Type.Union([
 ])
 
 const rotateSecret: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, webhooks } = fastify
+  const { audit, bearerAuth, db, events } = fastify
 
   fastify.post(
     '/admin/webhooks/:webhook_id/rotate_secret',
@@ -48,7 +48,7 @@ const rotateSecret: FastifyPluginAsyncTypebox = async (fastify) => {
       const rotation = { overlapSeconds, ...(secret !== undefined && { secret }) }
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const made = await webhooks.rotateSecret(trx, id, rotation, now)
+        const made = await events.rotateSecret(trx, id, rotation, now)
         const traits = { now, webhook_id: id, overlap: overlapSeconds }
         await audit.recordAdminOn(trx, 'webhook_secret_rotated', request, traits)
         return { ...toWebhook(made.webhook), secret: made.secret }

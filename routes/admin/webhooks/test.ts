@@ -14,7 +14,7 @@ const Result = Type.Object({
 })
 
 const test: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, webhooks } = fastify
+  const { audit, bearerAuth, db, events } = fastify
 
   fastify.post(
     '/admin/webhooks/:webhook_id/test',
@@ -37,7 +37,7 @@ const test: FastifyPluginAsyncTypebox = async (fastify) => {
         await audit.recordAdminOn(trx, 'webhook_tested', request, { now, webhook_id: id })
         return found
       })
-      return webhooks.testEndpoint(webhook, now)
+      return events.testEndpoint(webhook, now)
     },
   )
 }

@@ -8,7 +8,7 @@ import { readUuid } from '../../../schemas/fields.ts'
 import { toWebhook, Webhook, WebhookChange, WebhookPath } from '../../../schemas/webhook.ts'
 
 const webhook: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, webhooks } = fastify
+  const { audit, bearerAuth, db, events } = fastify
   const path = '/admin/webhooks/:webhook_id'
   const schema = { tags: ['admin'], params: WebhookPath }
   const response = { 200: Webhook, ...ErrorResponses }
@@ -39,8 +39,11 @@ const webhook: FastifyPluginAsyncTypebox = async (fastify) => {
       const id = readUuid('webhook_id', request.params.webhook_id)
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const { before, after } = await webhooks.changeEndpoint(trx, id, request.body, now)
-        const changes = audit.difference(webhooks.recorded(before), webhooks.recorded(after))
+        const { before, after } = await events.changeEndpoint(trx, id, request.body, now)
+        const changes = audit.difference(
+          events.endpointTraits(before),
+          events.endpointTraits(after),
+        )
         const traits = { now, webhook_id: id, ...changes }
         await audit.recordAdminOn(trx, 'webhook_updated', request, traits)
         return toWebhook(after)
@@ -62,8 +65,8 @@ const webhook: FastifyPluginAsyncTypebox = async (fastify) => {
       const id = readUuid('webhook_id', request.params.webhook_id)
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const removed = await webhooks.removeEndpoint(trx, id)
-        const changes = audit.difference(webhooks.recorded(removed), undefined)
+        const removed = await events.removeEndpoint(trx, id)
+        const changes = audit.difference(events.endpointTraits(removed), undefined)
         const traits = { now, webhook_id: id, ...changes }
         await audit.recordAdminOn(trx, 'webhook_deleted', request, traits)
       })

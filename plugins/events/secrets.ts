@@ -1,9 +1,9 @@
 /** The secrets of an endpoint: in the environment, or encrypted in its row, where one follows another. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import type { WebhookRow } from '../../../db/webhooks.ts'
-import { readStored } from '../../../schemas/stored.ts'
-import type { House } from '../../define-plugin.ts'
+import type { WebhookRow } from '../../db/webhooks.ts'
+import { readStored } from '../../schemas/stored.ts'
+import type { House } from '../define-plugin.ts'
 import { environmentId } from './environment.ts'
 
 const what = 'The secrets of a webhook'

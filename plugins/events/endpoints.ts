@@ -1,15 +1,15 @@
 /** Endpoints as admins make, change and remove them. Those of the environment are changed there, and paused here. */
-import type { Trx } from '../../../db/database.ts'
+import type { Trx } from '../../db/database.ts'
 import {
   deleteWebhook,
   insertWebhook,
   lockWebhook,
   updateWebhook,
   type WebhookRow,
-} from '../../../db/webhooks.ts'
-import { validationFailed, webhookNotFound } from '../../../errors.ts'
-import type { NewWebhook, WebhookChange } from '../../../schemas/webhook.ts'
-import type { House } from '../../define-plugin.ts'
+} from '../../db/webhooks.ts'
+import { validationFailed, webhookNotFound } from '../../errors.ts'
+import type { NewWebhook, WebhookChange } from '../../schemas/webhook.ts'
+import type { House } from '../define-plugin.ts'
 import { openSecrets, sealSecrets } from './secrets.ts'
 import { newSecret } from './signature.ts'
 

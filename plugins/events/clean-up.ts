@@ -1,7 +1,7 @@
 /** Removal of events that have been kept long enough, and of what is known of their deliveries. */
-import { deleteOldEvents } from '../../../db/events.ts'
-import { deleteOrphanDeliveries } from '../../../db/webhook-history.ts'
-import type { House } from '../../define-plugin.ts'
+import { deleteOldEvents } from '../../db/events.ts'
+import { deleteOrphanDeliveries } from '../../db/webhook-history.ts'
+import type { House } from '../define-plugin.ts'
 
 /** Every hour, on one replica. Also where events are off by now: what was kept goes in its time. */
 export function scheduleCleanUp(house: House<'config' | 'db' | 'jobQueue'>): void {

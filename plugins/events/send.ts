@@ -1,6 +1,6 @@
 /** One attempt at one endpoint: a signed POST and what came of it. Nothing that an endpoint does makes it throw. */
-import type { DeliveryAnswer } from '../../../db/webhook-deliveries.ts'
-import type { House } from '../../define-plugin.ts'
+import type { DeliveryAnswer } from '../../db/webhook-deliveries.ts'
+import type { House } from '../define-plugin.ts'
 import { headersOf, type Message } from './signature.ts'
 
 export interface Target {

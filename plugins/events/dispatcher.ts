@@ -5,9 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { holdStream, placeEvents } from '../../../db/events.ts'
-import { lookForWork } from '../../../db/webhook-deliveries.ts'
-import type { House } from '../../define-plugin.ts'
+import { holdStream, placeEvents } from '../../db/events.ts'
+import { lookForWork } from '../../db/webhook-deliveries.ts'
 import { deliverRound, type RoundHouse } from './round.ts'
 
 export type Dispatcher = ReturnType<typeof createDispatcher>
@@ -15,7 +14,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 const idleMs = 500
 const batchSize = 500
 
-export function createDispatcher(house: RoundHouse & House<'events'>) {
+export function createDispatcher(house: RoundHouse) {
   const { config, db, log } = house
   const stopping = new AbortController()
   const { signal } = stopping

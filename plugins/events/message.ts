@@ -1,7 +1,7 @@
 /** An event as it is sent. */
 import type { Static } from '@sinclair/typebox'
 
-import type { WebhookBody } from '../../../schemas/events.ts'
+import type { WebhookBody } from '../../schemas/events.ts'
 import type { Message } from './signature.ts'
 
 /** What is known of an event, wherever it was read. */

@@ -4,7 +4,7 @@ import {
   type ClaimedDelivery,
   claimDeliveries,
   recordAttempts,
-} from '../../../db/webhook-deliveries.ts'
+} from '../../db/webhook-deliveries.ts'
 import {
   calmWebhook,
   findWebhook,
@@ -12,8 +12,8 @@ import {
   restWebhook,
   type WebhookRow,
   wakeWebhook,
-} from '../../../db/webhooks.ts'
-import type { House } from '../../define-plugin.ts'
+} from '../../db/webhooks.ts'
+import type { House } from '../define-plugin.ts'
 import { toMessage } from './message.ts'
 import { isDown, isGivenUp, restDelay, retryDelay } from './schedule.ts'
 import { secretsOf } from './secrets.ts'

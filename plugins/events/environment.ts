@@ -1,8 +1,8 @@
 /** Endpoints of AUTH_WEBHOOK_ENDPOINTS: rows like the others, kept as the environment says. */
 import { createHash } from 'node:crypto'
 
-import { deleteOtherEnvironmentWebhooks, putEnvironmentWebhook } from '../../../db/webhooks.ts'
-import type { House } from '../../define-plugin.ts'
+import { deleteOtherEnvironmentWebhooks, putEnvironmentWebhook } from '../../db/webhooks.ts'
+import type { House } from '../define-plugin.ts'
 
 /** One address is one endpoint, in every replica and after every start (a UUID of version 8, RFC 9562). */
 export function environmentId(url: string): string {

@@ -1,10 +1,10 @@
 /** Webhooks and deliveries as admins see them. */
-import type { DeliveryRow } from '../../../db/webhook-history.ts'
-import { type Delivery, toWebhook, type WebhookSource } from '../../../schemas/webhook.ts'
+import type { DeliveryRow } from '../../db/webhook-history.ts'
+import { type Delivery, toWebhook, type WebhookSource } from '../../schemas/webhook.ts'
 import { toBody } from './message.ts'
 
 /** What the audit trail tells of a webhook. */
-export function recorded(row: WebhookSource) {
+export function endpointTraits(row: WebhookSource) {
   const { url, description, events, state } = toWebhook(row)
   return { url, description, events, state }
 }

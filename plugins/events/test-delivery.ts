@@ -1,7 +1,7 @@
 /** An event that never happened, sent at once, so that an admin sees what an endpoint says to it. */
-import type { WebhookRow } from '../../../db/webhooks.ts'
-import { validationFailed } from '../../../errors.ts'
-import type { House } from '../../define-plugin.ts'
+import type { WebhookRow } from '../../db/webhooks.ts'
+import { validationFailed } from '../../errors.ts'
+import type { House } from '../define-plugin.ts'
 import { toBody, toMessage } from './message.ts'
 import { secretsOf } from './secrets.ts'
 import { send } from './send.ts'

@@ -1,7 +1,7 @@
 /** What is sent of an event, and the secrets that sign it (Standard Webhooks). */
 import { randomBytes } from 'node:crypto'
 
-import { signedHeaders } from '../../hooks/signature.ts'
+import { signedHeaders } from '../hooks/signature.ts'
 
 export interface Message {
   /** Of the event: the same at every attempt, at every endpoint and in every replay. */
