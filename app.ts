@@ -43,7 +43,6 @@ import passwords from './plugins/passwords.ts'
 import pool from './plugins/pool.ts'
 import rateLimits from './plugins/rate-limits.ts'
 import readiness from './plugins/readiness.ts'
-import redirects from './plugins/redirects.ts'
 import { registerAll } from './plugins/register-all.ts'
 import requestDuration from './plugins/request-duration.ts'
 import requestLog from './plugins/request-log.ts'
@@ -73,7 +72,7 @@ const platform = [
   ...[jwt, bearerAuth],
   ...[requestLog, captcha, passwords],
   // Messages, and signing in with an account from elsewhere.
-  ...[languages, pages, devInbox, mailer, sms, oauthProviders, redirects],
+  ...[languages, pages, devInbox, mailer, sms, oauthProviders],
 ]
 
 const nouns = [

@@ -12,7 +12,7 @@ const Body = Type.Object({
 })
 
 const invite: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, otp, users } = fastify
+  const { audit, bearerAuth, db, flows, users } = fastify
 
   fastify.post(
     '/invite',
@@ -35,7 +35,7 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
       const { audience: aud, clientIp: ip } = request
       const approval = await users.approveIfNew(db, { contact, aud, data }, ip)
       const person = { contact, aud, passwordHash: null, data, approval, byAdmin: true }
-      const context = otp.linkContext(request, {})
+      const context = flows.linkContext(request, {})
 
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)

@@ -5,7 +5,7 @@ import { ErrorResponses } from '../../schemas/error.ts'
 import { firstValues, ManyQuery } from '../../schemas/query.ts'
 
 const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { flows, otp } = fastify
+  const { flows } = fastify
 
   fastify.get(
     '/authorize',
@@ -24,7 +24,7 @@ const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const query = firstValues(request.query)
-      const context = otp.linkContext(request, query)
+      const context = flows.linkContext(request, query)
       const bound = flows.bindBrowser(query)
       const asked = { query, context, browserHash: bound?.hash }
       const { url, ...flow } = await flows.beginOauth(asked, new Date())

@@ -18,8 +18,8 @@ const described = {
 const policy = { signIn: () => 'oauth' }
 
 const callback: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, config, db, apiErrors, flows, identities } = fastify
-  const { oauthProviders, otp, redirects, sessions } = fastify
+  const { apiErrors, audit, config, db, flows, identities } = fastify
+  const { oauthProviders, sessions } = fastify
 
   fastify.get(
     '/callback',
@@ -57,14 +57,14 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
       }
     } catch (thrown) {
       const error = apiErrors.report(request, thrown)
-      return reply.redirect(redirects.withOauthError(config.AUTH_SITE_URL, error, false), 303)
+      return reply.redirect(flows.withOauthError(config.AUTH_SITE_URL, error, false), 303)
     }
     if (flow.browserHash) reply.header('set-cookie', flows.clearedCookie(flow))
     try {
       return reply.redirect(await finish(request, flow, params, now), 302)
     } catch (thrown) {
       const error = apiErrors.report(request, thrown)
-      return reply.redirect(redirects.withOauthError(flow.target, error, true), 302)
+      return reply.redirect(flows.withOauthError(flow.target, error, true), 302)
     }
   }
 
@@ -78,7 +78,7 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
     const person = { provider, identity, emailOptional }
     identities.requireAddress(person)
     const { audience: aud, clientIp: ip, client } = request
-    const { baseUrl } = otp.linkContext(request, {})
+    const { baseUrl } = flows.linkContext(request, {})
     const approval = await identities.approve(db, person, flow, { aud, ip })
     const links = { redirectTo: target, baseUrl, pkce: undefined }
     const context = { ip, aud, approval, links }
@@ -100,13 +100,13 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
       return { state: 'opened' as const, opened }
     })
     if (outcome.state === 'refused') throw outcome.error
-    if (outcome.state === 'code') return redirects.withCode(target, outcome.code)
+    if (outcome.state === 'code') return flows.withCode(target, outcome.code)
     const tokens = {
       provider_token: identity.providerToken,
       provider_refresh_token: identity.providerRefreshToken,
     }
     const session = await sessions.answer(outcome.opened, now)
-    return redirects.withSession(target, session, { provider, ...tokens })
+    return flows.withSession(target, session, { provider, ...tokens })
   }
 
   function checkAnswer(params: Params): void {

@@ -13,7 +13,7 @@ const Body = Type.Object({
 })
 
 const recover: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, db, otp, otpRequests, rateLimits } = fastify
+  const { captcha, config, db, flows, otpRequests, rateLimits } = fastify
 
   fastify.post(
     '/recover',
@@ -41,7 +41,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
         address: normalizeEmail(email),
         aud: request.audience,
         data: {},
-        context: otp.linkContext(request, request.body),
+        context: flows.linkContext(request, request.body),
         ip: request.clientIp,
       }
       await db.transaction().execute((trx) => otpRequests.askByEmail(trx, asked, now))

@@ -25,7 +25,7 @@ type Body = Static<typeof Body>
 const mailKinds = { signup: 'confirmation', email_change: 'email_change' } as const
 
 const resend: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, db, otp, otpRequests, rateLimits } = fastify
+  const { captcha, config, db, flows, otpRequests, rateLimits } = fastify
 
   fastify.post(
     '/resend',
@@ -45,7 +45,7 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { body } = request
       const kind = readKind(body)
-      const context = otp.linkContext(request, body)
+      const context = flows.linkContext(request, body)
       const who = { aud: request.audience, ip: request.clientIp }
       const message_id = await db.transaction().execute((trx) => {
         if (!kind) return otpRequests.repeatSms(trx, { ...readText(body), ...who }, now)

@@ -12,7 +12,7 @@ const IdentityPath = Type.Object({ identity_id: Type.String() })
 const Target = Type.Object({ url: Type.String() })
 
 const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, config, db, flows, identities, otp } = fastify
+  const { bearerAuth, config, db, flows, identities } = fastify
 
   async function requireLinking() {
     if (!config.AUTH_SECURITY_MANUAL_LINKING_ENABLED) throw manualLinkingDisabled()
@@ -35,7 +35,7 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       const { user, session } = bearerAuth.bearerOf(request)
       const linking = { linkingTargetId: user.id, linkingSessionId: session?.session_id }
       const query = firstValues(request.query)
-      const context = otp.linkContext(request, query)
+      const context = flows.linkContext(request, query)
       const { url } = await flows.beginOauth({ query, context, ...linking }, new Date())
       if (query.skip_http_redirect === 'true') return { url }
       return reply.redirect(url, 302)

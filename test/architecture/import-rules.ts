@@ -62,6 +62,11 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
     why: 'it registers plugins and is none',
   },
   {
+    from: /^plugins\/accounts\/flows\/redirects\.ts$/,
+    to: 'plugins/logger/shorten.ts',
+    why: 'what strangers send is shortened alike in every line',
+  },
+  {
     from: /^routes\/dev\//,
     to: 'plugins/pages/markup.ts',
     why: 'pages of development look alike, whoever serves them',

@@ -7,9 +7,9 @@ import { suite, test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { isAllowedRedirect } from '../../plugins/redirects/allowed.ts'
-import { compileGlob } from '../../plugins/redirects/glob.ts'
-import { inAscii, withFragment, withQuery } from '../../plugins/redirects/target.ts'
+import { isAllowedRedirect } from '../../plugins/accounts/flows/redirects/allowed.ts'
+import { compileGlob } from '../../plugins/accounts/flows/redirects/glob.ts'
+import { inAscii, withFragment, withQuery } from '../../plugins/accounts/flows/redirects/target.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 const site = 'http://site.test'

@@ -12,7 +12,7 @@ import { updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { emailExists } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
-import type { LinkContext } from '../otp/email-links.ts'
+import type { LinkContext } from '../flows/link-context.ts'
 import type { Verified } from './verified.ts'
 import { isForTheAsking } from './wanted-address.ts'
 

@@ -8,7 +8,7 @@ import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { SecondProof } from '../../mailer/outbox/payload.ts'
 import type { MailRequest } from '../../mailer/outbox.ts'
-import type { LinkContext } from '../otp/email-links.ts'
+import type { LinkContext } from '../flows/link-context.ts'
 import type { LinkKind } from '../otp/kinds.ts'
 import { commonVariables, linkVariables } from './variables.ts'
 

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/database.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
-import type { LinkContext } from '../otp/email-links.ts'
+import type { LinkContext } from '../flows/link-context.ts'
 import type { LinkKind } from '../otp/kinds.ts'
 import { commonVariables, linkVariables } from './variables.ts'
 

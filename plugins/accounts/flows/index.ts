@@ -1,9 +1,22 @@
-/** Flows that end in an authorization code: PKCE by mailed link, and sign-ins through an OAuth provider. */
+/**
+ * Flows through a browser: PKCE by mailed link, sign-ins through an OAuth provider, and where the browser goes on to in the
+ * end, with what.
+ */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
 import { bindBrowser, browserCookie, clearedCookie, isRightBrowser } from './browser-binding.ts'
 import { deleteAnsweredOf, deleteOf } from './end.ts'
+import { linkContext } from './link-context.ts'
 import { beginOauth, claimOauth, findOauth, issueOauthCode } from './oauth-state.ts'
 import { isAnswered, issueCode, methodOf, providerTokens, start } from './pkce-flows.ts'
+import {
+  createRedirectPolicy,
+  resolveTarget,
+  withCode,
+  withError,
+  withMessage,
+  withOauthError,
+  withSession,
+} from './redirects.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,11 +26,15 @@ declare module 'fastify' {
 
 type Needs = (typeof needs)[number]
 
-const needs = ['config', 'db', 'encryption', 'oauthProviders', 'otp', 'takeover'] as const
+const needs = ['config', 'db', 'encryption', 'mailer', 'oauthProviders', 'otp', 'takeover'] as const
 
 function createFlows(house: House<Needs>) {
+  const { config, mailer } = house
+  const asking = { config, mailer, ...createRedirectPolicy(house) }
   return {
     ...{ start, issueCode, isAnswered, methodOf, deleteOf, deleteAnsweredOf },
+    ...{ withCode, withError, withMessage, withOauthError, withSession },
+    ...bindSteps(asking, { resolveTarget, linkContext }),
     ...bindSteps(house, { bindBrowser, browserCookie, clearedCookie, isRightBrowser }),
     ...bindSteps(house, { providerTokens, beginOauth, findOauth, claimOauth, issueOauthCode }),
   }

@@ -23,7 +23,7 @@ import {
 import { isUuid } from '../../../schemas/fields.ts'
 import type { House } from '../../define-plugin.ts'
 import type { FlowSecrets, Identity } from '../../oauth-providers.ts'
-import type { LinkContext } from '../otp/email-links.ts'
+import type { LinkContext } from './link-context.ts'
 import { openSecrets, sealSecrets } from './stored-secrets.ts'
 
 /** A sign-in through a provider under way, as it is read from its row. */

@@ -2,7 +2,7 @@
 import type { Trx } from '../../../db/database.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
-import type { LinkContext } from '../otp/email-links.ts'
+import type { LinkContext } from '../flows/link-context.ts'
 
 /** As if a mail were sent: throws what sending one does. */
 export async function rehearseConfirmationMail(

@@ -12,7 +12,7 @@ import {
   sessionNotFound,
 } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
-import type { LinkContext } from '../otp/email-links.ts'
+import type { LinkContext } from '../flows/link-context.ts'
 import { readAddresses } from './addresses.ts'
 import { rehearseConfirmationMail, sendConfirmationMail } from './confirmation-mail.ts'
 import { addIdentity, linkedElsewhere, traitsOf } from './identity-row.ts'

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/database.ts'
 import { findUserByEmail, type Metadata, type UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { AuditAction } from '../audit/entry.ts'
-import type { LinkContext } from '../otp/email-links.ts'
+import type { LinkContext } from '../flows/link-context.ts'
 import type { Approval } from '../users/approval.ts'
 
 /** Plain JSON, so that a queue can hold it. */

@@ -21,6 +21,7 @@ const needs = [
   'db',
   'emails',
   'encryption',
+  'flows',
   'jobQueue',
   'languages',
   'log',

@@ -12,7 +12,7 @@ export interface MagicLinkFields extends PkceFields {
   data?: Metadata
 }
 
-type Asking = Parameters<FastifyInstance['otp']['linkContext']>[0] & {
+type Asking = Parameters<FastifyInstance['flows']['linkContext']>[0] & {
   audience: string
   clientIp: string
 }
@@ -22,7 +22,7 @@ type Asking = Parameters<FastifyInstance['otp']['linkContext']>[0] & {
  * Throws email_provider_disabled, validation_failed or metadata_too_large.
  */
 export function readMagicLink(
-  { config, otp, users }: House<'config' | 'otp' | 'users'>,
+  { config, flows, users }: House<'config' | 'flows' | 'users'>,
   asking: Asking,
   body: MagicLinkFields,
 ): EmailRequest {
@@ -40,7 +40,7 @@ export function readMagicLink(
     address: normalizeEmail(email),
     aud: asking.audience,
     data,
-    context: otp.linkContext(asking, body),
+    context: flows.linkContext(asking, body),
     ip: asking.clientIp,
   }
 }

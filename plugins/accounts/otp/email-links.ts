@@ -1,47 +1,15 @@
 /** One-time links and their codes, by kind: what is made, where the link leads, and what it proves later. */
-import type { FastifyInstance } from 'fastify'
-
 import type { Db } from '../../../db/database.ts'
 import type { House } from '../../define-plugin.ts'
-import type { Pkce, PkceFields } from '../flows/pkce.ts'
+import type { LinkContext } from '../flows/link-context.ts'
 import { type LinkFacts, type LinkKind, linkKinds } from './kinds.ts'
-import { readPkce } from './read-pkce.ts'
 import { createToken, type TokenPolicy } from './tokens.ts'
-
-/** What a link needs to know of the request that asked for it; plain JSON, so that a queue can hold it. */
-export interface LinkContext {
-  redirectTo: string
-  /** Where this server is reached by whoever opens the link. */
-  baseUrl: string
-  pkce: Pkce | undefined
-  /** The UUID of the message, when the client is told one. */
-  messageId?: string
-}
 
 export interface Link {
   url: string
   code: string
   linkToken: string
   expiresAt: Date
-}
-
-type Asking = Parameters<FastifyInstance['redirects']['resolve']>[0]
-
-/**
- * What the links of this request need to know; `redirectTo` comes before what the request itself names.
- * Throws validation_failed for PKCE fields that are incomplete or malformed.
- */
-export function linkContext(
-  { mailer, redirects }: House<'mailer' | 'redirects'>,
-  request: Asking,
-  fields: PkceFields,
-  redirectTo?: string,
-): LinkContext {
-  return {
-    redirectTo: redirects.resolve(request, redirectTo),
-    baseUrl: mailer.baseUrl(request.headers),
-    pkce: readPkce(fields),
-  }
 }
 
 /** Makes the link and replaces the one of the same kind that the person may have. */

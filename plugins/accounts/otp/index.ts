@@ -3,7 +3,7 @@
  * at an account.
  */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
-import { createLink, createNonce, linkContext } from './email-links.ts'
+import { createLink, createNonce } from './email-links.ts'
 import { flowMethodOf, linkKinds } from './kinds.ts'
 import { deviceHash } from './known-devices.ts'
 import { createPace } from './pace.ts'
@@ -29,12 +29,12 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['config', 'db', 'encryption', 'mailer', 'redirects', 'sms'] as const),
+  ...(['config', 'db', 'encryption', 'mailer', 'sms'] as const),
   ...(['takeover', 'telemetry'] as const),
 ] as const
 
 function createOtp(needed: House<Needs>) {
-  const { config, encryption, mailer, redirects, sms, takeover } = needed
+  const { config, encryption, mailer, sms, takeover } = needed
   const tokenKey = encryption.deriveKey('one-time tokens')
   const tokenKeys = encryption.deriveKeys('one-time tokens').toArray()
   const gateKeys = {
@@ -48,9 +48,9 @@ function createOtp(needed: House<Needs>) {
   const keys = { tokenKey, tokenKeys, gateKeys, deviceKey }
   const lifetimes = { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP }
   const policy = { ...keys, lifetimes, takeover, ...createSendPolicy(needed) }
-  const house = { config, mailer, redirects, sms, pace, ...policy }
+  const house = { config, mailer, sms, pace, ...policy }
   const tokens = bindSteps(house, { createToken, takeCode, takeLink, findLink })
-  const links = bindSteps(house, { linkContext, createLink, createNonce })
+  const links = bindSteps(house, { createLink, createNonce })
   const sending = { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }
   const texts = bindSteps(house, sending)
   const limits = bindSteps(house, { claimInterval, releaseInterval, checkQuota, chargeQuota })

@@ -17,7 +17,7 @@ const Answer = Type.Object({
 })
 
 const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, otp, otpRequests } = fastify
+  const { audit, bearerAuth, db, flows, otpRequests } = fastify
 
   fastify.post(
     '/admin/generate_link',
@@ -35,7 +35,7 @@ const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const asked = await readLinkRequest(fastify, request)
-      const context = otp.linkContext(request, {}, request.body.redirect_to)
+      const context = flows.linkContext(request, {}, request.body.redirect_to)
       const { user, link, type } = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const before = await findUserByEmail(trx, asked.email, asked.aud)

@@ -8,7 +8,7 @@ import { toUser, User } from '../../../schemas/user.ts'
 import { requirePerson } from './person.ts'
 
 const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, emails, otp, users } = fastify
+  const { audit, bearerAuth, db, emails, flows, users } = fastify
 
   fastify.post(
     '/admin/users/:user_id/resend_invitation',
@@ -25,7 +25,7 @@ const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const userId = readUuid('user_id', request.params.user_id)
       const now = new Date()
-      const context = otp.linkContext(request, {})
+      const context = flows.linkContext(request, {})
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         await requirePerson(trx, userId)

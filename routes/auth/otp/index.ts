@@ -29,7 +29,7 @@ const Body = Type.Object({
 type Body = Static<typeof Body>
 
 const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, otp, otpRequests, rateLimits } = fastify
+  const { captcha, db, flows, otpRequests, rateLimits } = fastify
 
   fastify.post(
     '/otp',
@@ -50,7 +50,7 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { body } = request
       checkShape(body)
-      otp.linkContext(request, body)
+      flows.linkContext(request, body)
       if (body.create_user === false) await checkKnown(fastify, body, request.audience)
       if (body.phone) {
         await sendSignInSms(fastify, body, request, now)

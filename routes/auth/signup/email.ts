@@ -5,17 +5,17 @@ import type { House } from '../../../plugins/define-plugin.ts'
 import { normalizeEmail } from '../../../schemas/fields.ts'
 import type { SignUpBody } from '../../../schemas/sign-up.ts'
 
-type Needs = House<'config' | 'db' | 'otp' | 'passwords' | 'users'>
+type Needs = House<'config' | 'db' | 'flows' | 'passwords' | 'users'>
 
 /** Throws email_provider_disabled or validation_failed, and what `users.signUpByEmail` throws. */
 export async function signUpByEmail(
-  { config, db, otp, passwords, users }: Needs,
+  { config, db, flows, passwords, users }: Needs,
   request: FastifyRequest<{ Body: SignUpBody }>,
   password: string,
   now: Date,
 ) {
   const { audience: aud, body, client, clientIp: ip } = request
-  const context = otp.linkContext(request, body)
+  const context = flows.linkContext(request, body)
   if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
     throw emailProviderDisabled('Email signups are disabled', 400)
   }

@@ -6,7 +6,7 @@ import type { Grant } from './grant.ts'
 
 /** An id_token (OpenID Connect Core §2) that an app got from the provider itself. */
 export function idTokenGrant(fastify: FastifyInstance): Grant {
-  const { audit, bearerAuth, config, db, identities, oauthProviders, otp, sessions } = fastify
+  const { audit, bearerAuth, config, db, flows, identities, oauthProviders, sessions } = fastify
 
   return async (body, request, now) => {
     const linking = body.link_identity ? await findAsker(body, request, now) : {}
@@ -15,7 +15,7 @@ export function idTokenGrant(fastify: FastifyInstance): Grant {
     const person = { provider, identity, emailOptional }
     const { audience: aud, clientIp: ip, client } = request
     const approval = await identities.approve(db, person, linking, { aud, ip })
-    const context = { ip, aud, approval, links: otp.linkContext(request, {}) }
+    const context = { ip, aud, approval, links: flows.linkContext(request, {}) }
 
     const outcome = await db.transaction().execute(async (trx) => {
       const found = await identities.completeSignIn(trx, person, linking, context, now)

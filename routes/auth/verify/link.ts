@@ -18,7 +18,7 @@ interface LinkFields {
 
 /** Opening a link: the person is signed in and sent to the site, which also learns of every refusal. */
 export function linkOpening(fastify: FastifyInstance) {
-  const { audit, credentials, db, apiErrors, flows, otp, redirects, sessions } = fastify
+  const { audit, credentials, db, apiErrors, flows, otp, sessions } = fastify
 
   async function spend(request: FastifyRequest, link: Link, now: Date): Promise<string> {
     const { token, type, target } = link
@@ -28,7 +28,7 @@ export function linkOpening(fastify: FastifyInstance) {
       const verified = await credentials.spend(trx, { type, linkToken: token }, now)
       if (verified.state === 'refused') throw linkExpired()
       if (verified.state === 'half') {
-        const location = redirects.withMessage(target, credentials.halfDoneMessage, usesPkce)
+        const location = flows.withMessage(target, credentials.halfDoneMessage, usesPkce)
         return { state: 'done' as const, location }
       }
       const { user, action } = verified
@@ -37,7 +37,7 @@ export function linkOpening(fastify: FastifyInstance) {
         await audit.record(trx, action, user, { ip: clientIp, now, traits })
         const method = otp.flowMethodOf(verified.type)
         const code = await flows.issueCode(trx, user.id, method, now)
-        return { state: 'done' as const, location: redirects.withCode(target, code) }
+        return { state: 'done' as const, location: flows.withCode(target, code) }
       }
       const entry = audit.entry(action, user, clientIp, traits)
       const opened = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
@@ -45,12 +45,12 @@ export function linkOpening(fastify: FastifyInstance) {
     })
     if (outcome.state === 'done') return outcome.location
     const session = await sessions.answer(outcome.opened, now)
-    return redirects.withSession(target, session, { type: outcome.type })
+    return flows.withSession(target, session, { type: outcome.type })
   }
 
   function refusal(request: FastifyRequest, { token, target }: Link, thrown: unknown): string {
     const error = apiErrors.report(request, thrown)
-    return redirects.withError(target, error, otp.isPkce(token))
+    return flows.withError(target, error, otp.isPkce(token))
   }
 
   return {
@@ -59,7 +59,7 @@ export function linkOpening(fastify: FastifyInstance) {
       const token = fields.token || fields.token_hash
       if (!token) throw validationFailed('Verify requires a token or a token hash')
       if (!fields.type) throw validationFailed('Verify requires a verification type')
-      const target = redirects.resolve(request, fields.redirect_to)
+      const target = flows.resolveTarget(request, fields.redirect_to)
       return { token, type: fields.type, target }
     },
 

@@ -11,7 +11,7 @@ import { ChangeBody, readChanges } from './changes.ts'
 import { DeletionBody, deleteThemselves } from './deletion.ts'
 
 const user: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, credentials, db, otp, passwords, rateLimits, sms, users } = fastify
+  const { bearerAuth, credentials, db, flows, passwords, rateLimits, sms, users } = fastify
 
   fastify.get(
     '/user',
@@ -47,7 +47,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       const bearer = bearerAuth.bearerOf(request)
       const now = new Date()
       const changes = await readChanges(fastify, bearer.user, body)
-      const context = otp.linkContext(request, body)
+      const context = flows.linkContext(request, body)
       const channel = sms.channelOf(changes.phone ? body.channel : undefined)
       users.checkProfile(bearer, changes, now)
       users.checkMetadata({ user_metadata: changes.data, app_metadata: changes.app_metadata })

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { isAllowedRedirect } from '../../plugins/redirects/allowed.ts'
-import { compileGlob } from '../../plugins/redirects/glob.ts'
-import { withFragment, withQuery } from '../../plugins/redirects/target.ts'
+import { isAllowedRedirect } from '../../../../plugins/accounts/flows/redirects/allowed.ts'
+import { compileGlob } from '../../../../plugins/accounts/flows/redirects/glob.ts'
+import { withFragment, withQuery } from '../../../../plugins/accounts/flows/redirects/target.ts'
 
 interface Table {
   list?: string[]
