@@ -9,7 +9,6 @@ import factors from './plugins/accounts/factors/index.ts'
 import flows from './plugins/accounts/flows/index.ts'
 import identities from './plugins/accounts/identities/index.ts'
 import otp from './plugins/accounts/otp/index.ts'
-import otpRequests from './plugins/accounts/otp-requests/index.ts'
 import sessions from './plugins/accounts/sessions/index.ts'
 import users from './plugins/accounts/users/index.ts'
 import webauthn from './plugins/accounts/webauthn/index.ts'
@@ -69,16 +68,14 @@ const platform = [
   ...[pool, db, takeover, encryption, encryptionProbe],
   ...[httpClient, hooks, jobQueue, events, readiness, cleanUp],
   // Who is asking.
-  ...[jwt, bearerAuth],
-  ...[requestLog, captcha, passwords],
+  ...[jwt, bearerAuth, requestLog, captcha, passwords],
   // Messages, and signing in with an account from elsewhere.
   ...[languages, pages, devInbox, mailer, sms, oauthProviders],
 ]
 
 const nouns = [
-  ...[audit, otp, flows, emails],
-  ...[sessions, users, webauthn, factors],
-  ...[credentials, otpRequests, identities],
+  ...[audit, otp, flows, emails, sessions, users],
+  ...[webauthn, factors, credentials, identities],
 ]
 
 const groups = { wellKnownRoutes, authRoutes, userRoutes, adminRoutes, devRoutes }

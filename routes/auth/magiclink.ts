@@ -13,7 +13,7 @@ const Body = Type.Object({
 })
 
 const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, otpRequests, rateLimits } = fastify
+  const { captcha, credentials, db, rateLimits } = fastify
 
   fastify.post(
     '/magiclink',
@@ -31,8 +31,8 @@ const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const asked = otpRequests.readMagicLink(request, request.body)
-      await db.transaction().execute((trx) => otpRequests.askByEmail(trx, asked, now))
+      const asked = credentials.readMagicLink(request, request.body)
+      await db.transaction().execute((trx) => credentials.askByEmail(trx, asked, now))
       return {}
     },
   )

@@ -13,7 +13,7 @@ const Body = Type.Object({
 })
 
 const recover: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, db, flows, otpRequests, rateLimits } = fastify
+  const { captcha, config, credentials, db, flows, rateLimits } = fastify
 
   fastify.post(
     '/recover',
@@ -44,7 +44,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
         context: flows.linkContext(request, request.body),
         ip: request.clientIp,
       }
-      await db.transaction().execute((trx) => otpRequests.askByEmail(trx, asked, now))
+      await db.transaction().execute((trx) => credentials.askByEmail(trx, asked, now))
       return {}
     },
   )

@@ -25,7 +25,7 @@ type Body = Static<typeof Body>
 const mailKinds = { signup: 'confirmation', email_change: 'email_change' } as const
 
 const resend: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, db, flows, otpRequests, rateLimits } = fastify
+  const { captcha, config, credentials, db, flows, rateLimits } = fastify
 
   fastify.post(
     '/resend',
@@ -48,9 +48,9 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
       const context = flows.linkContext(request, body)
       const who = { aud: request.audience, ip: request.clientIp }
       const message_id = await db.transaction().execute((trx) => {
-        if (!kind) return otpRequests.repeatSms(trx, { ...readText(body), ...who }, now)
+        if (!kind) return credentials.repeatSms(trx, { ...readText(body), ...who }, now)
         const address = readAddress(body)
-        return otpRequests.askByEmail(trx, { kind, address, data: {}, context, ...who }, now)
+        return credentials.askByEmail(trx, { kind, address, data: {}, context, ...who }, now)
       })
       return { message_id }
     },

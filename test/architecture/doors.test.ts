@@ -53,7 +53,7 @@ const doors: Record<string, Door> = {
   },
   'one session of a person ends by sessions.end': {
     // And taken back, when its first token could not be made.
-    only: ['plugins/accounts/sessions/answer.ts', 'plugins/accounts/sessions/end.ts'],
+    only: ['plugins/accounts/sessions/end.ts', 'plugins/accounts/sessions/open.ts'],
     functions: { 'sessions.ts': ['deleteSession'] },
   },
   'all sessions of a person end by sessions.endAll': {

@@ -1,16 +1,18 @@
-/** What a person signs in with: the password, the addresses, the codes that prove them, and how each is changed. */
+/**
+ * What a person signs in with: the password and the addresses, how each is changed, what may be asked to be sent to an
+ * address (codes and links, also for an admin to deliver), and what a code or link does that is shown.
+ */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
-import {
-  agreeToEmail,
-  checkEmailFree,
-  claimEmailChange,
-  repeatEmailChange,
-  startEmailChange,
-} from './email-change.ts'
+import { claimEmailChange, startEmailChange } from './email-change.ts'
 import { createPasswordSignIn } from './password.ts'
 import { checkPasswordChange, putPassword } from './password-change.ts'
-import { acceptPhoneChange, agreeToPhone, askPhoneChange, putPhone } from './phone-change.ts'
+import { acceptPhoneChange, askPhoneChange, putPhone } from './phone-change.ts'
 import { acceptSentReauthentication, sendReauthentication } from './reauthentication.ts'
+import { generateLink } from './requests/admin-links.ts'
+import { answerByEmail, askByEmail, emailTask } from './requests/email-requests.ts'
+import { readMagicLink } from './requests/magic-link.ts'
+import { answerRepeat, repeatSms, repeatTask } from './requests/repeat.ts'
+import { acceptSignInCode, sendSignInCode } from './requests/sms-requests.ts'
 import { checkDeletable, checkDeletion } from './self-deletion.ts'
 import {
   halfDoneMessage,
@@ -30,45 +32,25 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  'audit',
-  'bearerAuth',
-  'config',
-  'db',
-  'emails',
-  'events',
-  'hooks',
-  'mailer',
-  'otp',
-  'passwords',
-  'sessions',
-  'users',
+  ...(['audit', 'bearerAuth', 'config', 'db', 'emails', 'encryption', 'events', 'flows'] as const),
+  ...(['hooks', 'jobQueue', 'languages', 'log', 'mailer', 'otp', 'passwords'] as const),
+  ...(['sessions', 'users'] as const),
 ] as const
 
-const createCredentials = (house: House<Needs>) => ({
-  ...bindSteps(house, {
-    claimEmailChange,
-    startEmailChange,
-    repeatEmailChange,
-    agreeToEmail,
-    putPhone,
-    askPhoneChange,
-    acceptPhoneChange,
-    agreeToPhone,
-    sendReauthentication,
-    acceptSentReauthentication,
-    checkPasswordChange,
-    putPassword,
-    checkDeletion,
-    checkDeletable,
-    spend,
-    isLive,
-  }),
-  checkEmailFree,
-  halfDoneMessage,
-  isType,
-  phoneTokenOf,
-  setFirstPassword,
-  signInWithPassword: createPasswordSignIn(house),
-})
+function createCredentials(house: House<Needs>) {
+  const workers = bindSteps(house, { answerByEmail, answerRepeat })
+  house.jobQueue.addTask(emailTask, workers.answerByEmail)
+  house.jobQueue.addTask(repeatTask, workers.answerRepeat)
+  return {
+    ...bindSteps(house, { claimEmailChange, startEmailChange }),
+    ...bindSteps(house, { putPhone, askPhoneChange, acceptPhoneChange }),
+    ...bindSteps(house, { sendReauthentication, acceptSentReauthentication }),
+    ...bindSteps(house, { checkPasswordChange, putPassword, checkDeletion, checkDeletable }),
+    ...bindSteps(house, { readMagicLink, askByEmail, repeatSms, generateLink }),
+    ...bindSteps(house, { sendSignInCode, acceptSignInCode, spend, isLive }),
+    ...{ halfDoneMessage, isType, phoneTokenOf, setFirstPassword },
+    signInWithPassword: createPasswordSignIn(house),
+  }
+}
 
 export default definePlugin({ name: 'credentials', needs, create: createCredentials })

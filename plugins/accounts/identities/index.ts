@@ -1,7 +1,6 @@
 /** Identities at providers: signing in by one, adding one to an account, taking one away. */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
-import { approve } from './approval.ts'
-import { completeSignIn, requireAddress } from './oauth-sign-in.ts'
+import { approve, completeSignIn, requireAddress } from './oauth-sign-in.ts'
 import { unlink } from './unlink.ts'
 
 declare module 'fastify' {

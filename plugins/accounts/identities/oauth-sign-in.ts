@@ -2,7 +2,7 @@
  * From whoever came back from a provider to an account here: the one that has the identity, the one whose address the
  * provider has proven, or a new one. An address that nobody proved never opens or takes over anything.
  */
-import type { Trx } from '../../../db/database.ts'
+import type { Db, Trx } from '../../../db/database.ts'
 import { lockIdentity } from '../../../db/identities.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { type ApiError, unexpectedFailure } from '../../../errors.ts'
@@ -16,6 +16,7 @@ import { withCappedClaims } from './capped-claims.ts'
 import { admit, refuseOwned } from './email-confirmation-policy.ts'
 import { link } from './link.ts'
 import { findOrCreate } from './match.ts'
+import { decide } from './owner.ts'
 import { checkState } from './person.ts'
 
 /** Who came back, and from where. */
@@ -60,6 +61,38 @@ type SignInHouse = House<'audit' | 'config' | 'emails' | 'otp' | 'users'>
 export function requireAddress({ identity, emailOptional }: OauthPerson): void {
   if (emailOptional || readAddresses(identity).primary !== null) return
   throw unexpectedFailure('The provider told no usable email address of this person')
+}
+
+/**
+ * Whether the account of somebody new may be made, asked before the transaction that makes it. Undefined for somebody who
+ * has an account. Throws HookError when the operator's hook refuses a new one.
+ */
+export async function approve(
+  house: House<'config' | 'hooks' | 'users'>,
+  db: Db,
+  comer: OauthPerson,
+  { linkingTargetId, inviteToken }: SignInPurpose,
+  { aud, ip }: { aud: string; ip: string },
+): Promise<Approval | undefined> {
+  if (linkingTargetId || inviteToken || house.config.AUTH_DISABLE_SIGNUP) return undefined
+  const { provider, identity } = withCappedClaims(house, comer)
+  const addresses = readAddresses(identity)
+  if (house.hooks.askForUser && !(await isNew(house, db, comer, aud))) return undefined
+  const appMetadata = { provider, providers: [provider] }
+  const candidate = { aud, email: addresses.primary, userMetadata: identity.claims, appMetadata }
+  return house.users.approve(candidate, ip)
+}
+
+/** As it looks now: the transaction looks again, with the identity locked. */
+async function isNew(
+  house: House<'config'>,
+  db: Db,
+  { provider, identity }: OauthPerson,
+  aud: string,
+): Promise<boolean> {
+  const { providerId } = identity
+  const question = { provider, providerId, aud, addresses: readAddresses(identity) }
+  return (await decide(house, db, question)).state === 'create'
 }
 
 /** Ends a sign-in through a provider as it was begun. Throws what `link`, `acceptInvitation` or `signIn` throw. */

@@ -1,11 +1,10 @@
 /** Sessions: the one place that opens them, what a refresh token is exchanged for, where a person is signed in, and the end of it. */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
-import { answer } from './answer.ts'
 import { end, endAll, suspendAll } from './end.ts'
 import { readEndToken } from './end-link.ts'
 import { listSessions } from './list.ts'
 import { openNewcomer } from './newcomer.ts'
-import { open } from './open.ts'
+import { answer, open } from './open.ts'
 import { refresh } from './refresh.ts'
 import { approveUpgrade, upgrade } from './upgrade.ts'
 

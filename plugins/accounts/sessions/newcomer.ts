@@ -7,8 +7,8 @@ import { insertNewcomer } from '../../../db/session-open.ts'
 import type { NewUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
-import { type StoredSession, stored } from './answer.ts'
 import { type DraftHouse, draft, type SignInProof } from './draft.ts'
+import { type StoredSession, stored } from './open.ts'
 
 type NewcomerHouse = DraftHouse & House<'db' | 'hooks' | 'jwt' | 'telemetry'>
 

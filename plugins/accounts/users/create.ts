@@ -9,8 +9,8 @@ import {
 import { insertUser, type NewUser } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
-import type { StoredSession } from '../sessions/answer.ts'
 import type { SignInProof } from '../sessions/draft.ts'
+import type { StoredSession } from '../sessions/open.ts'
 import { announce } from './announce.ts'
 import type { Approval } from './approval.ts'
 

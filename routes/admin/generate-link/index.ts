@@ -17,7 +17,7 @@ const Answer = Type.Object({
 })
 
 const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, flows, otpRequests } = fastify
+  const { audit, bearerAuth, credentials, db, flows } = fastify
 
   fastify.post(
     '/admin/generate_link',
@@ -39,7 +39,7 @@ const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
       const { user, link, type } = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const before = await findUserByEmail(trx, asked.email, asked.aud)
-        const made = await otpRequests.generateLink(trx, asked, context, now)
+        const made = await credentials.generateLink(trx, asked, context, now)
         const changes = audit.personDifference(before, made.user)
         const traits = { now, link_type: made.type, ...changes }
         await audit.recordAdmin(trx, made.action, request, made.user, traits)

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { validationFailed } from '../../../errors.ts'
-import type { LinkRequest } from '../../../plugins/accounts/otp-requests/admin-links.ts'
+import type { LinkRequest } from '../../../plugins/accounts/credentials/requests/admin-links.ts'
 import type { House } from '../../../plugins/define-plugin.ts'
 import { Metadata, normalizeEmail } from '../../../schemas/fields.ts'
 

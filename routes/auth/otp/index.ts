@@ -29,7 +29,7 @@ const Body = Type.Object({
 type Body = Static<typeof Body>
 
 const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, flows, otpRequests, rateLimits } = fastify
+  const { captcha, credentials, db, flows, rateLimits } = fastify
 
   fastify.post(
     '/otp',
@@ -56,8 +56,8 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
         await sendSignInSms(fastify, body, request, now)
         return {}
       }
-      const asked = otpRequests.readMagicLink(request, body)
-      await db.transaction().execute((trx) => otpRequests.askByEmail(trx, asked, now))
+      const asked = credentials.readMagicLink(request, body)
+      await db.transaction().execute((trx) => credentials.askByEmail(trx, asked, now))
       return {}
     },
   )

@@ -15,10 +15,10 @@ interface Asking {
 
 /**
  * Texts a code to sign in with. Throws phone_provider_disabled, validation_failed or metadata_too_large, and what
- * `otpRequests.sendSignInCode` throws.
+ * `credentials.sendSignInCode` throws.
  */
 export async function sendSignInSms(
-  { config, db, otpRequests, sms, users }: House<'config' | 'db' | 'otpRequests' | 'sms' | 'users'>,
+  { config, db, credentials, sms, users }: House<'config' | 'db' | 'credentials' | 'sms' | 'users'>,
   { phone = '', channel, data = {} }: Asked,
   { audience: aud, clientIp: ip }: Asking,
   now: Date,
@@ -34,7 +34,7 @@ export async function sendSignInSms(
     data,
     ip,
   }
-  const code = await otpRequests.sendSignInCode(db, asked, now)
+  const code = await credentials.sendSignInCode(db, asked, now)
   if (!code) return
-  await db.transaction().execute((trx) => otpRequests.acceptSignInCode(trx, asked, code, now))
+  await db.transaction().execute((trx) => credentials.acceptSignInCode(trx, asked, code, now))
 }

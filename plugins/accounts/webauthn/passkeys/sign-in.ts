@@ -17,7 +17,7 @@ import {
 } from '../../../../errors.ts'
 import type { Client } from '../../../client-ip.ts'
 import type { House } from '../../../define-plugin.ts'
-import type { StoredSession } from '../../sessions/answer.ts'
+import type { StoredSession } from '../../sessions/open.ts'
 import type { AnswerFacts } from '../answers.ts'
 import type { CeremonyHouse } from './challenges.ts'
 

@@ -1,5 +1,5 @@
-import { SendQuotaExceeded } from '../../../errors.ts'
-import type { House } from '../../define-plugin.ts'
+import { SendQuotaExceeded } from '../../../../errors.ts'
+import type { House } from '../../../define-plugin.ts'
 import type { SealedRequest } from './sealed-request.ts'
 
 interface Queued {

@@ -2,12 +2,12 @@
  * What anybody may ask to be texted to a number: a code to sign in with. It goes to every number, so it is sent at once;
  * a code once more goes to some numbers only, so that a worker sends it: see repeat.ts.
  */
-import type { Db, Trx } from '../../../db/database.ts'
-import { findUserByPhone, type Metadata } from '../../../db/users.ts'
-import type { House } from '../../define-plugin.ts'
-import type { Channel, SentCode, SmsRequest } from '../otp/sms-otp.ts'
-import type { Approval } from '../users/approval.ts'
-import type { Registration } from '../users/register.ts'
+import type { Db, Trx } from '../../../../db/database.ts'
+import { findUserByPhone, type Metadata } from '../../../../db/users.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { Channel, SentCode, SmsRequest } from '../../otp/sms-otp.ts'
+import type { Approval } from '../../users/approval.ts'
+import type { Registration } from '../../users/register.ts'
 
 export interface SignInRequest {
   /** E.164 digits without the plus sign. */

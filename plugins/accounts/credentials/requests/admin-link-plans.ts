@@ -1,7 +1,7 @@
 /** The types of link that an admin may ask for, and what each of them is and leaves behind. */
-import type { UserChange } from '../../../db/user-rows.ts'
-import type { AuditAction } from '../audit/entry.ts'
-import type { LinkKind } from '../otp/kinds.ts'
+import type { UserChange } from '../../../../db/user-rows.ts'
+import type { AuditAction } from '../../audit/entry.ts'
+import type { LinkKind } from '../../otp/kinds.ts'
 
 export type AdminLinkType =
   | 'signup'

@@ -5,13 +5,13 @@
  */
 import { type Static, Type } from '@sinclair/typebox'
 
-import type { Trx } from '../../../db/database.ts'
-import { hasMailMessage } from '../../../db/mail-messages.ts'
-import { HookError } from '../../../errors.ts'
-import { Metadata } from '../../../schemas/fields.ts'
-import type { House } from '../../define-plugin.ts'
-import type { SendPurpose } from '../otp/send-channels.ts'
-import type { Approval } from '../users/approval.ts'
+import type { Trx } from '../../../../db/database.ts'
+import { hasMailMessage } from '../../../../db/mail-messages.ts'
+import { HookError } from '../../../../errors.ts'
+import { Metadata } from '../../../../schemas/fields.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { SendPurpose } from '../../otp/send-channels.ts'
+import type { Approval } from '../../users/approval.ts'
 import { type AnswerHouse, answer, type EmailRequest } from './answers.ts'
 import { putOff } from './put-off.ts'
 import {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 
-import type { Metadata } from '../../../db/users.ts'
-import { emailProviderDisabled, validationFailed } from '../../../errors.ts'
-import { normalizeEmail } from '../../../schemas/fields.ts'
-import type { House } from '../../define-plugin.ts'
-import type { PkceFields } from '../flows/pkce.ts'
+import type { Metadata } from '../../../../db/users.ts'
+import { emailProviderDisabled, validationFailed } from '../../../../errors.ts'
+import { normalizeEmail } from '../../../../schemas/fields.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { PkceFields } from '../../flows/pkce.ts'
 import type { EmailRequest } from './answers.ts'
 
 export interface MagicLinkFields extends PkceFields {

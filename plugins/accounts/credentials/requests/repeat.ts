@@ -1,12 +1,12 @@
 /** A code by text message once more: what is queued, and what becomes of it when it is known who has the number. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import type { Db, Trx } from '../../../db/database.ts'
-import { findNewestToken } from '../../../db/phone-tokens.ts'
-import { findUser, findUserByPhone, type UserRecord } from '../../../db/users.ts'
-import { ApiError } from '../../../errors.ts'
-import type { House } from '../../define-plugin.ts'
-import type { SmsRequest } from '../otp/sms-otp.ts'
+import type { Db, Trx } from '../../../../db/database.ts'
+import { findNewestToken } from '../../../../db/phone-tokens.ts'
+import { findUser, findUserByPhone, type UserRecord } from '../../../../db/users.ts'
+import { ApiError } from '../../../../errors.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { SmsRequest } from '../../otp/sms-otp.ts'
 import { putOff } from './put-off.ts'
 import {
   AcceptedLanguages,

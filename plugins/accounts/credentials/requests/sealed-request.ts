@@ -1,8 +1,8 @@
 /** A request that waits in the queue, encrypted, because it holds an address. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { readStored, StoredFormError, type StoredSchema } from '../../../schemas/stored.ts'
-import type { House } from '../../define-plugin.ts'
+import { readStored, StoredFormError, type StoredSchema } from '../../../../schemas/stored.ts'
+import type { House } from '../../../define-plugin.ts'
 
 const SealedRequest = Type.Object({
   v: Type.Literal(1),

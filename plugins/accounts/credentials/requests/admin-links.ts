@@ -1,15 +1,16 @@
 /** Links that an admin delivers: made as if the person had asked, and sent to nobody. */
-import type { Trx } from '../../../db/database.ts'
-import { deleteTokens } from '../../../db/one-time-tokens.ts'
-import { updateUser } from '../../../db/user-rows.ts'
-import { findUser, findUserByEmail, type Metadata, type UserRecord } from '../../../db/users.ts'
-import { emailExists, userNotFound, validationFailed } from '../../../errors.ts'
-import type { House } from '../../define-plugin.ts'
-import type { AuditAction } from '../audit/entry.ts'
-import type { LinkContext } from '../flows/link-context.ts'
-import type { Link } from '../otp/email-links.ts'
-import type { Approval } from '../users/approval.ts'
-import type { Registrant, Registration } from '../users/register.ts'
+import type { Trx } from '../../../../db/database.ts'
+import { deleteTokens } from '../../../../db/one-time-tokens.ts'
+import { updateUser } from '../../../../db/user-rows.ts'
+import { findUser, findUserByEmail, type Metadata, type UserRecord } from '../../../../db/users.ts'
+import { emailExists, userNotFound, validationFailed } from '../../../../errors.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { AuditAction } from '../../audit/entry.ts'
+import type { LinkContext } from '../../flows/link-context.ts'
+import type { Link } from '../../otp/email-links.ts'
+import type { Approval } from '../../users/approval.ts'
+import type { Registrant, Registration } from '../../users/register.ts'
+import { checkEmailFree } from '../email-change.ts'
 import { type AdminLinkType, plans } from './admin-link-plans.ts'
 
 export interface LinkRequest {
@@ -35,7 +36,7 @@ export interface GeneratedLink {
 /** Types that make the person when there is none. */
 const mayCreate: ReadonlySet<AdminLinkType> = new Set(['signup', 'invite', 'magiclink'])
 
-type LinkHouse = House<'config' | 'credentials' | 'otp' | 'users'>
+type LinkHouse = House<'config' | 'otp' | 'users'>
 
 /** Throws user_not_found, email_exists or validation_failed. */
 export async function generateLink(
@@ -92,7 +93,7 @@ async function signUp(
 }
 
 async function changeEmail(
-  { config, credentials, users }: LinkHouse,
+  { config, users }: LinkHouse,
   trx: Trx,
   { type, email, newEmail, aud }: LinkRequest,
   now: Date,
@@ -103,7 +104,7 @@ async function changeEmail(
   const found = await findUserByEmail(trx, email, aud)
   const user = found && (await users.lock(trx, found.id))
   if (!user) throw unknownAddress()
-  await credentials.checkEmailFree(trx, user, newEmail)
+  await checkEmailFree(trx, user, newEmail)
   // A link that agrees to another new address must not agree to this one.
   if (user.email_change !== newEmail) {
     await deleteTokens(trx, user.id, ['email_change_token_current', 'email_change_token_new'])

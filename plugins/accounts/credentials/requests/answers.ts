@@ -1,10 +1,11 @@
 /** What each request for a mail comes to, once it is known who lives at the address. */
-import type { Trx } from '../../../db/database.ts'
-import { findUserByEmail, type Metadata, type UserRecord } from '../../../db/users.ts'
-import type { House } from '../../define-plugin.ts'
-import type { AuditAction } from '../audit/entry.ts'
-import type { LinkContext } from '../flows/link-context.ts'
-import type { Approval } from '../users/approval.ts'
+import type { Trx } from '../../../../db/database.ts'
+import { findUserByEmail, type Metadata, type UserRecord } from '../../../../db/users.ts'
+import type { House } from '../../../define-plugin.ts'
+import type { AuditAction } from '../../audit/entry.ts'
+import type { LinkContext } from '../../flows/link-context.ts'
+import type { Approval } from '../../users/approval.ts'
+import { repeatEmailChange } from '../email-change.ts'
 
 /** Plain JSON, so that a queue can hold it. */
 export interface EmailRequest {
@@ -23,7 +24,7 @@ export interface ApprovedRequest extends EmailRequest {
   approval: Approval | undefined
 }
 
-export type AnswerHouse = House<'audit' | 'config' | 'credentials' | 'emails' | 'users'>
+export type AnswerHouse = House<'audit' | 'config' | 'emails' | 'users'>
 
 type Answer = (
   house: AnswerHouse,
@@ -52,8 +53,8 @@ const answers: Record<EmailRequest['kind'], Answer> = {
     await send(house, trx, 'confirmation', person, request, now)
   },
 
-  async email_change({ credentials }, trx, request, person, now) {
-    if (person) await credentials.repeatEmailChange(trx, person, request.context, now)
+  async email_change(house, trx, request, person, now) {
+    if (person) await repeatEmailChange(house, trx, person, request.context, now)
   },
 }
 
