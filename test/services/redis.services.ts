@@ -92,7 +92,7 @@ suite('limits on Redis', { skip }, () => {
     redis.signal('SIGSTOP')
     const began = performance.now()
     assert.equal(await served([url], 3, '203.0.113.1'), 3)
-    assert.ok(performance.now() - began < 1_500, 'a silent Redis keeps nobody waiting')
+    assert.ok(performance.now() - began < 5_000, 'a silent Redis keeps nobody waiting')
 
     await redis.stop()
     assert.equal(await served([url], limit, '203.0.113.1'), limit - 6)
