@@ -8,7 +8,8 @@ import { suite, type TestContext, test } from 'node:test'
 import { startCli } from '../support/cli-process.ts'
 import { configOf, encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { isReady, until } from '../support/server-process.ts'
+import { isReady } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const ports = { api: 8081, metrics: 9100 }
 

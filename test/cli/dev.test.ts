@@ -13,7 +13,7 @@ import {
   startDev,
   startDevByNpm,
 } from '../support/dev-process.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 interface Message {
   channel: string

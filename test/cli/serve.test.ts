@@ -11,8 +11,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
-import { ask, isReady, startServerProcess, until } from '../support/server-process.ts'
-import { patienceMs } from '../support/until.ts'
+import { ask, isReady, startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 suite('stopping', { concurrency: 2 }, () => {
   test('SIGTERM: a client that stays is told, what runs is finished, then the process ends well', async (t) => {
@@ -107,12 +107,14 @@ async function lockOf(connectionString: string) {
 }
 
 /** Asks on the connection that is open until the answer is another one. */
-async function untilStopping(url: string, agent: Agent) {
-  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(20)) {
-    const answer = await ask(`${url}/ready`, agent)
-    if (answer.status !== 200) return answer
-  }
-  throw new Error('the server did not begin to stop')
+function untilStopping(url: string, agent: Agent) {
+  return until(
+    async () => {
+      const answer = await ask(`${url}/ready`, agent)
+      return answer.status !== 200 && answer
+    },
+    { everyMs: 20, missing: 'the server did not begin to stop' },
+  )
 }
 
 function workersOf({ pid }: ChildProcess): number[] {

@@ -12,7 +12,8 @@ import { withPresets } from '../../cli/dev/presets.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { type App, build } from '../support/server.ts'
-import { serviceRole, until } from '../support/server-process.ts'
+import { serviceRole } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { documentedSnippets, type Snippet } from './snippets.ts'
 
 /** What answers otherwise than with success, by title, and what docs/coming-from-supabase.md says about it. */

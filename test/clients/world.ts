@@ -12,7 +12,7 @@ import { adminToken } from '../support/people.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client as registered, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { signIdToken } from '../support/providers/keys.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 export const site = 'http://app.example'
 

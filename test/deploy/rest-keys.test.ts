@@ -14,7 +14,8 @@ import { mintServiceRole } from '../../bench/service-role.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { type Ending, lastFirst } from '../support/ending.ts'
-import { startServerProcess, until } from '../support/server-process.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const companion = new URL('../../deploy/rest-keys.ts', import.meta.url).pathname
 /** As PostgREST's own, with no right but to connect. */

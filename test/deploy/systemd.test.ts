@@ -19,7 +19,8 @@ import { suite, type TestContext, test } from 'node:test'
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
-import { isReady, until } from '../support/server-process.ts'
+import { isReady } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const root = join(import.meta.dirname, '../..')
 const unit = readFileSync(join(root, 'deploy/systemd/postern.service'), 'utf8')

@@ -10,7 +10,7 @@ import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/p
 import { getUser, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { patienceMs } from '../support/until.ts'
+import { until } from '../support/until.ts'
 
 suite('a lost database', () => {
   test('503 on what needs it, and recovery by itself', async (t) => {
@@ -40,7 +40,7 @@ suite('a lost database', () => {
     assert.equal((await app.inject({ url: '/.well-known/jwks.json' })).statusCode, 200)
 
     proxy.restore()
-    await eventually(async () => (await getUser(app, session)).statusCode === 200)
+    await until(async () => (await getUser(app, session)).statusCode === 200)
     assert.equal((await refresh(app, session.refresh_token)).statusCode, 200)
     assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
   })
@@ -65,7 +65,7 @@ suite('a lost database', () => {
     await admin.end()
     await Promise.all(load)
     assert.ok(statuses.every((status) => status === 200 || status === 503))
-    await eventually(async () => (await getUser(app, session)).statusCode === 200)
+    await until(async () => (await getUser(app, session)).statusCode === 200)
   })
 
   test('a refresh whose answer was lost with the connection can be repeated', async (t) => {
@@ -77,7 +77,7 @@ suite('a lost database', () => {
     assert.ok(lost.statusCode === 200 || lost.statusCode === 503)
     proxy.restore()
 
-    await eventually(async () => (await getUser(app, session)).statusCode === 200)
+    await until(async () => (await getUser(app, session)).statusCode === 200)
     const response = await refresh(app, session.refresh_token)
     assert.equal(response.statusCode, 200, response.body)
     assert.equal((await refresh(app, response.json().refresh_token)).statusCode, 200)
@@ -93,11 +93,4 @@ async function start(t: TestContext) {
     await database.drop()
   })
   return { app, proxy, database }
-}
-
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(50)) {
-    if (await isSo()) return
-  }
-  throw new Error('it did not come to pass')
 }

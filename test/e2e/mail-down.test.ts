@@ -9,7 +9,7 @@ import { startMailServer } from '../support/mail-server.ts'
 import { signUp } from '../support/people.ts'
 import { verify } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { until } from '../support/until.ts'
+import { untilRows } from '../support/until.ts'
 
 const email = 'ann@example.com'
 
@@ -64,7 +64,7 @@ async function away(t: TestContext) {
 
 /** Waits until the mail has been tried in vain. */
 async function attempted(app: App): Promise<void> {
-  await until(async () => {
+  await untilRows(async () => {
     const rows = await app.db.selectFrom('postern_mail_messages').select('attempts').execute()
     return rows.filter(({ attempts }) => attempts > 0)
   })

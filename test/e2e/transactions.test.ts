@@ -11,7 +11,8 @@ import { providerEnv } from '../support/external.ts'
 import { startHookReceiver } from '../support/hook-receiver.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { newAddress, newNumber, password } from '../support/people.ts'
-import { serviceRole, startServerProcess, until } from '../support/server-process.ts'
+import { serviceRole, startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { vendorServer } from '../support/vendor-server.ts'
 
 const hooks = [

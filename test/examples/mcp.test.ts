@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { newProject, startDev } from '../support/dev-process.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const folder = join(import.meta.dirname, '../../examples/mcp')
 const password = 'correct horse battery'

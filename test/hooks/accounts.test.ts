@@ -20,7 +20,7 @@ import {
 import { call, outcomeOf } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { startSmsServer } from '../support/sms-server.ts'
-import { until } from '../support/until.ts'
+import { untilRows } from '../support/until.ts'
 
 const userIn = (event: HookEvent) => Object(event.user) as Record<string, unknown>
 const isOf = (name: string, address: string) => (event: HookEvent) =>
@@ -213,7 +213,7 @@ suite('the hooks of accounts over HTTP', () => {
     receiver.answer({})
     const since = receiver.calls.length
     // After hours of failures, too.
-    await until(async () => {
+    await untilRows(async () => {
       const { rows } = await app.pool.query(
         `update auth_jobs._private_jobs set run_at = now(), attempts = 19
           where attempts > 0 and last_error is not null and locked_at is null returning id`,
@@ -260,7 +260,7 @@ suite('the hooks of accounts as database functions', () => {
     assert.deepEqual(outcomeOf(refused), [403, 'unknown'])
     const email = newAddress()
     assert.equal((await signUp(app, { email })).statusCode, 200)
-    const notes = await until(() => readNotes(app))
+    const notes = await untilRows(() => readNotes(app))
     assert.deepEqual(
       notes.map(({ user }) => Object(user).email),
       [email],

@@ -12,7 +12,7 @@ import { landing, pathOf } from '../support/mail-journeys.ts'
 import { newAddress, newNumber, newPerson, password, signIn, signUp } from '../support/people.ts'
 import { call, changeUser, outcomeOf, verify } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { until } from '../support/until.ts'
+import { untilRows } from '../support/until.ts'
 
 interface Letter {
   to: string
@@ -244,7 +244,7 @@ suite('the hooks of messages as database functions', () => {
     const [email, phone] = [newAddress(), newNumber()]
     await signUp(app, { phone })
     await signUp(app, { email })
-    const notes = await until(async () => {
+    const notes = await untilRows(async () => {
       const rows = await readNotes(app)
       return rows.length === 2 ? rows : []
     })
@@ -257,7 +257,7 @@ suite('the hooks of messages as database functions', () => {
 
 /** The reason of the message, once it is in that state with one. */
 async function reasonOf(app: App, id: string, state: 'dead' | 'queued'): Promise<string> {
-  const [row] = await until(() =>
+  const [row] = await untilRows(() =>
     app.db
       .selectFrom('postern_mail_messages')
       .select('reason')

@@ -1,7 +1,6 @@
 /** Row 9: what is sent is counted when it is sent, and a repeat keeps nobody from signing up. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { cloneDatabase } from '../support/database.ts'
 import { idle, nextMail } from '../support/mail-journeys.ts'
@@ -10,7 +9,7 @@ import { buildWithSms, type PhoneServer } from '../support/phone-journeys.ts'
 import { call } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
-import { patienceMs } from '../support/until.ts'
+import { until } from '../support/until.ts'
 
 const quota = (count: number) => ({ AUTH_RATE_LIMIT_EMAIL_SENT: String(count) })
 
@@ -181,11 +180,13 @@ async function jobThatWaits({ app, config }: Built, count = 1): Promise<Date> {
     where payload ->> 'request' is not null and run_at > now() + interval '1 minute'
       and (select count(*) from ${config.AUTH_DB_NAMESPACE}_jobs._private_jobs
         where payload ->> 'request' is not null and run_at < now() + interval '1 minute') = 0`
-  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(20)) {
-    const { rows } = await app.pool.query<{ run_at: Date }>(jobs)
-    if (rows[0] && rows.length === count) return rows[0].run_at
-  }
-  return assert.fail('no job was put off')
+  return until(
+    async () => {
+      const { rows } = await app.pool.query<{ run_at: Date }>(jobs)
+      return rows.length === count && rows[0]?.run_at
+    },
+    { everyMs: 20, missing: 'no job was put off' },
+  )
 }
 
 suite('row 9: signing up and asking for a repeat', () => {
@@ -326,8 +327,6 @@ suite('row 9: the quota of text messages', () => {
 async function textsDone({ app, config }: Pick<Built, 'app' | 'config'>): Promise<void> {
   const jobs = `select from ${config.AUTH_DB_NAMESPACE}_jobs._private_jobs j
     where j.payload ->> 'request' is not null`
-  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(20)) {
-    if ((await app.pool.query(jobs)).rows.length === 0) return
-  }
-  assert.fail('the queue is not done')
+  const isDone = async () => (await app.pool.query(jobs)).rows.length === 0
+  await until(isDone, { everyMs: 20, missing: 'the queue is not done' })
 }

@@ -5,7 +5,8 @@ import { suite, test } from 'node:test'
 import { startCollector } from '../support/collector.ts'
 import { codeOf } from '../support/factors.ts'
 import { newAddress, password } from '../support/people.ts'
-import { startServerProcess, until } from '../support/server-process.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 suite('traces of second factors', () => {
   test('neither the secret nor a code is in a span', async (t) => {

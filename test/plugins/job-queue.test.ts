@@ -12,7 +12,7 @@ import { endsInTime } from '../support/bounded.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { lastFirst } from '../support/ending.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { patienceMs } from '../support/until.ts'
+import { until } from '../support/until.ts'
 
 const silent = { debug() {}, warn() {}, error() {} }
 
@@ -59,7 +59,7 @@ suite('job queue', () => {
     await queue.enqueue(db, 'note', { text: 'second' }, { jobKey: 'one' })
 
     await done('second')
-    await waitUntil(async () => (await jobsIn(db)).length === 0)
+    await until(async () => (await jobsIn(db)).length === 0)
     assert.deepEqual(notes, ['second'])
   })
 
@@ -68,7 +68,7 @@ suite('job queue', () => {
 
     await queue.enqueue(db, 'fail', {})
 
-    const job = await waitUntil(async () => {
+    const job = await until(async () => {
       const jobs = await jobsIn(db)
       return jobs.find((job) => job.last_error !== null && job.locked_at === null)
     })
@@ -82,10 +82,10 @@ suite('job queue', () => {
     await done('before')
 
     proxy.cut()
-    await waitUntil(async () => inVain(queue, proxy))
+    await until(async () => inVain(queue, proxy))
     proxy.restore()
 
-    await waitUntil(() =>
+    await until(() =>
       queue.enqueue(db, 'note', { text: 'after' }).then(
         () => true,
         () => false,
@@ -98,13 +98,13 @@ suite('job queue', () => {
     const { queue, db, done, notes, proxy } = await start(t)
     await queue.enqueue(db, 'slow', { text: 'slow' })
     await queue.enqueue(db, 'fail', {})
-    await waitUntil(async () => notes.includes('slow begins'))
+    await until(async () => notes.includes('slow begins'))
 
     proxy.cut()
-    await waitUntil(async () => notes.includes('slow ends') && inVain(queue, proxy))
+    await until(async () => notes.includes('slow ends') && inVain(queue, proxy))
     proxy.restore()
 
-    await waitUntil(() =>
+    await until(() =>
       queue.enqueue(db, 'note', { text: 'after' }).then(
         () => true,
         () => false,
@@ -134,7 +134,7 @@ suite('job queue', () => {
 
   test('a queue without a database starts when there is one', async (t) => {
     const { queue, db, done, proxy } = await start(t, { cut: true })
-    await waitUntil(async () => proxy.refused() > 0)
+    await until(async () => proxy.refused() > 0)
     proxy.restore()
 
     await queue.enqueue(db, 'note', { text: 'finally' })
@@ -145,7 +145,7 @@ suite('job queue', () => {
   test('stopping waits for the job that runs, and begins no other', async (t) => {
     const { queue, pool, db, notes } = await start(t)
     await queue.enqueue(db, 'slow', { text: 'slow' })
-    await waitUntil(async () => notes.includes('slow begins'))
+    await until(async () => notes.includes('slow begins'))
 
     await queue.stop()
     await queue.enqueue(db, 'note', { text: 'too late' })
@@ -154,7 +154,7 @@ suite('job queue', () => {
     const other = createJobQueue({ pool, schema: 'auth_jobs', log: silent, pollIntervalMs: 100 })
     other.addTask('note', async (payload) => void taken.push(textIn(payload)))
     other.start()
-    await waitUntil(async () => taken.length > 0)
+    await until(async () => taken.length > 0)
     await other.stop()
     assert.deepEqual([notes, taken], [['slow begins', 'slow ends'], ['too late']])
   })
@@ -219,7 +219,7 @@ async function start(t: TestContext, settings: { pollIntervalMs?: number; cut?: 
     await proxy.stop()
     await database.drop()
   })
-  const done = (text: string) => waitUntil(async () => notes.includes(text))
+  const done = (text: string) => until(async () => notes.includes(text))
   return { queue, pool, proxy, db: createDb(clients, 'auth'), notes, done }
 }
 
@@ -252,20 +252,10 @@ async function jobsIn(db: Db): Promise<JobRow[]> {
 function listening(db: Db) {
   const query = sql`select 1 from pg_stat_activity
     where datname = current_database() and query like 'LISTEN%' and state = 'idle'`
-  return waitUntil(async () => (await query.execute(db)).rows.length > 0)
+  return until(async () => (await query.execute(db)).rows.length > 0)
 }
 
 function textIn(payload: unknown): string {
   assert.ok(typeof payload === 'object' && payload !== null && 'text' in payload)
   return String(payload.text)
-}
-
-async function waitUntil<T>(check: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = performance.now() + patienceMs
-  while (performance.now() < deadline) {
-    const result = await check()
-    if (result !== undefined && result !== false) return result
-    await pause(20)
-  }
-  throw new Error('it did not happen')
 }

@@ -3,11 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { createLogger, createPino } from '../../plugins/logger.ts'
 import { build } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
+import { until } from '../support/until.ts'
 
 function logged(level: string, write: (log: ReturnType<typeof createPino>) => void): string[] {
   const lines: string[] = []
@@ -96,8 +95,6 @@ function newFolder(t: TestContext): string {
 }
 
 async function untilHolds(file: string, text: string): Promise<void> {
-  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(25)) {
-    if (existsSync(file) && readFileSync(file, 'utf8').includes(text)) return
-  }
-  assert.fail(`${file} never held ${text}`)
+  const holds = () => existsSync(file) && readFileSync(file, 'utf8').includes(text)
+  await until(holds, { missing: `${file} never held ${text}` })
 }

@@ -3,7 +3,6 @@ import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -13,7 +12,7 @@ import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { buildMailApp, sampleMail } from '../support/mail-app.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { patienceMs } from '../support/until.ts'
+import { until } from '../support/until.ts'
 
 const { to: person, variables } = sampleMail
 suite('mail queue', () => {
@@ -61,7 +60,7 @@ suite('mail queue', () => {
     const { app, mail, restart } = await start(t)
     await mail.stop()
     const id = await queue(app)
-    await waitUntil(async () => (await rowOf(app, id)).attempts > 0)
+    await until(async () => (await rowOf(app, id)).attempts > 0)
     const again = await restart()
     await mail.restart()
 
@@ -77,7 +76,7 @@ suite('mail queue', () => {
     const { app, mail } = await start(t)
     mail.behave('temporary')
     const id = await queue(app)
-    const waiting = await waitUntil(async () => {
+    const waiting = await until(async () => {
       const row = await rowOf(app, id)
       return row.state === 'queued' && row.attempts > 0 ? row : undefined
     })
@@ -180,7 +179,7 @@ suite('mail queue', () => {
     const id = randomUUID()
     await queueSealed(app, id, new Date(Date.now() + 60_000))
 
-    const row = await waitUntil(async () => {
+    const row = await until(async () => {
       const { state, attempts, ...rest } = await rowOf(app, id)
       return state === 'queued' && attempts > 0 && rest
     })
@@ -337,7 +336,7 @@ function change(app: FastifyInstance, id: string, values: object) {
 }
 
 function inState(app: FastifyInstance, id: string, state: string) {
-  return waitUntil(async () => {
+  return until(async () => {
     const row = await rowOf(app, id)
     return row.state === state ? row : undefined
   })
@@ -345,7 +344,7 @@ function inState(app: FastifyInstance, id: string, state: string) {
 
 /** No job is left to do, but for the one under a key, whose worker is dead. */
 function settled(app: FastifyInstance, lostKey = '') {
-  return waitUntil(async () => {
+  return until(async () => {
     const { rows } = await app.pool.query(
       `select 1 from auth_jobs._private_jobs
       where run_at <= now() and attempts < max_attempts and key is distinct from $1`,
@@ -353,14 +352,4 @@ function settled(app: FastifyInstance, lostKey = '') {
     )
     return rows.length === 0
   })
-}
-
-async function waitUntil<T>(check: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = performance.now() + patienceMs
-  while (performance.now() < deadline) {
-    const result = await check()
-    if (result !== undefined && result !== false) return result
-    await pause(20)
-  }
-  throw new Error('it did not happen')
 }

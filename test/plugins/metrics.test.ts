@@ -11,7 +11,8 @@ import { endingOfSuite } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { build } from '../support/server.ts'
-import { ask, startServerProcess, until } from '../support/server-process.ts'
+import { ask, startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const operations = new URL('../../docs/operations/', import.meta.url)
 

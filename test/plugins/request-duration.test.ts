@@ -11,7 +11,7 @@ import { startHookReceiver } from '../support/hook-receiver.ts'
 import { autoconfirm, newAddress, newPerson, signUp } from '../support/people.ts'
 import { call, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { until } from '../support/until.ts'
+import { untilRows } from '../support/until.ts'
 
 const timedOut = [504, 'request_timeout']
 const short = { AUTH_API_MAX_REQUEST_DURATION: '1500ms', ...autoconfirm }
@@ -62,13 +62,13 @@ suite('a request that takes too long', () => {
     await holder.query('begin; lock table auth.users in access exclusive mode')
     const asked = await call(app, '/recover', { email: session.email })
     assert.equal(asked.statusCode, 200, asked.body)
-    await until(async () => (await waitingStatements(holder)).rows)
+    await untilRows(async () => (await waitingStatements(holder)).rows)
 
     assert.deepEqual(outcomeOf(await getUser(app, session)), timedOut)
 
     assert.equal(mail.messages.length, 0)
     await holder.query('rollback')
-    await until(async () => mail.messages)
+    await untilRows(async () => mail.messages)
   })
 
   test('work that goes on without the database ends before its next statement', async (t) => {
@@ -88,7 +88,7 @@ suite('a request that takes too long', () => {
 
     assert.deepEqual(outcomeOf(answer), timedOut)
     released.resolve()
-    await until(async () => lines.filter((line) => line.includes('its work ends here')))
+    await untilRows(async () => lines.filter((line) => line.includes('its work ends here')))
     assert.equal(await server.countUsers(), 0)
     for (const table of ['sessions', 'flow_state'] as const) {
       const rows = await server.app.db.selectFrom(table).select('id').execute()
@@ -114,7 +114,9 @@ suite('a request that takes too long', () => {
     assert.match(answer.json().msg, /may have taken effect/)
     assert.equal(await countPeople(app), 0)
     await holder.query('select pg_advisory_unlock(7)')
-    await until(() => app.db.selectFrom('users').select('id').where('email', '=', email).execute())
+    await untilRows(() =>
+      app.db.selectFrom('users').select('id').where('email', '=', email).execute(),
+    )
   })
 })
 
@@ -148,7 +150,7 @@ async function waitingStatements(holder: pg.Client) {
 
 /** Nothing that a request began is under way, or waits in a transaction that is open. */
 async function nothingRuns(holder: pg.Client): Promise<void> {
-  await until(async () => {
+  await untilRows(async () => {
     await holder.query('select pg_stat_clear_snapshot()')
     const { rows } = await holder.query(
       `select from pg_stat_activity where datname = current_database()

@@ -14,7 +14,8 @@ import { cloneDatabase } from '../support/database.ts'
 import { type Ending, endingOfSuite } from '../support/ending.ts'
 import { startHookReceiver } from '../support/hook-receiver.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { ask, serviceRole, startServerProcess, until } from '../support/server-process.ts'
+import { ask, serviceRole, startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const tracing = {
   AUTH_TRACING_ENABLED: 'true',

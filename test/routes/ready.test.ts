@@ -7,7 +7,7 @@ import pg from 'pg'
 import { cloneDatabase } from '../support/database.ts'
 import { type App, build } from '../support/server.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { patienceMs } from '../support/until.ts'
+import { until } from '../support/until.ts'
 
 suite('GET /ready', () => {
   test('says that everything works', async (t) => {
@@ -85,16 +85,15 @@ suite('leaving', () => {
 
 /** The database is asked once a second at most. */
 async function notReady(app: App) {
-  const deadline = performance.now() + patienceMs
-  while (performance.now() < deadline) {
-    const answer = await app.inject({ url: '/ready' })
-    if (answer.statusCode !== 200) {
-      assert.equal(answer.statusCode, 503)
-      return answer
-    }
-    await pause(50)
-  }
-  return assert.fail('it is still ready')
+  const answer = await until(
+    async () => {
+      const asked = await app.inject({ url: '/ready' })
+      return asked.statusCode !== 200 && asked
+    },
+    { missing: 'it is still ready' },
+  )
+  assert.equal(answer.statusCode, 503)
+  return answer
 }
 
 test('HEAD asks for the status alone', async (t) => {

@@ -10,7 +10,8 @@ import { suite, test } from 'node:test'
 
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
-import { startServerProcess, until } from '../support/server-process.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { type Ending, folderOf, missing, startProgram } from './programs.ts'
 
 const limit = 3

@@ -7,7 +7,8 @@ import pg from 'pg'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { linkIn } from '../support/mail-links.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { serviceRole, startServerProcess, until } from '../support/server-process.ts'
+import { serviceRole, startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { missing, startPgbouncer } from './programs.ts'
 
 const skip = missing('pgbouncer')

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 import { query } from '../db/sql.ts'
 import { freePort } from '../support/free-port.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { type Ending, folderOf } from './programs.ts'
 
 const run = promisify(execFile)

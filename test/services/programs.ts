@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 import { freePort } from '../support/free-port.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 export interface Ending {
   after(stop: () => Promise<void>): void

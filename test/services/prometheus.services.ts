@@ -7,7 +7,8 @@ import { suite, test } from 'node:test'
 import { stringify } from 'yaml'
 
 import { freePort } from '../support/free-port.ts'
-import { startServerProcess, until } from '../support/server-process.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { alertNames, promtoolTests } from './alert-cases.ts'
 import { folderOf, missing, startProgram } from './programs.ts'
 

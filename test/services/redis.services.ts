@@ -5,7 +5,8 @@ import { redis } from '../../cli/doctor/redis.ts'
 import { surroundingsOf, told } from '../cli/doctor/surroundings.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
-import { startServerProcess, until } from '../support/server-process.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { missing, startRedis } from './programs.ts'
 
 const skip = missing('redis-server')

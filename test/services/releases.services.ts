@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { outage } from './asking.ts'
 import { type Installation, startInstallation } from './installation.ts'
 import { findLostLives, type Lives, startLives } from './lives.ts'

@@ -11,7 +11,7 @@ import { sql } from 'kysely'
 
 import { lastFirst } from '../support/ending.ts'
 import { type App, build } from '../support/server.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { webhookEnv } from '../support/webhook-receiver.ts'
 
 const events = Number(process.env.EVENTS ?? 100_000)

@@ -9,7 +9,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { lastFirst } from '../support/ending.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { outage } from './asking.ts'
 import { type Installation, startInstallation } from './installation.ts'
 import { type Clients, findLosses, mailStates, startClients } from './journal.ts'

@@ -4,7 +4,7 @@ import type { Static } from '@sinclair/typebox'
 import type { EventUser, StreamedEvent } from '../../schemas/events.ts'
 import { adminCall } from './admin.ts'
 import type { App } from './server.ts'
-import { until } from './server-process.ts'
+import { until } from './until.ts'
 
 export interface Streamed extends Omit<Static<typeof StreamedEvent>, 'data'> {
   data: Record<string, unknown> & { user?: Static<typeof EventUser> }

@@ -1,12 +1,11 @@
 /** A real SMTP server for tests: keeps what it accepts, and misbehaves on request. */
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 
-import { patienceMs } from './until.ts'
+import { until } from './until.ts'
 
 /**
  * - accept: takes everything.
@@ -82,17 +81,10 @@ export async function startMailServer(t?: Ending) {
   }
 
   /** Waits until a mail fits (a predicate, or a recipient's address). */
-  async function waitFor(
-    wanted: string | ((message: ReceivedMail) => boolean),
-  ): Promise<ReceivedMail> {
+  function waitFor(wanted: string | ((message: ReceivedMail) => boolean)): Promise<ReceivedMail> {
     const fits = typeof wanted === 'string' ? (m: ReceivedMail) => m.to === wanted : wanted
-    const deadline = performance.now() + patienceMs
-    while (performance.now() < deadline) {
-      const found = messages.find(fits)
-      if (found) return found
-      await pause(10)
-    }
-    throw new Error(`no mail ${typeof wanted === 'string' ? `to ${wanted}` : 'that fits'} came`)
+    const missing = `no mail ${typeof wanted === 'string' ? `to ${wanted}` : 'that fits'} came`
+    return until(() => messages.find(fits), { everyMs: 10, missing })
   }
 
   t?.after(stop)

@@ -3,14 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { SignJWT } from 'jose'
 
 import { encryptionKey } from './config.ts'
 import { cloneDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
-import { patienceMs } from './until.ts'
+import { until } from './until.ts'
 import { wayToPrograms } from './way-to-programs.ts'
 
 interface Ending {
@@ -92,17 +91,4 @@ export async function isReady(url: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-/** Looks every 50 ms, for a minute unless told otherwise. */
-export async function until(
-  isSo: () => boolean | Promise<boolean>,
-  { seconds } = { seconds: patienceMs / 1000 },
-): Promise<void> {
-  const end = performance.now() + seconds * 1000
-  while (performance.now() < end) {
-    if (await isSo()) return
-    await pause(50)
-  }
-  throw new Error('it did not come to pass')
 }

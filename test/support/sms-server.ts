@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { patienceMs } from './until.ts'
+import { until } from './until.ts'
 
 export interface ReceivedText {
   /** As the provider is told: `+15550100200`, or `whatsapp:+15550100200`. */
@@ -48,13 +48,11 @@ export async function startSmsServer() {
     },
     /** The code of the last message to the number, waiting for one after `since`. */
     async code(phone: string, since = 0): Promise<string> {
-      const end = performance.now() + patienceMs
-      while (performance.now() < end) {
-        const found = messages.slice(since).findLast(({ to }) => to.endsWith(`+${phone}`))
-        if (found) return /\d{6,10}/.exec(found.body)?.[0] ?? assert.fail('no code in the message')
-        await sleep(10)
-      }
-      return assert.fail('no message came')
+      const found = await until(
+        () => messages.slice(since).findLast(({ to }) => to.endsWith(`+${phone}`)),
+        { everyMs: 10, missing: 'no message came' },
+      )
+      return /\d{6,10}/.exec(found.body)?.[0] ?? assert.fail('no code in the message')
     },
     stop: () =>
       new Promise<void>((resolve) => {

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
@@ -7,11 +6,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
  */
 export const patienceMs = 60_000
 
-/** The first answer that is not empty, for what happens in the background and tells nobody. */
-export async function until<Row>(read: () => Promise<Row[]>): Promise<Row[]> {
-  for (const end = performance.now() + patienceMs; performance.now() < end; await sleep(50)) {
-    const rows = await read()
-    if (rows.length > 0) return rows
+interface Waiting {
+  seconds?: number
+  /** How often it looks, in milliseconds. */
+  everyMs?: number
+  /** What it fails with. */
+  missing?: string
+}
+
+/** The first answer that is neither undefined nor false, for what happens in the background and tells nobody. */
+export async function until<Answer>(
+  look: () => Answer | false | undefined | Promise<Answer | false | undefined>,
+  { seconds = patienceMs / 1000, everyMs = 50, missing = 'it did not come to pass' }: Waiting = {},
+): Promise<Answer> {
+  const end = performance.now() + seconds * 1000
+  while (performance.now() < end) {
+    const answer: Answer | false | undefined = await look()
+    if (answer !== undefined && answer !== false) return answer
+    await sleep(everyMs)
   }
-  return assert.fail('nothing came')
+  throw new Error(missing)
+}
+
+/** The first answer that is not empty. */
+export function untilRows<Row>(read: () => Promise<Row[]>): Promise<Row[]> {
+  return until(
+    async () => {
+      const rows = await read()
+      return rows.length > 0 && rows
+    },
+    { missing: 'nothing came' },
+  )
 }

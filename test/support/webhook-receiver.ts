@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
 import type { Ending } from './ending.ts'
-import { until } from './server-process.ts'
+import { until } from './until.ts'
 import { faultOf } from './webhook-schemas.ts'
 
 export interface Received {

@@ -16,7 +16,8 @@ import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { newNumber, password } from '../support/people.ts'
 import { environment } from '../support/self-hosted.ts'
-import { isReady, until } from '../support/server-process.ts'
+import { isReady } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 async function oldImage(t: TestContext) {
   const database = await gotrueDatabase()

@@ -16,7 +16,7 @@ import { type TakenOver, takenOver } from '../support/gotrue/taken-over.ts'
 import { newAddress } from '../support/people.ts'
 import { getUser, outcomeOf, refresh, verify } from '../support/requests.ts'
 import { build } from '../support/server.ts'
-import { until } from '../support/until.ts'
+import { untilRows } from '../support/until.ts'
 
 const forms = ['row', 'counter'] as const
 
@@ -138,7 +138,7 @@ suite('both servers at once', () => {
         await run(client, `update auth.users set recovery_token = '' where id = $1`, id)
         const proof = { type: 'recovery', ...proofOf(email, mailed) }
         const waiting = Promise.resolve(verify(server.app, proof))
-        await until(() => run(pool, waitsForLock))
+        await untilRows(() => run(pool, waitsForLock))
         await run(client, 'delete from auth.one_time_tokens where user_id = $1', id)
         return { waiting }
       })

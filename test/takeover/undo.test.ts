@@ -20,7 +20,7 @@ import { linkIn } from '../support/mail-links.ts'
 import { confirmedPerson, newAddress } from '../support/people.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
-import { until } from '../support/until.ts'
+import { untilRows } from '../support/until.ts'
 
 const key = randomBytes(32)
 const gotrueKey = {
@@ -205,7 +205,7 @@ suite('what the command refuses', () => {
   test('undo while a server of ours works on the database', async (t) => {
     const { database } = await build(t)
     // The queue of a server that has just started listens a moment later.
-    await until(() =>
+    await untilRows(() =>
       query(
         database.url,
         `select pid from pg_stat_activity where datname = current_database()

@@ -9,7 +9,7 @@ import { adminCall, asAdmin } from '../support/admin.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { autoconfirm, newPerson } from '../support/people.ts'
 import { type App, build } from '../support/server.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { webhookEnv, webhookReceiver, webhookSecret } from '../support/webhook-receiver.ts'
 
 type Receiver = Awaited<ReturnType<typeof webhookReceiver>>

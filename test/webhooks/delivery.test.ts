@@ -11,7 +11,7 @@ import { allEvents, typesOf } from '../support/events.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { changeUser } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { type Reaction, webhookEnv, webhookReceiver } from '../support/webhook-receiver.ts'
 
 type Receiver = Awaited<ReturnType<typeof webhookReceiver>>

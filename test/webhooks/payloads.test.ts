@@ -13,7 +13,7 @@ import { addPasskey, passkeysOn } from '../support/passkeys.ts'
 import { newAddress, newNumber, newPerson, password, signedIn } from '../support/people.ts'
 import { useCode, withCodes } from '../support/recovery-codes.ts'
 import { call, changeUser, refresh } from '../support/requests.ts'
-import { until } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 import { webhookEnv, webhookReceiver } from '../support/webhook-receiver.ts'
 import { describedTypes, faultOf } from '../support/webhook-schemas.ts'
 

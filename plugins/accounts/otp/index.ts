@@ -18,7 +18,7 @@ import { claimSms, deliverSms, rehearseSms, sendSms, storeSms, withholdSms } fro
 import { judgeSmsCode, smsSeconds, takeSmsCode } from './sms-otp-check.ts'
 import { gate, gateSignIn } from './throttle.ts'
 import { isPkce } from './token-forms.ts'
-import { createToken, findLink, newCode, takeCode, takeLink } from './tokens.ts'
+import { findLink, newCode, takeCode, takeLink } from './tokens.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -49,7 +49,7 @@ function createOtp(needed: House<Needs>) {
   const lifetimes = { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP }
   const policy = { ...keys, lifetimes, takeover, ...createSendPolicy(needed) }
   const house = { config, mailer, sms, pace, ...policy }
-  const tokens = bindSteps(house, { createToken, takeCode, takeLink, findLink })
+  const tokens = bindSteps(house, { takeCode, takeLink, findLink })
   const links = bindSteps(house, { createLink, createNonce })
   const sending = { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }
   const texts = bindSteps(house, sending)

@@ -14,13 +14,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, suite, type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 
 import pg from 'pg'
 
 import { PostgresStartError } from '../../../cli/dev/postgres/start-error.ts'
 import { startPostgres } from '../../../cli/dev/postgres.ts'
-import { patienceMs } from '../../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const log = { info() {} }
 const homes: string[] = []
@@ -161,11 +160,13 @@ async function startedElsewhere(t: TestContext, dir: string, ending: string) {
 }
 
 async function gone(url: string): Promise<void> {
-  for (const end = performance.now() + patienceMs; performance.now() < end; await delay(50)) {
-    const error = await query(url, 'select 1').catch((error: { code?: string }) => error)
-    if ('code' in error && error.code === 'ECONNREFUSED') return
-  }
-  assert.fail('Postgres still answers')
+  await until(
+    async () => {
+      const error = await query(url, 'select 1').catch((error: { code?: string }) => error)
+      return 'code' in error && error.code === 'ECONNREFUSED'
+    },
+    { missing: 'Postgres still answers' },
+  )
 }
 
 async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

@@ -1,7 +1,6 @@
 /** The AUTH_MAILER_TEMPLATE* settings, through the server that has them. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { createLibrary } from '../../../mail/languages/library.ts'
 import { previewAll } from '../../../mail/preview.ts'
@@ -10,7 +9,7 @@ import { type Answer, startTemplateServer } from '../../mail/template-server.ts'
 import { configOf } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { buildMailApp } from '../../support/mail-app.ts'
-import { patienceMs } from '../../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const now = Date.parse('2026-03-04T05:06:07Z')
 
@@ -64,10 +63,7 @@ suite('mail template settings', () => {
       AUTH_MAILER_TEMPLATE_MAX_AGE: '0.5s',
     })
 
-    const deadline = performance.now() + patienceMs
-    while (server.paths.length < 2 && performance.now() < deadline) await pause(20)
-
-    assert.ok(server.paths.length >= 2)
+    await until(() => server.paths.length >= 2)
   })
 
   test('without it a template is fetched when a mail needs it', async (t) => {

@@ -7,7 +7,7 @@ import { createClient } from '@supabase/supabase-js'
 import { query } from '../../db/sql.ts'
 import { newAddress, password } from '../../support/people.ts'
 import { build } from '../../support/server.ts'
-import { until } from '../../support/until.ts'
+import { untilRows } from '../../support/until.ts'
 
 const signUp = (email: string) => ({
   method: 'POST' as const,
@@ -38,7 +38,7 @@ suite('told in development', () => {
     const payload = { email: newAddress() }
     const { statusCode } = await app.inject({ method: 'POST', url: '/recover', payload })
     assert.equal(statusCode, 200)
-    const told = await until(async () =>
+    const told = await untilRows(async () =>
       lines.filter((line) => line.includes('a request for a mail came to none')),
     )
     assert.match(told[0] ?? '', /"kind":"recovery"/)
