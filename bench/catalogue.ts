@@ -1,6 +1,7 @@
 import type { Scenario } from './scenario.ts'
 import { adminGet } from './scenarios/admin-get.ts'
 import { adminList } from './scenarios/admin-list.ts'
+import { adminListPages } from './scenarios/admin-list-pages.ts'
 import { getUser } from './scenarios/get-user.ts'
 import { health } from './scenarios/health.ts'
 import { passkeySignIn } from './scenarios/passkey-sign-in.ts'
@@ -22,6 +23,7 @@ export const catalogue: Scenario[] = [
   putUser,
   adminList,
   adminGet,
+  adminListPages,
   verify,
   totpVerify,
   passkeySignIn,

@@ -5,6 +5,7 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import type pg from 'pg'
 
 import { createDb, type Db } from '../db/database.ts'
+import { type RowShape, rowShape, runKnown, type StatementResult } from './db/known-statement.ts'
 import { definePlugin, type House } from './define-plugin.ts'
 import { withTimeLimits } from './request-duration/limited-pool.ts'
 
@@ -17,16 +18,34 @@ declare module 'fastify' {
 /** Statements beyond this many are sent unnamed, so that no connection collects plans without end. */
 const maxNamedStatements = 500
 
-/** Gives every statement a name derived from its text, so that Postgres plans it once a connection. */
+/**
+ * Gives every statement a name derived from its text, so that Postgres plans it once a connection, and describes its rows
+ * once.
+ */
 export function nameStatements(): (client: pg.PoolClient) => PostgresPoolClient {
   const names = new Map<string, string>()
+  const known = new WeakMap<pg.PoolClient, Map<string, RowShape>>()
 
   function nameOf(text: string): string | undefined {
-    const known = names.get(text)
-    if (known !== undefined || names.size >= maxNamedStatements) return known
+    const given = names.get(text)
+    if (given !== undefined || names.size >= maxNamedStatements) return given
     const name = createHash('sha256').update(text).digest('base64url').slice(0, 32)
     names.set(text, name)
     return name
+  }
+
+  async function run(
+    client: pg.PoolClient,
+    name: string,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<StatementResult | pg.QueryResult> {
+    const shapes = known.get(client) ?? new Map<string, RowShape>()
+    const shape = shapes.get(name)
+    if (shape) return runKnown(client, name, shape, values)
+    const result = await client.query({ name, text, values: [...values] })
+    known.set(client, shapes.set(name, rowShape(client, result.fields)))
+    return result
   }
 
   return (client) => {
@@ -35,7 +54,7 @@ export function nameStatements(): (client: pg.PoolClient) => PostgresPoolClient 
     function query(text: unknown, values: readonly unknown[] = []): unknown {
       if (typeof text !== 'string') throw new TypeError('cursors are not used here')
       const name = values.length > 0 ? nameOf(text) : undefined
-      return client.query({ text, values: [...values], ...(name !== undefined && { name }) })
+      return name === undefined ? client.query(text, [...values]) : run(client, name, text, values)
     }
     return { query, release: (destroy) => client.release(destroy) }
   }

@@ -3,6 +3,8 @@
  * is no telling clients apart behind a proxy, so there is no such limit; limits per account are always on.
  * With AUTH_REDIS_URL all replicas count together. While Redis is down each counts alone: nobody is refused for it.
  */
+import { isIPv4 } from 'node:net'
+
 import rateLimit, { type RateLimitOptions } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
@@ -70,6 +72,7 @@ function namesContact(body: unknown): boolean {
 
 /** An IPv4 address whole, an IPv6 address by its /64: one customer has all of those. */
 export function addressKey(address: string): string {
+  if (isIPv4(address)) return address
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (parsed.kind() === 'ipv4') return parsed.toString()

@@ -47,8 +47,17 @@ const fields: Record<Exclude<keyof User, 'factors'>, Write> = {
 const epoch = '"1970-01-01T00:00:00.000Z"'
 const writers = Object.entries(fields).map(([name, write]) => ({ before: `"${name}":`, write }))
 
+/** A list of people, and what is said of it. */
+export function listedUsersJson(
+  people: readonly ListedUser[],
+  more: { aud: string; next_cursor?: string },
+): Buffer {
+  const users = people.map(listedUserJson).join()
+  return Buffer.from(`{"users":[${users}],${JSON.stringify(more).slice(1)}`)
+}
+
 /** The same fields and values as those of `toUser`. */
-export function listedUserJson(row: ListedUser): string {
+function listedUserJson(row: ListedUser): string {
   let json = ''
   for (const { before, write } of writers) {
     const value = write(row)

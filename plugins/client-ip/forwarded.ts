@@ -1,5 +1,5 @@
 /** Who sent a request: told by the connection, and by those proxies that the operator named. */
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv4 } from 'node:net'
 
 import ipaddr from 'ipaddr.js'
 
@@ -24,6 +24,7 @@ export function createForwarded(networks: readonly string[]) {
      */
     clientOf(peer: string, chain: string): string {
       let known = addressIn(peer) ?? peer
+      if (chain === '') return known
       for (const entry of chain.split(',').reverse()) {
         const next = isProxy(known) ? addressIn(entry) : undefined
         if (next === undefined) return known
@@ -36,6 +37,8 @@ export function createForwarded(networks: readonly string[]) {
 
 /** In its one usual form, without a port and without `%eth0`, which means something on one machine only (RFC 4007 §11). */
 export function addressIn(entry: string): string | undefined {
+  // Most are nothing else, and have one form only.
+  if (isIPv4(entry)) return entry
   const [, bracketed, dotted] = /^\s*(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)\s*$/.exec(entry) ?? []
   const [address = ''] = (bracketed ?? dotted ?? entry.trim()).split('%', 1)
   return isIP(address) === 0 ? undefined : ipaddr.process(address).toString()

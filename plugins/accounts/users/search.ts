@@ -5,7 +5,6 @@ import {
   type CountedUser,
   type Cursor,
   endOfTime,
-  type ListedUser,
   listAfter,
   listPage,
 } from '../../../db/user-list.ts'
@@ -20,17 +19,21 @@ import {
 } from '../../../db/user-search.ts'
 import { validationFailed } from '../../../errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
+import { listedUsersJson } from '../../../schemas/listed-user.ts'
 import type { Page, Total } from '../../../schemas/pagination.ts'
 import type { House } from '../../define-plugin.ts'
+import { shareAnswers } from './shared-answers.ts'
 
 export interface PageOfUsers {
-  users: ListedUser[]
+  /** JSON; those who wait for the same page share it. */
+  body: Buffer
   total: Total
   hasNext: boolean
 }
 
 export interface PageAfter {
-  users: ListedUser[]
+  /** JSON. */
+  body: Buffer
   /** Where the next page begins; absent on the last one. */
   cursor?: string
 }
@@ -66,11 +69,16 @@ export function createPage({ db }: House<'db'>) {
     return { count: Math.max(estimated, counted ?? 0, first ? seen : 0), exact: false }
   }
 
-  return async function page(listing: Listing, { number, size }: Page): Promise<PageOfUsers> {
+  async function find(listing: Listing, { number, size }: Page): Promise<PageOfUsers> {
     const rows = await listPage(db, listing, { offset: (number - 1) * size, size })
     const total = await totalOf(listing, rows, { number, size })
-    return { users: rows.slice(0, size), total, hasNext: rows.length > size }
+    const body = listedUsersJson(rows.slice(0, size), { aud: listing.aud })
+    return { body, total, hasNext: rows.length > size }
   }
+
+  const share = shareAnswers<PageOfUsers>()
+  return (listing: Listing, page: Page): Promise<PageOfUsers> =>
+    share(JSON.stringify([listing, page]), () => find(listing, page))
 }
 
 /** What comes after a cursor: as fast at the end of a long list as at its start. Throws validation_failed. */
@@ -83,8 +91,10 @@ export async function after(
   const rows = await listAfter(db, listing, { after: readCursor(cursor), size })
   const users = rows.slice(0, size)
   const last = users.at(-1)
-  const hasNext = last && rows.length > size
-  return { users, ...(hasNext && { cursor: toCursor(last.place, last.id) }) }
+  const next = last && rows.length > size && { cursor: toCursor(last.place, last.id) }
+  const { aud } = listing
+  const body = listedUsersJson(users, { aud, ...(next && { next_cursor: next.cursor }) })
+  return { body, ...next }
 }
 
 /** Makes `search`, which asks once whether there is an index for parts of a text. */
