@@ -5,7 +5,7 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import type pg from 'pg'
 
 import { createDb, type Db } from '../db/database.ts'
-import { type RowShape, rowShape, runKnown, type StatementResult } from './db/known-statement.ts'
+import { type Known, makeKnown, runKnown, type StatementResult } from './db/known-statement.ts'
 import { definePlugin, type House } from './define-plugin.ts'
 import { withTimeLimits } from './request-duration/limited-pool.ts'
 
@@ -24,7 +24,7 @@ const maxNamedStatements = 500
  */
 export function nameStatements(): (client: pg.PoolClient) => PostgresPoolClient {
   const names = new Map<string, string>()
-  const known = new WeakMap<pg.PoolClient, Map<string, RowShape>>()
+  const known = new WeakMap<pg.PoolClient, Map<string, Known>>()
 
   function nameOf(text: string): string | undefined {
     const given = names.get(text)
@@ -36,15 +36,14 @@ export function nameStatements(): (client: pg.PoolClient) => PostgresPoolClient 
 
   async function run(
     client: pg.PoolClient,
-    name: string,
-    text: string,
+    statement: { name: string; text: string },
     values: readonly unknown[],
   ): Promise<StatementResult | pg.QueryResult> {
-    const shapes = known.get(client) ?? new Map<string, RowShape>()
-    const shape = shapes.get(name)
-    if (shape) return runKnown(client, name, shape, values)
-    const result = await client.query({ name, text, values: [...values] })
-    known.set(client, shapes.set(name, rowShape(client, result.fields)))
+    const itsOwn = known.get(client) ?? new Map<string, Known>()
+    const found = itsOwn.get(statement.name)
+    if (found) return runKnown(client, found, values)
+    const result = await client.query({ ...statement, values: [...values] })
+    known.set(client, itsOwn.set(statement.name, makeKnown(client, statement, result.fields)))
     return result
   }
 
@@ -54,7 +53,9 @@ export function nameStatements(): (client: pg.PoolClient) => PostgresPoolClient 
     function query(text: unknown, values: readonly unknown[] = []): unknown {
       if (typeof text !== 'string') throw new TypeError('cursors are not used here')
       const name = values.length > 0 ? nameOf(text) : undefined
-      return name === undefined ? client.query(text, [...values]) : run(client, name, text, values)
+      return name === undefined
+        ? client.query(text, [...values])
+        : run(client, { name, text }, values)
     }
     return { query, release: (destroy) => client.release(destroy) }
   }

@@ -6,20 +6,27 @@
 import type pg from 'pg'
 import utils from 'pg/lib/utils.js'
 
-/** How the columns of a row are called and read. */
-export interface RowShape {
+export interface Known {
+  name: string
+  text: string
+  /** How the columns of a row are called and read. */
   columns: { name: string; parse: (text: string) => unknown }[]
   /** A row without values, to be copied: faster than adding so many properties to an empty object. */
-  empty: Record<string, null>
+  emptyRow: Record<string, null>
 }
 
-/** `fields` are those that Postgres described when the statement ran first. */
-export function rowShape(client: pg.ClientBase, fields: readonly pg.FieldDef[]): RowShape {
+/** `fields` are those that Postgres described when this connection ran the statement first. */
+export function makeKnown(
+  client: pg.ClientBase,
+  statement: { name: string; text: string },
+  fields: readonly pg.FieldDef[],
+): Known {
   const columns = fields.map(({ name, dataTypeID }) => ({
     name,
     parse: client.getTypeParser(dataTypeID, 'text'),
   }))
-  return { columns, empty: Object.fromEntries(columns.map(({ name }) => [name, null])) }
+  const emptyRow = Object.fromEntries(columns.map(({ name }) => [name, null]))
+  return { ...statement, columns, emptyRow }
 }
 
 type Row = Record<string, unknown>
@@ -33,13 +40,12 @@ export interface StatementResult {
 /** Runs it on the connection that prepared it; rejects with Postgres's error. */
 export function runKnown(
   client: pg.ClientBase,
-  name: string,
-  shape: RowShape,
+  known: Known,
   values: readonly unknown[],
 ): Promise<StatementResult> {
   const bound = values.map((value) => utils.prepareValue(value))
   return new Promise((resolve, reject) => {
-    client.query(new KnownStatement(name, shape, bound, { resolve, reject }))
+    client.query(new KnownStatement(known, bound, { resolve, reject }))
   })
 }
 
@@ -51,16 +57,18 @@ interface Settle {
 /** pg hands each message of Postgres's answer to the statement under way. */
 class KnownStatement implements pg.Submittable {
   readonly name: string
-  readonly #shape: RowShape
+  readonly text: string
+  readonly #known: Known
   readonly #values: (string | Buffer | null)[]
   readonly #settle: Settle
   readonly #rows: Row[] = []
   #tag = ''
   #unreadable: { error: unknown } | undefined
 
-  constructor(name: string, shape: RowShape, values: (string | Buffer | null)[], settle: Settle) {
-    this.name = name
-    this.#shape = shape
+  constructor(known: Known, values: (string | Buffer | null)[], settle: Settle) {
+    this.name = known.name
+    this.text = known.text
+    this.#known = known
     this.#values = values
     this.#settle = settle
   }
@@ -81,7 +89,7 @@ class KnownStatement implements pg.Submittable {
     // What follows is read to its end all the same, or the next statement would be given it.
     if (this.#unreadable) return
     try {
-      this.#rows.push(read(this.#shape, fields))
+      this.#rows.push(read(this.#known, fields))
     } catch (error) {
       this.#unreadable = { error }
     }
@@ -106,8 +114,8 @@ class KnownStatement implements pg.Submittable {
   }
 }
 
-function read({ columns, empty }: RowShape, fields: (string | null)[]): Row {
-  const row: Row = { ...empty }
+function read({ columns, emptyRow }: Known, fields: (string | null)[]): Row {
+  const row: Row = { ...emptyRow }
   columns.forEach(({ name, parse }, index) => {
     const text = fields[index]
     if (typeof text === 'string') row[name] = parse(text)

@@ -16,6 +16,7 @@ import { Fact, type Span } from '../support/possible-states.ts'
 import { getUser } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
+import { unnamedStatements } from '../support/statements.ts'
 
 const people = 2
 const sessionsEach = 3
@@ -48,7 +49,7 @@ suite('look-ups beside sign-ins, sign-outs, bans and deletions', () => {
   const serverFor = sharedServers()
 
   test('answer what was possible', { timeout: 1_800_000 }, async (t) => {
-    const { app } = await serverFor(autoconfirm)
+    const { app } = await serverFor({ ...autoconfirm, ...unnamedStatements })
     delayAnswers(app, 'wanted(id)', () => randomInt(longestDelayMs))
     const wanted = Number(process.env.TEST_INTERLEAVED_REQUESTS ?? 400)
     let asked = 0

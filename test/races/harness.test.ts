@@ -7,13 +7,14 @@ import { signIn } from '../support/people.ts'
 import { newPassword, type People, peopleOf } from '../support/races/people.ts'
 import { openRacetrack, type Racetrack } from '../support/races/race.ts'
 import { build } from '../support/server.ts'
+import { unnamedStatements } from '../support/statements.ts'
 
 suite('races', () => {
   const ending = endingOfSuite()
   let people: People
   let track: Racetrack
   before(async () => {
-    const server = await build(ending)
+    const server = await build(ending, { env: unnamedStatements })
     track = await openRacetrack(server.app.pool, server.database.url)
     ending.after(track.close)
     people = await peopleOf(server)

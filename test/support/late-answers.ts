@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 
 import type { App } from './server.ts'
-import { textOf } from './statements.ts'
+import { heldText } from './statements.ts'
 
 /** From now on, answers to statements that hold `text` come `delay()` milliseconds late. */
 export function delayAnswers(app: App, text: string, delay: () => number): void {
@@ -14,8 +14,9 @@ export function delayAnswers(app: App, text: string, delay: () => number): void 
     seen.add(client)
     client.query = new Proxy(client.query, {
       async apply(query, self, args) {
+        const isLate = heldText(args[0]).includes(text)
         const answer: unknown = await Reflect.apply(query, self, args)
-        if (textOf(args[0]).includes(text)) await pause(delay())
+        if (isLate) await pause(delay())
         return answer
       },
     })

@@ -11,6 +11,18 @@ const beside = [
 
 export const isBeside = (text: string): boolean => beside.some((pattern) => pattern.test(text))
 
+/**
+ * For servers whose statements a test holds back or delays: a statement that a connection knows is answered to the
+ * server directly, not by what `client.query` returns.
+ */
+export const unnamedStatements = { AUTH_DB_PREPARED_STATEMENTS: 'false' }
+
+/** The text of a statement that can be held back; throws for one that a connection knows. */
+export function heldText(query: unknown): string {
+  if (typeof query !== 'object' || query === null || !('submit' in query)) return textOf(query)
+  throw new Error('the server of this test must have unnamedStatements')
+}
+
 /** Runs `act` and returns the statements that went out on the pool of the requests meanwhile. */
 export async function statementsOf(app: App, act: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []

@@ -6,6 +6,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type pg from 'pg'
 
+import { heldText } from '../statements.ts'
+
 /** One statement, with the moments (counted, not timed) at which it was let go and at which it had returned. */
 export interface Passage {
   lane: string
@@ -76,7 +78,7 @@ export function watch(pool: pg.Pool): void {
         const send = () => Reflect.apply(query, self, args)
         // What a request leaves to be done after its answer is not part of the race.
         if (!place || place.lane.isDone) return send()
-        return pass(place, textOf(args[0]), pidOf(client), send)
+        return pass(place, heldText(args[0]), pidOf(client), send)
       },
     })
   })
@@ -111,11 +113,6 @@ function note({ course, lane }: Place): void {
 function momentOf({ passages }: Course): number {
   const moments = passages.flatMap(({ sent, returned }) => [sent, returned || 0])
   return Math.max(0, ...moments) + 1
-}
-
-function textOf(query: unknown): string {
-  const isObject = typeof query === 'object' && query !== null && 'text' in query
-  return isObject ? String(query.text) : String(query)
 }
 
 function pidOf(client: pg.PoolClient): number {

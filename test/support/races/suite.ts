@@ -3,6 +3,7 @@ import { before, suite, test } from 'node:test'
 
 import { endingOfSuite } from '../ending.ts'
 import { build } from '../server.ts'
+import { unnamedStatements } from '../statements.ts'
 import type { Races } from './pairs.ts'
 import { type People, peopleOf } from './people.ts'
 import { openRacetrack, type Racetrack } from './race.ts'
@@ -16,7 +17,7 @@ export function suiteOfRaces(title: string, env: Record<string, string>, pairs: 
     let people: People
     let track: Racetrack
     before(async () => {
-      const server = await build(ending, { env })
+      const server = await build(ending, { env: { ...env, ...unnamedStatements } })
       track = await openRacetrack(server.app.pool, server.database.url)
       ending.after(track.close)
       people = await peopleOf(server)
