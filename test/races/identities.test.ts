@@ -20,6 +20,7 @@ import {
 import { type People, peopleOf } from '../support/races/people.ts'
 import { openRacetrack } from '../support/races/race.ts'
 import { bearer, call } from '../support/requests.ts'
+import { unnamedStatements } from '../support/statements.ts'
 
 interface Stage {
   session: Session
@@ -152,6 +153,6 @@ suite('races for an identity', () => {
 })
 
 async function tableOf(t: TestContext): Promise<Table> {
-  const server = await externalServer(t)
+  const server = await externalServer(t, { env: unnamedStatements })
   return { server, people: await peopleOf(server) }
 }
