@@ -1,8 +1,8 @@
 /** Changes of a person that touch metadata: merged at the top level, where null deletes a key. */
-import { sql } from 'kysely'
+import { type QueryCreator, sql } from 'kysely'
 
 import { type AuditValues, auditInsert, auditValues, type TrailEntry } from './audit-log-entries.ts'
-import type { Db } from './database.ts'
+import type { Database, Db } from './database.ts'
 import { type EventValues, eventInsert, eventUser, eventValues } from './event-inbox.ts'
 import {
   fits,
@@ -43,29 +43,29 @@ const editedColumns = ['raw_app_meta_data', 'raw_user_meta_data', 'updated_at'] 
 
 const isEdited = sql<boolean>`exists (select from edited)`
 
-/** The edit and its audit entry, for a statement that ends with the person. */
-function withEdit(db: Db, value: ValueOf<Limited & AuditValues>, names: readonly MetadataName[]) {
+function edit(db: QueryCreator<Database>, value: ValueOf<Limited>, names: readonly MetadataName[]) {
   return db
-    .with('edited', (eb) =>
-      eb
-        .updateTable('users')
-        .set({ updated_at: value('now'), ...mergedColumns(value, names) })
-        .where('id', '=', value('key'))
-        .where(fits(value, names))
-        .returning(userColumns),
-    )
-    .with('audited', (eb) => auditInsert(eb, value, isEdited))
+    .updateTable('users')
+    .set({ updated_at: value('now'), ...mergedColumns(value, names) })
+    .where('id', '=', value('key'))
+    .where(fits(value, names))
 }
 
 const edited = preparedFor((names: readonly MetadataName[]) =>
   preparedRow((db, value: ValueOf<Limited & AuditValues>) =>
-    withEdit(db, value, names).selectFrom('edited').select(editedColumns),
+    db
+      .with('edited', (eb) => edit(eb, value, names).returning(editedColumns))
+      .with('audited', (eb) => auditInsert(eb, value, isEdited))
+      .selectFrom('edited')
+      .select(editedColumns),
   ),
 )
 
 const editedAndTold = preparedFor((names: readonly MetadataName[]) =>
   preparedRow((db, value: ValueOf<Limited & AuditValues & EventValues>) =>
-    withEdit(db, value, names)
+    db
+      .with('edited', (eb) => edit(eb, value, names).returning(userColumns))
+      .with('audited', (eb) => auditInsert(eb, value, isEdited))
       .with('told', (eb) =>
         eventInsert(
           eb,
