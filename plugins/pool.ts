@@ -19,33 +19,35 @@ types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp)
 
 const parseTimestamp: (text: string) => Date = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
 
-/** A Date ends at milliseconds: what Postgres knows beyond them is kept for whoever prints the moment. */
-class PreciseDate extends Date {
-  readonly #beyond: string
+/** Printed as it was read: a Date ends at milliseconds, and takes longer to print than a text to keep. */
+class StoredDate extends Date {
+  readonly #iso: string
 
-  constructor(moment: Date, beyond: string) {
-    super(moment)
-    this.#beyond = beyond
+  constructor(iso: string) {
+    super(iso)
+    this.#iso = iso
   }
 
   override toISOString(): string {
-    return `${super.toISOString().slice(0, -1)}${this.#beyond}Z`
+    return this.#iso
   }
 }
 
-/** What stands after the milliseconds; rows that this server writes have nothing there. */
-const beyondMilliseconds = /\.\d{3}(\d+)/
-const longestOfMilliseconds = '2026-11-22 10:00:00.000+00'.length
-
-/** In UTC, which most sessions of Postgres are in, the text is nearly ISO 8601, which is read faster. */
+/** In UTC, which most sessions of Postgres are in, the text is nearly ISO 8601; rows of this server end at milliseconds. */
 function readTimestamp(text: string): Date {
   const isUtc = text[10] === ' ' && text.endsWith('+00')
-  const moment = isUtc
-    ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`)
-    : parseTimestamp(text)
-  if (text.length <= longestOfMilliseconds) return moment
-  const beyond = beyondMilliseconds.exec(text)?.[1]
-  return beyond === undefined ? moment : new PreciseDate(moment, beyond)
+  if (isUtc)
+    return new StoredDate(isoTime(text.slice(0, 10), text.slice(11, 19), text.slice(20, -3)))
+  const moment = parseTimestamp(text)
+  const fraction = /\.(\d{4,})/.exec(text)?.[1]
+  if (fraction === undefined) return moment
+  const [date = '', time = ''] = moment.toISOString().split('T')
+  return new StoredDate(isoTime(date, time.slice(0, 8), fraction))
+}
+
+/** With milliseconds at least. */
+function isoTime(date: string, time: string, fraction: string): string {
+  return `${date}T${time}.${fraction.padEnd(3, '0')}Z`
 }
 
 export interface PoolOptions {
