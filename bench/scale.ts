@@ -1,14 +1,16 @@
 /**
  * What size costs: `node bench/scale.ts [people] [seconds]`, for example 1000000 10.
- * Each row of the table of benchmarks with an almost empty database and with that many people and sessions, and
- * GET /user while the clean-up removes as many ended sessions.
+ * Each row of the table of benchmarks with an almost empty database and with that many people and sessions, by turns,
+ * and GET /user while the clean-up removes as many ended sessions.
  */
+import { join } from 'node:path'
+
 import pg from 'pg'
 
 import { type Cost, type Side, settle } from './cost.ts'
 import { postmaster } from './listener.ts'
 import { type Round, runRound } from './load.ts'
-import { startOwnServer } from './own-server.ts'
+import { type OwnSide, startOwnServer } from './own-server.ts'
 import type { Load } from './scenario.ts'
 import { mintServiceRole } from './service-role.ts'
 import { median, quantile } from './statistics.ts'
@@ -28,6 +30,18 @@ import { createTarget } from './target.ts'
 
 const [people = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number)
 const connections = 4
+const requests = [
+  'GET /user',
+  'refresh',
+  'sign-in',
+  'PUT /user',
+  'GET /admin/users/{id}',
+  'GET /admin/users (50)',
+  'sign-up',
+  'anonymous sign-up',
+] as const
+type Request = (typeof requests)[number]
+
 /** Who is active; in a large table they are spread over all of it. */
 const active = 200
 const rounds = 3
@@ -41,78 +55,109 @@ interface Figures {
   cpu: number
 }
 
-const own = await startOwnServer()
-const client = new pg.Client({ connectionString: own.databaseUrl })
+/** A server with a database of its own. */
+interface Measured {
+  side: Side
+  client: pg.Client
+}
+
+// The same server twice, on two databases of one Postgres.
+const own = await startOwnServer({ beside: join(import.meta.dirname, '..') })
+const open: Measured[] = []
 try {
-  await client.connect()
-  const serviceRole = await mintServiceRole(own.jwtSecret)
-  const target = createTarget({ name: 'own', url: own.url, connections, serviceRole })
-  const side: Side = {
-    target,
-    serverPids: own.sides[0]?.serverPids ?? [],
-    postgresPid: postmaster(own.databaseUrl),
-  }
-  await compareSizes(side)
-  await cleanUpUnderLoad(side)
-  await target.close()
+  for (const side of own.sides) open.push(await opened(side))
+  const [small, large] = open
+  if (!small || !large) throw new Error('two servers were asked for')
+  await compareSizes(small, large)
+  await cleanUpUnderLoad(large)
 } finally {
-  await client.end()
+  for (const { side, client } of open) {
+    await side.target.close()
+    await client.end()
+  }
   await own.stop()
 }
 
-async function compareSizes(side: Side): Promise<void> {
-  await storePeople(client, 0, active)
-  const small = await measureAll(side)
+async function opened({ url, databaseUrl, serverPids }: OwnSide): Promise<Measured> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const serviceRole = await mintServiceRole(own.jwtSecret)
+  const target = createTarget({ name: 'own', url, connections, serviceRole })
+  return { side: { target, serverPids, postgresPid: postmaster(databaseUrl) }, client }
+}
+
+async function compareSizes(small: Measured, large: Measured): Promise<void> {
+  await storePeople(small.client, 0, active)
   const startedAt = performance.now()
-  await storePeople(client, active, people - active)
+  await storePeople(large.client, 0, people)
   console.log(`${people} people in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
-  const large = await measureAll(side)
   console.log(
     `| Request | ${active} people: /s | p50 ms | p99 ms | CPU ms | ${people} people: /s | p50 ms | p99 ms | CPU ms | rate | CPU |`,
   )
   console.log(`|${' --- |'.repeat(11)}`)
-  for (const [name, few] of Object.entries(small)) {
-    const many = large[name] ?? few
+  const [fewLoads, manyLoads] = [await loadsOf(small), await loadsOf(large)]
+  for (const name of requests) {
+    const { few, many } = await measureByTurns({
+      few: { side: small.side, load: fewLoads[name] },
+      many: { side: large.side, load: manyLoads[name] },
+    })
     const rate = percent(many.perSecond, few.perSecond)
     const cpu = percent(many.cpu, few.cpu)
     console.log(`| ${[name, ...cells(few), ...cells(many), rate, cpu].join(' | ')} |`)
   }
 }
 
-async function measureAll(side: Side): Promise<Record<string, Figures>> {
+async function loadsOf({ side, client }: Measured): Promise<Record<Request, Load>> {
   const { target } = side
   const emails = await pickEmails(client, active)
   const sessions = await Promise.all(emails.map((email) => signIn(target, email)))
   return {
-    'GET /user': await measure(side, getUser(sessions)),
-    refresh: await measure(side, refresh(sessions, connections)),
-    'sign-in': await measure(side, signIns(emails)),
-    'PUT /user': await measure(side, putUser(sessions)),
-    'GET /admin/users/{id}': await measure(side, adminGet(sessions, target.adminToken())),
-    'GET /admin/users (50)': await measure(side, adminList(target.adminToken())),
-    'sign-up': await measure(side, signUps()),
-    'anonymous sign-up': await measure(side, anonymousSignUps()),
+    'GET /user': getUser(sessions),
+    refresh: refresh(sessions, connections),
+    'sign-in': signIns(emails),
+    'PUT /user': putUser(sessions),
+    'GET /admin/users/{id}': adminGet(sessions, target.adminToken()),
+    'GET /admin/users (50)': adminList(target.adminToken()),
+    'sign-up': signUps(),
+    'anonymous sign-up': anonymousSignUps(),
   }
 }
 
-/** The median of some rounds, after one that is not counted. */
-async function measure(side: Side, load: Load): Promise<Figures> {
+interface Course {
+  side: Side
+  load: Load
+}
+
+/** The medians of some rounds of each, after one that is not counted. They take turns, for the machine changes within minutes. */
+async function measureByTurns(courses: { few: Course; many: Course }) {
+  const few = await warmedUp(courses.few)
+  const many = await warmedUp(courses.many)
+  for (let i = 0; i < rounds; i++) {
+    await few.round()
+    await many.round()
+  }
+  return { few: few.figures(), many: many.figures() }
+}
+
+async function warmedUp({ side, load }: Course) {
   const options = { connections, seconds: seconds / rounds, limit: Number.POSITIVE_INFINITY }
   let { next } = await runRound(side.target, load, { ...options, first: 0 })
   const seen: Figures[] = []
-  for (let i = 0; i < rounds; i++) {
-    const before = await settle(side)
-    const round = await runRound(side.target, load, { ...options, first: next })
-    next = round.next
-    seen.push(figuresOf(round, sumOf(await settle(side)) - sumOf(before)))
-  }
   const middle = (of: (figures: Figures) => number) => median(seen.map(of))
   return {
-    perSecond: middle((figures) => figures.perSecond),
-    p50: middle((figures) => figures.p50),
-    p99: middle((figures) => figures.p99),
-    cpu: middle((figures) => figures.cpu),
-    errors: seen.reduce((sum, { errors }) => sum + errors, 0),
+    async round() {
+      const before = await settle(side)
+      const round = await runRound(side.target, load, { ...options, first: next })
+      next = round.next
+      seen.push(figuresOf(round, sumOf(await settle(side)) - sumOf(before)))
+    },
+    figures: (): Figures => ({
+      perSecond: middle((figures) => figures.perSecond),
+      p50: middle((figures) => figures.p50),
+      p99: middle((figures) => figures.p99),
+      cpu: middle((figures) => figures.cpu),
+      errors: seen.reduce((sum, { errors }) => sum + errors, 0),
+    }),
   }
 }
 
@@ -135,13 +180,15 @@ function countOf(errors: Round['errors']): number {
   return [...errors.values()].reduce((sum, count) => sum + count, 0)
 }
 
-async function cleanUpUnderLoad(side: Side): Promise<void> {
+async function cleanUpUnderLoad({ side, client }: Measured): Promise<void> {
   const { target } = side
   const emails = await pickEmails(client, active)
   const sessions = await Promise.all(emails.map((email) => signIn(target, email)))
   const load = getUser(sessions)
   await storeEndedSessions(client, people)
-  const before = await measure(side, load)
+  const course = await warmedUp({ side, load })
+  await course.round()
+  const before = course.figures()
   const startedAt = performance.now()
   await client.query("select auth_jobs.add_job('clean_up')")
   const latencies: number[] = []
