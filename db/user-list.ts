@@ -2,6 +2,7 @@
 import { type SqlBool, sql } from 'kysely'
 
 import type { Db } from './database.ts'
+import { asText, type ListedUser, listedColumns } from './listed-user.ts'
 import { preparedFor, preparedRows, type ValueOf } from './prepared-statement.ts'
 import {
   exactCountLimit,
@@ -12,56 +13,35 @@ import {
   type Searched,
   searchedIn,
 } from './user-search.ts'
-import type { UserRow } from './users.ts'
-
-const texts = ['aud', 'role', 'email', 'phone', 'email_change', 'phone_change'] as const
-
-const times = [
-  'email_confirmed_at',
-  'invited_at',
-  'phone_confirmed_at',
-  'confirmation_sent_at',
-  'confirmed_at',
-  'recovery_sent_at',
-  'email_change_sent_at',
-  'phone_change_sent_at',
-  'reauthentication_sent_at',
-  'last_sign_in_at',
-  'created_at',
-  'updated_at',
-  'banned_until',
-  'deleted_at',
-] as const
-
-const metadata = ['raw_app_meta_data', 'raw_user_meta_data'] as const
-
-const listedColumns = ['id', 'is_anonymous', ...texts, ...times, ...metadata] as const
-
-/** What lists show of a person, in the text of Postgres: times in UTC, without a zone, and metadata as JSON. */
-export type ListedUser = Pick<UserRow, 'id' | 'is_anonymous' | (typeof texts)[number]> &
-  Record<(typeof times)[number] | (typeof metadata)[number], string | null>
-
-function asText(table: 'users' | 'page') {
-  const column = (name: (typeof listedColumns)[number]) => sql.ref(`${table}.${name}`)
-  const inUtc = (name: (typeof times)[number]) => sql`(${column(name)} at time zone 'utc')`
-  return [
-    sql<string>`${column('id')}`.as('id'),
-    sql<boolean>`${column('is_anonymous')}`.as('is_anonymous'),
-    ...texts.map((name) => sql<string | null>`${column(name)}`.as(name)),
-    ...times.map((name) => sql<string | null>`${inUtc(name)}::text`.as(name)),
-    ...metadata.map((name) => sql<string | null>`${column(name)}::text`.as(name)),
-  ]
-}
 
 /** What makes the statements of lists differ. */
-type Trait = 'oldest first' | 'after' | Searched
+type Trait = 'oldest first' | 'after' | 'usual size' | 'first page' | Searched
 
-function traitsOf(listing: Listing, after?: Cursor): Trait[] {
-  return [
-    ...searchedIn(listing),
+/** How many people most lists ask for at once. */
+const usualSize = 50
+
+/**
+ * Numbers that are usual stand in the text. Where they are values, Postgres takes a plan for all values to read a tenth
+ * of the table, and so makes a new plan for each list of a large one, which takes longer than the list. A search has to
+ * be planned for what it looks for in any case.
+ */
+function traitsOf(listing: Listing, place: { size: number; offset?: number; after?: Cursor }) {
+  const { size, offset, after } = place
+  const searched = searchedIn(listing)
+  const traits: Trait[] = [
+    ...searched,
     ...(listing.direction === 'asc' ? ['oldest first' as const] : []),
     ...(after ? ['after' as const] : []),
+    ...(searched.length === 0 && size === usualSize ? ['usual size' as const] : []),
+    ...(searched.length === 0 && offset === 0 ? ['first page' as const] : []),
   ]
+  return traits
+}
+
+/** One row more than the page, which tells whether another page follows. */
+function limitOf(value: ValueOf<{ size: number }>, traits: readonly Trait[]) {
+  if (traits.includes('usual size')) return sql.lit(usualSize + 1)
+  return sql<number>`${value('size')}::bigint + 1`
 }
 
 const directionOf = (traits: readonly Trait[]) => (traits.includes('oldest first') ? 'asc' : 'desc')
@@ -85,8 +65,8 @@ const pageStatement = preparedFor((traits: readonly Trait[]) =>
             .where(isListed(value, traits))
             .orderBy('users.created_at', directionOf(traits))
             .orderBy('users.id', directionOf(traits))
-            .offset(value('offset'))
-            .limit(sql<number>`${value('size')}::bigint + 1`),
+            .$if(!traits.includes('first page'), (qb) => qb.offset(value('offset')))
+            .limit(limitOf(value, traits)),
       )
       .with('counts', (eb) =>
         eb
@@ -118,7 +98,7 @@ export function listPage(
   listing: Listing,
   window: { offset: number; size: number },
 ): Promise<CountedUser[]> {
-  return pageStatement(traitsOf(listing))(db, { ...listValues(listing), ...window })
+  return pageStatement(traitsOf(listing, window))(db, { ...listValues(listing), ...window })
 }
 
 /** The row after which the list goes on. */
@@ -147,7 +127,7 @@ const afterStatement = preparedFor((traits: readonly Trait[]) =>
       .$if(traits.includes('after'), (qb) => qb.where(isAfter(value, directionOf(traits))))
       .orderBy('users.created_at', directionOf(traits))
       .orderBy('users.id', directionOf(traits))
-      .limit(sql<number>`${value('size')}::bigint + 1`),
+      .limit(limitOf(value, traits)),
   ),
 )
 
@@ -165,5 +145,5 @@ export function listAfter(
 ): Promise<(ListedUser & { place: number })[]> {
   const { createdAt = 0, id = '' } = after ?? {}
   const values = { ...listValues(listing), size, createdAt, afterId: id }
-  return afterStatement(traitsOf(listing, after))(db, values)
+  return afterStatement(traitsOf(listing, { size, ...(after && { after }) }))(db, values)
 }
