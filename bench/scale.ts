@@ -7,13 +7,13 @@ import { join } from 'node:path'
 
 import pg from 'pg'
 
-import { type Cost, type Side, settle } from './cost.ts'
+import type { Side } from './cost.ts'
 import { postmaster } from './listener.ts'
-import { type Round, runRound } from './load.ts'
+import { runRound } from './load.ts'
 import { type OwnSide, startOwnServer } from './own-server.ts'
 import type { Load } from './scenario.ts'
 import { mintServiceRole } from './service-role.ts'
-import { median, quantile } from './statistics.ts'
+import { quantile } from './statistics.ts'
 import {
   adminGet,
   adminList,
@@ -27,6 +27,7 @@ import {
 } from './stored-loads.ts'
 import { countEndedSessions, pickEmails, storeEndedSessions, storePeople } from './stored-people.ts'
 import { createTarget } from './target.ts'
+import { countOf, type Figures, measureByTurns, warmedUp } from './turns.ts'
 
 const [people = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number)
 const connections = 4
@@ -45,15 +46,7 @@ type Request = (typeof requests)[number]
 /** Who is active; in a large table they are spread over all of it. */
 const active = 200
 const rounds = 3
-
-interface Figures {
-  perSecond: number
-  p50: number
-  p99: number
-  errors: number
-  /** Milliseconds of the server's and Postgres's processor time per good answer. */
-  cpu: number
-}
+const pace = { connections, seconds: seconds / rounds }
 
 /** A server with a database of its own. */
 interface Measured {
@@ -97,13 +90,12 @@ async function compareSizes(small: Measured, large: Measured): Promise<void> {
   console.log(`|${' --- |'.repeat(11)}`)
   const [fewLoads, manyLoads] = [await loadsOf(small), await loadsOf(large)]
   for (const name of requests) {
-    const { few, many } = await measureByTurns({
-      few: { side: small.side, load: fewLoads[name] },
-      many: { side: large.side, load: manyLoads[name] },
-    })
-    const rate = percent(many.perSecond, few.perSecond)
-    const cpu = percent(many.cpu, few.cpu)
-    console.log(`| ${[name, ...cells(few), ...cells(many), rate, cpu].join(' | ')} |`)
+    const few = { side: small.side, load: fewLoads[name], ...pace }
+    const many = { side: large.side, load: manyLoads[name], ...pace }
+    const { few: ofFew, many: ofMany } = await measureByTurns({ few, many }, rounds)
+    const rate = percent(ofMany.perSecond, ofFew.perSecond)
+    const cpu = percent(ofMany.cpu, ofFew.cpu)
+    console.log(`| ${[name, ...cells(ofFew), ...cells(ofMany), rate, cpu].join(' | ')} |`)
   }
 }
 
@@ -123,70 +115,13 @@ async function loadsOf({ side, client }: Measured): Promise<Record<Request, Load
   }
 }
 
-interface Course {
-  side: Side
-  load: Load
-}
-
-/** The medians of some rounds of each, after one that is not counted. They take turns, for the machine changes within minutes. */
-async function measureByTurns(courses: { few: Course; many: Course }) {
-  const few = await warmedUp(courses.few)
-  const many = await warmedUp(courses.many)
-  for (let i = 0; i < rounds; i++) {
-    await few.round()
-    await many.round()
-  }
-  return { few: few.figures(), many: many.figures() }
-}
-
-async function warmedUp({ side, load }: Course) {
-  const options = { connections, seconds: seconds / rounds, limit: Number.POSITIVE_INFINITY }
-  let { next } = await runRound(side.target, load, { ...options, first: 0 })
-  const seen: Figures[] = []
-  const middle = (of: (figures: Figures) => number) => median(seen.map(of))
-  return {
-    async round() {
-      const before = await settle(side)
-      const round = await runRound(side.target, load, { ...options, first: next })
-      next = round.next
-      seen.push(figuresOf(round, sumOf(await settle(side)) - sumOf(before)))
-    },
-    figures: (): Figures => ({
-      perSecond: middle((figures) => figures.perSecond),
-      p50: middle((figures) => figures.p50),
-      p99: middle((figures) => figures.p99),
-      cpu: middle((figures) => figures.cpu),
-      errors: seen.reduce((sum, { errors }) => sum + errors, 0),
-    }),
-  }
-}
-
-function sumOf({ server, postgres }: Cost): number {
-  return server + postgres
-}
-
-function figuresOf({ latencies, errors, seconds }: Round, cpuMs: number): Figures {
-  const sorted = latencies.toSorted((a, b) => a - b)
-  return {
-    perSecond: latencies.length / seconds,
-    p50: quantile(sorted, 0.5),
-    p99: quantile(sorted, 0.99),
-    errors: countOf(errors),
-    cpu: cpuMs / latencies.length,
-  }
-}
-
-function countOf(errors: Round['errors']): number {
-  return [...errors.values()].reduce((sum, count) => sum + count, 0)
-}
-
 async function cleanUpUnderLoad({ side, client }: Measured): Promise<void> {
   const { target } = side
   const emails = await pickEmails(client, active)
   const sessions = await Promise.all(emails.map((email) => signIn(target, email)))
   const load = getUser(sessions)
   await storeEndedSessions(client, people)
-  const course = await warmedUp({ side, load })
+  const course = await warmedUp({ side, load, ...pace })
   await course.round()
   const before = course.figures()
   const startedAt = performance.now()
