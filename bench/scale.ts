@@ -21,6 +21,7 @@ import {
   getUser,
   putUser,
   refresh,
+  type Session,
   signIn,
   signIns,
   signUps,
@@ -31,22 +32,28 @@ import { countOf, type Figures, measureByTurns, warmedUp } from './turns.ts'
 
 const [people = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number)
 const connections = 4
-const requests = [
-  'GET /user',
-  'refresh',
-  'sign-in',
-  'PUT /user',
-  'GET /admin/users/{id}',
-  'GET /admin/users (50)',
-  'sign-up',
-  'anonymous sign-up',
-] as const
-type Request = (typeof requests)[number]
-
 /** Who is active; in a large table they are spread over all of it. */
 const active = 200
 const rounds = 3
 const pace = { connections, seconds: seconds / rounds }
+
+interface People {
+  emails: string[]
+  sessions: Session[]
+  adminToken: string
+}
+
+/** Each row, with what asks for it. */
+const loads: Record<string, (people: People) => Load> = {
+  'GET /user': ({ sessions }) => getUser(sessions),
+  refresh: ({ sessions }) => refresh(sessions, connections),
+  'sign-in': ({ emails }) => signIns(emails),
+  'PUT /user': ({ sessions }) => putUser(sessions),
+  'GET /admin/users/{id}': ({ sessions, adminToken }) => adminGet(sessions, adminToken),
+  'GET /admin/users (50)': ({ adminToken }) => adminList(adminToken),
+  'sign-up': () => signUps(),
+  'anonymous sign-up': () => anonymousSignUps(),
+}
 
 /** A server with a database of its own. */
 interface Measured {
@@ -88,41 +95,34 @@ async function compareSizes(small: Measured, large: Measured): Promise<void> {
     `| Request | ${active} people: /s | p50 ms | p99 ms | CPU ms | ${people} people: /s | p50 ms | p99 ms | CPU ms | rate | CPU |`,
   )
   console.log(`|${' --- |'.repeat(11)}`)
-  const [fewLoads, manyLoads] = [await loadsOf(small), await loadsOf(large)]
-  for (const name of requests) {
-    const few = { side: small.side, load: fewLoads[name], ...pace }
-    const many = { side: large.side, load: manyLoads[name], ...pace }
-    const { few: ofFew, many: ofMany } = await measureByTurns({ few, many }, rounds)
-    const rate = percent(ofMany.perSecond, ofFew.perSecond)
-    const cpu = percent(ofMany.cpu, ofFew.cpu)
-    console.log(`| ${[name, ...cells(ofFew), ...cells(ofMany), rate, cpu].join(' | ')} |`)
+  const [peopleOfSmall, peopleOfLarge] = [await signedIn(small), await signedIn(large)]
+  for (const [name, loadOf] of Object.entries(loads)) {
+    const { few, many } = await measureByTurns(
+      {
+        few: { side: small.side, load: loadOf(peopleOfSmall), ...pace },
+        many: { side: large.side, load: loadOf(peopleOfLarge), ...pace },
+      },
+      rounds,
+    )
+    const rate = percent(many.perSecond, few.perSecond)
+    const cpu = percent(many.cpu, few.cpu)
+    console.log(`| ${[name, ...cells(few), ...cells(many), rate, cpu].join(' | ')} |`)
   }
 }
 
-async function loadsOf({ side, client }: Measured): Promise<Record<Request, Load>> {
-  const { target } = side
+async function signedIn({ side: { target }, client }: Measured): Promise<People> {
   const emails = await pickEmails(client, active)
   const sessions = await Promise.all(emails.map((email) => signIn(target, email)))
-  return {
-    'GET /user': getUser(sessions),
-    refresh: refresh(sessions, connections),
-    'sign-in': signIns(emails),
-    'PUT /user': putUser(sessions),
-    'GET /admin/users/{id}': adminGet(sessions, target.adminToken()),
-    'GET /admin/users (50)': adminList(target.adminToken()),
-    'sign-up': signUps(),
-    'anonymous sign-up': anonymousSignUps(),
-  }
+  return { emails, sessions, adminToken: target.adminToken() }
 }
 
-async function cleanUpUnderLoad({ side, client }: Measured): Promise<void> {
-  const { target } = side
-  const emails = await pickEmails(client, active)
-  const sessions = await Promise.all(emails.map((email) => signIn(target, email)))
+async function cleanUpUnderLoad(measured: Measured): Promise<void> {
+  const { side, client } = measured
+  const { sessions } = await signedIn(measured)
   const load = getUser(sessions)
   await storeEndedSessions(client, people)
   const course = await warmedUp({ side, load, ...pace })
-  await course.round()
+  for (let i = 0; i < rounds; i++) await course.round()
   const before = course.figures()
   const startedAt = performance.now()
   await client.query("select auth_jobs.add_job('clean_up')")
@@ -131,7 +131,7 @@ async function cleanUpUnderLoad({ side, client }: Measured): Promise<void> {
   let left = people
   for (let first = 0; left > 0 && performance.now() - startedAt < 1_800_000; ) {
     const limit = Number.POSITIVE_INFINITY
-    const round = await runRound(target, load, { connections, seconds: 1, first, limit })
+    const round = await runRound(side.target, load, { connections, seconds: 1, first, limit })
     first = round.next
     latencies.push(...round.latencies)
     failed += countOf(round.errors)

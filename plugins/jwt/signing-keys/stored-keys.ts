@@ -90,6 +90,13 @@ export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOpt
     return kid
   }
 
+  function putOnStandby(jwk: JWK, activateAfter: number, record: RecordKeyChange, now: Date) {
+    return changingFor(record, (trx, rows) => {
+      refuseSecondStandby(rows)
+      return add(trx, jwk, 'standby', secondsAfter(now, activateAfter), now)
+    })
+  }
+
   async function promote(trx: Trx, kid: string, now: Date) {
     await demoteCurrentKey(trx, secondsAfter(now, tokenSeconds + demotionSlack))
     await promoteKey(trx, kid, now)
@@ -126,10 +133,7 @@ export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOpt
       now: Date,
     ): Promise<string> {
       const jwk = await generateJwk(alg)
-      return changingFor(record, (trx, rows) => {
-        refuseSecondStandby(rows)
-        return add(trx, jwk, 'standby', secondsAfter(now, activateAfter), now)
-      })
+      return putOnStandby(jwk, activateAfter, record, now)
     },
 
     /** As rotate, with a private JWK from elsewhere. */
@@ -142,10 +146,7 @@ export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOpt
       if (jwk.kty === 'oct')
         throw validationFailed('A shared secret belongs in AUTH_JWT_SECRET.', 422)
       await importSigningKey(jwk)
-      return changingFor(record, (trx, rows) => {
-        refuseSecondStandby(rows)
-        return add(trx, jwk, 'standby', secondsAfter(now, activateAfter), now)
-      })
+      return putOnStandby(jwk, activateAfter, record, now)
     },
 
     /**
