@@ -32,6 +32,9 @@ export const ownersOf = (
     .where('holders.is_sso_user', '=', sql.lit(false))
     .unionAll(provenIdentities(eb, [email]).select('identities.user_id as id'))
 
+/** Of the rows of `ownersOf`, in what is joined to each of them. */
+export const ownerId = sql<string>`owner.id`
+
 /** Identities whose provider has verified one of these addresses. */
 export function findIdentityOwners(db: Db, emails: readonly string[], aud: string) {
   return provenIdentities(db, emails)
@@ -42,20 +45,32 @@ export function findIdentityOwners(db: Db, emails: readonly string[], aud: strin
     .execute()
 }
 
-/** Whether somebody other than `except` has the address, as their own or because a provider has verified it. */
+/** Whoever other than `except` has the address, as their own or because a provider has verified it; SSO's do not count. */
+export const othersWith = (db: Db, email: string, except: string | null) =>
+  db
+    .selectFrom(ownersOf(db, email).as('owner'))
+    .innerJoinLateral(
+      db
+        .selectFrom('users')
+        .select(['users.aud', 'users.is_sso_user'])
+        .where('users.id', '=', ownerId)
+        .limit(sql.lit(1))
+        .as('person'),
+      (join) => join.onTrue(),
+    )
+    .select('owner.id')
+    .where('person.is_sso_user', '=', false)
+    .where(sql<boolean>`owner.id is distinct from ${except}::uuid`)
+
+/** Whether there is such a person in this audience. */
 export async function isTaken(
   db: Db,
   email: string,
   aud: string,
   except: string | null,
 ): Promise<boolean> {
-  const owner = await db
-    .selectFrom('users')
-    .select('users.id')
-    .where('users.aud', '=', aud)
-    .where('users.is_sso_user', '=', false)
-    .where(sql<boolean>`users.id is distinct from ${except}::uuid`)
-    .where((eb) => eb('users.id', 'in', ownersOf(eb, email)))
+  const owner = await othersWith(db, email, except)
+    .where('person.aud', '=', aud)
     .limit(1)
     .executeTakeFirst()
   return owner !== undefined

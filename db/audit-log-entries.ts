@@ -8,7 +8,7 @@ import {
   type NewEvent,
   storedUser,
 } from './event-inbox.ts'
-import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
+import { preparedUnawaited, type ValueOf } from './prepared-statement.ts'
 import { nilUuid } from './users.ts'
 
 export interface AuditLogEntriesTable {
@@ -84,15 +84,16 @@ export function auditInsert(
     )
 }
 
-const insertRow = preparedWrite((db, value: ValueOf<AuditValues & { now: Date }>) =>
+const insertRow = preparedUnawaited((db, value: ValueOf<AuditValues & { now: Date }>) =>
   auditInsert(db, value, sql`true`),
 )
 
-const insertTold = preparedRow((db, value: ValueOf<AuditValues & EventValues & { now: Date }>) =>
-  db
-    .with('audited', (eb) => auditInsert(eb, value, sql`true`))
-    .with('told', (eb) => eventInsert(eb, value, storedUser(db), sql`true`))
-    .selectNoFrom(sql<boolean>`true`.as('written')),
+const insertTold = preparedUnawaited(
+  (db, value: ValueOf<AuditValues & EventValues & { now: Date }>) =>
+    db
+      .with('audited', (eb) => auditInsert(eb, value, sql`true`))
+      .with('told', (eb) => eventInsert(eb, value, storedUser(db), sql`true`))
+      .selectNoFrom(sql<boolean>`true`.as('written')),
 )
 
 /** Nothing is asked of the database where there is nothing to write. */

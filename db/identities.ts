@@ -76,7 +76,8 @@ export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promis
   return insertRow(db, identityValues(identity, now))
 }
 
-const rowColumns = [
+/** Of a row that is written. */
+export const identityRowColumns = [
   ...(['id', 'user_id', 'provider', 'provider_id', 'identity_data'] as const),
   ...(['last_sign_in_at', 'created_at', 'updated_at'] as const),
 ]
@@ -90,11 +91,11 @@ export const putIdentityRow = (
   const row = rowOf(value)
   return db
     .insertInto('identities')
-    .columns(rowColumns)
+    .columns(identityRowColumns)
     .expression((eb) =>
       eb
         .selectFrom(sql`(select)`.as('once'))
-        .select(rowColumns.map((column) => sql`${row[column]}`.as(column)))
+        .select(identityRowColumns.map((column) => sql`${row[column]}`.as(column)))
         .where(condition),
     )
     .onConflict((conflict) =>

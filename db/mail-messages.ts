@@ -1,7 +1,12 @@
 import type { Expression, RawBuilder } from 'kysely'
 
 import type { Db } from './database.ts'
-import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
+import {
+  preparedRow,
+  preparedUnawaited,
+  preparedWrite,
+  type ValueOf,
+} from './prepared-statement.ts'
 
 /** Mail between the request that asked for it and the mail server that took it. */
 export interface MailMessagesTable {
@@ -62,7 +67,7 @@ export function mailInsertion(
     options: { origin: Expression<string | null>; isFirst: true },
   ) => RawBuilder<unknown>,
 ) {
-  return preparedRow((db, value: ValueOf<Insertion>) =>
+  return preparedUnawaited((db, value: ValueOf<Insertion>) =>
     db
       .with('message', (cte) =>
         cte

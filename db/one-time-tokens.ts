@@ -1,7 +1,7 @@
 import { type QueryCreator, sql } from 'kysely'
 
 import type { Database, Db, Trx } from './database.ts'
-import { preparedWrite, type ValueOf } from './prepared-statement.ts'
+import { preparedUnawaited, type ValueOf } from './prepared-statement.ts'
 import { isLive, type Lifetimes } from './token-life.ts'
 import { clearSpent, mirrorToken, type TokenType } from './user-tokens.ts'
 
@@ -38,7 +38,7 @@ export interface TokenRow {
 
 export const tokenColumns = ['id', 'user_id', 'token_type', 'token_hash', 'relates_to'] as const
 
-const putRow = preparedWrite((db, value: ValueOf<NewToken & { now: Date }>) =>
+const putRow = preparedUnawaited((db, value: ValueOf<NewToken & { now: Date }>) =>
   db
     .with('put', (eb) =>
       eb

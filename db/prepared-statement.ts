@@ -10,6 +10,7 @@
 import { type Compilable, type CompiledQuery, type QueryResult, type RawBuilder, sql } from 'kysely'
 
 import type { Db } from './database.ts'
+import { markUnawaited } from './unawaited.ts'
 
 /** Names a value of the statement, once or more often. In SQL it has the type of what it is compared with. */
 export type ValueOf<Values> = <Name extends keyof Values & string>(
@@ -69,6 +70,19 @@ export function preparedWrite<Values>(build: Build<Values, unknown>): Run<Values
   return async (db, values) => Number((await run(db, values)).numAffectedRows ?? 0n)
 }
 
+/**
+ * A statement whose outcome nobody waits for: inside a transaction it goes out with the next one, or with the commit, which
+ * fails if this one does. For locks, and for writes that fail only where everything fails.
+ */
+export function preparedUnawaited<Values>(build: Build<Values, unknown>): Run<Values, void> {
+  const run = prepare(build, (db, values) => {
+    if (db.isTransaction) markUnawaited(values)
+  })
+  return async (db, values) => {
+    await run(db, values)
+  }
+}
+
 /** Statements that differ by the names of what they write: one for each combination that is asked for. */
 export function preparedFor<Name extends string, Run>(
   make: (names: readonly Name[]) => Run,
@@ -83,7 +97,11 @@ export function preparedFor<Name extends string, Run>(
   }
 }
 
-function prepare<Values, Row>(build: Build<Values, Row>): Run<Values, QueryResult<Row>> {
+/** `onValues` is told of the values of each run before they are sent. */
+function prepare<Values, Row>(
+  build: Build<Values, Row>,
+  onValues?: (db: Db, values: readonly unknown[]) => void,
+): Run<Values, QueryResult<Row>> {
   // All handles of one database share its adapter, those inside transactions too.
   const statements = new WeakMap<object, ReturnType<typeof compile<Values, Row>>>()
   return (db, values) => {
@@ -93,7 +111,9 @@ function prepare<Values, Row>(build: Build<Values, Row>): Run<Values, QueryResul
       statement = compile(build, db)
       statements.set(adapter, statement)
     }
-    return db.executeQuery<Row>(statement(values))
+    const query = statement(values)
+    onValues?.(db, query.parameters)
+    return db.executeQuery<Row>(query)
   }
 }
 

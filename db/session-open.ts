@@ -3,6 +3,7 @@ import { type QueryCreator, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
 import { eventUser, storedUser } from './event-inbox.ts'
+import { type NewRow, type NewUser, newRow, userInsert } from './new-users.ts'
 import { preparedFor, preparedRow, type ValueOf } from './prepared-statement.ts'
 import {
   type Opening,
@@ -12,7 +13,6 @@ import {
   partsOf,
   withSession,
 } from './session-parts.ts'
-import { type NewRow, type NewUser, newRow, userInsert } from './user-rows.ts'
 import type { UserRecord } from './users.ts'
 
 /**

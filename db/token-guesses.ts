@@ -5,6 +5,7 @@ import type { Database, Trx } from './database.ts'
 import { type LinkKey, type TokenRow, tokenColumns } from './one-time-tokens.ts'
 import { isLive, type Lifetimes, maxFailedAttempts } from './token-life.ts'
 import type { TokenType } from './user-tokens.ts'
+import { lockEach } from './wanted-ids.ts'
 
 /** Rows that are written in place of a token that is not there. */
 export interface DecoyTokensTable {
@@ -127,17 +128,13 @@ function selectOwners(
   lifetimes: Lifetimes,
   now: Date,
 ) {
-  return db
-    .selectFrom('users')
-    .select('users.id')
-    .where('users.id', 'in', (eb) =>
-      eb
-        .selectFrom('one_time_tokens')
-        .select('user_id')
-        .where(column, 'in', values)
-        .where('token_type', 'in', types)
-        .where((of) => isLive(of, lifetimes, now)),
-    )
-    .orderBy('users.id')
-    .forUpdate()
+  const owners = db
+    .selectFrom('one_time_tokens')
+    .select('user_id as id')
+    .distinct()
+    .where(column, 'in', values)
+    .where('token_type', 'in', types)
+    .where((of) => isLive(of, lifetimes, now))
+    .orderBy('user_id')
+  return lockEach(db, owners.as('wanted'))
 }

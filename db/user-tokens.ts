@@ -68,7 +68,10 @@ export function mirrorToken(db: QueryCreator<Database>, value: ValueOf<Mirrored>
     .where(sql<boolean>`${value('mirrored')}::boolean`)
 }
 
-/** Empties the columns of the tokens that `spent` names, where there is something in them. */
+/**
+ * Empties the columns of the tokens that `spent` names, all of one person, where there is something in them. The person is
+ * one value: joined, a plan that was made for few people would read everybody.
+ */
 export function clearSpent(
   db: QueryCreator<Database & { spent: { user_id: string; token_type: TokenType } }>,
 ) {
@@ -90,6 +93,6 @@ export function clearSpent(
       email_change_token_current: emptied('email_change_token_current'),
       phone_change_token: emptied('phone_change_token'),
     })
-    .where('id', 'in', (eb) => eb.selectFrom('spent').select('spent.user_id'))
+    .where('id', '=', (eb) => eb.selectFrom('spent').select('spent.user_id').limit(sql.lit(1)))
     .where(sql<boolean>`(${sql.join(isFull, sql` or `)})`)
 }

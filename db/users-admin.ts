@@ -1,7 +1,7 @@
 /** What only admins do to a person's row. */
 import { sql } from 'kysely'
 
-import { provenIdentities } from './address-owners.ts'
+import { othersWith } from './address-owners.ts'
 import type { Db, Trx } from './database.ts'
 import { deleteTokens } from './one-time-tokens.ts'
 import { deleteRecoveryCodes } from './recovery-codes.ts'
@@ -25,12 +25,6 @@ export async function findTaken(
   { id, email, phone }: Addresses,
   except: string | null,
 ): Promise<TakenAddresses> {
-  const others = (eb: Pick<Db, 'selectFrom'>) =>
-    eb
-      .selectFrom('users')
-      .select('users.id')
-      .where('users.is_sso_user', '=', false)
-      .where(sql<boolean>`users.id is distinct from ${except}::uuid`)
   const taken = await db
     .selectNoFrom((eb) => [
       eb
@@ -41,19 +35,17 @@ export async function findTaken(
             .where('users.id', '=', id ?? null),
         )
         .as('id'),
-      eb.exists(others(eb).where('users.phone', '=', phone ?? null)).as('phone'),
       eb
-        .or([
-          eb.exists(others(eb).where('users.email', '=', email ?? null)),
-          eb.exists(
-            others(eb).where(
-              'users.id',
-              'in',
-              provenIdentities(eb, [email ?? '']).select('identities.user_id'),
-            ),
-          ),
-        ])
-        .as('email'),
+        .exists(
+          eb
+            .selectFrom('users')
+            .select('users.id')
+            .where('users.is_sso_user', '=', false)
+            .where(sql<boolean>`users.id is distinct from ${except}::uuid`)
+            .where('users.phone', '=', phone ?? null),
+        )
+        .as('phone'),
+      eb.exists(othersWith(db, email ?? '', except)).as('email'),
     ])
     .executeTakeFirstOrThrow()
   return { id: Boolean(taken.id), email: Boolean(taken.email), phone: Boolean(taken.phone) }

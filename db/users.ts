@@ -7,7 +7,7 @@ import {
 } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
-import { ownersOf } from './address-owners.ts'
+import { ownerId, ownersOf } from './address-owners.ts'
 import type { Database, Db } from './database.ts'
 import { type IdentityJson, identityColumns } from './identities.ts'
 import { type FactorJson, factorColumns } from './mfa.ts'
@@ -134,12 +134,18 @@ export function findUserByPhone(db: Db, phone: string, aud: string) {
   return findByPhone(db, { address: phone, aud })
 }
 
+/** Each owner is looked up by id: joined, a plan that was made for few people would read everybody. */
 const findByAnyEmail = preparedRow((db, value: ValueOf<Address>) =>
-  selectUser(db)
-    .where('users.aud', '=', value('aud'))
-    .where('users.is_sso_user', '=', sql.lit(false))
-    .where((eb) => eb('users.id', 'in', ownersOf(eb, value('address'))))
-    .orderBy((eb) => eb('users.email', 'is not distinct from', value('address')), 'desc')
+  db
+    .selectFrom(ownersOf(db, value('address')).as('owner'))
+    .innerJoinLateral(
+      selectUser(db).where('users.id', '=', ownerId).limit(sql.lit(1)).as('person'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('person')
+    .where('person.aud', '=', value('aud'))
+    .where('person.is_sso_user', '=', sql.lit(false))
+    .orderBy((eb) => eb('person.email', 'is not distinct from', value('address')), 'desc')
     .limit(sql.lit(1)),
 )
 

@@ -1,6 +1,6 @@
-import { type Expression, sql } from 'kysely'
+import { type AliasedExpression, type Expression, type QueryCreator, sql } from 'kysely'
 
-import type { Db } from './database.ts'
+import type { Database, Db } from './database.ts'
 
 /**
  * The ids as rows, to each of which a look-up by key is joined laterally. With `= any($1)`, a plan that was made while
@@ -14,3 +14,25 @@ export function eachOf(db: Db, ids: Expression<readonly string[]>) {
 }
 
 export const wantedId = sql<string>`wanted.id`
+
+/**
+ * Locks the people with these ids, which must be in order, so that no two transactions wait for each other. Each is looked
+ * up by id, for the same reason.
+ */
+export function lockEach(
+  db: Pick<QueryCreator<Database>, 'selectFrom'>,
+  idsInOrder: AliasedExpression<{ id: string }, 'wanted'>,
+) {
+  return db
+    .selectFrom(idsInOrder)
+    .innerJoinLateral(
+      db
+        .selectFrom('users')
+        .select('users.id')
+        .where('users.id', '=', wantedId)
+        .forUpdate()
+        .as('held'),
+      (join) => join.onTrue(),
+    )
+    .select('held.id')
+}

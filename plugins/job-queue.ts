@@ -3,6 +3,8 @@
  * One process uses two connections for it, beside those of the pool: one waits for notifications, the other
  * fetches and finishes jobs. Where LISTEN does not work (poolers in transaction mode), jobs are polled for.
  */
+import type pg from 'pg'
+
 import type { Db } from '../db/database.ts'
 import { insertJob, type NewJob } from '../db/jobs.ts'
 import { definePlugin } from './define-plugin.ts'
@@ -61,6 +63,16 @@ export function createJobQueue(options: JobQueueOptions) {
   }
 }
 
+/**
+ * The queue is nearly empty when its plans are made, and they are kept: reading it from end to end is the best way then,
+ * and the worst when many jobs have been made and done.
+ */
+function readByIndex(client: pg.PoolClient, log: JobQueueOptions['log']): void {
+  client
+    .query('set enable_seqscan = off; set enable_bitmapscan = off')
+    .catch((error) => log.debug({ err: error }))
+}
+
 export default definePlugin({
   name: 'jobQueue',
   needs: ['config', 'db', 'log', 'pool', 'telemetry', 'addHook'],
@@ -70,6 +82,8 @@ export default definePlugin({
     const pool = new QueuePool({ ...house.pool.options, max: 2 })
     pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
     pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
+    // Behind a pooler that keeps no statements, the connection is not ours to set.
+    if (config.AUTH_DB_PREPARED_STATEMENTS) pool.on('connect', (client) => readByIndex(client, log))
     const queue = createJobQueue({
       pool,
       schema: `${config.AUTH_DB_NAMESPACE}_jobs`,

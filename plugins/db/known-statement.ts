@@ -1,5 +1,5 @@
 /**
- * A statement that a connection has run before, under the same name: its values are bound and it is executed, without
+ * Statements that a connection has run before, under the same names: their values are bound and they are executed, without
  * asking Postgres to describe the rows once more, which pg does each time (PostgreSQL, Frontend/Backend Protocol,
  * Extended Query). Forty columns take longer to describe than to read.
  */
@@ -29,6 +29,22 @@ export function makeKnown(
   return { ...statement, columns, emptyRow }
 }
 
+/** Part of a pipeline. */
+export interface Step {
+  text: string
+  /** Undefined for a command, which takes no values and returns no rows. */
+  known: Known | undefined
+  values: (string | Buffer | null)[]
+}
+
+export const commandStep = (text: string): Step => ({ text, known: undefined, values: [] })
+
+export const knownStep = (known: Known, values: readonly unknown[]): Step => ({
+  text: known.text,
+  known,
+  values: values.map((value) => utils.prepareValue(value)),
+})
+
 type Row = Record<string, unknown>
 
 export interface StatementResult {
@@ -37,15 +53,14 @@ export interface StatementResult {
   rows: Row[]
 }
 
-/** Runs it on the connection that prepared it; rejects with Postgres's error. */
-export function runKnown(
-  client: pg.ClientBase,
-  known: Known,
-  values: readonly unknown[],
-): Promise<StatementResult> {
-  const bound = values.map((value) => utils.prepareValue(value))
+/**
+ * Sends the steps at once on the connection that knows them, which runs them in turn (PostgreSQL, Frontend/Backend
+ * Protocol, Pipelining). Resolves to the result of the last; rejects with the error of the first that fails, after which
+ * none is run.
+ */
+export function runSteps(client: pg.ClientBase, steps: readonly Step[]): Promise<StatementResult> {
   return new Promise((resolve, reject) => {
-    client.query(new KnownStatement(known, bound, { resolve, reject }))
+    client.query(new Pipeline(steps, { resolve, reject }))
   })
 }
 
@@ -54,31 +69,35 @@ interface Settle {
   reject: (error: unknown) => void
 }
 
-/** pg hands each message of Postgres's answer to the statement under way. */
-class KnownStatement implements pg.Submittable {
-  readonly name: string
-  readonly text: string
-  readonly #known: Known
-  readonly #values: (string | Buffer | null)[]
+/** pg hands each message of Postgres's answer to what is under way. */
+class Pipeline implements pg.Submittable {
+  readonly #steps: readonly Step[]
   readonly #settle: Settle
-  readonly #rows: Row[] = []
+  /** How many steps are done. */
+  #done = 0
+  #rows: Row[] = []
   #tag = ''
   #unreadable: { error: unknown } | undefined
 
-  constructor(known: Known, values: (string | Buffer | null)[], settle: Settle) {
-    this.name = known.name
-    this.text = known.text
-    this.#known = known
-    this.#values = values
+  constructor(steps: readonly Step[], settle: Settle) {
+    this.#steps = steps
     this.#settle = settle
+  }
+
+  /** For those who watch what goes out. */
+  get texts(): string[] {
+    return this.#steps.map(({ text }) => text)
   }
 
   submit(connection: pg.Connection): void {
     // All messages in one write.
     connection.stream.cork()
     try {
-      connection.bind({ statement: this.name, values: this.#values }, true)
-      connection.execute(null, true)
+      for (const { text, known, values } of this.#steps) {
+        if (known === undefined) connection.parse({ name: '', text, types: [] }, true)
+        connection.bind({ statement: known?.name ?? '', values }, true)
+        connection.execute(null, true)
+      }
       connection.sync()
     } finally {
       connection.stream.uncork()
@@ -87,9 +106,11 @@ class KnownStatement implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     // What follows is read to its end all the same, or the next statement would be given it.
-    if (this.#unreadable) return
+    if (this.#unreadable || this.#done < this.#steps.length - 1) return
+    const known = this.#steps[this.#done]?.known
+    if (known === undefined) return
     try {
-      this.#rows.push(read(this.#known, fields))
+      this.#rows.push(read(known, fields))
     } catch (error) {
       this.#unreadable = { error }
     }
@@ -98,6 +119,7 @@ class KnownStatement implements pg.Submittable {
   /** The tag is like `UPDATE 1` or `INSERT 0 1`. */
   handleCommandComplete({ text }: { text: string }): void {
     this.#tag = text
+    this.#done += 1
   }
 
   handleError(error: unknown): void {

@@ -12,10 +12,16 @@ import type { TimeLimit } from './time-limit.ts'
 const firstPauseMs = 100
 const longestPauseMs = 5_000
 
+/** What Kysely speaks to. */
+export interface Connection extends PostgresPoolClient {
+  /** Ends when Postgres has done what nobody waited for. */
+  flush?(): Promise<void>
+}
+
 /** `prepare` makes what Kysely speaks to of a connection. */
 export function withTimeLimits(
   pool: pg.Pool,
-  prepare: (client: pg.PoolClient) => PostgresPoolClient,
+  prepare: (client: pg.PoolClient) => Connection,
 ): PostgresPool {
   return {
     options: pool.options,
@@ -35,7 +41,7 @@ export function withTimeLimits(
 }
 
 function limited(
-  client: PostgresPoolClient,
+  client: Connection,
   limit: TimeLimit,
   cancel: () => Promise<void>,
 ): PostgresPoolClient {
@@ -65,11 +71,17 @@ function limited(
   }
 
   async function run<R>(text: string, values: readonly unknown[]) {
+    // What would go out with the commit can still be stopped.
+    if (text === 'commit') await watched('before commit', async () => client.flush?.())
+    return watched(text, () => client.query<R>(text, values))
+  }
+
+  async function watched<T>(text: string, work: () => Promise<T>): Promise<T> {
     if (limit.isOver && text !== 'rollback') throw limit.over()
     isInTransaction ||= text === 'begin' || text.startsWith('start transaction')
     running = { text }
     try {
-      const result = await client.query<R>(text, values)
+      const result = await work()
       if (limit.isOver) refuse(text)
       return result
     } catch (error) {

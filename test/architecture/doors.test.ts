@@ -14,7 +14,7 @@ interface Door {
 const doors: Record<string, Door> = {
   'a person is inserted by users.create': {
     only: ['plugins/accounts/users/create.ts'],
-    functions: { 'user-rows.ts': ['insertUser'] },
+    functions: { 'new-users.ts': ['insertUser'] },
   },
   'an email address is proven by users.proveEmail': {
     only: ['plugins/accounts/users/prove-email.ts'],

@@ -9,7 +9,7 @@ import { confirmedPerson, newAddress, newNumber, password } from '../support/peo
 import { buildWithSms } from '../support/phone-journeys.ts'
 import { call, verify } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
-import { statementsOf } from '../support/statements.ts'
+import { statementsOf, tripsOf } from '../support/statements.ts'
 
 type Who = (server: Built) => Promise<string>
 
@@ -99,14 +99,17 @@ suite('row 11: a wrong code', () => {
 
 suite('row 11: signing up', () => {
   test('takes as many statements with an unproven address and with a taken one as with a new one', async (t) => {
-    const server = await build(t)
-    const counts: Record<string, number> = {}
-    for (const [who, make] of Object.entries(addresses)) {
-      const email = await make(server)
-      const statements = await statementsOf(server.app, () =>
-        call(server.app, '/signup', { email, password }),
-      )
-      counts[who] = statements.length
+    const server = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '1' } })
+    const counts: Record<string, number[]> = {}
+    // The second time, its one connection has run all of them before, and many go out together.
+    for (const _round of [1, 2]) {
+      for (const [who, make] of Object.entries(addresses)) {
+        const email = await make(server)
+        const trips = await tripsOf(server.app, () =>
+          call(server.app, '/signup', { email, password }),
+        )
+        counts[who] = [trips.flat().length, trips.length]
+      }
     }
     const { nobody, ...others } = counts
     assert.deepEqual(Object.values(others), [nobody, nobody], JSON.stringify(counts))

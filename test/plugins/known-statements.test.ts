@@ -4,7 +4,8 @@ import { suite, type TestContext, test } from 'node:test'
 
 import pg from 'pg'
 
-import { nameStatements } from '../../plugins/db.ts'
+import { markUnawaited } from '../../db/unawaited.ts'
+import { nameStatements } from '../../plugins/db/named-statements.ts'
 import { createPool } from '../../plugins/pool.ts'
 import { cloneDatabase } from '../support/database.ts'
 
@@ -96,6 +97,111 @@ suite('known statements', () => {
     assert.equal(described.length, 1)
   })
 })
+
+suite('what nobody waits for', () => {
+  const insert = 'insert into notes values ($1)'
+  const count = 'select count(*)::int as part from notes where id > $1::int'
+
+  /** A connection that has run both statements. */
+  async function connectWithNotes(t: TestContext) {
+    const connected = await connect(t)
+    const { client, query } = connected
+    await query('create temporary table notes (id int primary key)', [])
+    await query(insert, [1])
+    await query(count, [0])
+    const trips: unknown[] = []
+    const send = client.query
+    client.query = new Proxy(send, {
+      apply(original, self, args) {
+        trips.push(args[0])
+        return Reflect.apply(original, self, args)
+      },
+    })
+    const run = (command: string) => query(command, [])
+    const note = (id: number) => query(insert, unawaitedValues(id))
+    const counted = async () => (await connected.rowsOf(count, [0]).then(parts))[0]
+    return { ...connected, trips, run, note, counted }
+  }
+
+  test('goes out with the next statement, in order', async (t) => {
+    const { trips, run, note, counted } = await connectWithNotes(t)
+    await run('begin')
+    await note(2)
+    await run('savepoint here')
+    await note(3)
+    assert.equal(trips.length, 0)
+    assert.equal(await counted(), 3)
+    await run('rollback to savepoint here')
+    await note(4)
+    assert.equal(await counted(), 3)
+    assert.equal(trips.length, 2)
+    await run('commit')
+    assert.equal(await counted(), 3)
+  })
+
+  test('goes out with the commit, which fails with it and keeps nothing', async (t) => {
+    const { run, note, counted } = await connectWithNotes(t)
+    await run('begin')
+    await note(2)
+    assert.equal((await run('commit')).command, 'COMMIT')
+    assert.equal(await counted(), 2)
+    await run('begin')
+    await note(3)
+    await note(3)
+    await assert.rejects(run('commit'), isDatabaseError('23505'))
+    await run('rollback')
+    assert.equal(await counted(), 2)
+  })
+
+  test('fails the statement that it goes out with', async (t) => {
+    const { run, note, counted } = await connectWithNotes(t)
+    await run('begin')
+    await note(1)
+    await assert.rejects(counted(), isDatabaseError('23505'))
+    await run('rollback')
+    assert.equal(await counted(), 1)
+  })
+
+  test('is not sent where the transaction is given up before', async (t) => {
+    const { trips, run, note, counted } = await connectWithNotes(t)
+    await run('begin')
+    await note(2)
+    await run('rollback')
+    assert.equal(trips.length, 0)
+    assert.equal(await counted(), 1)
+    await run('begin')
+    assert.equal((await run('commit')).command, 'COMMIT')
+    assert.equal(trips.length, 1)
+  })
+
+  test('goes out before a statement that the connection does not know', async (t) => {
+    const { rowsOf, run, note } = await connectWithNotes(t)
+    await run('begin')
+    await note(2)
+    const sum = 'select sum(id)::int as part from notes where id > $1::int'
+    assert.deepEqual(await rowsOf(sum, [0]).then(parts), [3])
+    await note(3)
+    assert.deepEqual(parts((await run('select sum(id)::int as part from notes')).rows), [6])
+    await run('commit')
+  })
+
+  test('ends with the connection', async (t) => {
+    const { rowsOf, run, note, counted } = await connectWithNotes(t)
+    const end = 'select pg_terminate_backend(pg_backend_pid()) where $1'
+    await rowsOf(end, [false])
+    await run('begin')
+    await note(2)
+    await assert.rejects(rowsOf(end, [true]))
+    await assert.rejects(counted())
+  })
+})
+
+/** As a prepared statement marks them inside a transaction. */
+function unawaitedValues(id: number): unknown[] {
+  const values = [id]
+  markUnawaited(values)
+  return values
+}
 
 const parts = (rows: unknown[]) => rows.map((row) => new Map(entriesOf(row)).get('part'))
 

@@ -19,36 +19,53 @@ export const unnamedStatements = { AUTH_DB_PREPARED_STATEMENTS: 'false' }
 
 /** The text of a statement that can be held back; throws for one that a connection knows. */
 export function heldText(query: unknown): string {
-  if (typeof query !== 'object' || query === null || !('submit' in query)) return textOf(query)
+  if (!isObject(query) || !('submit' in query)) return textOf(query)
   throw new Error('the server of this test must have unnamedStatements')
 }
 
 /** Runs `act` and returns the statements that went out on the pool of the requests meanwhile. */
 export async function statementsOf(app: App, act: () => Promise<unknown>): Promise<string[]> {
-  const statements: string[] = []
+  return (await tripsOf(app, act)).flat()
+}
+
+/** The same by round trips: statements that a connection has run before may go out together. */
+export async function tripsOf(app: App, act: () => Promise<unknown>): Promise<string[][]> {
+  return (await watchTrips(app, act)).trips
+}
+
+/** The same with what `act` resolves to. */
+export async function watchTrips<T>(
+  app: App,
+  act: () => Promise<T>,
+): Promise<{ result: T; trips: string[][] }> {
+  const trips: string[][] = []
   const originals = new Map<pg.PoolClient, pg.PoolClient['query']>()
   const watch = (client: pg.PoolClient) => {
     if (originals.has(client)) return
     originals.set(client, client.query)
     client.query = new Proxy(client.query, {
       apply(query, self, args) {
-        statements.push(textOf(args[0]))
+        trips.push(textsOf(args[0]))
         return Reflect.apply(query, self, args)
       },
     })
   }
   app.pool.on('acquire', watch)
   try {
-    await act()
+    const result = await act()
+    return { result, trips: trips.filter((texts) => !texts.every(isBeside)) }
   } finally {
     app.pool.off('acquire', watch)
     for (const [client, query] of originals) client.query = query
   }
-  return statements.filter((text) => !isBeside(text))
 }
 
-export function textOf(query: unknown): string {
-  return typeof query === 'object' && query !== null && 'text' in query
-    ? String(query.text)
-    : String(query)
+function textsOf(query: unknown): string[] {
+  const texts = isObject(query) && 'texts' in query ? query.texts : undefined
+  return Array.isArray(texts) ? texts.map(String) : [textOf(query)]
 }
+
+export const textOf = (query: unknown): string =>
+  isObject(query) && 'text' in query ? String(query.text) : String(query)
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

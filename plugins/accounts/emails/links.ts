@@ -1,6 +1,6 @@
 /** Mails whose link leads to /verify and asks for nothing but to be opened. */
 import type { Trx } from '../../../db/database.ts'
-import { type UserChange, updateUser } from '../../../db/user-rows.ts'
+import { noteUserTimes, type UserTimes } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { LinkContext } from '../flows/link-context.ts'
@@ -24,7 +24,7 @@ export async function sendLink(
   person: UserRecord,
   context: LinkContext,
   now: Date,
-): Promise<UserChange> {
+): Promise<UserTimes> {
   const change = await sendUncountedLink(house, trx, kind, person, context, now)
   await house.otp.chargeQuota(trx, 'email', now)
   return change
@@ -38,11 +38,11 @@ export async function sendUncountedLink(
   person: UserRecord,
   context: LinkContext,
   now: Date,
-): Promise<UserChange> {
+): Promise<UserTimes> {
   const to = person.email ?? ''
   const change = { [sentColumns[kind]]: now, ...(kind === 'invite' && { invited_at: now }) }
   // The person's row before the token's, as everywhere: see lockTokenOwners.
-  await updateUser(trx, person.id, change, now)
+  await noteUserTimes(trx, person.id, change, now)
   const link = await otp.createLink(trx, kind, { id: person.id, address: to }, context, now)
   await flows.start(trx, otp.linkKinds[kind].flowMethod, person.id, context.pkce, now)
   const variables = {

@@ -1,12 +1,7 @@
 /** The one place that makes an account. */
 import type { Db, Trx } from '../../../db/database.ts'
-import {
-  type IdentityJson,
-  type IdentityRow,
-  insertIdentity,
-  type NewIdentity,
-} from '../../../db/identities.ts'
-import { insertUser, type NewUser } from '../../../db/user-rows.ts'
+import type { NewIdentity } from '../../../db/identities.ts'
+import { insertUser, type NewUser } from '../../../db/new-users.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { SignInProof } from '../sessions/draft.ts'
@@ -45,10 +40,11 @@ export async function create(
   now: Date,
 ): Promise<UserRecord | undefined> {
   const row = rowOf(house, person)
-  const user = await insertUser(trx, row, house.events.draft('user.created', row.id, {}), now)
-  if (!user) return undefined
-  await announce(house, trx, person.approval)
-  return { ...user, identities: await addIdentities(trx, user.id, person, now) }
+  const { identities = [] } = person
+  const events = house.events.draft('user.created', row.id, {})
+  const user = await insertUser(trx, row, { identities, events }, now)
+  if (user) await announce(house, trx, person.approval)
+  return user
 }
 
 /**
@@ -91,30 +87,5 @@ function rowOf({ config }: House<'config'>, person: NewPerson): NewUser {
     email_confirmed_at: person.emailConfirmedAt ?? null,
     phone_confirmed_at: person.phoneConfirmedAt ?? null,
     banned_until: person.bannedUntil ?? null,
-  }
-}
-
-async function addIdentities(
-  trx: Trx,
-  user_id: string,
-  { identities = [] }: NewPerson,
-  now: Date,
-): Promise<IdentityJson[]> {
-  const added: IdentityJson[] = []
-  for (const identity of identities) {
-    // Identities are ordered by age everywhere, so two must not be of one moment.
-    const madeAt = new Date(now.getTime() + added.length)
-    added.push(toIdentityJson(await insertIdentity(trx, { ...identity, user_id }, madeAt)))
-  }
-  return added
-}
-
-/** A row just written, in the form in which the person's record holds its identities. */
-function toIdentityJson(row: IdentityRow): IdentityJson {
-  return {
-    ...row,
-    last_sign_in_at: row.last_sign_in_at?.toISOString() ?? null,
-    created_at: row.created_at?.toISOString() ?? null,
-    updated_at: row.updated_at?.toISOString() ?? null,
   }
 }

@@ -80,6 +80,8 @@ export async function createRegistrant(
   if (!approval) throw accountChangedMeanwhile()
   const { provider, address } = contact
   const { userId: id } = approval
+  // There is nothing to lock; but who signs up again is locked, and must not be told by the time that it takes.
+  await lockUser(trx, id)
   const userMetadata = byAdmin ? data : metadataOf(id, contact, data)
   const person = {
     ...{ approval, aud, passwordHash, userMetadata, [provider]: address },
