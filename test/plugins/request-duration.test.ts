@@ -3,13 +3,15 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { suite, type TestContext, test } from 'node:test'
 
+import { decodeJwt } from 'jose'
 import pg from 'pg'
 
+import type { Session } from '../../schemas/session.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { describe, externalServer, proven } from '../support/external.ts'
 import { startHookReceiver } from '../support/hook-receiver.ts'
 import { autoconfirm, newAddress, newPerson, signUp } from '../support/people.ts'
-import { call, getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { bearer, call, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { untilRows } from '../support/until.ts'
 
@@ -43,6 +45,20 @@ suite('a request that takes too long', () => {
     assert.equal(rows.length, 1)
     assert.equal(app.pool.totalCount, 1)
     assert.equal((await refresh(calm, refresh_token)).statusCode, 200)
+  })
+
+  test('so is what would go out with the commit, since nobody waits for it', async (t) => {
+    const { app, calm, holder } = await held(t, { AUTH_DB_MAX_POOL_SIZE: '1' })
+    const [first, second] = [await newPerson(calm), await newPerson(calm)]
+    // From here on, the connection knows the statements.
+    assert.equal((await logout(app, first)).statusCode, 204)
+    await holder.query('begin; lock table auth.audit_log_entries in access exclusive mode')
+
+    assert.deepEqual(outcomeOf(await logout(app, second)), timedOut)
+
+    await nothingRuns(holder)
+    await holder.query('rollback')
+    assert.equal((await getUser(calm, second)).statusCode, 200)
   })
 
   test('a statement for many requests is stopped when the last of them is over', async (t) => {
@@ -132,6 +148,12 @@ async function held(t: TestContext, env: Record<string, string> = {}) {
     env: { ...built.mail.env, ...autoconfirm },
   })
   return { ...built, calm, holder }
+}
+
+function logout(app: App, session: Session) {
+  const { session_id } = decodeJwt(session.access_token)
+  const url = `/sessions/${session_id}`
+  return app.inject({ method: 'DELETE', url, headers: bearer(session) })
 }
 
 /** A hook that has no objection. */
