@@ -67,10 +67,8 @@ export function createJobQueue(options: JobQueueOptions) {
  * The queue is nearly empty when its plans are made, and they are kept: reading it from end to end is the best way then,
  * and the worst when many jobs have been made and done.
  */
-function readByIndex(client: pg.PoolClient, log: JobQueueOptions['log']): void {
-  client
-    .query('set enable_seqscan = off; set enable_bitmapscan = off')
-    .catch((error) => log.debug({ err: error }))
+async function readByIndex(client: pg.ClientBase): Promise<void> {
+  await client.query('set enable_seqscan = off; set enable_bitmapscan = off')
 }
 
 export default definePlugin({
@@ -79,11 +77,13 @@ export default definePlugin({
   create(house) {
     const { config, log } = house
     // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
-    const pool = new QueuePool({ ...house.pool.options, max: 2 })
+    const pool = new QueuePool({
+      ...{ ...house.pool.options, max: 2 },
+      // Behind a pooler that keeps no statements, the connection is not ours to set.
+      ...(config.AUTH_DB_PREPARED_STATEMENTS && { onConnect: readByIndex }),
+    })
     pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
     pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
-    // Behind a pooler that keeps no statements, the connection is not ours to set.
-    if (config.AUTH_DB_PREPARED_STATEMENTS) pool.on('connect', (client) => readByIndex(client, log))
     const queue = createJobQueue({
       pool,
       schema: `${config.AUTH_DB_NAMESPACE}_jobs`,

@@ -48,7 +48,7 @@ suite('the example page', { skip }, () => {
     await walk.fact('Level', 'aal2')
     await walk.press('Add a passkey')
     await walk.told('The passkey is added: sign out, and in again with it.')
-    await walk.press('Sign out')
+    await walk.signOut()
     await walk.press('Passkey')
     // A code counts once: this is the one that follows.
     const next = app.generate({ timestamp: Date.now() + 30_000 })
@@ -69,20 +69,20 @@ suite('the example page', { skip }, () => {
     await page.locator('#signed-out').getByLabel('Password').fill('wrong horse battery')
     await walk.press('Sign in')
     await walk.fact('E-mail', 'ann@example.com')
-    await walk.press('Sign out')
+    await walk.signOut()
     await walk.press('Forgot the password')
     await page.goto((await message('ann@example.com')).link)
     await walk.told('Choose a new password.')
     await walk.type('Password', { 'New password': 'correct horse battery' })
     await walk.told('The password is changed. Other devices were signed out.')
-    await walk.press('Sign out')
+    await walk.signOut()
 
     // By a link, and by a link that was used before.
     await walk.press('Send it')
     const { link } = await message('bea@example.com')
     await page.goto(link)
     await walk.fact('E-mail', 'bea@example.com')
-    await walk.press('Sign out')
+    await walk.signOut()
     await page.goto(link)
     await page.getByRole('alert').getByText('(otp_expired)').waitFor()
 
@@ -90,7 +90,7 @@ suite('the example page', { skip }, () => {
     await walk.press('Text it')
     await walk.type('Type the code', { Code: (await message('+15550100')).code })
     await walk.fact('Phone', '+15550100')
-    await walk.press('Sign out')
+    await walk.signOut()
 
     // Without an account, which becomes one.
     await walk.press('Without an account')
@@ -98,7 +98,7 @@ suite('the example page', { skip }, () => {
     await walk.type('Keep this account', { 'E-mail': 'cyd@example.com' })
     await walk.type('Type the code', { Code: (await message('cyd@example.com')).code })
     await walk.fact('E-mail', 'cyd@example.com')
-    await walk.press('Sign out')
+    await walk.signOut()
 
     // With an account from elsewhere, under a name that needs more than letters.
     await walk.press('Provider “dev”')
@@ -124,6 +124,12 @@ function walker(page: Page) {
         await form.getByLabel(label).fill(text)
         await form.getByLabel(label).press('Enter')
       }
+    },
+
+    /** The page has settled when it says so. */
+    async signOut() {
+      await this.press('Sign out')
+      await this.told('Signed out.')
     },
 
     told: (text: string) => page.getByRole('status').getByText(text).waitFor(),
