@@ -18,13 +18,14 @@ export type UserChange = Partial<
 
 type ChangedValues = UserChange & { key: string; now: Date }
 
+const change = (db: Db, value: ValueOf<ChangedValues>, names: readonly (keyof UserChange)[]) =>
+  db
+    .updateTable('users')
+    .set({ ...valuesOf(value, names), updated_at: value('now') })
+    .where('id', '=', value('key'))
+
 const updateColumns = preparedFor((names: readonly (keyof UserChange)[]) =>
-  preparedWrite((db, value: ValueOf<ChangedValues>) =>
-    db
-      .updateTable('users')
-      .set({ ...valuesOf(value, names), updated_at: value('now') })
-      .where('id', '=', value('key')),
-  ),
+  preparedWrite((db, value: ValueOf<ChangedValues>) => change(db, value, names)),
 )
 
 export async function updateUser(db: Db, id: string, change: UserChange, now: Date): Promise<void> {
@@ -35,12 +36,7 @@ export async function updateUser(db: Db, id: string, change: UserChange, now: Da
 export type UserTimes = Pick<UserChange, 'confirmation_sent_at' | 'recovery_sent_at' | 'invited_at'>
 
 const noteTimes = preparedFor((names: readonly (keyof UserTimes)[]) =>
-  preparedUnawaited((db, value: ValueOf<UserTimes & { key: string; now: Date }>) =>
-    db
-      .updateTable('users')
-      .set({ ...valuesOf(value, names), updated_at: value('now') })
-      .where('id', '=', value('key')),
-  ),
+  preparedUnawaited((db, value: ValueOf<ChangedValues>) => change(db, value, names)),
 )
 
 /** Nobody waits for it inside a transaction. */

@@ -8,7 +8,7 @@ import type { PostgresCursor, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 
 import { isUnawaited } from '../../db/unawaited.ts'
-import type { Connection } from '../request-duration/limited-pool.ts'
+import { beginsTransaction, type Connection } from '../request-duration/limited-pool.ts'
 import {
   commandStep,
   type Known,
@@ -22,10 +22,8 @@ import {
 /** Statements beyond this many are sent unnamed, so that no connection collects plans without end. */
 const maxNamedStatements = 500
 
-/** They return nothing, and fail only where the statement after them would fail as well. */
-const goesAlong =
-  /^(?:begin$|start transaction|savepoint |release savepoint |rollback to savepoint )/
-const begins = /^(?:begin$|start transaction)/
+/** As begin does, they return nothing, and fail only where the statement after them would fail as well. */
+const concernsSavepoint = /^(?:savepoint |release savepoint |rollback to savepoint )/
 
 type Result = StatementResult | pg.QueryResult
 
@@ -100,7 +98,9 @@ function namedConnection(
   }
 
   async function runCommand(command: string): Promise<Result> {
-    if (goesAlong.test(command)) return later(commandStep(command))
+    if (beginsTransaction(command) || concernsSavepoint.test(command)) {
+      return later(commandStep(command))
+    }
     if (command === 'commit' || command === 'rollback') return end(command)
     await sendWaiting()
     return client.query(command)
@@ -110,7 +110,7 @@ function namedConnection(
   function end(command: 'commit' | 'rollback'): Promise<Result> | Result {
     const steps = taken()
     const isCommit = command === 'commit'
-    const isUnheardOf = steps.some(({ text }) => begins.test(text))
+    const isUnheardOf = steps.some(({ text }) => beginsTransaction(text))
     if (isUnheardOf && !(isCommit && steps.some(({ known }) => known))) {
       return nothing(command.toUpperCase())
     }

@@ -12,6 +12,10 @@ import type { TimeLimit } from './time-limit.ts'
 const firstPauseMs = 100
 const longestPauseMs = 5_000
 
+/** In the words of Kysely. */
+export const beginsTransaction = (text: string): boolean =>
+  text === 'begin' || text.startsWith('start transaction')
+
 /** What Kysely speaks to. */
 export interface Connection extends PostgresPoolClient {
   /** Ends when Postgres has done what nobody waited for. */
@@ -78,7 +82,7 @@ function limited(
 
   async function watched<T>(text: string, work: () => Promise<T>): Promise<T> {
     if (limit.isOver && text !== 'rollback') throw limit.over()
-    isInTransaction ||= text === 'begin' || text.startsWith('start transaction')
+    isInTransaction ||= beginsTransaction(text)
     running = { text }
     try {
       const result = await work()
