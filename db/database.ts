@@ -87,15 +87,32 @@ export type Trx = Transaction<Database>
 /** For what needs a transaction and may be given one. */
 export const isInTransaction = (db: Db): db is Trx => db.isTransaction
 
-/**
- * Every table is looked up in `schema` by name, so that it works behind any pooler's search_path.
- * `onQuery` hears of each statement when it has ended.
- */
+export interface DbOptions {
+  /** Hears of each statement when it has ended. */
+  onQuery?: ((event: LogEvent) => void) | undefined
+  /** Where changes go that may be committed together with those of others; the pool itself when absent. */
+  sharing?: PostgresPool | undefined
+}
+
+/** By the adapter, which all handles of one database have in common. */
+const sharingHandles = new WeakMap<object, Db>()
+
+/** Every table is looked up in `schema` by name, so that it works behind any pooler's search_path. */
 export function createDb(
   pool: PostgresPool,
   schema: string,
-  onQuery?: (event: LogEvent) => void,
+  { onQuery, sharing }: DbOptions = {},
 ): Db {
-  const dialect = new PostgresDialect({ pool })
-  return new Kysely<Database>({ dialect, ...(onQuery && { log: onQuery }) }).withSchema(schema)
+  const handle = (of: PostgresPool): Db => {
+    const dialect = new PostgresDialect({ pool: of })
+    return new Kysely<Database>({ dialect, ...(onQuery && { log: onQuery }) }).withSchema(schema)
+  }
+  const db = handle(pool)
+  if (sharing) sharingHandles.set(db.getExecutor().adapter, handle(sharing))
+  return db
+}
+
+/** For a change that is complete by itself and may be committed together with those of others; in a transaction it is of that. */
+export function sharingHandle(db: Db): Db {
+  return db.isTransaction ? db : (sharingHandles.get(db.getExecutor().adapter) ?? db)
 }

@@ -9,7 +9,7 @@
  */
 import { type Compilable, type CompiledQuery, type QueryResult, type RawBuilder, sql } from 'kysely'
 
-import type { Db } from './database.ts'
+import { type Db, sharingHandle } from './database.ts'
 import { markUnawaited } from './unawaited.ts'
 
 /** Names a value of the statement, once or more often. In SQL it has the type of what it is compared with. */
@@ -52,6 +52,17 @@ export function preparedRows<Values, Row>(build: Build<Values, Row>): Run<Values
 export function preparedRow<Values, Row>(build: Build<Values, Row>): Run<Values, Row | undefined> {
   const run = prepare(build)
   return async (db, values) => (await run(db, values)).rows[0]
+}
+
+/**
+ * The same of a change that is complete by itself: outside of transactions, those of requests that come at once are
+ * committed together. For changes that many requests make, of rows that nobody holds for long.
+ */
+export function preparedSharedRow<Values, Row>(
+  build: Build<Values, Row>,
+): Run<Values, Row | undefined> {
+  const run = prepare(build)
+  return async (db, values) => (await run(db, values, sharingHandle(db))).rows[0]
 }
 
 /** The first row of a statement that always has one; throws when it has none after all. */
@@ -97,14 +108,14 @@ export function preparedFor<Name extends string, Run>(
   }
 }
 
-/** `onValues` is told of the values of each run before they are sent. */
+/** `onValues` is told of the values of each run before they are sent, by the handle `by`. */
 function prepare<Values, Row>(
   build: Build<Values, Row>,
   onValues?: (db: Db, values: readonly unknown[]) => void,
-): Run<Values, QueryResult<Row>> {
+): (db: Db, values: Values, by?: Db) => Promise<QueryResult<Row>> {
   // All handles of one database share its adapter, those inside transactions too.
   const statements = new WeakMap<object, ReturnType<typeof compile<Values, Row>>>()
-  return (db, values) => {
+  return (db, values, by = db) => {
     const { adapter } = db.getExecutor()
     let statement = statements.get(adapter)
     if (!statement) {
@@ -113,7 +124,7 @@ function prepare<Values, Row>(
     }
     const query = statement(values)
     onValues?.(db, query.parameters)
-    return db.executeQuery<Row>(query)
+    return by.executeQuery<Row>(query)
   }
 }
 

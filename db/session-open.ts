@@ -4,7 +4,7 @@ import { type QueryCreator, sql } from 'kysely'
 import type { Database, Db } from './database.ts'
 import { eventUser, storedUser } from './event-inbox.ts'
 import { type NewRow, type NewUser, newRow, userInsert } from './new-users.ts'
-import { preparedFor, preparedRow, type ValueOf } from './prepared-statement.ts'
+import { preparedFor, preparedRow, preparedSharedRow, type ValueOf } from './prepared-statement.ts'
 import {
   type Opening,
   type OpeningValues,
@@ -70,7 +70,7 @@ export async function insertNewcomer(
 }
 
 const newcomer = preparedFor((parts: readonly Part[]) =>
-  preparedRow((db, value: ValueOf<OpeningValues & NewRow>) =>
+  preparedSharedRow((db, value: ValueOf<OpeningValues & NewRow>) =>
     withSession(
       db.with('person', (eb) => userInsert(eb, value)),
       value,

@@ -12,7 +12,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Database, Db } from './database.ts'
 import { impersonatorOf } from './impersonations.ts'
 import { lastUsed, newerSession } from './newer-session.ts'
-import { preparedFor, preparedRow, type ValueOf } from './prepared-statement.ts'
+import { preparedFor, preparedSharedRow, type ValueOf } from './prepared-statement.ts'
 import { amrClaims, type SessionState, sessionColumns, type TokenSession } from './sessions.ts'
 import { userColumns } from './user-columns.ts'
 import { nilUuid, userRelations } from './users.ts'
@@ -65,7 +65,7 @@ function rulesOf(refresh: Refresh): Rule[] {
 }
 
 const advanceStatement = preparedFor((rules: readonly Rule[]) =>
-  preparedRow((db, value: ValueOf<RefreshValues>) => {
+  preparedSharedRow((db, value: ValueOf<RefreshValues>) => {
     const advancing = db.with('advanced', (eb) => advance(eb, value, rules))
     if (!rules.includes('audited')) return selectAdvanced(advancing)
     return selectAdvanced(advancing.with('audited', (eb) => refreshAudit(eb, value)))

@@ -17,7 +17,7 @@ import {
   namesIn,
   preparedFor,
   preparedOneRow,
-  preparedRow,
+  preparedSharedRow,
   preparedWrite,
   type ValueOf,
   valuesOf,
@@ -52,7 +52,7 @@ function edit(db: QueryCreator<Database>, value: ValueOf<Limited>, names: readon
 }
 
 const edited = preparedFor((names: readonly MetadataName[]) =>
-  preparedRow((db, value: ValueOf<Limited & AuditValues>) =>
+  preparedSharedRow((db, value: ValueOf<Limited & AuditValues>) =>
     db
       .with('edited', (eb) => edit(eb, value, names).returning(editedColumns))
       .with('audited', (eb) => auditInsert(eb, value, isEdited))
@@ -62,7 +62,7 @@ const edited = preparedFor((names: readonly MetadataName[]) =>
 )
 
 const editedAndTold = preparedFor((names: readonly MetadataName[]) =>
-  preparedRow((db, value: ValueOf<Limited & AuditValues & EventValues>) =>
+  preparedSharedRow((db, value: ValueOf<Limited & AuditValues & EventValues>) =>
     db
       .with('edited', (eb) => edit(eb, value, names).returning(userColumns))
       .with('audited', (eb) => auditInsert(eb, value, isEdited))

@@ -1,10 +1,9 @@
 /** The typed database over the connection pool. */
-import type { PostgresPool } from 'kysely'
-
 import { createDb, type Db } from '../db/database.ts'
 import { nameStatements } from './db/named-statements.ts'
+import { shareCommits } from './db/shared-commits.ts'
 import { definePlugin, type House } from './define-plugin.ts'
-import { withTimeLimits } from './request-duration/limited-pool.ts'
+import { type ConnectionPool, withTimeLimits } from './request-duration/limited-pool.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -16,7 +15,10 @@ declare module 'fastify' {
 const leastWaitMs = 1
 
 /** How long work waits until it has a connection, in metrics and, where it is worth a span, in traces. */
-function withWaitsMeasured(pool: PostgresPool, telemetry: House<'telemetry'>['telemetry']) {
+function withWaitsMeasured(
+  pool: ConnectionPool,
+  telemetry: House<'telemetry'>['telemetry'],
+): ConnectionPool {
   const { metrics, tracing } = telemetry
   if (!metrics.enabled && !tracing.enabled) return pool
 
@@ -50,6 +52,11 @@ export default definePlugin({
     const isNamed = config.AUTH_DB_PREPARED_STATEMENTS
     const source = withTimeLimits(pool, isNamed ? nameStatements() : (client) => client)
     const watched = withWaitsMeasured(source, telemetry)
-    return createDb(watched, config.AUTH_DB_NAMESPACE, telemetry.onStatement)
+    const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 1000
+    return createDb(watched, config.AUTH_DB_NAMESPACE, {
+      onQuery: telemetry.onStatement,
+      // Only statements that have names go out in one message.
+      sharing: isNamed ? shareCommits(watched, { longestMs }) : undefined,
+    })
   },
 })

@@ -1,10 +1,9 @@
 /** The look-ups that most requests make, a statement for all that wait. */
-import pg from 'pg'
-
 import type { Db, Trx } from '../../db/database.ts'
 import { findSessionById, findSessionsById } from '../../db/session-look-ups.ts'
 import type { SessionRecord } from '../../db/sessions.ts'
 import { findUser, findUsers, type UserRecord } from '../../db/users.ts'
+import { isOfOneStatement } from '../db/error-scope.ts'
 import { shareStatement } from './shared-statement.ts'
 
 export interface LookUps {
@@ -19,13 +18,13 @@ export function createLookUps(db: Db, longestMs: number): LookUps {
   const findSession = shareStatement<SessionRecord>({
     find: (ids) => findSessionsById(db, ids),
     idOf: ({ session_id }) => session_id,
-    isOfOneRow,
+    isOfOneRow: isOfOneStatement,
     longestMs,
   })
   const findPerson = shareStatement<UserRecord>({
     find: (ids) => findUsers(db, ids),
     idOf: ({ id }) => id,
-    isOfOneRow,
+    isOfOneRow: isOfOneStatement,
     longestMs,
   })
   return {
@@ -44,12 +43,4 @@ export function lookUpsIn(trx: Trx): LookUps {
 
 function ifOf(userId: string, session: SessionRecord | undefined): SessionRecord | undefined {
   return session?.id === userId.toLowerCase() ? session : undefined
-}
-
-/** SQLSTATE classes of a server that is gone, going, full or another one than it was, and of a statement as such. */
-const ofAllRows = /^(08|25|28|3D|42|53|57P)/
-
-/** What remains is data that cannot be computed with, a damaged row, or a statement stopped for taking long. */
-function isOfOneRow(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !ofAllRows.test(error.code ?? '')
 }

@@ -2,12 +2,10 @@
  * One statement for all requests that wait for the same kind of row: while one is on its way, the next collects. A
  * request that waits alone is sent at once, and nothing waits for a timer.
  */
-import { AsyncResource } from 'node:async_hooks'
-
 import DataLoader from 'dataloader'
 
 import { withTimeLimit } from '../context.ts'
-import { TimeLimit } from '../request-duration/time-limit.ts'
+import { takeTurns } from '../db/turns.ts'
 
 export interface SharedStatement<Row> {
   /** Rows of these ids, in any order; an id that nothing has is left out. */
@@ -30,7 +28,7 @@ const slowAfterMs = 25
  * it sees all that was committed until then.
  */
 export function shareStatement<Row>(statement: SharedStatement<Row>) {
-  const turns = takeTurns(statement.longestMs)
+  const turns = takeTurns({ slowAfterMs, longestMs: statement.longestMs })
   const loader = new DataLoader<string, Row | undefined>(
     async (ids) => {
       const { limit, end } = turns.begin()
@@ -68,44 +66,5 @@ async function findAlone<Row>(find: SharedStatement<Row>['find'], id: string) {
     return (await find([id]))[0]
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
-  }
-}
-
-/** One at a time, but for those that take long. None ends with the request that happened to begin it. */
-function takeTurns(longestMs: number) {
-  const waiting: (() => void)[] = []
-  let isTaken = false
-
-  function next(): void {
-    const dispatch = waiting.shift()
-    isTaken = dispatch !== undefined
-    if (dispatch) setImmediate(dispatch)
-  }
-
-  return {
-    ask(dispatch: () => void): void {
-      // A statement belongs to the trace of a request that waits for it, not of the one that was answered before.
-      waiting.push(AsyncResource.bind(dispatch))
-      if (!isTaken) next()
-    },
-
-    /** `end` is to be called at the end. */
-    begin(): { limit: TimeLimit; end: () => void } {
-      const limit = new TimeLimit()
-      let isOver = false
-      const giveWay = () => {
-        if (!isOver) next()
-        isOver = true
-      }
-      let timer = setTimeout(() => {
-        giveWay()
-        timer = setTimeout(() => limit.end(), longestMs - slowAfterMs).unref()
-      }, slowAfterMs).unref()
-      const end = () => {
-        clearTimeout(timer)
-        giveWay()
-      }
-      return { limit, end }
-    },
   }
 }

@@ -53,34 +53,54 @@ export interface StatementResult {
   rows: Row[]
 }
 
+/** What a step gave; rows that were written but cannot be read are an error. */
+type StepOutcome = StatementResult | Error
+
 /**
  * Sends the steps at once on the connection that knows them, which runs them in turn (PostgreSQL, Frontend/Backend
  * Protocol, Pipelining). Resolves to the result of the last; rejects with the error of the first that fails, after which
  * none is run.
  */
-export function runSteps(client: pg.ClientBase, steps: readonly Step[]): Promise<StatementResult> {
-  return new Promise((resolve, reject) => {
-    client.query(new Pipeline(steps, { resolve, reject }))
+export async function runSteps(
+  client: pg.ClientBase,
+  steps: readonly Step[],
+): Promise<StatementResult> {
+  const [last] = await runPipeline(client, steps, steps.length - 1)
+  if (last === undefined || last instanceof Error) throw last ?? new Error('no step was run')
+  return last
+}
+
+/** The same, resolving to what each step gave. */
+export function runEachStep(client: pg.ClientBase, steps: readonly Step[]): Promise<StepOutcome[]> {
+  return runPipeline(client, steps, 0)
+}
+
+function runPipeline(client: pg.ClientBase, steps: readonly Step[], from: number) {
+  return new Promise<StepOutcome[]>((resolve, reject) => {
+    client.query(new Pipeline(steps, from, { resolve, reject }))
   })
 }
 
 interface Settle {
-  resolve: (result: StatementResult) => void
+  resolve: (outcomes: StepOutcome[]) => void
   reject: (error: unknown) => void
 }
 
 /** pg hands each message of Postgres's answer to what is under way. */
 class Pipeline implements pg.Submittable {
   readonly #steps: readonly Step[]
+  /** The first step whose outcome is of interest. */
+  readonly #from: number
   readonly #settle: Settle
+  readonly #outcomes: StepOutcome[] = []
   /** How many steps are done. */
   #done = 0
   #rows: Row[] = []
-  #tag = ''
-  #unreadable: { error: unknown } | undefined
+  #unreadable: Error | undefined
 
-  constructor(steps: readonly Step[], settle: Settle) {
+  constructor(steps: readonly Step[], from: number, settle: Settle) {
     this.#steps = steps
+    this.#from = from
     this.#settle = settle
   }
 
@@ -106,20 +126,22 @@ class Pipeline implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     // What follows is read to its end all the same, or the next statement would be given it.
-    if (this.#unreadable || this.#done < this.#steps.length - 1) return
+    if (this.#unreadable || this.#done < this.#from) return
     const known = this.#steps[this.#done]?.known
     if (known === undefined) return
     try {
       this.#rows.push(read(known, fields))
     } catch (error) {
-      this.#unreadable = { error }
+      this.#unreadable = error instanceof Error ? error : new Error(String(error))
     }
   }
 
   /** The tag is like `UPDATE 1` or `INSERT 0 1`. */
   handleCommandComplete({ text }: { text: string }): void {
-    this.#tag = text
+    if (this.#done >= this.#from) this.#outcomes.push(this.#unreadable ?? this.#result(text))
     this.#done += 1
+    this.#rows = []
+    this.#unreadable = undefined
   }
 
   handleError(error: unknown): void {
@@ -127,12 +149,12 @@ class Pipeline implements pg.Submittable {
   }
 
   handleReadyForQuery(): void {
-    if (this.#unreadable) {
-      this.#settle.reject(this.#unreadable.error)
-      return
-    }
-    const [command = '', ...counts] = this.#tag.split(' ')
-    this.#settle.resolve({ command, rowCount: Number(counts.at(-1) ?? 0), rows: this.#rows })
+    this.#settle.resolve(this.#outcomes)
+  }
+
+  #result(tag: string): StatementResult {
+    const [command = '', ...counts] = tag.split(' ')
+    return { command, rowCount: Number(counts.at(-1) ?? 0), rows: this.#rows }
   }
 }
 

@@ -8,12 +8,18 @@ import type { PostgresCursor, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 
 import { isUnawaited } from '../../db/unawaited.ts'
-import { beginsTransaction, type Connection } from '../request-duration/limited-pool.ts'
+import {
+  beginsTransaction,
+  type Connection,
+  type Outcome,
+  type Statement,
+} from '../request-duration/limited-pool.ts'
 import {
   commandStep,
   type Known,
   knownStep,
   makeKnown,
+  runEachStep,
   runSteps,
   type StatementResult,
   type Step,
@@ -21,6 +27,12 @@ import {
 
 /** Statements beyond this many are sent unnamed, so that no connection collects plans without end. */
 const maxNamedStatements = 500
+
+/**
+ * Shorter than Postgres waits until it looks for transactions that wait for each other: one that holds the locks of several
+ * requests gives way to every other.
+ */
+const beginShared = ['begin', 'set local lock_timeout = 25'].map(commandStep)
 
 /** As begin does, they return nothing, and fail only where the statement after them would fail as well. */
 const concernsSavepoint = /^(?:savepoint |release savepoint |rollback to savepoint )/
@@ -97,6 +109,40 @@ function namedConnection(
     return result
   }
 
+  async function commitAll(statements: readonly Statement[]): Promise<Outcome[]> {
+    try {
+      const steps = knownSteps(statements)
+      return await (steps ? commitSteps(steps) : commitOneByOne(statements))
+    } catch (error) {
+      // It fails where the connection is lost, which ends the transaction as well.
+      await client.query('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  /** Undefined where this connection has yet to run one of them. */
+  function knownSteps(statements: readonly Statement[]): Step[] | undefined {
+    const steps = statements.flatMap(({ text, values }) => {
+      const name = nameOf(text)
+      const known = name === undefined ? undefined : knowns.get(name)
+      return known ? [knownStep(known, values)] : []
+    })
+    return steps.length === statements.length ? steps : undefined
+  }
+
+  async function commitSteps(steps: readonly Step[]): Promise<Outcome[]> {
+    const outcomes = await runEachStep(client, [...beginShared, ...steps, commandStep('commit')])
+    return outcomes.slice(beginShared.length, -1)
+  }
+
+  async function commitOneByOne(statements: readonly Statement[]): Promise<Outcome[]> {
+    for (const { text } of beginShared) await client.query(text)
+    const results: Outcome[] = []
+    for (const { text, values } of statements) results.push(await runStatement(text, values))
+    await client.query('commit')
+    return results
+  }
+
   async function runCommand(command: string): Promise<Result> {
     if (beginsTransaction(command) || concernsSavepoint.test(command)) {
       return later(commandStep(command))
@@ -128,6 +174,7 @@ function namedConnection(
 
   return {
     query,
+    commitAll,
     async flush() {
       if (waiting.some(({ known }) => known)) await sendWaiting()
     },

@@ -16,17 +16,31 @@ const longestPauseMs = 5_000
 export const beginsTransaction = (text: string): boolean =>
   text === 'begin' || text.startsWith('start transaction')
 
+export interface Statement {
+  text: string
+  values: readonly unknown[]
+}
+
+/** What a statement gave, or why it cannot be told. */
+export type Outcome = { rows: unknown[] } | Error
+
 /** What Kysely speaks to. */
 export interface Connection extends PostgresPoolClient {
   /** Ends when Postgres has done what nobody waited for. */
   flush?(): Promise<void>
+  /** Runs these statements and commits them together; when one fails, none has been run. In the order of the statements. */
+  commitAll?(statements: readonly Statement[]): Promise<Outcome[]>
+}
+
+export interface ConnectionPool extends PostgresPool {
+  connect(): Promise<Connection>
 }
 
 /** `prepare` makes what Kysely speaks to of a connection. */
 export function withTimeLimits(
   pool: pg.Pool,
   prepare: (client: pg.PoolClient) => Connection,
-): PostgresPool {
+): ConnectionPool {
   return {
     options: pool.options,
     async connect() {
@@ -44,11 +58,7 @@ export function withTimeLimits(
   }
 }
 
-function limited(
-  client: Connection,
-  limit: TimeLimit,
-  cancel: () => Promise<void>,
-): PostgresPoolClient {
+function limited(client: Connection, limit: TimeLimit, cancel: () => Promise<void>): Connection {
   let running: { text: string } | undefined
   let cancelling: Promise<void> | undefined
   let isInTransaction = false
@@ -111,8 +121,13 @@ function limited(
     return run(text, values)
   }
 
+  const { commitAll } = client
+
   return {
     query,
+    ...(commitAll && {
+      commitAll: (statements) => watched('several changes', () => commitAll(statements)),
+    }),
     release(destroy) {
       limit.connections.delete(inUse)
       client.release(destroy)

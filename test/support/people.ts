@@ -120,7 +120,8 @@ export const addresses: Record<string, (server: MailServed) => Promise<string>> 
   },
 }
 
-function answerOf<Answer>(response: Awaited<ReturnType<typeof call>>): Answer {
+/** What a request that succeeded is answered with. */
+export function answerOf<Answer>(response: Awaited<ReturnType<typeof call>>): Answer {
   assert.equal(response.statusCode, 200, response.body)
   return response.json()
 }

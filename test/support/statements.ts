@@ -38,6 +38,19 @@ export async function watchTrips<T>(
   app: App,
   act: () => Promise<T>,
 ): Promise<{ result: T; trips: string[][] }> {
+  const { result, trips } = await watched(app.pool, act)
+  return { result, trips: trips.filter((texts) => !texts.every(isBeside)) }
+}
+
+/** All that goes out on the pool while `act` runs, by round trips. */
+export async function watchPool(pool: pg.Pool, act: () => Promise<unknown>): Promise<string[][]> {
+  return (await watched(pool, act)).trips
+}
+
+async function watched<T>(
+  pool: pg.Pool,
+  act: () => Promise<T>,
+): Promise<{ result: T; trips: string[][] }> {
   const trips: string[][] = []
   const originals = new Map<pg.PoolClient, pg.PoolClient['query']>()
   const watch = (client: pg.PoolClient) => {
@@ -50,12 +63,11 @@ export async function watchTrips<T>(
       },
     })
   }
-  app.pool.on('acquire', watch)
+  pool.on('acquire', watch)
   try {
-    const result = await act()
-    return { result, trips: trips.filter((texts) => !texts.every(isBeside)) }
+    return { result: await act(), trips }
   } finally {
-    app.pool.off('acquire', watch)
+    pool.off('acquire', watch)
     for (const [client, query] of originals) client.query = query
   }
 }
