@@ -20,17 +20,17 @@ const mostChanges = 16
 /** What takes longer does not hold up the next; in milliseconds. Most disks are quicker. */
 const slowAfterMs = 5
 
-/** Changes that take longer each, for a trigger of the operator's perhaps, keep each other waiting; in milliseconds. */
-const slowEachMs = 5
+/** What takes longer, for a trigger of the operator's perhaps, keeps others waiting: together, and for each of them. */
+const [slowTogetherMs, slowEachMs] = [50, 5]
 
-/** For so long their statements are sent by themselves then. */
-const restMs = 10_000
+/** For so long their statements are sent by themselves then; twice as long each time that they are slow again. */
+const [firstRestMs, longestRestMs] = [250, 60_000]
 
 export interface SharingOptions {
   /** No request takes longer; in milliseconds. */
   longestMs: number
-  /** What those who are committed together may wait for each other; in milliseconds. */
-  tolerableMs?: number
+  /** Milliseconds since some moment. */
+  clock?: () => number
 }
 
 interface Change extends Statement {
@@ -49,10 +49,11 @@ type Ending = () => Outcome | Promise<Outcome>
  */
 export function shareCommits(
   source: ConnectionPool,
-  { longestMs, tolerableMs = 50 }: SharingOptions,
+  { longestMs, clock = () => performance.now() }: SharingOptions,
 ): PostgresPool {
   const turns = takeTurns({ slowAfterMs, longestMs })
-  const resting = new Map<string, number>()
+  /** The statements that were slow when they were sent together last. */
+  const slow = new Map<string, { restMs: number; until: number }>()
 
   const loader = new DataLoader<Change, Ending>(
     async (changes) => {
@@ -80,16 +81,25 @@ export function shareCommits(
   }
 
   async function commitInTime(changes: readonly Change[]): Promise<Outcome[] | undefined> {
-    const since = performance.now()
+    const since = clock()
     try {
       return await commitTogether(source, changes)
     } finally {
-      const now = performance.now()
-      if (now - since > Math.max(tolerableMs, slowEachMs * changes.length)) {
-        for (const { text } of changes) resting.set(text, now + restMs)
+      const now = clock()
+      const isSlow = now - since > Math.max(slowTogetherMs, slowEachMs * changes.length)
+      for (const text of new Set(changes.map(({ text }) => text))) {
+        if (isSlow) rest(text, now)
+        else slow.delete(text)
       }
     }
   }
+
+  function rest(text: string, now: number): void {
+    const restMs = Math.min((slow.get(text)?.restMs ?? firstRestMs / 2) * 2, longestRestMs)
+    slow.set(text, { restMs, until: now + restMs })
+  }
+
+  const isResting = (text: string) => clock() < (slow.get(text)?.until ?? 0)
 
   function query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
   function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
@@ -97,7 +107,7 @@ export function shareCommits(
     if (typeof text !== 'string') throw new TypeError('cursors are not used here')
     if (values.length === 0) throw new TypeError('no transaction begins here')
     const alone = AsyncResource.bind(() => runAlone(source, { text, values }))
-    if (performance.now() < (resting.get(text) ?? 0)) return alone()
+    if (isResting(text)) return alone()
     return outcomeOf(loader.load({ text, values, limit: timeLimit(), alone }))
   }
 

@@ -23,7 +23,7 @@ const numbers = [1, 2, 3, 4]
 /** Four notes, and a way to change them as requests do. */
 async function notes(
   t: TestContext,
-  { longestMs = 60_000, tolerableMs = 60_000, connections = 1 } = {},
+  { longestMs = 60_000, connections = 1, clock = (): number => 0 } = {},
 ) {
   const { url } = await cloneDatabase(t)
   const pool = createPool({ connectionString: url, max: connections, log: { warn() {} } })
@@ -33,7 +33,7 @@ async function notes(
   await other.query(`create table notes (id int primary key, text text);
     insert into notes select id, '' from generate_series(1, 4) as id`)
   const source = withTimeLimits(pool, nameStatements())
-  const { query } = await shareCommits(source, { longestMs, tolerableMs }).connect()
+  const { query } = await shareCommits(source, { longestMs, clock }).connect()
 
   async function textOf(id: number): Promise<unknown> {
     const { rows } = await other.query('select text from notes where id = $1', [id])
@@ -207,16 +207,35 @@ suite('shared commits', () => {
     assert.deepEqual(await Promise.all(both), [['ours'], ['ours']])
   })
 
-  test('a statement that takes long is sent by itself for a while', async (t) => {
-    const { pool, query, change, warm } = await notes(t, { connections: 4, tolerableMs: 500 })
+  test('a statement that takes long is sent by itself for a while, and for longer each time', async (t) => {
+    let now = 0
+    const clock = () => now
+    const { pool, query, change, warm } = await notes(t, { connections: 4, clock })
     await warm()
-    const slowly = () => Promise.all(numbers.map((id) => query(setSlowly, [id, 0.2])))
-    await slowly()
-    const trips = await watchPool(pool, slowly)
-    assert.deepEqual(trips, [[setSlowly], [setSlowly], [setSlowly], [setSlowly]])
-    // Others are not concerned.
-    const quick = await watchPool(pool, () => Promise.all([change(1, 'a'), change(2, 'a')]))
-    assert.equal(quick[0]?.[0], 'begin')
+    const both = (ms: number) =>
+      watchPool(pool, async () => {
+        const changes = Promise.all([1, 2].map((id) => query(setSlowly, [id, 0.02])))
+        // They are on their way then.
+        await turn()
+        now += ms
+        await changes
+      })
+    const isTogether = async (ms: number) => (await both(ms)).length === 1
+    await both(30)
+    assert.equal(await isTogether(51), true)
+    assert.equal(await isTogether(0), false)
+    // The others are not concerned.
+    const [others] = await watchPool(pool, () => Promise.all([change(1, 'a'), change(2, 'a')]))
+    assert.equal(others?.[0], 'begin')
+    now += 251
+    assert.equal(await isTogether(51), true)
+    now += 251
+    assert.equal(await isTogether(0), false)
+    now += 251
+    assert.equal(await isTogether(30), true)
+    assert.equal(await isTogether(51), true)
+    now += 251
+    assert.equal(await isTogether(0), true)
   })
 
   test('a slow one does not hold up the next', async (t) => {
