@@ -27,7 +27,8 @@ export interface ServerProgram {
 }
 
 const bench = join(import.meta.dirname, '..')
-const loopReporter = pathToFileURL(join(import.meta.dirname, 'loop-reporter.ts')).href
+/** Loaded into every server that is measured. */
+export const loopReporter = pathToFileURL(join(import.meta.dirname, 'loop-reporter.ts')).href
 
 /** Starts a program that takes what the server sends; resolves to its port. */
 export async function startSink(
