@@ -241,7 +241,7 @@ suite('shared commits', () => {
   test('a slow one does not hold up the next', async (t) => {
     const { other, query, change, warm, untilWaiting } = await notes(t, { connections: 4 })
     await warm()
-    const slow = query(setSlowly, [1, 0.5])
+    const slow = query(setSlowly, [1, 1.5])
     await untilWaiting(1)
     assert.deepEqual(await change(2, 'quick'), ['quick'])
     const { rows } = await other.query(
