@@ -3,6 +3,9 @@ import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Db } from './database.ts'
 
+/** In the text of a statement: what Postgres knows of values could make a plan for each look seem cheaper than one for all. */
+const ownAddresses = [sql.lit('email'), sql.lit('phone')]
+
 /**
  * By which identities one of these addresses is somebody's: a provider says that it has verified it. The identities of
  * sign-ups by email and phone do not count: their address is the one in the person's row. Served by identities_email_idx.
@@ -14,7 +17,7 @@ export const provenIdentities = (
   eb
     .selectFrom('identities')
     .where('identities.email', 'in', [...emails])
-    .where('identities.provider', 'not in', ['email', 'phone'])
+    .where('identities.provider', 'not in', ownAddresses)
     .where(sql<boolean>`identities.identity_data ->> 'email_verified' = 'true'`)
 
 /**

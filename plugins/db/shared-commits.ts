@@ -40,6 +40,12 @@ interface Change extends Statement {
   alone: () => Promise<Outcome>
 }
 
+/** How long a statement is sent by itself, and until when, in milliseconds. */
+interface Rest {
+  restMs: number
+  until: number
+}
+
 /** What a change has come to, or its way there by itself, for which nobody else waits. */
 type Ending = () => Outcome | Promise<Outcome>
 
@@ -53,7 +59,7 @@ export function shareCommits(
 ): PostgresPool {
   const turns = takeTurns({ slowAfterMs, longestMs })
   /** The statements that were slow when they were sent together last. */
-  const slow = new Map<string, { restMs: number; until: number }>()
+  const slow = new Map<string, Rest>()
 
   const loader = new DataLoader<Change, Ending>(
     async (changes) => {
@@ -88,15 +94,13 @@ export function shareCommits(
       const now = clock()
       const isSlow = now - since > Math.max(slowTogetherMs, slowEachMs * changes.length)
       for (const text of new Set(changes.map(({ text }) => text))) {
-        if (isSlow) rest(text, now)
+        const rest = slow.get(text)
+        // What began before the rest was over says nothing new: one slow moment of the disk is one reason to rest.
+        if (rest && since < rest.until) continue
+        if (isSlow) slow.set(text, restAfter(rest, now))
         else slow.delete(text)
       }
     }
-  }
-
-  function rest(text: string, now: number): void {
-    const restMs = Math.min((slow.get(text)?.restMs ?? firstRestMs / 2) * 2, longestRestMs)
-    slow.set(text, { restMs, until: now + restMs })
   }
 
   const isResting = (text: string) => clock() < (slow.get(text)?.until ?? 0)
@@ -125,6 +129,11 @@ async function runAlone(source: ConnectionPool, { text, values }: Statement): Pr
   } finally {
     client.release()
   }
+}
+
+function restAfter(rest: Rest | undefined, now: number): Rest {
+  const restMs = rest ? Math.min(rest.restMs * 2, longestRestMs) : firstRestMs
+  return { restMs, until: now + restMs }
 }
 
 /** Undefined where none was committed, as one of them cannot be, or not now. */

@@ -238,6 +238,24 @@ suite('shared commits', () => {
     assert.equal(await isTogether(0), true)
   })
 
+  test('what was on its way when a rest began makes it neither longer nor shorter', async (t) => {
+    let now = 0
+    const clock = () => now
+    const { pool, query, warm, untilWaiting } = await notes(t, { connections: 4, clock })
+    await warm()
+    const both = (ids: number[]) => Promise.all(ids.map((id) => query(setSlowly, [id, 0.2])))
+    const isTogether = async () => (await watchPool(pool, () => both([1, 2]))).length === 1
+    const first = both([1, 2])
+    await untilWaiting(1)
+    const second = both([3, 4])
+    await untilWaiting(2)
+    now += 51
+    await Promise.all([first, second])
+    assert.equal(await isTogether(), false)
+    now += 251
+    assert.equal(await isTogether(), true)
+  })
+
   test('a slow one does not hold up the next', async (t) => {
     const { other, query, change, warm, untilWaiting } = await notes(t, { connections: 4 })
     await warm()
