@@ -1,15 +1,14 @@
-import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { basename, join, resolve } from 'node:path'
 
 import pg from 'pg'
 
 import { startPostgres } from '../cli/dev/postgres.ts'
 import { freePort, loopReporter, type RunningServer, startServer, startSink } from './own/child.ts'
+import { imageSettings, makeImage } from './own/image.ts'
 import type { LoopProbe } from './own/loop-probe.ts'
 import { settings, smsSettings, telemetrySettings } from './own/settings.ts'
 import { Refused } from './scenario.ts'
@@ -84,38 +83,28 @@ async function startAll(
   async function serve(name: string, more: Record<string, string> = {}, from = root) {
     const database = more.DATABASE_URL ?? databaseUrl
     const port = await freePort()
+    const copy = await imageOf(from)
     const all = {
       ...settings({ databaseUrl: database, jwtSecret }, port, smtpPort),
       ...{ ...shared, ...more },
       PORT: String(port),
-      NODE_COMPILE_CACHE: await compiled(from),
+      ...imageSettings(root),
     }
     const program = {
-      program: [join(from, 'cli.ts'), 'serve'],
-      nodeOptions: await nodeOptions(from),
+      program: [join(copy, 'cli.ts'), 'serve'],
+      nodeOptions: [...(await nodeOptions(copy)), '--import', join(copy, basename(loopReporter))],
       logFile: join(folder, `${name}.log`),
       healthPath: '/health',
     }
     return startServer(started, program, all)
   }
 
-  /**
-   * As the container image has it: types are stripped once, with the flags of the server, for it passes over what others
-   * compiled. Anew, for an old cache makes a server faster and larger.
-   */
-  async function compiled(from: string): Promise<string> {
-    const cache = join(folder, 'compiled', createHash('sha256').update(from).digest('hex'))
-    if (existsSync(cache)) return cache
-    const options = { cwd: from, env: { NODE_COMPILE_CACHE: cache } }
-    const run = async (...args: string[]) =>
-      promisify(execFile)(process.execPath, [...(await nodeOptions(from)), ...args], options)
-    // What the Dockerfile names, where the checkout has it, and what is loaded into a server that is measured.
-    const files = ['./app.ts', './server.ts', './mail/plain-text.ts', loopReporter]
-    const load = files.map((file) => `await import('${file}').catch(() => {})`)
-    await run('--input-type=module', '--eval', load.join('\n'))
-    // Without a command it ends with an error; what counts is that its types are stripped.
-    await run('cli.ts').catch(() => {})
-    return cache
+  /** A copy as the container image has it, and with what is loaded into a server that is measured. */
+  async function imageOf(from: string): Promise<string> {
+    const copy = join(folder, 'images', createHash('sha256').update(from).digest('hex'))
+    if (existsSync(copy)) return copy
+    await makeImage(from, copy, [loopReporter])
+    return copy
   }
 
   const first = await serve('server')

@@ -208,14 +208,6 @@ suite('the image', () => {
     assert.notEqual(user, 'root')
   })
 
-  test('is compiled by the user and with the flags of the server, or what was compiled would not count', () => {
-    const [, command = '[]'] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? []
-    const flags = JSON.parse(command).slice(1, -2)
-    assert.ok(flags.length > 0)
-    assert.ok(dockerfile.includes(`RUN node="node ${flags.join(' ')}"`))
-    assert.ok(dockerfile.indexOf('RUN node=') > dockerfile.indexOf('USER node'))
-  })
-
   test('its check says no where nothing listens', () => {
     const [, command = ''] = /HEALTHCHECK[^[]*(\[.*\])$/m.exec(dockerfile) ?? []
     const [program, , script] = JSON.parse(command)

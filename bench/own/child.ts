@@ -5,7 +5,6 @@ import { open, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 
 import { Refused } from '../scenario.ts'
 import { type LoopProbe, probeOf } from './loop-probe.ts'
@@ -19,6 +18,7 @@ export interface RunningServer {
 export interface ServerProgram {
   /** The file and its arguments. */
   program: readonly string[]
+  /** With `--import` of the loop reporter. */
   nodeOptions: readonly string[]
   /** Its output; a file, since writing the log is part of a request's cost. */
   logFile: string
@@ -27,8 +27,8 @@ export interface ServerProgram {
 }
 
 const bench = join(import.meta.dirname, '..')
-/** Loaded into every server that is measured. */
-export const loopReporter = pathToFileURL(join(import.meta.dirname, 'loop-reporter.ts')).href
+/** What `node --import` loads into every server that is measured. */
+export const loopReporter = join(import.meta.dirname, 'loop-reporter.ts')
 
 /** Starts a program that takes what the server sends; resolves to its port. */
 export async function startSink(
@@ -51,8 +51,7 @@ export async function startServer(
   env: Record<string, string> & { PORT: string },
 ): Promise<RunningServer> {
   const log = await open(logFile, 'w')
-  const args = [...nodeOptions, '--import', loopReporter, ...program]
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [...nodeOptions, ...program], {
     // Away from an .env that would change what is measured.
     cwd: dirname(logFile),
     env,

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { freePort, type RunningServer, startServer } from './child.ts'
+import { freePort, loopReporter, type RunningServer, startServer } from './child.ts'
 
 export async function startFloor(
   started: AsyncDisposableStack,
@@ -14,7 +14,7 @@ export async function startFloor(
   started.defer(() => rm(logFile, { force: true }))
   const program = {
     program: [join(import.meta.dirname, '../floor-server.ts')],
-    nodeOptions: [],
+    nodeOptions: ['--import', loopReporter],
     logFile,
     healthPath: '/people/',
   }
