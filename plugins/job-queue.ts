@@ -65,10 +65,13 @@ export function createJobQueue(options: JobQueueOptions) {
 
 /**
  * The queue is nearly empty when its plans are made, and they are kept: reading it from end to end is the best way then,
- * and the worst when many jobs have been made and done.
+ * and the worst when many jobs have been made and done. It does not wait for the disk: jobs are made on other connections,
+ * and one whose end a crash of Postgres forgets is done once more, which every job expects.
  */
-async function readByIndex(client: pg.ClientBase): Promise<void> {
-  await client.query('set enable_seqscan = off; set enable_bitmapscan = off')
+async function setConnection(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    'set enable_seqscan = off; set enable_bitmapscan = off; set synchronous_commit = off',
+  )
 }
 
 export default definePlugin({
@@ -80,7 +83,7 @@ export default definePlugin({
     const pool = new QueuePool({
       ...{ ...house.pool.options, max: 2 },
       // Behind a pooler that keeps no statements, the connection is not ours to set.
-      ...(config.AUTH_DB_PREPARED_STATEMENTS && { onConnect: readByIndex }),
+      ...(config.AUTH_DB_PREPARED_STATEMENTS && { onConnect: setConnection }),
     })
     pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
     pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
