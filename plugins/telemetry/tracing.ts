@@ -92,10 +92,12 @@ export function createTracing(api: typeof Otel, tracer: Otel.Tracer): Tracing {
     ended(describe) {
       if (!isRecorded()) return
       const { name, ms, attributes = {}, failed = false } = describe()
-      const startTime = Date.now() - ms
+      // The SDK would end it at a whole millisecond, which is longer than most statements take.
+      const endTime = Date.now()
+      const startTime = endTime - ms
       const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes })
       if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
-      span.end()
+      span.end(endTime)
     },
     job,
     origin() {
