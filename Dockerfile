@@ -11,9 +11,12 @@ COPY . .
 # Types are taken out once, here: Node would load 20 MiB to do it at every start, and its cache of compiled code, which
 # does without that, keeps 12 MiB for as long as the server runs.
 RUN node deploy/strip-types.ts .
+# malloc gives large blocks back to the system as soon as they are free.
 ENV NODE_ENV=production \
     NODE_OPTIONS=--import=/app/deploy/without-types.mjs \
-    NODE_DISABLE_COMPILE_CACHE=1
+    NODE_DISABLE_COMPILE_CACHE=1 \
+    MALLOC_MMAP_THRESHOLD_=32768 \
+    MALLOC_TRIM_THRESHOLD_=131072
 USER node
 EXPOSE 8081 9100
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \

@@ -19,4 +19,6 @@ export async function makeImage(from: string, to: string, more: readonly string[
 export const imageSettings = (folder: string) => ({
   NODE_OPTIONS: `--import=${join(folder, 'deploy/without-types.mjs')}`,
   NODE_DISABLE_COMPILE_CACHE: '1',
+  MALLOC_MMAP_THRESHOLD_: '32768',
+  MALLOC_TRIM_THRESHOLD_: '131072',
 })
