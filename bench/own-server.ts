@@ -92,7 +92,7 @@ async function startAll(
     }
     const program = {
       program: [join(copy, 'cli.ts'), 'serve'],
-      nodeOptions: [...(await nodeOptions(copy)), '--import', join(copy, basename(loopReporter))],
+      nodeOptions: [...(await nodeOptions(from)), '--import', join(copy, basename(loopReporter))],
       logFile: join(folder, `${name}.log`),
       healthPath: '/health',
     }

@@ -1,14 +1,14 @@
 /** A server as the container image has it, made of a checkout. */
-import { cp, symlink } from 'node:fs/promises'
+import { cp, readFile, symlink } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 
 import { stripTypes } from '../../deploy/strip-types.ts'
 
-/** Of a checkout, what no server runs. */
-const leftOut = new Set(['.data', '.git', 'bench', 'docs', 'node_modules', 'test'])
+const ignored = join(import.meta.dirname, '../../.dockerignore')
 
 /** Makes the folder `to`. `more` are files beside those of the checkout. */
 export async function makeImage(from: string, to: string, more: readonly string[] = []) {
+  const leftOut = new Set((await readFile(ignored, 'utf8')).split('\n').filter(Boolean))
   await cp(from, to, { recursive: true, filter: (path) => !leftOut.has(relative(from, path)) })
   for (const file of more) await cp(file, join(to, basename(file)))
   await symlink(join(from, 'node_modules'), join(to, 'node_modules'))

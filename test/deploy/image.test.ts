@@ -1,7 +1,6 @@
 /** What the container image starts, made of this checkout as its Dockerfile says and started by hand. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,11 +8,7 @@ import { after, before, suite, test } from 'node:test'
 
 import { imageSettings, makeImage } from '../../bench/own/image.ts'
 import { stripTypes } from '../../deploy/strip-types.ts'
-import { encryptionKey } from '../support/config.ts'
-import { cloneDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { isReady } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { startByHand } from './started-by-hand.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
@@ -32,28 +27,12 @@ suite('the files of the image', () => {
     })
 
   test('serve with the settings and by the command of the Dockerfile, and end well', async (t) => {
-    const { url: DATABASE_URL } = await cloneDatabase(t)
-    const PORT = String(await freePort())
-    const environment = {
-      ...{ DATABASE_URL, PORT, AUTH_API_HOST: '127.0.0.1', AUTH_DB_DRIVER: 'postgres' },
-      AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
-      AUTH_SITE_URL: 'https://app.example.com',
-      AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
-      AUTH_JWT_ALGORITHM: 'ES256',
-      AUTH_ENCRYPTION_KEY: encryptionKey,
-    }
     const [, command = '[]'] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? []
     const [, ...args] = JSON.parse(command)
-    const child = spawn(process.execPath, args, {
+    const { child, ended } = await startByHand(t, [process.execPath, ...args], {
       cwd: image,
-      env: { ...environment, ...settingsIn(dockerfile) },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      env: settingsIn(dockerfile),
     })
-    const ended = once(child, 'exit')
-    t.after(() => void child.kill('SIGKILL'))
-    const failed = ended.then(([code]) => assert.fail(`it ended with ${code}`))
-    failed.catch(() => {})
-    await Promise.race([until(() => isReady(`http://127.0.0.1:${PORT}`)), failed])
     child.kill('SIGTERM')
     assert.deepEqual(await ended, [0, null])
   })

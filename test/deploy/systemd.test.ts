@@ -1,7 +1,6 @@
 /** deploy/systemd: the unit by systemd's own check, and what it starts, started by hand. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -16,11 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { encryptionKey } from '../support/config.ts'
-import { cloneDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { isReady } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
+import { startByHand } from './started-by-hand.ts'
 
 const root = join(import.meta.dirname, '../..')
 const unit = readFileSync(join(root, 'deploy/systemd/postern.service'), 'utf8')
@@ -50,30 +46,12 @@ suite('deploy/systemd/postern.service', () => {
 
   test('its command serves from its folder and its variables, opens its log anew, and ends well', async (t) => {
     const { folder, here } = install(t)
-    const { url: DATABASE_URL } = await cloneDatabase(t)
-    const PORT = String(await freePort())
     const AUTH_LOG_FILE = join(folder, 'auth.log')
-    const environment = {
-      ...{ DATABASE_URL, PORT, AUTH_LOG_FILE, AUTH_API_HOST: '127.0.0.1' },
-      AUTH_DB_DRIVER: 'postgres',
-      AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
-      AUTH_SITE_URL: 'https://app.example.com',
-      AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
-      AUTH_JWT_ALGORITHM: 'ES256',
-      AUTH_ENCRYPTION_KEY: encryptionKey,
-    }
-    const [command = '', ...args] = here(valuesOf('ExecStart')[0] ?? '').split(' ')
-    const child = spawn(command, args, {
+    const command = here(valuesOf('ExecStart')[0] ?? '').split(' ')
+    const { child, ended } = await startByHand(t, command, {
       cwd: here(valuesOf('WorkingDirectory')[0] ?? ''),
-      env: { ...environment, ...unitEnvironment(folder) },
-      stdio: 'inherit',
+      env: { AUTH_LOG_FILE, ...unitEnvironment(folder) },
     })
-    const ended = once(child, 'exit')
-    t.after(() => void child.kill('SIGKILL'))
-    const failed = ended.then(([code]) => assert.fail(`it ended with ${code}`))
-    failed.catch(() => {})
-    const ready = until(() => isReady(`http://127.0.0.1:${PORT}`))
-    await Promise.race([ready, failed])
 
     renameSync(AUTH_LOG_FILE, `${AUTH_LOG_FILE}.1`)
     child.kill(signalOf('ExecReload'))
