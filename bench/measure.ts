@@ -84,19 +84,9 @@ async function prepare(scenario: Scenario, side: Side, schedule: Schedule): Prom
   return { side, load, next: 1, rounds: [] }
 }
 
-/** A server that compiles its code while it runs has most of it compiled by then. */
-const warmRequests = 500
-
-/** For a second, and on until so many requests, but no longer than the side is measured. */
+/** For as long as it is measured: a server that compiles its code while it runs is half as fast in its first seconds. */
 async function warmUp(run: Run, { connections, seconds }: Schedule): Promise<void> {
-  const first = run.next
-  const last = first + Math.floor(left(run) / 5)
-  const step = Math.min(seconds / 5, 1)
-  let spent = 0
-  do {
-    await advance(run, { connections, seconds: step, limit: last - run.next })
-    spent += step
-  } while (spent < seconds && run.next < Math.min(first + warmRequests, last))
+  await advance(run, { connections, seconds, limit: Math.floor(left(run) / 5) })
   await settle(run.side)
   run.side.loop?.forget()
 }
