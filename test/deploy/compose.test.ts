@@ -1,17 +1,16 @@
 /** The container setup, as far as it can be held against the repository without a container engine. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { parseEnv } from 'node:util'
 
 import { parse } from 'yaml'
 
-import { knownNames } from '../plugins/config/names.ts'
-import { readConfig } from '../plugins/config/read-config.ts'
-import { parseDuration } from '../schemas/duration.ts'
+import { knownNames } from '../../plugins/config/names.ts'
+import { readConfig } from '../../plugins/config/read-config.ts'
+import { parseDuration } from '../../schemas/duration.ts'
+import { makeSecrets, newFolder } from './env-file.ts'
 
 interface Service {
   image?: string
@@ -30,7 +29,7 @@ interface Compose {
   volumes: Record<string, unknown>
 }
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const text = read('docker-compose.yml')
 const dockerfile = read('Dockerfile')
@@ -143,95 +142,6 @@ suite('the containers of the server', () => {
     assert.match(read('deploy/Caddyfile'), /reverse_proxy postern:8081 /)
   })
 })
-
-suite('Node.js that is too old', () => {
-  for (const [script, started] of [
-    ['start', 'cli.ts serve'],
-    ['secrets', 'scripts/make-secrets.ts'],
-  ] as const) {
-    test(`npm run ${script} says what is needed`, () => {
-      const { scripts, engines } = JSON.parse(read('package.json'))
-      assert.match(scripts[script], /^node --require=\.\/scripts\/require-node\.cjs /)
-      assert.ok(scripts[script].endsWith(started))
-      const old = "Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })"
-      const check = `${old}; require('./scripts/require-node.cjs')`
-      const { status, stderr } = spawnSync(process.execPath, ['-e', check], { cwd: root })
-      assert.equal(status, 1)
-      assert.match(String(stderr), /^Node\.js 24 or later is needed, and this is 20\.19\.0: /)
-      assert.equal(engines.node, '>=24')
-    })
-  }
-})
-
-suite('npm run secrets', () => {
-  test('makes .env one that only its owner can read, whoever made it', (t) => {
-    const folder = newFolder(t)
-    writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=https://a.test\n', { mode: 0o644 })
-    makeSecrets(folder)
-    assert.equal(statSync(join(folder, '.env')).mode & 0o777, 0o600)
-  })
-
-  test('makes them once, for the owner alone, and leaves the rest of .env as it is', (t) => {
-    const folder = newFolder(t)
-    writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=http://x\nAUTH_JWT_SECRET=mine', {
-      mode: 0o600,
-    })
-    const first = makeSecrets(folder)
-    const second = makeSecrets(folder)
-    assert.deepEqual(second, first)
-    assert.equal(first.AUTH_SITE_URL, 'http://x')
-    assert.equal(first.AUTH_JWT_SECRET, 'mine')
-    assert.match(first.AUTH_ENCRYPTION_KEY ?? '', /^[\w-]{43}$/)
-    const fresh = newFolder(t)
-    assert.notEqual(makeSecrets(fresh).POSTGRES_PASSWORD, first.POSTGRES_PASSWORD)
-    assert.equal(statSync(join(fresh, '.env')).mode & 0o777, 0o600)
-  })
-
-  test('makes every variable that docker-compose.yml cannot do without, and every password', (t) => {
-    const secrets = makeSecrets(newFolder(t))
-    const used = [...text.matchAll(/\$\{(\w+)(:-?\??[^}]*)?\}/g)]
-    const needed = used.filter(
-      ([, name = '', rest = '']) => !rest.startsWith(':-') || /(PASSWORD|SECRET|KEY)$/.test(name),
-    )
-    assert.ok(needed.length > 0)
-    for (const [, name = ''] of needed) assert.ok(secrets[name], name)
-    assert.equal(new Set(Object.values(secrets)).size, Object.keys(secrets).length)
-  })
-})
-
-suite('the image', () => {
-  test('runs on our version of Node, and not as root', () => {
-    const [major] = JSON.parse(read('package.json')).devDependencies.node.split('.')
-    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
-    assert.deepEqual(new Set(bases), new Set([`node:${major}-slim`]))
-    const [, user = 'root'] = [...dockerfile.matchAll(/^USER (\S+)$/gm)].at(-1) ?? []
-    assert.notEqual(user, 'root')
-  })
-
-  test('its check says no where nothing listens', () => {
-    const [, command = ''] = /HEALTHCHECK[^[]*(\[.*\])$/m.exec(dockerfile) ?? []
-    const [program, , script] = JSON.parse(command)
-    assert.equal(program, 'node')
-    const env = { PATH: process.env.PATH, PORT: '1' }
-    assert.throws(() => execFileSync(process.execPath, ['-e', script], { env }))
-  })
-
-  test('holds neither secrets nor data of the machine it is built on', () => {
-    const ignored = read('.dockerignore').split('\n')
-    for (const path of ['.env', '.data', '.git', 'node_modules']) assert.ok(ignored.includes(path))
-  })
-})
-
-function makeSecrets(cwd: string): NodeJS.Dict<string> {
-  execFileSync(process.execPath, [join(root, 'scripts/make-secrets.ts')], { cwd, stdio: 'ignore' })
-  return parseEnv(readFileSync(join(cwd, '.env'), 'utf8'))
-}
-
-function newFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-compose-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  return folder
-}
 
 /** Of a server that gets these settings, as docker compose fills in what stands in .env. */
 function configOf(
