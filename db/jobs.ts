@@ -4,7 +4,8 @@
  */
 import { type Expression, isExpression, type RawBuilder, sql } from 'kysely'
 
-import type { Db } from './database.ts'
+import type { Db, Trx } from './database.ts'
+import { preparedUnawaited } from './prepared-statement.ts'
 
 export interface NewJob {
   task: string
@@ -45,4 +46,13 @@ function keyMode({ isFirst, keepRunAt }: NewJob): string {
 /** Inside a transaction the job exists when that commits, and never when it does not. */
 export async function insertJob(db: Db, schema: string, job: NewJob): Promise<void> {
   await sql`select ${addJobCall(schema, job)}`.execute(db)
+}
+
+const notify = preparedUnawaited((db) =>
+  db.selectNoFrom(sql`pg_notify('jobs:insert', '{"count":1}')`.as('notified')),
+)
+
+/** Has every replica look for jobs once the transaction commits, as a new job has. */
+export async function wakeQueue(trx: Trx): Promise<void> {
+  await notify(trx, {})
 }

@@ -1,8 +1,10 @@
 /** How long a message takes to be handed over, for answers that must not be quicker when nothing is sent. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 /** What providers usually take, until this process has seen one. */
 const usualMs = 250
+/** By so much a timer may be late. */
+const timerMs = 2
 
 export type Pace = ReturnType<typeof createPace>
 
@@ -17,7 +19,11 @@ export function createPace() {
       lastMs = performance.now() - start
     },
 
-    /** Takes as long as the last message that was handed over. */
-    keep: (): Promise<void> => sleep(lastMs),
+    /** Takes as long as the last message that was handed over: timers leave out what is less than a millisecond. */
+    async keep(): Promise<void> {
+      const end = performance.now() + lastMs
+      if (lastMs > timerMs) await sleep(lastMs - timerMs)
+      while (performance.now() < end) await turn()
+    },
   }
 }

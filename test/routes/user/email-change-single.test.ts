@@ -1,6 +1,9 @@
 /** Another address that one mailbox alone agrees to. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { suite, test } from 'node:test'
+
+import pg from 'pg'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
@@ -90,6 +93,23 @@ suite('an anonymous person gets an address', () => {
     assert.equal(user.is_anonymous, false)
     assert.deepEqual(user.app_metadata, { provider: 'email', providers: ['email'] })
     assert.equal((await signIn(server.app, { email })).statusCode, 200)
+  })
+
+  test('that is taken: nobody is written to, and the queue is woken as for any other', async (t) => {
+    const server = await servers(anonymous)
+    const { access_token: token } = await start(server)
+    const { user } = await confirmedPerson(server)
+    await idle(server)
+    const client = new pg.Client({ connectionString: server.database.url })
+    t.after(() => client.end())
+    await client.connect()
+    await client.query('listen "jobs:insert"')
+    const woken = once(client, 'notification')
+    const since = server.mail.messages.length
+    assert.equal((await put(server, token, { email: user.email })).statusCode, 200)
+    await woken
+    await idle(server)
+    assert.equal(server.mail.messages.length, since)
   })
 
   test('a password without an address is refused', async () => {
