@@ -4,8 +4,8 @@
  */
 import { type Expression, isExpression, type RawBuilder, sql } from 'kysely'
 
-import type { Db, Trx } from './database.ts'
-import { preparedUnawaited } from './prepared-statement.ts'
+import type { Db } from './database.ts'
+import { preparedUnawaited, type ValueOf } from './prepared-statement.ts'
 
 export interface NewJob {
   task: string
@@ -48,11 +48,15 @@ export async function insertJob(db: Db, schema: string, job: NewJob): Promise<vo
   await sql`select ${addJobCall(schema, job)}`.execute(db)
 }
 
-const notify = preparedUnawaited((db) =>
-  db.selectNoFrom(sql`pg_notify('jobs:insert', '{"count":1}')`.as('notified')),
+/**
+ * Tells every replica, once the transaction commits, to look for so many jobs. A job that is added does so by itself; one that
+ * is taken back with its savepoint does not, and the answer to that would come a little sooner. With 0 nobody looks, in the
+ * same time.
+ */
+export const tellQueue = preparedUnawaited((db, value: ValueOf<{ count: number }>) =>
+  db.selectNoFrom(
+    sql`pg_notify('jobs:insert', json_build_object('count', ${value('count')}::int)::text)`.as(
+      'told',
+    ),
+  ),
 )
-
-/** Has every replica look for jobs once the transaction commits, as a new job has. */
-export async function wakeQueue(trx: Trx): Promise<void> {
-  await notify(trx, {})
-}

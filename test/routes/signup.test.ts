@@ -16,6 +16,7 @@ import {
 } from '../support/people.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
+import { toldQueue } from '../support/told-queue.ts'
 
 const states = ['unknown', 'unconfirmed', 'confirmed', 'banned', 'invited', 'soft-deleted'] as const
 type State = (typeof states)[number]
@@ -49,6 +50,14 @@ suite('addresses and what is told of them', () => {
       const owner = await findUserByEmail(app.db, email, 'authenticated')
       if (isTaken) assert.notEqual(user.id, owner?.id)
     }
+  })
+
+  test('the queue is told of a taken address as of any other, since that takes time', async (t) => {
+    const server = await serverFor()
+    const email = await person(server.app, server.mail, 'confirmed')
+    const { told } = await toldQueue(t, server)
+    await signUp(server.app, { email })
+    await told
   })
 
   test('a wrong password is answered alike, whoever owns the address', async () => {

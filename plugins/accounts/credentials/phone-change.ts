@@ -55,11 +55,11 @@ export async function acceptPhoneChange(
 ): Promise<void> {
   await sql`savepoint phone_change`.execute(trx)
   const columns = await otp.storeSms(trx, user.id, code, now)
-  if (reachesNew) {
-    await sql`release savepoint phone_change`.execute(trx)
-    return
-  }
-  await sql`rollback to savepoint phone_change`.execute(trx)
+  const end = reachesNew
+    ? sql`release savepoint phone_change`
+    : sql`rollback to savepoint phone_change`
+  await end.execute(trx)
+  // Once more where it is kept: the same statements for every number.
   await updateUser(trx, user.id, columns, now)
 }
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Trx } from '../../../db/database.ts'
-import { wakeQueue } from '../../../db/jobs.ts'
+import { tellQueue } from '../../../db/jobs.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
@@ -56,8 +56,7 @@ export async function sendEmailChange(
   if (!isPair) await mailer.queue(trx, first, now)
   const end = reachesNew ? sql`release savepoint to_new` : sql`rollback to savepoint to_new`
   await end.execute(trx)
-  // A job that is taken back wakes nobody, and its answer would come a little sooner.
-  await wakeQueue(trx)
+  await tellQueue(trx, { count: reachesNew ? 0 : 1 })
   // Also of a mail that is not kept: what is left of the quota must not tell.
   await otp.chargeQuota(trx, 'email', now)
   if (asked) {

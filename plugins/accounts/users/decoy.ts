@@ -30,6 +30,7 @@ export async function decoyByEmail(
   return { ...user, ...sent, email: address, raw_user_meta_data: metadata, identities: [] }
 }
 
+/** Goes back to the same savepoint. */
 export async function decoyByPhone(
   house: CreateHouse & House<'otp'>,
   trx: Trx,
@@ -38,12 +39,11 @@ export async function decoyByPhone(
 ): Promise<UserRecord> {
   const phone = person.contact.address
   const nobody = `0${randomInt(10 ** 14)}`
-  await sql`savepoint rehearsal`.execute(trx)
   const contact = { ...person.contact, address: nobody }
   const user = await createRegistrant(house, trx, { ...person, contact }, now)
   if (!user) throw new Error('a random number was taken')
   const message = { phone: nobody, code: String(randomInt(10 ** 6)), messageId: user.id }
   const sent = await house.otp.storeSms(trx, user.id, { purpose: 'confirmation', ...message }, now)
-  await sql`rollback to savepoint rehearsal`.execute(trx)
+  await sql`rollback to savepoint sign_up`.execute(trx)
   return { ...user, ...sent, phone, identities: [] }
 }

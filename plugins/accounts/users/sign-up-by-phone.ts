@@ -1,4 +1,6 @@
 /** Signing up by phone: a new number, one that nobody has proven yet, or one that is taken. */
+import { sql } from 'kysely'
+
 import type { Db, Trx } from '../../../db/database.ts'
 import { findUserByPhone } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
@@ -46,11 +48,14 @@ export async function signUpByPhone(
   now: Date,
 ): Promise<SignUpOutcome> {
   const { audit, otp } = house
+  // New or taken, the same statements run: only whether they are kept differs.
+  await sql`savepoint sign_up`.execute(trx)
   const registered = sent && (await register(house, trx, signUp.person, now))
   if (!registered) return taken(house, trx, signUp, now)
   const { user } = registered
   await otp.storeSms(trx, user.id, sent, now)
   await keepForProof(trx, registered, now)
+  await sql`release savepoint sign_up`.execute(trx)
   await audit.record(trx, 'user_confirmation_requested', user, { ip: signUp.ip, now })
   return { state: 'to be confirmed', user: asNew(house, user, signUp.person.contact, now) }
 }
@@ -63,8 +68,9 @@ async function taken(
 ): Promise<SignUpOutcome> {
   const { audit, config } = house
   const owner = await findUserByPhone(trx, person.contact.address, person.aud)
-  if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip, now })
   // Where email addresses are confirmed at once, a client can tell taken ones anyway.
-  if (config.AUTH_MAILER_AUTOCONFIRM) return { state: 'taken', reveal: true }
-  return { state: 'taken', reveal: false, decoy: await decoyByPhone(house, trx, person, now) }
+  const reveal = config.AUTH_MAILER_AUTOCONFIRM
+  const decoy = reveal ? undefined : await decoyByPhone(house, trx, person, now)
+  if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip, now })
+  return decoy ? { state: 'taken', reveal: false, decoy } : { state: 'taken', reveal: true }
 }

@@ -1,9 +1,6 @@
 /** Another address that one mailbox alone agrees to. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { suite, test } from 'node:test'
-
-import pg from 'pg'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
@@ -21,6 +18,7 @@ import {
 import { call, verify } from '../../support/requests.ts'
 import type { Built } from '../../support/server.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
+import { toldQueue } from '../../support/told-queue.ts'
 
 const query = `?redirect_to=${encodeURIComponent('http://app.example/profile')}`
 
@@ -95,19 +93,14 @@ suite('an anonymous person gets an address', () => {
     assert.equal((await signIn(server.app, { email })).statusCode, 200)
   })
 
-  test('that is taken: nobody is written to, and the queue is woken as for any other', async (t) => {
+  test('that is taken: nobody is written to, and the queue is told as of any other', async (t) => {
     const server = await servers(anonymous)
     const { access_token: token } = await start(server)
     const { user } = await confirmedPerson(server)
-    await idle(server)
-    const client = new pg.Client({ connectionString: server.database.url })
-    t.after(() => client.end())
-    await client.connect()
-    await client.query('listen "jobs:insert"')
-    const woken = once(client, 'notification')
+    const { told } = await toldQueue(t, server)
     const since = server.mail.messages.length
     assert.equal((await put(server, token, { email: user.email })).statusCode, 200)
-    await woken
+    await told
     await idle(server)
     assert.equal(server.mail.messages.length, since)
   })
