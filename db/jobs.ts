@@ -49,9 +49,9 @@ export async function insertJob(db: Db, schema: string, job: NewJob): Promise<vo
 }
 
 /**
- * Tells every replica, once the transaction commits, to look for so many jobs. A job that is added does so by itself; one that
- * is taken back with its savepoint does not, and the answer to that would come a little sooner. With 0 nobody looks, in the
- * same time.
+ * Tells every replica, once the transaction commits, to look for so many jobs, by the notice of graphile-worker's own
+ * add_job. A job that is taken back with its savepoint tells nobody, and the answer would come a little sooner. With 0 nobody
+ * looks, in the same time.
  */
 export const tellQueue = preparedUnawaited((db, value: ValueOf<{ count: number }>) =>
   db.selectNoFrom(

@@ -1,5 +1,5 @@
 /** What the job queue hears: whether somebody is to look for a job. */
-import { once } from 'node:events'
+import { on } from 'node:events'
 import type { TestContext } from 'node:test'
 
 import pg from 'pg'
@@ -21,8 +21,7 @@ export async function toldQueue(
 }
 
 async function untilTold(client: pg.Client): Promise<void> {
-  for (;;) {
-    const [{ payload }] = await once(client, 'notification')
+  for await (const [{ payload }] of on(client, 'notification')) {
     if (JSON.parse(payload).count > 0) return
   }
 }

@@ -1,8 +1,7 @@
 /** Another phone number for an account: asked for by the person, agreed to by whoever reads the code sent to it. */
-import { sql } from 'kysely'
-
 import type { Db, Trx } from '../../../db/database.ts'
 import { putIdentity } from '../../../db/identities.ts'
+import { keptIf } from '../../../db/kept-if.ts'
 import { isUniqueViolation } from '../../../db/unique-violation.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
@@ -53,12 +52,7 @@ export async function acceptPhoneChange(
   { code, reachesNew }: PhoneWish,
   now: Date,
 ): Promise<void> {
-  await sql`savepoint phone_change`.execute(trx)
-  const columns = await otp.storeSms(trx, user.id, code, now)
-  const end = reachesNew
-    ? sql`release savepoint phone_change`
-    : sql`rollback to savepoint phone_change`
-  await end.execute(trx)
+  const columns = await keptIf(trx, reachesNew, () => otp.storeSms(trx, user.id, code, now))
   // Once more where it is kept: the same statements for every number.
   await updateUser(trx, user.id, columns, now)
 }

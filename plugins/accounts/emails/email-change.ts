@@ -1,8 +1,7 @@
 /** The mails that ask whether an address is to become another one. */
-import { sql } from 'kysely'
-
 import type { Trx } from '../../../db/database.ts'
 import { tellQueue } from '../../../db/jobs.ts'
+import { keptIf } from '../../../db/kept-if.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
@@ -50,12 +49,11 @@ export async function sendEmailChange(
   // A hook that sends the mails is told of both addresses in one call, so that the first mail waits for the second link.
   const isPair = mailer.byHook && asked !== undefined
   const toNew = { kind: 'email_change_new', to: newEmail, newEmail } as const
-  // The same statements for every address: only whether they are kept differs.
-  await sql`savepoint to_new`.execute(trx)
-  const first = await question(house, trx, person, toNew, context, now)
-  if (!isPair) await mailer.queue(trx, first, now)
-  const end = reachesNew ? sql`release savepoint to_new` : sql`rollback to savepoint to_new`
-  await end.execute(trx)
+  const first = await keptIf(trx, reachesNew, async () => {
+    const mail = await question(house, trx, person, toNew, context, now)
+    if (!isPair) await mailer.queue(trx, mail, now)
+    return mail
+  })
   await tellQueue(trx, { count: reachesNew ? 0 : 1 })
   // Also of a mail that is not kept: what is left of the quota must not tell.
   await otp.chargeQuota(trx, 'email', now)

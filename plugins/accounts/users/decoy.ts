@@ -30,7 +30,7 @@ export async function decoyByEmail(
   return { ...user, ...sent, email: address, raw_user_meta_data: metadata, identities: [] }
 }
 
-/** Goes back to the same savepoint. */
+/** Inside the savepoint `sign_up`, to which it goes back. */
 export async function decoyByPhone(
   house: CreateHouse & House<'otp'>,
   trx: Trx,

@@ -67,8 +67,19 @@ export async function signUpAtOnce(
     : await createRegistrant(house, trx, person, now)
   if (user) return confirmed(house, trx, user, { provider: contact.provider, ip }, now)
   const owner = existing ?? (await findOwner(trx, contact, aud))
-  if (owner) await house.audit.record(trx, 'user_repeated_signup', owner, { ip, now })
-  return { state: 'taken', reveal: true }
+  return repeatedBy(house, trx, owner, undefined, { ip, now })
+}
+
+/** Of an address that has an owner; without a decoy the client may be told so. */
+export async function repeatedBy(
+  { audit }: House<'audit'>,
+  trx: Trx,
+  owner: UserRecord | undefined,
+  decoy: UserRecord | undefined,
+  seen: { ip: string; now: Date },
+): Promise<SignUpOutcome> {
+  if (owner) await audit.record(trx, 'user_repeated_signup', owner, seen)
+  return decoy ? { state: 'taken', reveal: false, decoy } : { state: 'taken', reveal: true }
 }
 
 /** The account, if it is still the one whose password was found to match. */

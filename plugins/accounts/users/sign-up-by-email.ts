@@ -15,7 +15,12 @@ import type { CreateHouse } from './create.ts'
 import { decoyByEmail } from './decoy.ts'
 import { keepForProof } from './pending-sign-up.ts'
 import { type Registration, registerBeside } from './register.ts'
-import { type SignUpAtOnce, type SignUpOutcome, signUpAtOnce } from './sign-up-at-once.ts'
+import {
+  repeatedBy,
+  type SignUpAtOnce,
+  type SignUpOutcome,
+  signUpAtOnce,
+} from './sign-up-at-once.ts'
 
 export interface EmailSignUp extends SignUpAtOnce {
   context: LinkContext
@@ -80,10 +85,8 @@ async function taken(
   owner: UserRecord | undefined,
   now: Date,
 ): Promise<SignUpOutcome> {
-  const { audit, config } = house
   // Where numbers are confirmed at once, a client can tell taken ones anyway.
-  const reveal = config.AUTH_SMS_AUTOCONFIRM
+  const reveal = house.config.AUTH_SMS_AUTOCONFIRM
   const decoy = reveal ? undefined : await decoyByEmail(house, trx, signUp, now)
-  if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip: signUp.ip, now })
-  return decoy ? { state: 'taken', reveal: false, decoy } : { state: 'taken', reveal: true }
+  return repeatedBy(house, trx, owner, decoy, { ip: signUp.ip, now })
 }

@@ -10,7 +10,7 @@ import type { CreateHouse } from './create.ts'
 import { decoyByPhone } from './decoy.ts'
 import { keepForProof } from './pending-sign-up.ts'
 import { isUnclaimed, register } from './register.ts'
-import type { SignUpAtOnce, SignUpOutcome } from './sign-up-at-once.ts'
+import { repeatedBy, type SignUpAtOnce, type SignUpOutcome } from './sign-up-at-once.ts'
 
 export interface PhoneSignUp extends SignUpAtOnce {
   channel: Channel
@@ -66,11 +66,9 @@ async function taken(
   { person, ip }: PhoneSignUp,
   now: Date,
 ): Promise<SignUpOutcome> {
-  const { audit, config } = house
   const owner = await findUserByPhone(trx, person.contact.address, person.aud)
   // Where email addresses are confirmed at once, a client can tell taken ones anyway.
-  const reveal = config.AUTH_MAILER_AUTOCONFIRM
+  const reveal = house.config.AUTH_MAILER_AUTOCONFIRM
   const decoy = reveal ? undefined : await decoyByPhone(house, trx, person, now)
-  if (owner) await audit.record(trx, 'user_repeated_signup', owner, { ip, now })
-  return decoy ? { state: 'taken', reveal: false, decoy } : { state: 'taken', reveal: true }
+  return repeatedBy(house, trx, owner, decoy, { ip, now })
 }
