@@ -7,6 +7,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
+import { connect } from 'node:tls'
 
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
@@ -85,6 +86,8 @@ async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
   const certificate = () => readFile(authority, 'utf8').catch(() => undefined)
   await until(async () => (await certificate()) !== undefined)
   const ca = (await certificate()) ?? ''
+  // It listens before its authority has signed the certificate of this name, and ends handshakes until then.
+  await until(() => shakesHands(port, ca))
 
   async function ask(path: string, headers: Record<string, string> = {}) {
     const asked = request({ host: 'localhost', port, path, headers, ca }).end()
@@ -93,4 +96,17 @@ async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
     return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
   }
   return { ask }
+}
+
+/** Whether TLS comes about on this port of `localhost`, by a certificate of this authority. Asks for nothing. */
+async function shakesHands(port: number, ca: string): Promise<boolean> {
+  const socket = connect({ host: 'localhost', servername: 'localhost', port, ca })
+  try {
+    await once(socket, 'secureConnect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }
