@@ -25,14 +25,20 @@ export type EnqueueOptions = Omit<NewJob, 'task' | 'payload'>
 export interface TaskOptions {
   /** Cron pattern in UTC ("* * * * *", at least a minute apart): the task also runs by itself, on one replica. */
   cron?: string
+  /**
+   * Seconds, more than such a job ever takes: a process that has had one for longer has died, and others do what it had.
+   * Without it they wait for four hours.
+   */
+  leaseSeconds?: number
 }
 
-export type JobQueueOptions = Omit<JobRunnerOptions, 'tasks' | 'crons'>
+export type JobQueueOptions = Omit<JobRunnerOptions, 'tasks' | 'crons' | 'leases'>
 
 export function createJobQueue(options: JobQueueOptions) {
   const tasks = new Map<string, JobHandler>()
   const crons: { task: string; match: string }[] = []
-  const runner = createJobRunner({ ...options, tasks, crons })
+  const leases = new Map<string, number>()
+  const runner = createJobRunner({ ...options, tasks, crons, leases })
 
   return {
     /** The Postgres schema of the jobs, for statements that add one among other things (db/jobs.ts). */
@@ -42,11 +48,12 @@ export function createJobQueue(options: JobQueueOptions) {
      * Says how jobs of this name are done; before the server is ready. A handler that throws is called again
      * later, with growing pauses; it must expect to be called twice for one job.
      */
-    addTask(name: string, handler: JobHandler, { cron }: TaskOptions = {}): void {
+    addTask(name: string, handler: JobHandler, { cron, leaseSeconds }: TaskOptions = {}): void {
       if (runner.started) throw new Error(`task ${name}: tasks are added before the queue starts`)
       if (tasks.has(name)) throw new Error(`task ${name} exists already`)
       tasks.set(name, handler)
       if (cron !== undefined) crons.push({ task: name, match: cron })
+      if (leaseSeconds !== undefined) leases.set(name, leaseSeconds)
     },
 
     /** The names of all jobs that this process can do. */

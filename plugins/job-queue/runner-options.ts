@@ -1,14 +1,8 @@
 /** Our tasks and settings in the terms of graphile-worker. */
-import type { FastifyBaseLogger } from 'fastify'
-import {
-  type CronItem,
-  Logger,
-  makeWorkerUtils,
-  parseCronItems,
-  type RunnerOptions,
-  type Task,
-} from 'graphile-worker'
-import type pg from 'pg'
+import { type CronItem, parseCronItems, type RunnerOptions, type Task } from 'graphile-worker'
+
+import { type HousekeepingOptions, housekeeping } from './housekeeping.ts'
+import { type QueueLog, toLogger } from './library-log.ts'
 
 export interface JobContext {
   /** Its id. */
@@ -25,11 +19,7 @@ export type AroundJob = (
   work: () => Promise<void>,
 ) => Promise<void>
 
-export interface JobRunnerOptions {
-  pool: pg.Pool
-  /** The Postgres schema of the jobs. */
-  schema: string
-  log: Pick<FastifyBaseLogger, 'debug' | 'warn' | 'error'>
+export interface JobRunnerOptions extends HousekeepingOptions {
   tasks: ReadonlyMap<string, JobHandler>
   crons: readonly CronItem[]
   /** How often jobs are looked for when no notification comes. */
@@ -41,14 +31,15 @@ export interface JobRunnerOptions {
 
 /** Jobs of one process at a time: enough for mail, and few enough not to be felt; the pool has two connections. */
 const concurrency = 2
-const housekeeping = 'remove_failed_jobs'
 
 /** `active` holds the jobs that are being done. */
 export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<void>>) {
   const { pool, schema, log, tasks, crons, pollIntervalMs = 2_000 } = options
   const { preparedStatements = true, around = (_job, work) => work() } = options
-  const handlers = new Map(tasks).set(housekeeping, () => removeFailedJobs(pool, schema, log))
-  const cronItems = [...crons, { task: housekeeping, match: '17 3 * * *' }].map(once)
+  const chores = housekeeping(options)
+  const handlers = new Map(tasks)
+  for (const { task, run } of chores) handlers.set(task, run)
+  const cronItems = [...crons, ...chores].map(({ task, match }) => once({ task, match }))
   return {
     pgPool: pool,
     schema,
@@ -78,7 +69,7 @@ function once(item: CronItem): CronItem {
 function toTask(
   name: string,
   handler: JobHandler,
-  log: JobRunnerOptions['log'],
+  log: QueueLog,
   active: Set<Promise<void>>,
 ): Task {
   return async (payload, { job, abortSignal }) => {
@@ -93,22 +84,4 @@ function toTask(
       active.delete(done)
     }
   }
-}
-
-/** A job that failed for good is of no use to anybody after a day. */
-async function removeFailedJobs(pool: pg.Pool, schema: string, log: JobRunnerOptions['log']) {
-  const utils = await makeWorkerUtils({ pgPool: pool, schema, logger: toLogger(log) })
-  try {
-    await utils.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS'] })
-  } finally {
-    await utils.release()
-  }
-}
-
-/** The queue reports every hiccup of the database as an error and every job as news. */
-function toLogger(log: JobRunnerOptions['log']): Logger {
-  return new Logger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log.warn(`job queue: ${message}`)
-    else log.debug(`job queue: ${message}`)
-  })
 }

@@ -39,7 +39,7 @@ const needs = [
 
 function createCredentials(house: House<Needs>) {
   const workers = bindSteps(house, { answerByEmail, answerRepeat })
-  house.jobQueue.addTask(emailTask, workers.answerByEmail)
+  house.jobQueue.addTask(emailTask, workers.answerByEmail, { leaseSeconds: 120 })
   house.jobQueue.addTask(repeatTask, workers.answerRepeat)
   return {
     ...bindSteps(house, { claimEmailChange, startEmailChange }),

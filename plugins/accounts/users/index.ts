@@ -40,7 +40,7 @@ const needs = [
 
 function createUsers(house: House<Needs>) {
   const { tell } = bindSteps(house, { tell: tellAnnounced })
-  house.jobQueue.addTask(announceTask, tell)
+  house.jobQueue.addTask(announceTask, tell, { leaseSeconds: 120 })
   const { AUTH_MAILER_AUTOCONFIRM, AUTH_SMS_AUTOCONFIRM } = house.config
   const signUps = {
     signUpByEmail,
