@@ -53,7 +53,12 @@ const root = join(import.meta.dirname, '..')
  */
 export async function startOwnServer(options: OwnServerOptions = {}): Promise<OwnServer> {
   const started = new AsyncDisposableStack()
-  const stop = () => started.disposeAsync()
+  // Whoever asks second waits as well: a run that fails because its servers are being stopped must not end before that.
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= started.disposeAsync()
+    return stopped
+  }
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => stop().finally(() => process.exit(1)))
   }

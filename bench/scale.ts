@@ -80,6 +80,8 @@ try {
 
 async function opened({ url, databaseUrl, serverPids }: OwnSide): Promise<Measured> {
   const client = new pg.Client({ connectionString: databaseUrl })
+  // A run that is told to stop loses it.
+  client.on('error', () => {})
   await client.connect()
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const target = createTarget({ name: 'own', url, connections, serviceRole })
