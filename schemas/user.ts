@@ -54,23 +54,24 @@ export const User = Type.Object(
 export type User = Static<typeof User>
 
 type Nullable<T> = T | null
-type Times = Record<
-  | 'email_confirmed_at'
-  | 'invited_at'
-  | 'phone_confirmed_at'
-  | 'confirmation_sent_at'
-  | 'confirmed_at'
-  | 'recovery_sent_at'
-  | 'email_change_sent_at'
-  | 'phone_change_sent_at'
-  | 'reauthentication_sent_at'
-  | 'last_sign_in_at'
-  | 'created_at'
-  | 'updated_at'
-  | 'banned_until'
-  | 'deleted_at',
-  Nullable<Date>
->
+
+/** Left out where there is none. */
+const optionalTimes = [
+  'email_confirmed_at',
+  'invited_at',
+  'phone_confirmed_at',
+  'confirmation_sent_at',
+  'confirmed_at',
+  'recovery_sent_at',
+  'email_change_sent_at',
+  'phone_change_sent_at',
+  'reauthentication_sent_at',
+  'last_sign_in_at',
+  'banned_until',
+  'deleted_at',
+] as const
+
+type Times = Record<(typeof optionalTimes)[number] | 'created_at' | 'updated_at', Nullable<Date>>
 
 export interface FactorSource {
   id: string
@@ -119,21 +120,6 @@ export function toUser(row: UserSource): User {
     is_anonymous: row.is_anonymous,
   }
 }
-
-const optionalTimes = [
-  'email_confirmed_at',
-  'invited_at',
-  'phone_confirmed_at',
-  'confirmation_sent_at',
-  'confirmed_at',
-  'recovery_sent_at',
-  'email_change_sent_at',
-  'phone_change_sent_at',
-  'reauthentication_sent_at',
-  'last_sign_in_at',
-  'banned_until',
-  'deleted_at',
-] as const
 
 function times(row: Times): Partial<Record<(typeof optionalTimes)[number], string>> {
   const result: ReturnType<typeof times> = {}
