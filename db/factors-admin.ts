@@ -16,14 +16,17 @@ export interface FactorChange {
   phone?: string
 }
 
-/** Undefined when the person has no such factor. Only phone factors take a phone number. */
-export function changeFactor(
+/**
+ * Undefined when the person has no such factor. Only phone factors take a phone number; a code that was sent to the one
+ * before proves nothing any more.
+ */
+export async function changeFactor(
   trx: Trx,
   { userId, factorId }: { userId: string; factorId: string },
   { friendly_name, phone }: FactorChange,
   now: Date,
 ) {
-  return trx
+  const factor = await trx
     .updateTable('mfa_factors')
     .set((eb) => ({
       updated_at: now,
@@ -41,6 +44,10 @@ export function changeFactor(
     .where('user_id', '=', userId)
     .returning(factorColumns)
     .executeTakeFirst()
+  if (factor && phone !== undefined) {
+    await trx.deleteFrom('mfa_challenges').where('factor_id', '=', factor.id).execute()
+  }
+  return factor
 }
 
 /** Removes the factor, and from every session what it had proven. Undefined when the person has no such factor. */

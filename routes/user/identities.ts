@@ -54,11 +54,14 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const { user } = bearerAuth.bearerOf(request)
+      const bearer = bearerAuth.bearerOf(request)
       const identityId = readUuid('identity_id', request.params.identity_id)
-      const unlinking = { userId: user.id, identityId, ip: request.clientIp }
+      const unlinking = { identityId, ip: request.clientIp }
       const now = new Date()
-      await db.transaction().execute((trx) => identities.unlink(trx, unlinking, now))
+      await db.transaction().execute(async (trx) => {
+        const held = await bearerAuth.hold(trx, bearer, now)
+        await identities.unlink(trx, held, unlinking, now)
+      })
       return {}
     },
   )

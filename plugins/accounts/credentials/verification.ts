@@ -76,14 +76,15 @@ export async function isLive(
   return (await otp.findLink(db, types, linkToken, now)) !== undefined
 }
 
-/** A password that comes with the proof, for somebody who has none yet. */
+/** A password that comes with the proof, for somebody who has none yet, and no second factor that it would pass by. */
 export async function setFirstPassword(
   trx: Trx,
   user: UserRecord,
   hash: string,
   now: Date,
 ): Promise<void> {
-  if (user.encrypted_password) return
+  const isGuarded = user.factors.some(({ status }) => status === 'verified')
+  if (user.encrypted_password || isGuarded) return
   await updateUser(trx, user.id, { encrypted_password: hash }, now)
 }
 

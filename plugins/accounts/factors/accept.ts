@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/database.ts'
 import { spendChallenge } from '../../../db/factor-challenges.ts'
 import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
 import type { UserRecord } from '../../../db/users.ts'
-import { mfaIpAddressMismatch } from '../../../errors.ts'
+import { mfaFactorNotFound, mfaIpAddressMismatch } from '../../../errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
@@ -33,7 +33,8 @@ type AcceptHouse = House<'audit' | 'config' | 'emails' | 'events' | 'sessions' |
 
 /**
  * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted
- * before; roll back then. Throws user_not_found, user_banned, or mfa_ip_address_mismatch when another request was first.
+ * before; roll back then. Throws user_not_found, user_banned, mfa_factor_not_found when it was removed meanwhile, or
+ * mfa_ip_address_mismatch when another request was first.
  */
 export async function accept(
   house: AcceptHouse,
@@ -44,11 +45,12 @@ export async function accept(
 ): Promise<Session | undefined> {
   const { factor, challenge } = proof
   const user = await house.users.lockLive(trx, member.user.id, now)
+  const proven = 'key' in proof ? proof.key.factor : factor
+  if (!user.factors.some(({ id }) => id === proven.id)) throw mfaFactorNotFound()
   if ('step' in proof && !(await takeStep(trx, factor.id, proof.step))) return undefined
   if (!(await spendChallenge(trx, challenge.id, oldestChallenge(house, now), now))) {
     throw mfaIpAddressMismatch()
   }
-  const proven = 'key' in proof ? proof.key.factor : factor
   if ('key' in proof) await putCredential(trx, proven.id, proof.key, now)
   await verifyFactor(trx, proven, now)
   const traits = {

@@ -1,27 +1,27 @@
 /** A person removes a second factor. */
 import type { Trx } from '../../../db/database.ts'
 import { removeFactor } from '../../../db/factors-admin.ts'
-import { insufficientAal, mfaFactorNotFound, userFromTokenNotFound } from '../../../errors.ts'
+import { insufficientAal, mfaFactorNotFound } from '../../../errors.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
 
 /**
  * Removes the factor; sessions that it had raised fall back to aal1. Throws mfa_factor_not_found, and
- * insufficient_aal for a verified one without a proof of a second factor.
+ * insufficient_aal for a verified one without a proof of a second factor, and what `authenticate` throws.
  */
 export async function unenrol(
-  { audit, bearerAuth, emails, users }: House<'audit' | 'bearerAuth' | 'emails' | 'users'>,
+  { audit, bearerAuth, emails }: House<'audit' | 'bearerAuth' | 'emails'>,
   trx: Trx,
   member: Member,
   factorId: string,
   { ip, now }: { ip: string; now: Date },
 ): Promise<void> {
-  const user = await users.lock(trx, member.user.id)
-  if (!user) throw userFromTokenNotFound()
+  const held = await bearerAuth.holdMember(trx, member, now)
+  const { user } = held
   const factor = user.factors.find(({ id }) => id === factorId)
   if (!factor) throw mfaFactorNotFound()
   const isVerified = factor.status === 'verified'
-  if (isVerified && !bearerAuth.isConfirmed({ ...member, user }, now)) {
+  if (isVerified && !bearerAuth.isConfirmed(held, now)) {
     throw insufficientAal('AAL2 required to unenroll verified factor', 422)
   }
   await removeFactor(trx, { userId: user.id, factorId }, now)

@@ -11,7 +11,9 @@ declare module 'fastify' {
 
 type Needs = (typeof needs)[number]
 
-const needs = ['audit', 'config', 'emails', 'hooks', 'otp', 'users'] as const
+const needs = [
+  ...(['audit', 'bearerAuth', 'config', 'emails', 'events', 'hooks', 'otp', 'users'] as const),
+] as const
 
 const createIdentities = (house: House<Needs>) => ({
   ...bindSteps(house, { approve, completeSignIn, unlink }),

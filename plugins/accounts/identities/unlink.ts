@@ -9,27 +9,33 @@ import type { UserRecord } from '../../../db/users.ts'
 import {
   emailConflictIdentityNotDeletable,
   identityNotFound,
+  insufficientAal,
   singleIdentityNotDeletable,
 } from '../../../errors.ts'
+import type { Bearer } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
 import { traitsOf } from './identity-row.ts'
-import { lockPerson } from './person.ts'
 import { type Promotion, promotions } from './promotions.ts'
 
 export interface Unlinking {
-  userId: string
   identityId: string
   ip: string
 }
 
-/** Throws single_identity_not_deletable, identity_not_found, email_conflict_identity_not_deletable. */
+/**
+ * For whoever `held` holds. Where the account's address or number goes with the identity, it takes what a change of them
+ * takes. Throws single_identity_not_deletable, identity_not_found, email_conflict_identity_not_deletable and
+ * insufficient_aal.
+ */
 export async function unlink(
-  house: House<'audit' | 'config' | 'emails' | 'users'>,
+  house: House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'events' | 'users'>,
   trx: Trx,
-  { userId, identityId, ip }: Unlinking,
+  held: Bearer,
+  { identityId, ip }: Unlinking,
   now: Date,
 ): Promise<void> {
-  const user = await lockPerson(house, trx, userId)
+  const { user } = held
+  const userId = user.id
   if (user.identities.length <= 1) throw singleIdentityNotDeletable()
   const identity = user.identities.find(({ id }) => id === identityId)
   if (!identity) throw identityNotFound()
@@ -37,8 +43,10 @@ export async function unlink(
   const rest = user.identities.filter(({ id }) => id !== identityId)
   const { provider } = identity
   if (provider === 'phone') {
+    checkConfirmed(house, held, now)
     await updateUser(trx, userId, { phone: null, phone_confirmed_at: null }, now)
   } else if (!rest.some(({ email }) => (email ?? '') === (user.email ?? ''))) {
+    checkConfirmed(house, held, now)
     await promote(house, trx, user, rest, now)
   }
   await recomputeProviders(trx, userId, now)
@@ -49,9 +57,16 @@ export async function unlink(
   await house.emails.notify(trx, user, notification, now)
 }
 
+function checkConfirmed({ bearerAuth }: House<'bearerAuth'>, held: Bearer, now: Date): void {
+  if (bearerAuth.isConfirmed(held, now)) return
+  throw insufficientAal(
+    'AAL2 session is required to unlink the identity that email or phone come from.',
+  )
+}
+
 /** The address went with the identity: the best of the others becomes the account's. */
 async function promote(
-  house: House<'config' | 'users'>,
+  house: House<'config' | 'emails' | 'events' | 'users'>,
   trx: Trx,
   user: UserRecord,
   rest: readonly IdentityJson[],
@@ -60,6 +75,7 @@ async function promote(
   const chosen = await firstFree(house, trx, user, rest)
   if (!chosen) throw emailConflictIdentityNotDeletable()
   const { email, verified } = chosen
+  await tellChanged(house, trx, user, email, now)
   const columns = { email, email_change: '', email_change_confirm_status: 0 }
   if (email !== null && (verified || house.config.AUTH_MAILER_AUTOCONFIRM)) {
     await house.users.proveEmail(trx, user.id, { columns, voidsTokens: true }, now)
@@ -69,6 +85,21 @@ async function promote(
   const { AUTH_USER_METADATA_MAX_BYTES: most } = house.config
   await mergeMetadata(trx, user.id, { user: { email_verified: false } }, most, now)
   await deleteTokens(trx, user.id)
+}
+
+async function tellChanged(
+  { emails, events }: House<'emails' | 'events'>,
+  trx: Trx,
+  user: UserRecord,
+  email: string | null,
+  now: Date,
+): Promise<void> {
+  if (email === null) return
+  const facts = { previous: user.email || null, current: email }
+  await events.record(trx, 'email.changed', user.id, facts, now)
+  if (!user.email) return
+  const notification = { kind: 'email_changed_notification', OldEmail: user.email } as const
+  await emails.notify(trx, { ...user, email }, notification, now)
 }
 
 async function firstFree(

@@ -7,7 +7,6 @@ import { mfaFactorNameConflict, mfaFactorNotFound, userNotFound } from '../../..
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { normalizePhone, readUuid } from '../../../schemas/fields.ts'
 import { Factor, type FactorSource, toFactor } from '../../../schemas/user.ts'
-import { requirePerson } from './person.ts'
 
 const Path = Type.Object({ user_id: Type.String(), factor_id: Type.String() })
 
@@ -74,7 +73,8 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       const ids = readIds(request.params)
       const removed = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const user = await requirePerson(trx, ids.userId)
+        const user = await users.lock(trx, ids.userId)
+        if (!user) throw userNotFound()
         const row = await removeFactor(trx, ids, now)
         if (!row) throw mfaFactorNotFound()
         const changes = audit.difference(shown(row), undefined)
