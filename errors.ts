@@ -388,9 +388,9 @@ export const hookRefused = (status: number, message: string, cause?: unknown) =>
   )
 export const hookUnreachable = (cause: unknown) =>
   new HookError('unreachable', 500, 'unexpected_failure', 'A hook could not be reached', cause)
-export const hookUnreachableAfterRetry = (cause: unknown) =>
+export const hookUnreachableAfterRetry = (fault: 'unreachable' | 'silent', cause: unknown) =>
   new HookError(
-    'unreachable',
+    fault,
     422,
     'hook_timeout_after_retry',
     'A hook could not be reached after several attempts. Try again later.',

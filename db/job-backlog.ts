@@ -12,12 +12,17 @@ export interface JobBacklog {
   overdue: number
 }
 
-/** `schema` is the queue's own. Its view is the library's documented way to look at jobs. */
+/**
+ * A job that another of its key took the place of while it was being done has no attempts left, and no error either: it did
+ * not fail. `schema` is the queue's own; its view is the library's documented way to look at jobs.
+ */
 export async function findJobBacklog(db: Db, schema: string): Promise<JobBacklog[]> {
   const { rows } = await sql<JobBacklog>`
     select task_identifier as task,
       (count(*) filter (where attempts < max_attempts))::integer as waiting,
-      (count(*) filter (where attempts >= max_attempts))::integer as failed,
+      (count(*) filter (
+        where attempts >= max_attempts and (last_error is not null or max_attempts = 1)
+      ))::integer as failed,
       coalesce(extract(epoch from now() - min(run_at) filter (
         where attempts < max_attempts and locked_at is null and run_at < now()
       )), 0)::float8 as overdue

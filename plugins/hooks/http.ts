@@ -43,6 +43,7 @@ export function httpTransport({ url, secrets, fetch }: HttpHook): Transport {
       sleep(ms, undefined, { signal }).catch((cause) => {
         throw hookTimeout(cause)
       })
+    let wasHeard = false
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === attempts
       try {
@@ -53,8 +54,10 @@ export function httpTransport({ url, secrets, fetch }: HttpHook): Transport {
         if (waitMs >= totalMs) throw hookFailed(statusError(response))
         await pause(waitMs)
       } catch (thrown) {
-        if (!isConnectionError(thrown)) throw toHookError(thrown, signal)
-        if (isLast) throw hookUnreachableAfterRetry(thrown)
+        const lost = connectionErrorOf(thrown)
+        if (lost === undefined) throw toHookError(thrown, signal)
+        wasHeard ||= hangUps.has(lost)
+        if (isLast) throw hookUnreachableAfterRetry(wasHeard ? 'silent' : 'unreachable', thrown)
         await pause(pauseMs)
       }
     }
@@ -87,11 +90,14 @@ async function readAnswer(response: Response): Promise<unknown> {
 /** The causes of fetch's TypeError that say that no connection came about, or that it was lost. */
 const connectionErrors = /^(E[A-Z]+|EAI_[A-Z]+|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/
 
-function isConnectionError(thrown: unknown): boolean {
-  if (!(thrown instanceof TypeError)) return false
+/** Those of a connection that had come about: the receiver may have taken the call. */
+const hangUps = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+function connectionErrorOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof TypeError)) return undefined
   const { cause } = thrown
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return connectionErrors.test(code)
+  return connectionErrors.test(code) ? code : undefined
 }
 
 function toHookError(thrown: unknown, signal: AbortSignal): unknown {

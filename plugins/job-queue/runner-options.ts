@@ -32,8 +32,13 @@ export interface JobRunnerOptions extends HousekeepingOptions {
 /** Jobs of one process at a time: enough for mail, and few enough not to be felt; the pool has two connections. */
 const concurrency = 2
 
-/** `active` holds the jobs that are being done. */
-export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<void>>) {
+/** The jobs of one process that are being done, and what tells them to end. */
+export interface Doing {
+  active: Set<Promise<void>>
+  signal: AbortSignal
+}
+
+export function runnerOptions(options: JobRunnerOptions, doing: Doing) {
   const { pool, schema, log, tasks, crons, pollIntervalMs = 2_000 } = options
   const { preparedStatements = true, around = (_job, work) => work() } = options
   const chores = housekeeping(options)
@@ -54,7 +59,7 @@ export function runnerOptions(options: JobRunnerOptions, active: Set<Promise<voi
       [...handlers].map(([name, handler]) => {
         const done: JobHandler = (payload, context) =>
           around({ id: context.job, task: name, payload }, () => handler(payload, context))
-        return [name, toTask(name, done, log, active)]
+        return [name, toTask(name, done, log, doing)]
       }),
     ),
     parsedCronItems: parseCronItems(cronItems),
@@ -66,14 +71,10 @@ function once(item: CronItem): CronItem {
   return { ...item, options: { jobKey: `cron:${item.task}`, maxAttempts: 3, ...item.options } }
 }
 
-function toTask(
-  name: string,
-  handler: JobHandler,
-  log: QueueLog,
-  active: Set<Promise<void>>,
-): Task {
-  return async (payload, { job, abortSignal }) => {
-    const done = handler(payload, { job: String(job.id), signal: abortSignal })
+function toTask(name: string, handler: JobHandler, log: QueueLog, { active, signal }: Doing): Task {
+  return async (payload, { job }) => {
+    // Not the library's own signal: that comes as well when the library gives up because the database was lost.
+    const done = handler(payload, { job: String(job.id), signal })
     active.add(done)
     try {
       await done

@@ -7,12 +7,15 @@ import { type JobRunnerOptions, runnerOptions } from './runner-options.ts'
 
 const firstRestartMs = 1_000
 const lastRestartMs = 30_000
+/** How long after the queue was told to stop its jobs are told. */
+const tellJobsMs = 5_000
 /** How long stopping waits for the runner once no job is being done: it may be waiting for a lost database. */
 const stopMs = 3_000
 
 export function createJobRunner(options: JobRunnerOptions) {
   const { log } = options
   const stopping = new AbortController()
+  const ending = new AbortController()
   const asked = new Promise((resolve) => stopping.signal.addEventListener('abort', resolve))
   const active = new Set<Promise<void>>()
   let supervised: Promise<void> | undefined
@@ -21,7 +24,7 @@ export function createJobRunner(options: JobRunnerOptions) {
 
   async function once(): Promise<void> {
     try {
-      const runner = await run(runnerOptions(options, active))
+      const runner = await run(runnerOptions(options, { active, signal: ending.signal }))
       downSince = undefined
       if (!stopping.signal.aborted) await Promise.race([runner.promise, asked])
       if (stopping.signal.aborted) await runner.stop()
@@ -45,6 +48,7 @@ export function createJobRunner(options: JobRunnerOptions) {
 
   async function stop(): Promise<void> {
     stopping.abort()
+    setTimeout(() => ending.abort(), tellJobsMs).unref()
     // First without a limit: each job has its own.
     while (active.size > 0) await Promise.allSettled(active)
     await Promise.race([supervised, pause(stopMs, undefined, { ref: false })])

@@ -45,6 +45,9 @@ type Way<Ready extends object> = Pick<SenderDeps<Ready>, 'compose' | 'deliver' |
 /** Milliseconds to wait after so many attempts. */
 export type RetryDelay = (attempts: number) => number
 
+/** More than a minute for the mail server and four for a database that is lost meanwhile (retry-write.ts). */
+const leaseSeconds = 360
+
 export type Outbox = ReturnType<typeof createOutbox>
 
 type OutboxHouse = House<
@@ -63,7 +66,9 @@ export function createOutbox(house: OutboxHouse) {
     const { origin } = telemetry.tracing
     const watch = { log, onAttempt, origin }
     const send = createSender({ db, jobs, tellsDead: events.enabled, ...watch, ...way })
-    jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal))
+    jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal), {
+      leaseSeconds,
+    })
   }
 
   return {

@@ -146,6 +146,20 @@ suite('the send email hook over HTTP', () => {
     receiver.answer({})
   })
 
+  test('a receiver that takes the call and hangs up may have sent the mail: it is a dead letter', async () => {
+    const { app, receiver } = await started
+    const email = newAddress()
+    receiver.reply({ act: (response) => void response.destroy() })
+    const since = receiver.calls.length
+    await signUp(app, { email })
+    const { metadata } = await receiver.next(since, ofKind('signup', email))
+    assert.match(await reasonOf(app, metadata.uuid, 'dead'), /may have been delivered/)
+    const isIt = ofKind('signup', email)
+    const asked = receiver.calls.slice(since).filter(({ event }) => isIt(event))
+    assert.equal(asked.length, 3)
+    receiver.answer({})
+  })
+
   test('a receiver that fails is asked again for the same message', async () => {
     const { app, receiver } = await started
     const since = receiver.calls.length

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -113,6 +114,23 @@ suite('job queue', () => {
     await done('after')
   })
 
+  test('a job is told to end by the end of the server, not by a lost database', async (t) => {
+    const { queue, db, notes, proxy } = await start(t)
+    await queue.enqueue(db, 'until told', { text: 'long' })
+    await queue.enqueue(db, 'slow', { text: 'slow' })
+    await until(async () => notes.includes('long begins') && notes.includes('slow begins'))
+
+    proxy.cut()
+    await until(async () => notes.includes('slow ends'))
+    // The library gives up, and would tell its jobs five seconds later.
+    await pause(8_000)
+    assert.ok(!notes.includes('long is told'))
+    proxy.restore()
+
+    await queue.stop()
+    assert.ok(notes.includes('long is told'))
+  })
+
   test('a connection that is given back twice is given back once', async (t) => {
     const ending = lastFirst(t)
     const { url } = await cloneDatabase(ending)
@@ -211,6 +229,11 @@ async function start(t: TestContext, settings: { pollIntervalMs?: number; cut?: 
     notes.push(`${textIn(payload)} begins`)
     await pause(400)
     notes.push(`${textIn(payload)} ends`)
+  })
+  queue.addTask('until told', async (payload, { signal }) => {
+    notes.push(`${textIn(payload)} begins`)
+    await once(signal, 'abort')
+    notes.push(`${textIn(payload)} is told`)
   })
   queue.start()
   t.after(async () => {

@@ -4,6 +4,8 @@ import { suite, type TestContext, test } from 'node:test'
 
 import type pg from 'pg'
 
+import { createDb } from '../../../db/database.ts'
+import { findJobBacklog } from '../../../db/job-backlog.ts'
 import { createJobQueue } from '../../../plugins/job-queue.ts'
 import { cloneDatabase, openPool } from '../../support/database.ts'
 import { lastFirst } from '../../support/ending.ts'
@@ -22,12 +24,7 @@ suite('jobs of a process that died', () => {
     const address = newAddress()
     receiver.reply({ act: () => {} })
     const killed = await start()
-    const asked = await fetch(`${killed.url}/otp`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: address }),
-    })
-    assert.equal(asked.status, 200)
+    await askForLink(killed.url, address)
     await receiver.next(0)
     killed.child.kill('SIGKILL')
     await killed.ended
@@ -38,6 +35,44 @@ suite('jobs of a process that died', () => {
     await freeAbandoned(pool)
 
     await mail.waitFor(address)
+  })
+
+  test('somebody whose row is held by a stranger keeps no worker from the mails of others', async (t) => {
+    const { mail, start, pool } = await servers(t)
+    const { url } = await start({ AUTH_SMTP_MAX_FREQUENCY: '0' })
+    const address = newAddress()
+    await askForLink(url, address)
+    await mail.waitFor(address)
+    const stranger = await pool.connect()
+    await stranger.query('begin')
+    await stranger.query('select from auth.users where email = $1 for update', [address])
+
+    await askForLink(url, address)
+    await until(async () => {
+      const { rows } = await pool.query(
+        `select from ${schema}.jobs where last_error like '%lock timeout%' and locked_at is null`,
+      )
+      return rows.length > 0
+    })
+    await stranger.query('rollback')
+    stranger.release()
+
+    await until(() => mail.messages.filter(({ to }) => to === address).length === 2)
+  })
+
+  test('a job that another of its key took the place of has not failed', async (t) => {
+    const { pool, start } = await queues(t)
+    const still = start({ stands: true })
+    const addKeyed = () =>
+      pool.query(`select ${schema}.add_job('unleased', job_key => 'one', run_at => now())`)
+    await addKeyed()
+    await until(() => still.begun.length === 1)
+
+    await addKeyed()
+    await until(() => still.begun.length === 2)
+
+    const [backlog] = await findJobBacklog(createDb(pool, 'auth'), schema)
+    assert.equal(backlog?.failed, 0)
   })
 
   test('others get all that a process had, once one lease is over, and nothing before', async (t) => {
@@ -70,7 +105,18 @@ async function servers(t: TestContext) {
   const env = { DATABASE_URL, ...mail.env, ...receiver.env('BEFORE_USER_CREATED') }
   const pool = openPool({ connectionString: DATABASE_URL })
   ending.after(() => pool.end())
-  return { receiver, mail, pool, start: () => startServerProcess(ending, env) }
+  const start = (more: Record<string, string> = {}) =>
+    startServerProcess(ending, { ...env, ...more })
+  return { receiver, mail, pool, start }
+}
+
+async function askForLink(url: string, email: string): Promise<void> {
+  const asked = await fetch(`${url}/otp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email }),
+  })
+  assert.equal(asked.status, 200)
 }
 
 /** Queues of one database, as of several processes. */

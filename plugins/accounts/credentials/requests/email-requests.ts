@@ -6,6 +6,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { Trx } from '../../../../db/database.ts'
+import { limitLockWaits } from '../../../../db/lock-waits.ts'
 import { hasMailMessage } from '../../../../db/mail-messages.ts'
 import { HookError } from '../../../../errors.ts'
 import { Metadata } from '../../../../schemas/fields.ts'
@@ -23,6 +24,9 @@ import {
 } from './sealed-request.ts'
 
 export const emailTask = 'answer_mail_request'
+
+/** Somebody's row that is held for longer must not keep the worker, nor the next one, from everybody else's mail. */
+const lockWaits = { longestMs: 5_000 }
 
 /** Clients are told nothing; whoever develops against this server is. */
 const silence =
@@ -101,6 +105,7 @@ export async function answerByEmail(
   const approval = await approve(house, request)
   if (approval === 'refused') return
   const answerOnce = async (trx: Trx) => {
+    await limitLockWaits(trx, lockWaits)
     // A worker that died after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
     await answer(house, trx, { ...request, approval }, now)
