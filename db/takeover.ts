@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db, Trx } from './database.ts'
+import { limitLockWaits } from './lock-waits.ts'
 
 export interface TakeoverTable {
   only_row: boolean
@@ -48,7 +49,7 @@ export async function deleteImpersonatedSessions(db: Db): Promise<void> {
 
 /** Everything of ours: tables, indexes on GoTrue's tables, the queue. What is in GoTrue's tables stays. */
 export async function dropOwnObjects(trx: Trx, schema: string, queueSchema: string): Promise<void> {
-  await sql`set local lock_timeout = '5s'`.execute(trx)
+  await limitLockWaits(trx, { longestMs: 5_000 })
   await sql`drop schema if exists ${sql.id(queueSchema)} cascade`.execute(trx)
   const { rows } = await sql<{ kind: string; name: string }>`
     select relkind as kind, relname as name from pg_class

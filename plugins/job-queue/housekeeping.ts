@@ -21,37 +21,15 @@ export interface Chore {
 }
 
 export function housekeeping(options: HousekeepingOptions): Chore[] {
-  const { pool, schema, log } = options
-
-  async function withLibrary(work: (library: WorkerUtils) => Promise<void>): Promise<void> {
-    const library = await makeWorkerUtils({ pgPool: pool, schema, logger: toLogger(log) })
-    try {
-      await work(library)
-    } finally {
-      await library.release()
-    }
-  }
-
   return [
-    {
-      task: 'free_abandoned_jobs',
-      match: '* * * * *',
-      run: () => withLibrary((library) => freeAbandoned(options, library)),
-    },
-    {
-      task: 'remove_failed_jobs',
-      match: '17 3 * * *',
-      // A job that failed for good is of no use to anybody after a day.
-      run: () => withLibrary((library) => library.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS'] })),
-    },
+    { task: 'free_abandoned_jobs', match: '* * * * *', run: () => freeAbandoned(options) },
+    { task: 'remove_failed_jobs', match: '17 3 * * *', run: () => removeFailed(options) },
   ]
 }
 
 /** Others do what a process had in hand when it died. One that lives after all does it as well, which every job expects. */
-async function freeAbandoned(
-  { pool, schema, log, leases }: HousekeepingOptions,
-  library: WorkerUtils,
-): Promise<void> {
+async function freeAbandoned(options: HousekeepingOptions): Promise<void> {
+  const { pool, schema, log, leases } = options
   const { rows } = await pool.query<{ worker: string }>(
     `select distinct locked_by as worker
      from ${pg.escapeIdentifier(schema)}.jobs
@@ -61,6 +39,23 @@ async function freeAbandoned(
   )
   if (rows.length === 0) return
   const workers = rows.map(({ worker }) => worker)
-  await library.forceUnlockWorkers(workers)
+  await withLibrary(options, (library) => library.forceUnlockWorkers(workers))
   log.warn({ workers }, 'jobs of a process that died are given to others')
+}
+
+/** A job that failed for good is of no use to anybody after a day. */
+function removeFailed(options: HousekeepingOptions): Promise<void> {
+  return withLibrary(options, (library) => library.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS'] }))
+}
+
+async function withLibrary(
+  { pool, schema, log }: HousekeepingOptions,
+  work: (library: WorkerUtils) => Promise<void>,
+): Promise<void> {
+  const library = await makeWorkerUtils({ pgPool: pool, schema, logger: toLogger(log) })
+  try {
+    await work(library)
+  } finally {
+    await library.release()
+  }
 }

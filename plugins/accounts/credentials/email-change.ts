@@ -88,7 +88,7 @@ export async function repeatEmailChange(
 
 /** One mailbox agrees: the change is done, or waits for the other one. Throws email_exists. */
 export async function agreeToEmail(
-  house: House<'config' | 'emails' | 'events' | 'users'>,
+  house: House<'config' | 'users'>,
   trx: Trx,
   user: UserRecord,
   by: TokenType,
@@ -121,7 +121,7 @@ function asksCurrent({ config }: House<'config'>): boolean {
 
 /** The address becomes the person's, proven. Throws email_exists when somebody else has it by now. */
 async function putEmail(
-  { emails, events, users }: House<'emails' | 'events' | 'users'>,
+  { users }: House<'users'>,
   trx: Trx,
   user: UserRecord,
   email: string,
@@ -135,12 +135,7 @@ async function putEmail(
   const changed = await users.proveEmail(trx, user.id, proof, now).catch((error) => {
     throw isUniqueViolation(error) ? emailExists() : error
   })
-  const facts = { previous: user.email || null, current: email }
-  await events.record(trx, 'email.changed', user.id, facts, now)
-  if (user.email) {
-    const notification = { kind: 'email_changed_notification', OldEmail: user.email } as const
-    await emails.notify(trx, { ...user, email }, notification, now)
-  }
+  await users.tellEmailChanged(trx, user, email, now)
   return changed
 }
 

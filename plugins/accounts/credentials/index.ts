@@ -47,8 +47,8 @@ function createCredentials(house: House<Needs>) {
     ...bindSteps(house, { sendReauthentication, acceptSentReauthentication }),
     ...bindSteps(house, { checkPasswordChange, putPassword, checkDeletion, checkDeletable }),
     ...bindSteps(house, { readMagicLink, askByEmail, repeatSms, generateLink }),
-    ...bindSteps(house, { sendSignInCode, acceptSignInCode, spend, isLive }),
-    ...{ halfDoneMessage, isType, phoneTokenOf, setFirstPassword },
+    ...bindSteps(house, { sendSignInCode, acceptSignInCode, spend, isLive, setFirstPassword }),
+    ...{ halfDoneMessage, isType, phoneTokenOf },
     signInWithPassword: createPasswordSignIn(house),
   }
 }

@@ -78,13 +78,14 @@ export async function isLive(
 
 /** A password that comes with the proof, for somebody who has none yet, and no second factor that it would pass by. */
 export async function setFirstPassword(
+  { bearerAuth }: House<'bearerAuth'>,
   trx: Trx,
   user: UserRecord,
   hash: string,
   now: Date,
 ): Promise<void> {
-  const isGuarded = user.factors.some(({ status }) => status === 'verified')
-  if (user.encrypted_password || isGuarded) return
+  const isConfirmed = bearerAuth.isConfirmed({ user, session: undefined }, now)
+  if (user.encrypted_password || !isConfirmed) return
   await updateUser(trx, user.id, { encrypted_password: hash }, now)
 }
 

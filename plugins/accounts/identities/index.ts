@@ -11,9 +11,7 @@ declare module 'fastify' {
 
 type Needs = (typeof needs)[number]
 
-const needs = [
-  ...(['audit', 'bearerAuth', 'config', 'emails', 'events', 'hooks', 'otp', 'users'] as const),
-] as const
+const needs = ['audit', 'bearerAuth', 'config', 'emails', 'hooks', 'otp', 'users'] as const
 
 const createIdentities = (house: House<Needs>) => ({
   ...bindSteps(house, { approve, completeSignIn, unlink }),

@@ -28,7 +28,7 @@ export interface Unlinking {
  * insufficient_aal.
  */
 export async function unlink(
-  house: House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'events' | 'users'>,
+  house: House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'users'>,
   trx: Trx,
   held: Bearer,
   { identityId, ip }: Unlinking,
@@ -66,7 +66,7 @@ function checkConfirmed({ bearerAuth }: House<'bearerAuth'>, held: Bearer, now: 
 
 /** The address went with the identity: the best of the others becomes the account's. */
 async function promote(
-  house: House<'config' | 'emails' | 'events' | 'users'>,
+  house: House<'config' | 'users'>,
   trx: Trx,
   user: UserRecord,
   rest: readonly IdentityJson[],
@@ -75,7 +75,7 @@ async function promote(
   const chosen = await firstFree(house, trx, user, rest)
   if (!chosen) throw emailConflictIdentityNotDeletable()
   const { email, verified } = chosen
-  await tellChanged(house, trx, user, email, now)
+  if (email !== null) await house.users.tellEmailChanged(trx, user, email, now)
   const columns = { email, email_change: '', email_change_confirm_status: 0 }
   if (email !== null && (verified || house.config.AUTH_MAILER_AUTOCONFIRM)) {
     await house.users.proveEmail(trx, user.id, { columns, voidsTokens: true }, now)
@@ -85,21 +85,6 @@ async function promote(
   const { AUTH_USER_METADATA_MAX_BYTES: most } = house.config
   await mergeMetadata(trx, user.id, { user: { email_verified: false } }, most, now)
   await deleteTokens(trx, user.id)
-}
-
-async function tellChanged(
-  { emails, events }: House<'emails' | 'events'>,
-  trx: Trx,
-  user: UserRecord,
-  email: string | null,
-  now: Date,
-): Promise<void> {
-  if (email === null) return
-  const facts = { previous: user.email || null, current: email }
-  await events.record(trx, 'email.changed', user.id, facts, now)
-  if (!user.email) return
-  const notification = { kind: 'email_changed_notification', OldEmail: user.email } as const
-  await emails.notify(trx, { ...user, email }, notification, now)
 }
 
 async function firstFree(

@@ -4,12 +4,12 @@ import { isUniqueViolation } from '../../../db/unique-violation.ts'
 import { deleteUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import { findTaken, softDeleteUser } from '../../../db/users-admin.ts'
-import { emailExists, phoneExists, userIdExists, userNotFound } from '../../../errors.ts'
+import { emailExists, phoneExists, userIdExists } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import { type Change, writeChange } from './admin-change.ts'
 import { tellChanges } from './admin-events.ts'
 import { type CreateHouse, create, type NewPerson } from './create.ts'
-import { lock } from './lock.ts'
+import { lockNamed } from './lock.ts'
 
 /** Stores a draft with an identity for each address. Throws email_exists, phone_exists or user_already_exists. */
 export async function createRecord(
@@ -37,14 +37,14 @@ export async function changeRecord(
   change: Change,
   now: Date,
 ): Promise<{ before: UserRecord; after: UserRecord }> {
-  const before = await findLocked(trx, id)
+  const before = await lockNamed(trx, id)
   await refuseTaken(trx, { email: change.email, phone: change.phone }, id)
   try {
     await writeChange(house, trx, before, change, now)
   } catch (error) {
     throw toTaken(error)
   }
-  const after = await findLocked(trx, id)
+  const after = await lockNamed(trx, id)
   await tellChanges(house, trx, { before, after }, change, now)
   return { before, after }
 }
@@ -57,18 +57,11 @@ export async function remove(
   { soft }: { soft: boolean },
   now: Date,
 ): Promise<UserRecord> {
-  const user = await findLocked(trx, id)
+  const user = await lockNamed(trx, id)
   await sessions.endAll(trx, id, {})
   if (!soft) await deleteUser(trx, id)
   else if (!user.deleted_at) await softDeleteUser(trx, id, now)
   await events.record(trx, 'user.deleted', id, { soft }, now)
-  return user
-}
-
-/** Throws user_not_found; a softly deleted person is found. */
-async function findLocked(trx: Trx, id: string): Promise<UserRecord> {
-  const user = await lock(trx, id)
-  if (!user) throw userNotFound()
   return user
 }
 

@@ -12,8 +12,9 @@ import { approve, approveIfNew, approveSignUp, createQuietApproval } from './app
 import { asNew } from './as-new.ts'
 import { create, enter } from './create.ts'
 import { dropUnproven } from './drop-unproven.ts'
+import { tellEmailChanged } from './email-changed.ts'
 import { invite, prepareInvitation } from './invite.ts'
-import { lock, lockLive } from './lock.ts'
+import { lock, lockLive, lockNamed } from './lock.ts'
 import { checkMetadata } from './metadata-size.ts'
 import { keepForProof, settleSignUps } from './pending-sign-up.ts'
 import { checkProfile, putProfile } from './profile.ts'
@@ -49,8 +50,8 @@ function createUsers(house: House<Needs>) {
     signUpByPhone,
   }
   return {
-    ...{ lock, lockLive, keepForProof },
-    ...bindSteps(house, { proveEmail, provePhone, dropUnproven, settleSignUps }),
+    ...{ lock, lockLive, lockNamed, keepForProof },
+    ...bindSteps(house, { proveEmail, provePhone, dropUnproven, settleSignUps, tellEmailChanged }),
     ...bindSteps(house, { approve, approveSignUp, approveIfNew }),
     approveQuietly: createQuietApproval(house),
     ...bindSteps(house, { create, enter, register, asNew, findRepeated, ...signUps }),

@@ -1,12 +1,19 @@
 import type { Trx } from '../../../db/database.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import { findUser, isBanned, type UserRecord } from '../../../db/users.ts'
-import { userBanned, userFromTokenNotFound } from '../../../errors.ts'
+import { userBanned, userFromTokenNotFound, userNotFound } from '../../../errors.ts'
 
 /** The person as they are now and until the transaction ends; undefined when there is none. */
 export async function lock(trx: Trx, id: string): Promise<UserRecord | undefined> {
   await lockUser(trx, id)
   return findUser(trx, id)
+}
+
+/** The same of somebody whom an admin names; a softly deleted person is found. Throws user_not_found. */
+export async function lockNamed(trx: Trx, id: string): Promise<UserRecord> {
+  const user = await lock(trx, id)
+  if (!user) throw userNotFound()
+  return user
 }
 
 /**

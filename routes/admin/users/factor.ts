@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { changeFactor, removeFactor } from '../../../db/factors-admin.ts'
 import { isUniqueViolation } from '../../../db/unique-violation.ts'
-import { mfaFactorNameConflict, mfaFactorNotFound, userNotFound } from '../../../errors.ts'
+import { mfaFactorNameConflict, mfaFactorNotFound } from '../../../errors.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { normalizePhone, readUuid } from '../../../schemas/fields.ts'
 import { Factor, type FactorSource, toFactor } from '../../../schemas/user.ts'
@@ -41,8 +41,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const changed = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const user = await users.lock(trx, ids.userId)
-        if (!user) throw userNotFound()
+        const user = await users.lockNamed(trx, ids.userId)
         const row = await changeFactor(trx, ids, change, now).catch((error) => {
           throw isUniqueViolation(error) ? mfaFactorNameConflict(friendly_name ?? '') : error
         })
@@ -73,8 +72,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       const ids = readIds(request.params)
       const removed = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const user = await users.lock(trx, ids.userId)
-        if (!user) throw userNotFound()
+        const user = await users.lockNamed(trx, ids.userId)
         const row = await removeFactor(trx, ids, now)
         if (!row) throw mfaFactorNotFound()
         const changes = audit.difference(shown(row), undefined)

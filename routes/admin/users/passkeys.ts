@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { deletePasskey, findPasskeys } from '../../../db/webauthn-credentials.ts'
-import { noSuchPasskey, userNotFound } from '../../../errors.ts'
+import { noSuchPasskey } from '../../../errors.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
 import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
@@ -50,8 +50,7 @@ const passkeys: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const user = await users.lock(trx, userId)
-        if (!user) throw userNotFound()
+        const user = await users.lockNamed(trx, userId)
         if (!(await deletePasskey(trx, { userId, id }))) throw noSuchPasskey()
         await audit.recordAdmin(trx, 'passkey_deleted', request, user, { now, passkey_id: id })
       })
