@@ -31,7 +31,7 @@ export async function send(
     const response = await post(house, url, message, headersOf(message, secrets, new Date()))
     const { status } = response
     const text = await response.text()
-    const body = printable(text.slice(0, keptCharacters))
+    const body = storable(text.slice(0, keptCharacters))
     const answer = { status, body, error: null, duration_ms: duration() }
     const retryAfterMs = retryAfter(response.headers.get('retry-after'))
     return { answer, accepted: response.ok, gone: status === 410, retryAfterMs }
@@ -66,8 +66,8 @@ function retryAfter(header: string | null): number {
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const text = cause instanceof Error ? cause.message || cause.name : String(cause)
-  return printable(text.slice(0, 200))
+  return storable(text.slice(0, 200))
 }
 
-/** Postgres stores no NUL. */
-const printable = (text: string) => text.replaceAll('\0', '')
+/** Postgres stores no NUL, and no half of a character, which a cut may leave. */
+const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')

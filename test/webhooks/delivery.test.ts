@@ -95,6 +95,10 @@ suite('deliveries', () => {
       reaction: { status: 400, headers: {}, body: 'no\0 such thing' },
       expected: { status: 400, body: 'no such thing' },
     },
+    'a character that lies across the end of what is kept': {
+      reaction: { status: 400, headers: {}, body: `${'x'.repeat(1023)}😀` },
+      expected: { status: 400, body: `${'x'.repeat(1023)}\ufffd` },
+    },
     'a redirect': {
       reaction: { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
       expected: /redirect/,
