@@ -32,7 +32,7 @@ const keyActions = {
 } as const satisfies Record<Action, AuditAction>
 
 const keys: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, jwt, log } = fastify
+  const { audit, bearerAuth, jwt, log } = fastify
 
   fastify.get(
     '/admin/keys',
@@ -83,9 +83,11 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   function recordFor(request: FastifyRequest, action: Action, now: Date): RecordKeyChange {
-    return (trx, changed) => {
+    return async (trx, changed) => {
+      // Changing the keys waits for its turn: whoever is no admin any more by then changes nothing.
+      await bearerAuth.holdAdmin(trx, request, now)
       const traits = { now, kid: changed.kid, ...audit.keyDifference(changed) }
-      return audit.recordAdminOn(trx, keyActions[action], request, traits)
+      await audit.recordAdminOn(trx, keyActions[action], request, traits)
     }
   }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../support/admin.ts'
-import { holdPerson } from '../support/held-person.ts'
+import { holdKeys, holdPerson } from '../support/held-person.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { call, outcomeOf, refresh } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
@@ -17,7 +17,7 @@ suite('a demoted admin', () => {
     const url = `/admin/users/${user.id}`
     await adminCall(app, 'PUT', url, { role: 'service_role' })
     const session = await signedIn(app, email)
-    const ask = (method: 'GET' | 'PUT', path: string, payload?: object) =>
+    const ask = (method: 'GET' | 'PUT' | 'POST', path: string, payload?: object) =>
       call(app, path, payload, { method, token: session.access_token })
     assert.equal((await ask('GET', '/admin/users')).statusCode, 200)
     return { app, url, user, session, ask }
@@ -55,6 +55,18 @@ suite('a demoted admin', () => {
     assert.equal((await demotion.answer).statusCode, 200)
     assert.deepEqual(outcomeOf(await promotion.answer), [403, 'session_not_found'])
     assert.equal((await adminCall(app, 'GET', url)).role, 'authenticated')
+  })
+
+  test('does not change the signing keys when let in just before', async () => {
+    const { app, url, ask } = await admin()
+    const before = await app.jwt.keys.list()
+    const held = await holdKeys(app)
+    const rotation = await held.queue(1, () => ask('POST', '/admin/keys', { action: 'rotate' }))
+    await adminCall(app, 'PUT', url, { role: 'authenticated' })
+    await held.release()
+    assert.deepEqual(outcomeOf(await rotation.answer), [403, 'session_not_found'])
+    assert.deepEqual(await app.jwt.keys.list(), before)
+    assert.deepEqual(outcomeOf(await ask('GET', '/admin/keys')), [403, 'session_not_found'])
   })
 
   test('another role for somebody ends where they are signed in, the same one does not', async () => {

@@ -1,13 +1,23 @@
-/** Requests about one person that are made to wait for each other, in the order in which they come. */
+/** Requests that are made to wait for each other, in the order in which they come. */
 import { setTimeout as delay } from 'node:timers/promises'
 
 import type { App } from './server.ts'
 
 /** Holds the person's row until `release`; requests that want it wait in line. */
-export async function holdPerson({ pool }: Pick<App, 'pool'>, id: string) {
+export function holdPerson({ pool }: Pick<App, 'pool'>, id: string) {
+  return hold(pool, 'select from auth.users where id = $1 for update', [id])
+}
+
+/** Holds the signing keys until `release`; whoever wants to change them waits in line. */
+export function holdKeys({ pool }: Pick<App, 'pool'>) {
+  const lock = `select pg_advisory_xact_lock(hashtextextended('postern_signing_keys', 0))`
+  return hold(pool, lock, [])
+}
+
+async function hold(pool: App['pool'], lock: string, values: string[]) {
   const client = await pool.connect()
   await client.query('begin')
-  await client.query('select from auth.users where id = $1 for update', [id])
+  await client.query(lock, values)
 
   return {
     /** Sends a request and returns it, on its way, once it waits as the `place`th in the line. */
