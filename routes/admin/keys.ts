@@ -19,7 +19,14 @@ const Change = Type.Object({
   ),
   kid: Type.Optional(Type.String({ description: 'For revoke' })),
   jwk: Type.Optional(
-    Type.Object({ kty: Type.String() }, { description: 'For import: a private JWK (RFC 7517)' }),
+    Type.Object(
+      {
+        kty: Type.String(),
+        kid: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+        alg: Type.Optional(Type.String()),
+      },
+      { description: 'For import: a private JWK (RFC 7517)' },
+    ),
   ),
 })
 

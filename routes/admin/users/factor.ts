@@ -11,7 +11,7 @@ import { Factor, type FactorSource, toFactor } from '../../../schemas/user.ts'
 const Path = Type.Object({ user_id: Type.String(), factor_id: Type.String() })
 
 const Change = Type.Object({
-  friendly_name: Type.Optional(Type.String()),
+  friendly_name: Type.Optional(Type.String({ maxLength: 255 })),
   phone: Type.Optional(Type.String({ description: 'Of a phone factor' })),
 })
 

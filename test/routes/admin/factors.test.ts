@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 
 import { sql } from 'kysely'
@@ -45,6 +46,13 @@ suite('/admin/users/{user_id}/factors', () => {
       [response.statusCode, response.json().error_code],
       [422, 'mfa_factor_name_conflict'],
     )
+  })
+
+  test('PUT refuses a name that is longer than people may give', async () => {
+    const { url, factorId } = await withFactor('totp')
+    const friendly_name = randomBytes(6_000).toString('base64')
+    const response = await asAdmin(app, 'PUT', `${url}/${factorId}`, { friendly_name })
+    assert.deepEqual([response.statusCode, response.json().error_code], [400, 'validation_failed'])
   })
 
   test('DELETE removes it and what it had proven in sessions', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
 import { exportJWK, generateKeyPair } from 'jose'
@@ -51,6 +52,17 @@ suite('/admin/keys', () => {
     assert.deepEqual(states(imported), ['RS256 current', 'ES256 standby'])
     assert.ok(!imported.body.includes(jwk.d ?? ''))
   })
+
+  for (const kid of [{}, '', randomBytes(6_000).toString('base64')]) {
+    test(`import refuses the id ${String(kid).slice(0, 8)}`, async (t) => {
+      const app = await build(t)
+      const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+      const jwk = { ...(await exportJWK(privateKey)), kid }
+      const response = await post(app, { action: 'import', jwk })
+      assert.equal(response.statusCode, 400, response.body)
+      assert.equal((await app.jwt.keys.list()).length, 1)
+    })
+  }
 
   const mistakes: [object, number, string][] = [
     [{ action: 'revoke' }, 400, 'validation_failed'],
