@@ -48,6 +48,8 @@ const buffering = {
   /** Milliseconds after which few lines are written as well. */
   periodicFlush: 100,
 }
+/** Bytes that wait for a full disk, or for whoever reads slowly; further lines are lost. */
+const mostWaiting = 16 * 2 ** 20
 /** Characters that are collected before they are written. */
 const fewCharacters = 12_288
 /** Where several processes share a pipe, up to 4 KiB stay in one piece. */
@@ -61,9 +63,42 @@ export function createLogger({ level, file, isShared = false }: LoggerOptions): 
   if (file !== undefined) checkWritable(file)
   const to = file ? { dest: file } : { fd: process.stdout.fd }
   const minLength = isShared ? fewSharedCharacters : fewCharacters
-  const destination = pino.destination({ ...to, ...buffering, minLength })
+  const destination = pino.destination({
+    ...{ ...to, ...buffering, minLength },
+    maxLength: mostWaiting,
+  })
   const log = createPino(level, destination)
+  outlastFullDisk(destination, log)
   return { log, reopen: () => file && reopen(file, destination, log) }
+}
+
+/** Left alone, a line that cannot be written ends the process, and whoever writes the last ones tries for ever. */
+function outlastFullDisk(
+  destination: ReturnType<typeof pino.destination>,
+  log: FastifyBaseLogger,
+): void {
+  let isFailing = false
+  let lost = 0
+  destination.on('error', (error: NodeJS.ErrnoException) => {
+    // Nobody reads any more, and nobody is to be told.
+    if (isFailing || error.code === 'EPIPE') return
+    isFailing = true
+    console.error(`The log cannot be written (${error.message}). The server goes on; lines wait.`)
+  })
+  destination.on('drop', () => {
+    lost += 1
+  })
+  destination.on('write', () => {
+    isFailing = false
+  })
+  destination.on('drain', () => {
+    if (lost > 0) log.error({ lost }, 'lines were lost while the log could not be written')
+    lost = 0
+  })
+  const flushSync = destination.flushSync.bind(destination)
+  destination.flushSync = () => {
+    if (!isFailing) flushSync()
+  }
 }
 
 function reopen(file: string, destination: { reopen(): void }, log: FastifyBaseLogger): void {

@@ -3,9 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { createLogger, createPino } from '../../plugins/logger.ts'
 import { build } from '../support/server.ts'
+import { ask, startServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
 function logged(level: string, write: (log: ReturnType<typeof createPino>) => void): string[] {
@@ -85,6 +87,43 @@ suite('AUTH_LOG_FILE', () => {
     log.info('after')
     await untilHolds(`${file}.1`, 'after')
     assert.match(readFileSync(`${file}.1`, 'utf8'), /the log file cannot be opened anew/)
+  })
+})
+
+/** Takes no byte, as a full disk does. */
+const full = '/dev/full'
+
+suite('a full disk', { skip: !existsSync(full) }, () => {
+  test('keeps no server from serving, and from ending', async (t) => {
+    const env = { AUTH_LOG_FILE: full, LOG_LEVEL: 'info' }
+    const { child, url, ended } = await startServerProcess(t, env)
+    for (let request = 0; request < 5; request++) {
+      await pause(100)
+      assert.equal((await ask(`${url}/health`)).status, 200)
+    }
+    child.kill('SIGTERM')
+    assert.equal(await ended, 0)
+  })
+
+  test('lines wait for room, as many as may, and it is told that others were lost', async (t) => {
+    const file = join(newFolder(t), 'auth.log')
+    symlinkSync(full, file)
+    const told = t.mock.method(console, 'error', () => {})
+    const { log, reopen } = createLogger({ level: 'info', file })
+    log.info('the first')
+    await until(() => told.mock.callCount() > 0, { missing: 'nobody was told' })
+    for (let line = 0; line < 20_000; line++) log.info('x'.repeat(900))
+    log.info(`the last ${'x'.repeat(900)}`)
+    rmSync(file)
+    // Asked for while a line is being refused, it is not done.
+    do {
+      reopen()
+      await pause(200)
+    } while (!readFileSync(file, 'utf8').includes('were lost'))
+    const text = readFileSync(file, 'utf8')
+    assert.match(text, /"msg":"the first"/)
+    assert.doesNotMatch(text, /"msg":"the last/)
+    assert.equal(told.mock.callCount(), 1)
   })
 })
 
