@@ -31,8 +31,10 @@ async function versionOf(program: string): Promise<number> {
 
 /** What it wrote. The password goes by the environment, because everybody on the machine sees the arguments. */
 export function runProgram(program: string, url: string, args: string[]): Promise<string> {
-  const { password } = new URL(url)
-  return run(program, args, password ? { PGPASSWORD: decodeURIComponent(password) } : {})
+  const { password, searchParams } = new URL(url)
+  // In the order in which pg looks for it.
+  const known = searchParams.get('password') || decodeURIComponent(password)
+  return run(program, args, known ? { PGPASSWORD: known } : {})
 }
 
 /** Without a database: reads a file. */
@@ -40,10 +42,12 @@ export function readWithProgram(program: string, args: string[]): Promise<string
   return run(program, args, {})
 }
 
-/** For arguments, which everybody on the machine sees. */
+/** For arguments, which everybody on the machine sees. It may stand among the parameters as well. */
 export function withoutPassword(url: string): string {
   const bare = new URL(url)
   bare.password = ''
+  const parameters = bare.search.slice(1).split('&')
+  bare.search = parameters.filter((each) => !each.startsWith('password=')).join('&')
   return bare.href
 }
 
