@@ -56,10 +56,13 @@ async function explain(trx: Trx, records: BulkRecord[]): Promise<Refusal[]> {
   })
 }
 
-/** Faults of a row: wrong data (SQLSTATE class 22) and broken constraints (23). Undefined for all others. */
+/**
+ * Faults of a row: wrong data (SQLSTATE class 22), broken constraints (23), and what is longer than an index or deeper than
+ * the database takes (54). Undefined for all others.
+ */
 function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const code = String(error.code)
   if (code === '23505') return 'somebody has one of its identities already'
-  return /^2[23]/.test(code) ? `the database refuses it: ${error.message}` : undefined
+  return /^(2[23]|54)/.test(code) ? `the database refuses it: ${error.message}` : undefined
 }

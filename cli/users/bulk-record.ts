@@ -2,6 +2,7 @@
 import type { BulkIdentity, BulkUser } from '../../db/bulk-users.ts'
 import { nilUuid } from '../../db/users.ts'
 import { ApiError } from '../../errors.ts'
+import { isStorable } from '../../plugins/body-parser/storable.ts'
 import { isSupportedHash } from '../../plugins/passwords/hashes.ts'
 import { isUuid, normalizeEmail, normalizePhone } from '../../schemas/fields.ts'
 
@@ -35,8 +36,8 @@ export function toBulkRecord(value: unknown, line: number, defaults: Defaults, n
 function readRecord(value: unknown, line: number, defaults: Defaults, now: Date): BulkRecord {
   if (value === undefined) throw new RefusedRow('it is not valid JSON')
   if (!isObject(value)) throw new RefusedRow('it is not an object')
-  if (hasUnstorableText(value)) {
-    throw new RefusedRow('it holds a character that Postgres cannot store')
+  if (!isStorable(value)) {
+    throw new RefusedRow('it holds a character that Postgres cannot store, or is nested too deeply')
   }
   const user = readUser(value, defaults, now)
   const identities = readIdentities(value, user)
@@ -176,9 +177,4 @@ function object(row: Fields, name: string): object | undefined {
 
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** NUL, and halves of surrogate pairs: JSON can write them, jsonb cannot hold them. */
-function hasUnstorableText(value: object): boolean {
-  return /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(JSON.stringify(value))
 }

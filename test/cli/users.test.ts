@@ -1,6 +1,7 @@
 /** Import and export, in a process of their own where that is what matters, on files as long as they need to be. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -106,6 +107,9 @@ suite('users command', () => {
       [{ email: 'FIRST@b.co' }, /somebody has this email already/],
       [{ email: 'g1@b.co', identities: [google] }, undefined],
       [{ email: 'g2@b.co', identities: [google] }, /one of its identities already/],
+      [{ email: 'g3@b.co', identities: [{ ...google, provider_id: endless }] }, /index row size/],
+      [`{"email":"deep@b.co","user_metadata":{"a":${nested(5_000)}}}`, /nested/],
+      [`{"email":"deeper@b.co","user_metadata":{"a":${nested(50_000)}}}`, /nested/],
       [{ email: 'slash@b.co', user_metadata: { a: String.raw`\u0000 😀` } }, undefined],
       [{ email: 'last@b.co' }, undefined],
     ]
@@ -205,6 +209,11 @@ const google = {
   provider_id: '12345',
   identity_data: { email: 'g1@b.co', email_verified: true },
 }
+
+/** Longer than an entry of an index may be, and not to be compressed. */
+const endless = randomBytes(6_000).toString('base64')
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 const various: unknown[] = [
   { id: crypto.randomUUID(), email: 'ann@example.com', password_hash: passwordHash },
