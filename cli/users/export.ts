@@ -10,6 +10,7 @@ import type { Db } from '../../db/database.ts'
 import { nilUuid } from '../../db/users.ts'
 import type { Encryption } from '../../plugins/encryption.ts'
 import type { CommandContext } from '../context.ts'
+import { asText } from './formulas.ts'
 import type { Format } from './read-rows.ts'
 
 export interface ExportOptions {
@@ -108,6 +109,7 @@ const columns: (keyof Exported)[] = [
 function render(records: Exported[], format: Format): string {
   if (format === 'ndjson') return records.map((record) => `${JSON.stringify(record)}\n`).join('')
   const cast = {
+    string: asText,
     date: (value: Date) => value.toISOString(),
     boolean: String,
     object: (value: object) => JSON.stringify(value),

@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline'
 
 import { parse } from 'csv-parse'
 
+import { fromText } from './formulas.ts'
+
 export type Format = 'ndjson' | 'csv'
 
 export interface Row {
@@ -63,7 +65,9 @@ const booleanColumns = ['email_confirm', 'phone_confirm', 'is_anonymous', 'is_ss
 /** Empty fields are absent; undefined when a field that holds JSON does not. */
 function fromCsv(record: Record<string, string>): unknown {
   const entries = Object.entries(record).filter(([, text]) => text !== '')
-  const row: Record<string, unknown> = Object.fromEntries(entries)
+  const row: Record<string, unknown> = Object.fromEntries(
+    entries.map(([name, text]) => [name, fromText(text)]),
+  )
   for (const name of jsonColumns) {
     const text = record[name]
     if (!text) continue

