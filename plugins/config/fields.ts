@@ -31,6 +31,8 @@ export interface Metadata {
   'x-synonyms'?: Record<string, string>
   /** A value for .env.example. */
   'x-example'?: string
+  /** Something waits for as long: a longer time than Node waits for is read as that. */
+  'x-timer'?: true
   /** Accepted and ignored; says why. */
   'x-inert'?: string
   /** Still works, and says what to know before relying on it. */

@@ -74,9 +74,13 @@ export const parsers: Record<string, Parser> = {
   languages: parseLanguages,
 }
 
-function duration(text: string): number | undefined {
+/** Of a timer, in seconds. Node takes a longer time for none, and waits for a millisecond. */
+const longestTimer = Math.floor((2 ** 31 - 1) / 1000)
+
+function duration(text: string, schema: TSchema): number | undefined {
   try {
-    return parseDuration(text)
+    const seconds = parseDuration(text)
+    return schema['x-timer'] ? Math.min(seconds, longestTimer) : seconds
   } catch {
     return undefined
   }

@@ -31,7 +31,7 @@ export const core = group('Addresses and network', {
   ),
   AUTH_API_MAX_REQUEST_DURATION: duration(
     'A request that takes longer is answered with 504 and ends: the statement that runs is cancelled, and nothing further of it is written.',
-    { default: '10s', exclusiveMinimum: 0 },
+    { default: '10s', exclusiveMinimum: 0, 'x-timer': true },
   ),
   AUTH_WORKERS: whole('HTTP processes that share the port, for machines with many cores.', {
     default: 1,
@@ -83,6 +83,7 @@ export const outgoing = group('Outgoing requests', {
   AUTH_INTERNAL_HTTP_TIMEOUT: duration('Longest wait for a provider or another outside server.', {
     default: '10s',
     exclusiveMinimum: 0,
+    'x-timer': true,
   }),
   HTTPS_PROXY: Optional(
     secret('Proxy for outgoing https requests.', {

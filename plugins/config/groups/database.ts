@@ -34,9 +34,11 @@ export const database = group('Database', {
   ),
   AUTH_DB_CONN_MAX_LIFETIME: duration('A connection this old is replaced; 0 keeps it.', {
     default: '0s',
+    'x-timer': true,
   }),
   AUTH_DB_CONN_MAX_IDLE_TIME: duration('An unused connection is closed after this; 0 keeps it.', {
     default: '1m',
+    'x-timer': true,
   }),
   AUTH_DB_PREPARED_STATEMENTS: flag(
     'Named prepared statements. Turn off behind a pooler in transaction mode that cannot keep them.',

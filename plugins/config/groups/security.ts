@@ -78,6 +78,7 @@ export const captcha = group('Captcha', {
   AUTH_SECURITY_CAPTCHA_TIMEOUT: duration('Longest wait for the captcha provider.', {
     default: '10s',
     exclusiveMinimum: 0,
+    'x-timer': true,
   }),
   AUTH_SECURITY_CAPTCHA_URL: Optional(
     url('Address of the verification endpoint.', { 'x-default-text': 'that of the provider' }),

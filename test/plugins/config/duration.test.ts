@@ -5,6 +5,7 @@ import fc from 'fast-check'
 
 import { formatDuration, parseDuration } from '../../../schemas/duration.ts'
 import { endsInTime } from '../../support/bounded.ts'
+import { read } from './environment.ts'
 
 const right: [string, number][] = [
   ['0', 0],
@@ -104,5 +105,26 @@ suite('durations', () => {
       [-3600, '-1h'],
     ]
     for (const [seconds, text] of table) assert.equal(formatDuration(seconds), text)
+  })
+})
+
+suite('durations that something waits for', () => {
+  const names = [
+    'AUTH_API_MAX_REQUEST_DURATION',
+    'AUTH_INTERNAL_HTTP_TIMEOUT',
+    'AUTH_SECURITY_CAPTCHA_TIMEOUT',
+    'AUTH_DB_CONN_MAX_LIFETIME',
+    'AUTH_DB_CONN_MAX_IDLE_TIME',
+  ] as const
+  for (const name of names) {
+    test(`${name} is no longer than Node can wait`, () => {
+      const { config } = read({ [name]: '30d' })
+      assert.ok(config[name] * 1000 < 2 ** 31)
+      assert.ok(config[name] > 24 * 86_400)
+    })
+  }
+
+  test('other ones are as long as they are', () => {
+    assert.equal(read({ AUTH_AUDIT_RETENTION: '400d' }).config.AUTH_AUDIT_RETENTION, 400 * 86_400)
   })
 })
