@@ -18,11 +18,15 @@ export const database = group('Database', {
     '`npm run dev` may work on DATABASE_URL instead of a Postgres of its own. In development anybody signs in under any name: never for a database with real people.',
     false,
   ),
-  AUTH_DB_NAMESPACE: text('Postgres schema that holds all tables.', {
-    default: 'auth',
-    pattern: '^[a-z_][a-z0-9_]{0,62}$',
-    'x-gotrue-names': ['DB_NAMESPACE'],
-  }),
+  AUTH_DB_NAMESPACE: text(
+    'Postgres schema that holds all tables; that of the job queue has its name and `_jobs`.',
+    {
+      default: 'auth',
+      // With `_jobs` no longer than a name may be, or both would be one schema. Those that begin with pg_ are Postgres's own.
+      pattern: '^(?!pg_)[a-z_][a-z0-9_]{0,57}$',
+      'x-gotrue-names': ['DB_NAMESPACE'],
+    },
+  ),
   AUTH_DB_MAX_POOL_SIZE: whole(
     'Most connections one process opens, and three beside them. 0 stands for "unlimited", which is a pool of 100.',
     { default: 20, maximum: 10_000 },

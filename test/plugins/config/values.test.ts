@@ -77,6 +77,8 @@ const wrong: [VariableName, string][] = [
   ['AUTH_DB_DRIVER', 'mysql'],
   ['AUTH_DB_NAMESPACE', 'auth; drop schema auth'],
   ['AUTH_DB_NAMESPACE', 'Auth'],
+  ['AUTH_DB_NAMESPACE', 'a'.repeat(59)],
+  ['AUTH_DB_NAMESPACE', 'pg_auth'],
   ['DATABASE_URL', 'mysql://localhost/x'],
   ['DATABASE_URL', 'localhost'],
   ['AUTH_SITE_URL', 'app.example.test'],
