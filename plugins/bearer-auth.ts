@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 
 import type { Trx } from '../db/database.ts'
 import { lockUsers } from '../db/user-rows.ts'
-import { isBanned } from '../db/users.ts'
+import { isBanned, type UserRecord } from '../db/users.ts'
 import {
   insufficientAal,
   mfaEnrollmentRequired,
@@ -131,17 +131,19 @@ function createBearerAuth(house: House<'config' | 'db' | 'jwt'>) {
   }
 
   /**
-   * First in a transaction: the admin is one now, and until it ends. The person whom the path names is held along with
-   * them, in an order in which no two admins wait for each other. Throws what `requireAdmin` throws.
+   * First in a transaction: the admin is one now, and until it ends. The person whom the path names, or else `subject`, is
+   * held along with them, in an order in which no two admins wait for each other. Throws what `requireAdmin` throws.
    */
   async function holdAdmin(
     trx: Trx,
     { admin, adminRoles: roles, params }: Pick<FastifyRequest, 'admin' | 'adminRoles' | 'params'>,
     now: Date,
+    subject?: Pick<UserRecord, 'id'>,
   ): Promise<void> {
     if (!admin || !roles) throw notAdmin()
     if (!sessionIdOf(admin) || !admin.sub) return
-    await lockUsers(trx, [admin.sub, ...personIn(params)])
+    const subjects = subject ? [subject.id] : personIn(params)
+    await lockUsers(trx, [admin.sub, ...subjects])
     await checkRole(lookUpsIn(trx), admin, roles, now)
   }
 

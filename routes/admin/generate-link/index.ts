@@ -37,7 +37,8 @@ const generateLink: FastifyPluginAsyncTypebox = async (fastify) => {
       const asked = await readLinkRequest(fastify, request)
       const context = flows.linkContext(request, {}, request.body.redirect_to)
       const { user, link, type } = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        const subject = await findUserByEmail(trx, asked.email, asked.aud)
+        await bearerAuth.holdAdmin(trx, request, now, subject)
         const before = await findUserByEmail(trx, asked.email, asked.aud)
         const made = await credentials.generateLink(trx, asked, context, now)
         const changes = audit.personDifference(before, made.user)

@@ -6,7 +6,15 @@ import { sql } from 'kysely'
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import type { MailServer } from '../../support/mail-server.ts'
-import { createdPerson, newAddress, password, signIn, signUp } from '../../support/people.ts'
+import {
+  createdPerson,
+  newAddress,
+  password,
+  signedIn,
+  signIn,
+  signUp,
+} from '../../support/people.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
 interface GeneratedLink extends User {
@@ -30,6 +38,29 @@ suite('POST /admin/generate_link', () => {
   })
   after(async () => {
     for (const close of closing) await close()
+  })
+
+  test('two admins make links for each other, and neither waits for the other for ever', async () => {
+    const newAdmin = async () => {
+      const email = newAddress()
+      await createdPerson(app, { email, password, email_confirm: true, role: 'service_role' })
+      return { email, session: await signedIn(app, email) }
+    }
+    const [one, two] = [await newAdmin(), await newAdmin()]
+    const link = (by: typeof one, { email }: typeof one) =>
+      call(
+        app,
+        '/admin/generate_link',
+        { type: 'recovery', email },
+        { token: by.session.access_token },
+      )
+    for (let round = 0; round < 5; round++) {
+      const made = await Promise.all([link(one, two), link(two, one)])
+      assert.deepEqual(made.map(outcomeOf), [
+        [200, ''],
+        [200, ''],
+      ])
+    }
   })
 
   type Row = [string, { exists: boolean; body?: object; type?: string; opensAs?: string }]
