@@ -130,7 +130,7 @@ function providerOf(
   return deliver ? toInbox(deliver) : usableProvider(config, post, log)
 }
 
-/** The start is refused elsewhere when people may sign in by phone; a forgotten setting alone is no reason. */
+/** The start is refused elsewhere where codes are to be sent to phones; a forgotten setting alone is no reason. */
 function usableProvider(config: SmsConfig, post: PostForm, log: SmsDeps['log']) {
   try {
     return chooseProvider(config, post)

@@ -19,9 +19,19 @@ const needed: Record<(typeof smsProviderNames)[number], readonly VariableName[]>
   vonage: ['AUTH_SMS_VONAGE_API_KEY', 'AUTH_SMS_VONAGE_API_SECRET', 'AUTH_SMS_VONAGE_FROM'],
 }
 
+/** By which people sign in, or prove a second factor. */
+function sendsCodes(config: Config): boolean {
+  const { AUTH_MFA_PHONE_ENROLL_ENABLED, AUTH_MFA_PHONE_VERIFY_ENABLED } = config
+  return (
+    config.AUTH_EXTERNAL_PHONE_ENABLED ||
+    AUTH_MFA_PHONE_ENROLL_ENABLED ||
+    AUTH_MFA_PHONE_VERIFY_ENABLED
+  )
+}
+
 export function smsRule(config: Config): Mistake[] {
   const provider = config.AUTH_SMS_PROVIDER
-  if (!config.AUTH_EXTERNAL_PHONE_ENABLED || provider === undefined) return []
+  if (!sendsCodes(config) || provider === undefined) return []
   const [variable, name] = ['AUTH_SMS_PROVIDER', 'sending text messages']
   const feature = { name, askedBy: [variable], offBy: variable }
   return missing(config, needed[provider], `${variable} is ${provider}`, feature)

@@ -153,6 +153,11 @@ const wrong: [string, Environment, string[]][] = [
     ['AUTH_SMS_VONAGE_API_KEY', 'AUTH_SMS_VONAGE_API_SECRET', 'AUTH_SMS_VONAGE_FROM'],
   ],
   [
+    'a provider without its values, for second factors alone',
+    { AUTH_MFA_PHONE_ENROLL_ENABLED: 'true', AUTH_SMS_PROVIDER: 'messagebird' },
+    ['AUTH_SMS_MESSAGEBIRD_ACCESS_KEY', 'AUTH_SMS_MESSAGEBIRD_ORIGINATOR'],
+  ],
+  [
     'captcha without provider and secret',
     { AUTH_SECURITY_CAPTCHA_ENABLED: 'true' },
     ['AUTH_SECURITY_CAPTCHA_PROVIDER', 'AUTH_SECURITY_CAPTCHA_SECRET'],
