@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 
 /** Sets variables in an .env file and takes out those without a value; every other line stays as it is. */
 export async function writeVariables(
@@ -10,9 +10,24 @@ export async function writeVariables(
   if (kept.at(-1) === '') kept.pop()
   const set = Object.entries(variables).filter(([, value]) => value !== '')
   const text = [...kept, ...set.map(([name, value]) => `${name}=${value}`), ''].join('\n')
-  // Whoever reads it meanwhile finds the old file or the new one, and nobody else may read either.
-  await writeFile(`${file}.new`, text, { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  await replace(file, text)
+}
+
+/** Whoever reads it meanwhile finds the old file or the new one. It stays that of its owner and group, and of nobody else. */
+async function replace(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`
+  await rm(draft, { force: true })
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    const [old, made] = [await stat(file), await handle.stat()]
+    if (old.uid !== made.uid || old.gid !== made.gid) await handle.chown(old.uid, old.gid)
+    await handle.chmod(old.mode & 0o660)
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(draft, file)
 }
 
 function nameIn(line: string): string {

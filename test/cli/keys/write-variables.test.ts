@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import { writeVariables } from '../../../cli/keys/write-variables.ts'
+
+const isRoot = process.getuid?.() === 0
+
+suite('writeVariables', () => {
+  const modes: [before: number, after: number][] = [
+    [0o600, 0o600],
+    [0o640, 0o640],
+    [0o644, 0o640],
+  ]
+  for (const [before, after] of modes) {
+    test(`a file of mode ${before.toString(8)} has ${after.toString(8)} then`, async (t) => {
+      const file = await fileOf(t)
+      await chmod(file, before)
+      await writeVariables(file, { A: '2' })
+      assert.equal(await readFile(file, 'utf8'), 'B=1\nA=2\n')
+      assert.equal((await stat(file)).mode & 0o777, after)
+    })
+  }
+
+  test('it stays that of the server when root changes it', { skip: !isRoot }, async (t) => {
+    const file = await fileOf(t)
+    await chown(file, 4242, 4343)
+    await writeVariables(file, { A: '2' })
+    const { uid, gid } = await stat(file)
+    assert.deepEqual({ uid, gid }, { uid: 4242, gid: 4343 })
+  })
+
+  test('what an earlier run left behind does not decide who may read it', async (t) => {
+    const file = await fileOf(t)
+    await chmod(file, 0o600)
+    await writeFile(`${file}.new`, 'left behind')
+    await chmod(`${file}.new`, 0o666)
+    await writeVariables(file, { A: '2' })
+    assert.equal((await stat(file)).mode & 0o777, 0o600)
+  })
+})
+
+async function fileOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const file = join(folder, '.env')
+  await writeFile(file, 'A=1\nB=1\n')
+  return file
+}
