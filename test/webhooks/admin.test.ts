@@ -149,7 +149,13 @@ suite('webhooks of admins', () => {
     assert.equal(receiver.ofUser(user.id)[0]?.id, first?.id)
     assert.equal((await replay({ since })).queued, 2)
     await until(() => receiver.ofUser(user.id).length === 3)
-    assert.equal((await asAdmin(app, 'POST', `${path}/${id}/replay`, {})).statusCode, 400)
+    for (const body of [
+      {},
+      { since: '2016-12-31T23:59:60Z' },
+      { since, until: '1990-12-31T23:59:60Z' },
+    ]) {
+      assert.equal((await asAdmin(app, 'POST', `${path}/${id}/replay`, body)).statusCode, 400)
+    }
     await asAdmin(app, 'DELETE', `${path}/${id}`)
   })
 

@@ -47,10 +47,11 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!events && !since && !dead) {
         throw validationFailed('Name what is to be sent again: events, since, or dead')
       }
+      const [from, to] = [readMoment('since', since), readMoment('until', until)]
+      const wanted = { webhookId, events, since: from, until: to, dead }
       const queued = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         if (!(await lockWebhook(trx, webhookId))) throw webhookNotFound()
-        const wanted = { webhookId, events, since: momentOf(since), until: momentOf(until), dead }
         const count = await replayDeliveries(trx, wanted, most, now)
         const traits = { now, webhook_id: webhookId, queued: count }
         await audit.recordAdminOn(trx, 'webhook_replayed', request, traits)
@@ -61,6 +62,12 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-const momentOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
+/** A leap second is a time by its form (RFC 3339), and none that a date can hold. Throws validation_failed. */
+function readMoment(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const moment = new Date(text)
+  if (Number.isNaN(moment.getTime())) throw validationFailed(`${name} must be a moment`)
+  return moment
+}
 
 export default replay
