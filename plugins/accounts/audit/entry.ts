@@ -71,6 +71,9 @@ export interface AuditSettings {
   events: Pick<House<'events'>['events'], 'draft'>
 }
 
+/** Characters of what people call themselves: it is in each entry of theirs, and they decide how long it is. */
+const longestName = 255
+
 /** An admin token acts without a person behind it; its role is its name. */
 export function adminActor(role: string): Actor {
   return { id: nilUuid, email: role, phone: null, is_sso_user: false }
@@ -93,12 +96,18 @@ export function entry(
     actor_id: actor.id,
     actor_via_sso: actor.is_sso_user,
     actor_username: actor.phone || actor.email || '',
-    ...(typeof name === 'string' && { actor_name: name }),
+    ...(typeof name === 'string' && { actor_name: shortened(name) }),
     action,
     log_type: logTypes[action],
     ...(traits && { traits }),
   }
   return { entry: { ip_address: ip, payload }, events: told }
+}
+
+/** A cut may leave half of a character, which Postgres does not give back as text. */
+function shortened(name: string): string {
+  if (name.length <= longestName) return name
+  return `${name.slice(0, longestName - 1).toWellFormed()}…`
 }
 
 /** Logs, counts and stores what happened. */

@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import { sql } from 'kysely'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { adminToken, createdPerson } from '../../support/people.ts'
+import { adminToken, createdPerson, password, signIn } from '../../support/people.ts'
 import { type App, build } from '../../support/server.ts'
 
 interface Entry {
@@ -12,6 +12,7 @@ interface Entry {
   payload: {
     actor_id: string
     actor_username: string
+    actor_name?: string
     actor_via_sso: boolean
     action: string
     log_type: string
@@ -30,6 +31,22 @@ suite('GET /admin/audit', () => {
   })
   after(async () => {
     for (const close of closing) await close()
+  })
+
+  test('what somebody calls themselves is in every entry of theirs, and not at any length', async () => {
+    const full_name = `${'x'.repeat(253)}😀${'x'.repeat(9000)}`
+    const { id, email } = await createdPerson(app, {
+      email: 'long@example.com',
+      password,
+      email_confirm: true,
+      user_metadata: { full_name },
+    })
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+    const [entry] = await list('query=author:long@example.com')
+    assert.equal(entry?.payload.actor_id, id)
+    assert.equal(entry?.payload.actor_name, `${'x'.repeat(253)}\ufffd…`)
+    await adminCall(app, 'DELETE', `/admin/users/${id}`)
+    await sql`delete from auth.audit_log_entries`.execute(app.db)
   })
 
   test('every change an admin makes is there, with who, whom and from where', async () => {
