@@ -38,7 +38,27 @@ async function watched(waiting: Waiting, what: string, statement: BuildStatement
   }
   const gaveUp = await watch
   if (gaveUp !== undefined && failure !== undefined) throw new Error(gaveUp, { cause: failure })
-  if (failure !== undefined) throw failure
+  if (failure !== undefined) throw (await outOfTime(waiting, what, failure)) ?? failure
+}
+
+/** The limit that its operator gave the statements of this login has ended the building: said with what to do. */
+async function outOfTime(
+  { db }: Waiting,
+  what: string,
+  failure: unknown,
+): Promise<Error | undefined> {
+  const isEnded = failure instanceof Error && 'code' in failure && failure.code === '57014'
+  if (!isEnded) return undefined
+  const { rows } = await sql<{ login: string; limit: string }>`
+    select quote_ident(current_user) as login, current_setting('statement_timeout') as "limit"
+  `.execute(db)
+  const [{ login, limit } = { login: '', limit: '0' }] = rows
+  if (limit === '0') return undefined
+  return new Error(
+    `${what} takes longer to build than the statement_timeout of this login (${limit}). ` +
+      `Run alter role ${login} set statement_timeout = 0; and start again, then set it as it was.`,
+    { cause: failure },
+  )
 }
 
 /** Says now and then for whom the statement waits. Stops it when that takes too long, and returns the sentence then. */

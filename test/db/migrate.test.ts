@@ -41,6 +41,29 @@ suite('migrate', () => {
     assert.deepEqual(after, before)
   })
 
+  test('statements of the login that end after a while: the index that takes longer is named, with what to do', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const [{ name } = {}] = await query(url, 'select current_database() as name')
+    await query(
+      url,
+      'drop index auth.postern_users_email_idx',
+      `insert into auth.users (id) values (gen_random_uuid())`,
+      `alter database ${name} set statement_timeout = '300ms'`,
+    )
+    const holder = openPool({ connectionString: url, statement_timeout: 60_000, max: 1 })
+    t.after(() => holder.end())
+    const client = await holder.connect()
+    await client.query('begin')
+    await client.query('update auth.users set updated_at = now()')
+
+    await assert.rejects(migrated(url), {
+      message:
+        /^postern_users_email_idx .*statement_timeout.*alter role .* set statement_timeout = 0/,
+    })
+    await client.query('commit')
+    client.release()
+  })
+
   test('a schema of the next release is served with a warning, and left alone', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(
