@@ -18,6 +18,7 @@ export function jwtRule(config: Config): Mistake[] {
   return [
     ...lengthMistakes(config),
     ...secretMistakes(config),
+    ...adminRoleMistakes(config),
     ...(config.AUTH_JWT_KEYS ? keyMistakes(config.AUTH_JWT_KEYS, config.dev) : []),
   ]
 }
@@ -44,6 +45,20 @@ function secretMistakes(config: Config): Mistake[] {
   if (!signsWithSecret || config.AUTH_JWT_ACCEPT_SECRET) return []
   const remedy = 'it must be true while AUTH_JWT_ALGORITHM is HS256, or no token would be accepted'
   return [{ variable: 'AUTH_JWT_ACCEPT_SECRET', problem: 'is false', remedy }]
+}
+
+/** With one of these roles among those of admins, everybody would be one. */
+function adminRoleMistakes(config: Config): Mistake[] {
+  const roles = new Map([
+    ['anon', 'the role of the token that every client has'],
+    [config.AUTH_JWT_DEFAULT_GROUP_NAME, 'the role of everybody who signs up'],
+  ])
+  const remedy = 'it must name the roles of your own servers and admins alone'
+  return config.AUTH_JWT_ADMIN_ROLES.filter((role) => roles.has(role)).map((role) => ({
+    variable: 'AUTH_JWT_ADMIN_ROLES',
+    problem: `names ${role}, ${roles.get(role)}`,
+    remedy,
+  }))
 }
 
 function keyMistakes(keys: JWK[], dev: boolean): Mistake[] {

@@ -33,6 +33,18 @@ const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
     { DATABASE_URL: 'postgres://a:12#word@db.test/a' },
     /^DATABASE_URL has a value that is not right/,
   ],
+  'new people as admins': [
+    { AUTH_JWT_ADMIN_ROLES: 'service_role,authenticated' },
+    /^AUTH_JWT_ADMIN_ROLES names authenticated, the role of everybody who signs up;/,
+  ],
+  'new people as admins, by the role that they get': [
+    { AUTH_JWT_DEFAULT_GROUP_NAME: 'service_role' },
+    /^AUTH_JWT_ADMIN_ROLES names service_role, the role of everybody who signs up;/,
+  ],
+  'clients that are nobody as admins': [
+    { AUTH_JWT_ADMIN_ROLES: 'service_role,anon' },
+    /^AUTH_JWT_ADMIN_ROLES names anon, the role of the token that every client has;/,
+  ],
   'metrics on the port of the API': [
     { ...metrics('prometheus'), PORT: '9100' },
     /^OTEL_EXPORTER_PROMETHEUS_PORT leads to PORT/,
