@@ -3,6 +3,7 @@ import type { Db } from '../../../db/database.ts'
 import { editUser } from '../../../db/user-edits.ts'
 import { findUser, type Metadata, type UserRecord } from '../../../db/users.ts'
 import {
+  emailNotConfirmed,
   insufficientAal,
   metadataTooLarge,
   notAdmin,
@@ -26,8 +27,8 @@ export interface Changes {
 }
 
 /**
- * Throws not_admin, session_impersonated, insufficient_aal, validation_failed or user_sso_managed for what is not
- * theirs to change.
+ * Throws not_admin, session_impersonated, insufficient_aal, validation_failed, user_sso_managed or email_not_confirmed
+ * for what is not theirs to change.
  */
 export function checkProfile(
   { bearerAuth, config }: House<'bearerAuth' | 'config'>,
@@ -52,6 +53,10 @@ export function checkProfile(
   }
   if (user.is_sso_user && (touchesSignIn || nonce)) {
     throw ssoManaged('Updating email, phone, password of a SSO account only possible via SSO')
+  }
+  // A number stays when the address is proven: it would be a way into the account of whoever proves it.
+  if (phone && user.email && !user.email_confirmed_at) {
+    throw emailNotConfirmed('Confirm the email address before you add a phone number', 422)
   }
 }
 
