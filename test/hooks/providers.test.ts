@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
-import { externalServer, proven } from '../support/external.ts'
+import { externalServer, proven, unproven } from '../support/external.ts'
 import { startHookReceiver } from '../support/hook-receiver.ts'
 import { idTokenServer } from '../support/id-token-server.ts'
 import { nextId } from '../support/linking.ts'
@@ -43,6 +43,19 @@ test('only who is new is asked about, and every token has the claims of the hook
   const linked = await server.signInWith('gitlab', proven(known, nextId()))
   assert.equal(decodeJwt(linked.fragment.access_token ?? '').tier, 1)
   assert.equal(asked(), 2)
+})
+
+test('an address that the provider has not proven is asked about, whether somebody has it or not', async (t) => {
+  const receiver = await startHookReceiver(t)
+  receiver.answer(() => ({ error: { http_code: 403, message: 'Only members may sign up' } }))
+  const server = await externalServer(t, { env: receiver.env('BEFORE_USER_CREATED') })
+  const known = newAddress('known')
+  await createdPerson(server.app, { email: known, email_confirm: true })
+  for (const email of [known, newAddress('nobody')]) {
+    const refused = await server.signInWith('github', unproven(email, nextId()))
+    assert.equal(refused.query.error_description, 'Only members may sign up', email)
+  }
+  assert.equal(receiver.calls.length, 2)
 })
 
 test('an id_token of somebody whom the hook does not want makes no account, and the claims hook may refuse its session', async (t) => {

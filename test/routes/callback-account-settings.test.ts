@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { describe, externalServer, proven, unproven } from '../support/external.ts'
-import { autoconfirm, confirmedPerson } from '../support/people.ts'
+import { autoconfirm, confirmedPerson, createdPerson } from '../support/people.ts'
 import { getUser } from '../support/requests.ts'
 
 suite('accounts behind external identities', () => {
@@ -24,6 +24,20 @@ suite('accounts behind external identities', () => {
     assert.equal(refused.query.error_code, 'signup_disabled')
     assert.equal(await closed.countUsers(), 1)
   })
+
+  for (const autoconfirmed of ['false', 'true']) {
+    test(`AUTH_DISABLE_SIGNUP: an unproven address does not tell whether somebody has it (AUTH_MAILER_AUTOCONFIRM=${autoconfirmed})`, async (t) => {
+      const env = { AUTH_DISABLE_SIGNUP: 'true', AUTH_MAILER_AUTOCONFIRM: autoconfirmed }
+      const server = await externalServer(t, { env })
+      await createdPerson(server.app, { email: 'known@ex.test', email_confirm: true })
+      const answers: Record<string, string>[] = []
+      for (const email of ['known@ex.test', 'nobody@ex.test']) {
+        answers.push((await server.signInWith('github', unproven(email, '70'))).query)
+      }
+      assert.equal(answers[1]?.error_code, 'signup_disabled')
+      assert.deepEqual(answers[0], answers[1])
+    })
+  }
 
   test('AUTH_MAILER_AUTOCONFIRM: a new address counts as proven, and opens nothing by another provider', async (t) => {
     const server = await externalServer(t, { env: autoconfirm })

@@ -6,6 +6,7 @@ import {
   ApiError,
   providerEmailNeedsVerification,
   providerEmailUnverified,
+  signupDisabled,
 } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Addresses } from './addresses.ts'
@@ -49,8 +50,8 @@ export async function admit(
 }
 
 /**
- * Where addresses are confirmed by mail, the same answer and the same limits as for an address that nobody has; its
- * owner gets none.
+ * Where addresses are confirmed by mail, or nobody signs up, the same answer and the same limits as for an address that
+ * nobody has; its owner gets no mail. Throws signup_disabled.
  */
 export async function refuseOwned(
   house: House<'config' | 'emails' | 'otp'>,
@@ -58,6 +59,7 @@ export async function refuseOwned(
   address: string,
   now: Date,
 ): Promise<SignInOutcome> {
+  if (house.config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
   if (house.config.AUTH_MAILER_AUTOCONFIRM) {
     return { state: 'refused', error: providerEmailUnverified() }
   }

@@ -83,7 +83,10 @@ export async function approve(
   return house.users.approve(candidate, ip)
 }
 
-/** As it looks now: the transaction looks again, with the identity locked. */
+/**
+ * Whether it looks as if somebody new came: the transaction looks again, with the identity locked. An address that the
+ * provider has not proven is nobody's for this, so that what the hook says does not tell whose it is.
+ */
 async function isNew(
   house: House<'config'>,
   db: Db,
@@ -92,7 +95,7 @@ async function isNew(
 ): Promise<boolean> {
   const { providerId } = identity
   const question = { provider, providerId, aud, addresses: readAddresses(identity) }
-  return (await decide(house, db, question)).state === 'create'
+  return ['create', 'owned'].includes((await decide(house, db, question)).state)
 }
 
 /** Ends a sign-in through a provider as it was begun. Throws what `link`, `acceptInvitation` or `signIn` throw. */
