@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
 import { externalServer, proven } from '../support/external.ts'
 import {
@@ -22,10 +23,20 @@ import { optionsOf, withKey } from '../support/key-journeys.ts'
 import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
-import { confirmedPerson, newAddress, newNumber, newPerson, signedIn } from '../support/people.ts'
+import {
+  answerOf,
+  confirmedPerson,
+  newAddress,
+  newNumber,
+  newPerson,
+  phonePerson,
+  signedIn,
+  signIn,
+} from '../support/people.ts'
 import { buildWithSms } from '../support/phone-journeys.ts'
 import { call, outcomeOf, verify } from '../support/requests.ts'
 import { build } from '../support/server.ts'
+import { startSmsServer } from '../support/sms-server.ts'
 
 const linking = { ...everyFactor, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
 
@@ -59,6 +70,29 @@ suite('around the second factor', () => {
     )
     assert.equal((await userOf(server, high)).email, other)
     assert.match(told.mail.subject ?? '', /email address (has been|was) changed/i)
+  })
+
+  test('an identity gives a first address only where a change of the address may', async (t) => {
+    const sms = await startSmsServer()
+    t.after(sms.stop)
+    const server = await externalServer(t, { env: { ...linking, ...sms.env } })
+    const { app } = server
+    const phone = newNumber()
+    const person = await phonePerson({ ...server, sms }, phone)
+    const high = await prove(app, person, await addTotp(app, person))
+    const low: Session = answerOf(await signIn(app, { phone }))
+    const first = newAddress('first')
+
+    const refused = await link(server, low, 'github', proven(first, nextId()))
+    assert.equal(refused.query.error_code, 'insufficient_aal')
+    assert.equal((await userOf(server, low)).email, '')
+    assert.equal((await userOf(server, low)).identities?.length, 1)
+
+    await link(server, high, 'github', proven(first, nextId()))
+    assert.equal((await userOf(server, high)).email, first)
+    // The address is there now, so that further identities change nothing of it.
+    await link(server, low, 'gitlab', proven(newAddress('other'), nextId()))
+    assert.equal((await userOf(server, low)).identities?.length, 3)
   })
 
   test('whoever was signed out meanwhile removes neither identity nor factor', async (t) => {

@@ -1,6 +1,7 @@
 import { isTaken } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import { findIdentity, lockIdentity } from '../../../db/identities.ts'
+import { findSessionById } from '../../../db/session-look-ups.ts'
 import { holdSession } from '../../../db/sessions.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
@@ -9,6 +10,7 @@ import {
   emailExists,
   emailNotConfirmed,
   identityAlreadyExists,
+  insufficientAal,
   sessionNotFound,
 } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
@@ -19,7 +21,7 @@ import { addIdentity, linkedElsewhere, traitsOf } from './identity-row.ts'
 import type { OauthPerson, SignInContext, SignInOutcome } from './oauth-sign-in.ts'
 import { checkState, lockPerson } from './person.ts'
 
-type LinkHouse = House<'audit' | 'config' | 'emails' | 'otp' | 'users'>
+type LinkHouse = House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'otp' | 'users'>
 
 /** Who wants another way to sign in, and the session in which they said so; tokens of services have none. */
 interface Asker {
@@ -29,7 +31,7 @@ interface Asker {
 
 /**
  * Adds what a provider says to a person who is signed in. Throws identity_already_exists, email_exists, user_banned,
- * user_not_found, session_not_found, over_email_send_rate_limit.
+ * user_not_found, session_not_found, insufficient_aal, over_email_send_rate_limit.
  */
 export async function link(
   house: LinkHouse,
@@ -46,6 +48,8 @@ export async function link(
   // It was there when the provider was asked, which may have taken long.
   if (sessionId && !(await holdSession(trx, userId, sessionId))) throw sessionNotFound()
   await checkFree(trx, userId, person)
+  const takesAddress = !user.email && readAddresses(told).primary !== null
+  if (takesAddress) await checkConfirmed(house, trx, user, sessionId, now)
   const identity = await addIdentity(trx, userId, person, now)
   const isConfirmed = user.email ? true : await takeAddress(house, trx, user, person, context, now)
   await recomputeProviders(trx, userId, now)
@@ -63,6 +67,19 @@ async function checkFree(trx: Trx, userId: string, { provider, identity }: Oauth
   if (!existing) return
   const isOwn = existing.user_id === userId
   throw identityAlreadyExists(isOwn ? 'Identity is already linked' : linkedElsewhere)
+}
+
+/** A first address takes what any other change of it takes. Throws insufficient_aal. */
+async function checkConfirmed(
+  { bearerAuth }: House<'bearerAuth'>,
+  trx: Trx,
+  user: UserRecord,
+  sessionId: Asker['sessionId'],
+  now: Date,
+): Promise<void> {
+  const session = sessionId ? await findSessionById(trx, sessionId) : undefined
+  if (bearerAuth.isConfirmed({ user, session }, now)) return
+  throw insufficientAal('AAL2 session is required to link the identity that the email comes from.')
 }
 
 /** Somebody without an address gets the identity's; false when that has to be confirmed by mail. */

@@ -55,7 +55,7 @@ export type SignInOutcome =
   /** Throw the error after the commit: what was written is to stay. */
   | { state: 'refused'; error: ApiError }
 
-type SignInHouse = House<'audit' | 'config' | 'emails' | 'otp' | 'users'>
+type SignInHouse = House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'otp' | 'users'>
 
 /** Throws unexpected_failure when the provider told no address and has to. */
 export function requireAddress({ identity, emailOptional }: OauthPerson): void {
