@@ -31,13 +31,17 @@ export function readPkce(fields: PkceFields): Pkce | undefined {
   if (name !== 's256' && name !== 'plain') {
     throw validationFailed('code_challenge_method has to be s256 or plain')
   }
-  return { challenge, method: name }
+  // As what it stands for: the database keeps it beside the code, and it is the verifier itself.
+  return { challenge: name === 'plain' ? s256(challenge) : challenge, method: 's256' }
+}
+
+function s256(verifier: string): string {
+  return createHash('sha256').update(verifier).digest('base64url')
 }
 
 /** Constant-time comparison of a verifier with the challenge it should answer (RFC 7636 §4.6). */
 export function answersChallenge(verifier: string, { challenge, method }: Pkce): boolean {
-  const computed =
-    method === 's256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
+  const computed = method === 's256' ? s256(verifier) : verifier
   const [a, b] = [Buffer.from(computed), Buffer.from(challenge)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
