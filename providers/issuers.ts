@@ -25,7 +25,7 @@ export interface Issuers {
     patienceMs?: number,
   ): Promise<Metadata>
   keys(jwksUri: string, now: Date): Promise<LocalJWKSet>
-  /** For a key id nobody knows: keys may have been rotated. At most one fetch in 30 s. */
+  /** For a token that none of them has signed: keys may have been rotated. At most one fetch in 30 s. */
   newerKeys(jwksUri: string, now: Date): Promise<LocalJWKSet>
 }
 

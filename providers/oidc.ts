@@ -95,12 +95,20 @@ async function verify(
   try {
     return await verifyWith(await issuers.keys(metadata.jwksUri, now), token, options)
   } catch (error) {
-    if (!(error instanceof errors.JWKSNoMatchingKey)) throw translated(error)
+    if (!mayBeRotated(error)) throw translated(error)
   }
   const keys = await issuers.newerKeys(metadata.jwksUri, now)
   return verifyWith(keys, token, options).catch((error: unknown) => {
     throw translated(error)
   })
+}
+
+/** The issuer may have another key by now: under an id of its own, under the one before, or under none. */
+function mayBeRotated(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWSSignatureVerificationFailed
+  )
 }
 
 /** The library has one leeway for both ends; ours is for clocks that run ahead, not for expiry. */

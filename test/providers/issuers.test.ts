@@ -57,6 +57,26 @@ suite('discovery', () => {
     assert.equal(issuer.state.asked.length, asked)
   })
 
+  const rotations: Record<string, string | undefined> = {
+    'the id of the one before': 'key-1',
+    'no id': undefined,
+  }
+  for (const [title, kid] of Object.entries(rotations)) {
+    test(`a new key with ${title} is fetched at its first token`, async () => {
+      const { issuer, verifyAt } = open()
+      const published = (key: typeof signing) => ({ ...key.jwk, kid })
+      issuer.state.keys = [published(signing)]
+      await verifyAt(0, { ...signing, kid })
+      issuer.state.keys = [published(foreign)]
+      await verifyAt(31, { ...foreign, kid })
+      const asked = issuer.state.asked.length
+      for (let second = 32; second < 60; second++) {
+        await assert.rejects(verifyAt(second, { ...signing, kid }), { kind: 'id_token' })
+      }
+      assert.equal(issuer.state.asked.length, asked)
+    })
+  }
+
   const broken: Record<string, object | string> = {
     'a page': '<h1>Maintenance</h1>',
     'cut off': '{"issuer":"https://op.test","jwks_u',
@@ -140,7 +160,7 @@ function open() {
     timeoutMs: 1000,
     discoverySeconds: 3600,
   })
-  async function verifyAt(second: number, key = signing) {
+  async function verifyAt(second: number, key: Parameters<typeof signIdToken>[2] = signing) {
     const now = new Date(start.getTime() + second * 1000)
     const token = await signIdToken({ iss, aud: 'app', sub: 's' }, now, key)
     const accepts = (claimed: string) => claimed === iss

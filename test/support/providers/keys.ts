@@ -13,10 +13,17 @@ function pairOf(kid: string) {
   return { publicKey, privateKey, jwk, kid }
 }
 
+/** What signs; without an id the header of the token names none. */
+type SigningKey = Pick<typeof signing, 'privateKey'> & { kid: string | undefined }
+
 /** An id_token that is valid for five minutes unless the claims say otherwise. */
-export function signIdToken(claims: JWTPayload, now: Date, key = signing): Promise<string> {
+export function signIdToken(
+  claims: JWTPayload,
+  now: Date,
+  { kid, privateKey }: SigningKey = signing,
+): Promise<string> {
   const seconds = Math.floor(now.getTime() / 1000)
   return new SignJWT({ iat: seconds, exp: seconds + 300, ...claims })
-    .setProtectedHeader({ alg: 'RS256', kid: key.kid })
-    .sign(key.privateKey)
+    .setProtectedHeader({ alg: 'RS256', ...(kid !== undefined && { kid }) })
+    .sign(privateKey)
 }
