@@ -16,7 +16,7 @@ import type { Identity } from '../../oauth-providers.ts'
 import type { Addresses } from './addresses.ts'
 import { addIdentity, identityOf, traitsOf } from './identity-row.ts'
 import type { OauthPerson, SignInContext } from './oauth-sign-in.ts'
-import { decide, hasOwnDomain } from './owner.ts'
+import { decide, hasOwnDomain, isOwner } from './owner.ts'
 import { readPerson } from './person.ts'
 
 /** The account of whoever came back, with the identity they came by when it was there before. */
@@ -44,6 +44,9 @@ export async function findOrCreate(
     case 'exists':
       return refresh(house, trx, decision.identity, identity.claims, now)
     case 'link':
+      await lockUser(trx, decision.userId)
+      // While this waited, they may have given the address up for another one.
+      if (!(await isOwner(house, trx, question, decision.userId))) return undefined
       return addTo(house, trx, decision.userId, person, context, now)
     case 'create':
       return create(house, trx, person, { addresses, ...context }, now)
@@ -79,7 +82,6 @@ async function addTo(
   { ip }: SignInContext,
   now: Date,
 ): Promise<MatchedAccount> {
-  await lockUser(trx, userId)
   const identity = await addIdentity(trx, userId, person, now)
   const { AUTH_USER_METADATA_MAX_BYTES: most } = config
   await mergeMetadata(trx, userId, { user: person.identity.claims }, most, now)

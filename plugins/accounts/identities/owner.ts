@@ -41,6 +41,17 @@ export async function decide(
   return { state: taken ? 'owned' : 'create' }
 }
 
+/** Whether the identity is to be linked to this person. */
+export async function isOwner(
+  house: House<'config'>,
+  db: Db,
+  question: Question,
+  userId: string,
+): Promise<boolean> {
+  const decision = await decide(house, db, question)
+  return decision.state === 'link' && decision.userId === userId
+}
+
 /** True for the people of an organization: they are never matched with anybody else's. */
 export function hasOwnDomain(house: House<'config'>, provider: string): boolean {
   return domainOf(house, provider) !== defaultDomain
