@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { validationFailed } from '../errors.ts'
 
 export const PageQuery = {
-  page: Type.Optional(Type.String({ description: 'From 1; default 1' })),
+  page: Type.Optional(Type.String({ description: 'From 1, and 0 is the first one too; default 1' })),
   per_page: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 }
 
@@ -17,10 +17,10 @@ const defaultSize = 50
 const maxSize = 1000
 const maxNumber = 1_000_000_000
 
-/** Empty strings count as absent. Throws validation_failed. */
+/** Empty strings count as absent, and page 0 is the first one, as in GoTrue. Throws validation_failed. */
 export function readPage(query: { page?: string; per_page?: string }): Page {
   return {
-    number: readWhole('page', query.page, 1, maxNumber),
+    number: query.page === '0' ? 1 : readWhole('page', query.page, 1, maxNumber),
     size: readWhole('per_page', query.per_page, defaultSize, maxSize),
   }
 }

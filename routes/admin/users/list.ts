@@ -82,9 +82,10 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 function readDirection(sort: string | undefined): Listing['direction'] {
-  const [, direction] = /^created_at(?: (asc|desc))?$/i.exec(sort || 'created_at desc') ?? []
-  if (!direction) throw validationFailed('sort must be "created_at asc" or "created_at desc"')
-  return direction.toLowerCase() === 'asc' ? 'asc' : 'desc'
+  const asked = (sort || 'created_at').toLowerCase()
+  if (asked === 'created_at asc') return 'asc'
+  if (asked === 'created_at' || asked === 'created_at desc') return 'desc'
+  throw validationFailed('sort must be "created_at asc" or "created_at desc"')
 }
 
 /** In the form of the schema, which is not asked once more: people are written already. */

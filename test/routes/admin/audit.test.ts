@@ -133,7 +133,7 @@ suite('GET /admin/audit', () => {
     assert.equal(response.headers.link, `${link(3, 'next')}, ${link(3, 'last')}`)
   })
 
-  for (const query of ['user', 'who:ann', 'actor:ann', ':', 'page=0']) {
+  for (const query of ['user', 'who:ann', 'actor:ann', ':', 'page=-1']) {
     test(`${query} is refused`, async () => {
       const parameter = query.includes('=') ? query : `query=${query}`
       const response = await asAdmin(app, 'GET', `/admin/audit?${parameter}`)

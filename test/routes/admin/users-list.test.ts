@@ -179,7 +179,6 @@ suite('GET /admin/users', () => {
   })
 
   const mistakes = [
-    'page=0',
     'page=-1',
     'page=two',
     'page=1.5',
@@ -206,6 +205,16 @@ suite('GET /admin/users', () => {
       )
     })
   }
+
+  test('page 0 is the first page, as in GoTrue', async () => {
+    const [zero, first] = [await list('page=0&per_page=4'), await list('page=1&per_page=4')]
+    assert.equal(zero.body, first.body)
+    assert.equal(zero.headers.link, first.headers.link)
+  })
+
+  test('a sort without direction is the newest first', async () => {
+    assert.deepEqual(await everybody('sort=created_at'), await everybody('sort=created_at desc'))
+  })
 
   test('empty values are defaults', async () => {
     const response = await list('page=&per_page=&sort=&filter=&limit=&cursor=')
