@@ -11,6 +11,7 @@ import { sharedServers } from '../support/shared-servers.ts'
 /** Who is still signed in after the first device signed out. */
 const scopes: Record<string, { query: string; survivors: string[] }> = {
   'by default everywhere': { query: '', survivors: ['stranger'] },
+  'everywhere when the scope is empty': { query: '?scope=', survivors: ['stranger'] },
   global: { query: '?scope=global', survivors: ['stranger'] },
   local: { query: '?scope=local', survivors: ['second', 'third', 'stranger'] },
   others: { query: '?scope=others', survivors: ['first', 'stranger'] },
