@@ -102,6 +102,7 @@ export const unknownHost = () =>
     'Pages of development are served under localhost, under addresses, and under the names in AUTH_API_EXTERNAL_URL, AUTH_SITE_URL, AUTH_API_HOST and AUTH_MAILER_EXTERNAL_HOSTS, to pages of the same names. Use one of these, or add this one to AUTH_MAILER_EXTERNAL_HOSTS.',
   )
 export const featureDisabled = (message: string) => error(404, 'feature_disabled', message)
+export const oauthServerDisabled = () => featureDisabled('The OAuth server is disabled')
 export const passkeyDisabled = () => error(404, 'passkey_disabled', 'Passkeys are disabled')
 export const samlProviderDisabled = () =>
   error(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')

@@ -7,7 +7,7 @@ import events from './events.ts'
 import generateLink from './generate-link/index.ts'
 import invite from './invite.ts'
 import keys from './keys.ts'
-import oauth from './oauth.ts'
+import switchedOff from './switched-off.ts'
 import create from './users/create.ts'
 import factor from './users/factor.ts'
 import factors from './users/factors.ts'
@@ -53,7 +53,7 @@ const admins: FastifyPluginAsync = async (fastify) => {
     rotateWebhookSecret,
     testWebhook,
     replayWebhook,
-    oauth,
+    switchedOff,
   })
 }
 

@@ -1,12 +1,28 @@
+/** What admins of a GoTrue set up and this server does not offer: refused by the codes that clients know. */
 import type { FastifyPluginAsync } from 'fastify'
 
-import { featureDisabled } from '../../errors.ts'
+import {
+  type ApiError,
+  featureDisabled,
+  oauthServerDisabled,
+  samlProviderDisabled,
+} from '../../errors.ts'
 
-/** Clients of an OAuth server that is not offered. */
-const oauth: FastifyPluginAsync = async (fastify) => {
-  fastify.all('/admin/oauth/*', { schema: { hide: true } }, async () => {
-    throw featureDisabled('The OAuth server is disabled')
-  })
+const noCustomProviders = () => featureDisabled('Custom providers are disabled')
+
+const refusals: readonly [path: string, refuse: () => ApiError][] = [
+  ['/admin/oauth/*', oauthServerDisabled],
+  ['/admin/sso/*', samlProviderDisabled],
+  ['/admin/custom-providers', noCustomProviders],
+  ['/admin/custom-providers/*', noCustomProviders],
+]
+
+const switchedOff: FastifyPluginAsync = async (fastify) => {
+  for (const [path, refuse] of refusals) {
+    fastify.all(path, { schema: { hide: true } }, async () => {
+      throw refuse()
+    })
+  }
 }
 
-export default oauth
+export default switchedOff

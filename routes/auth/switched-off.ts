@@ -1,12 +1,18 @@
 /** What clients may ask for that this server does not offer: refused by the code they know, not as an unknown path. */
 import type { FastifyPluginAsync } from 'fastify'
 
-import { type ApiError, featureDisabled, samlProviderDisabled } from '../../errors.ts'
+import {
+  type ApiError,
+  featureDisabled,
+  oauthServerDisabled,
+  samlProviderDisabled,
+} from '../../errors.ts'
 
 const refusals: readonly [path: string, refuse: () => ApiError][] = [
   ['/sso', samlProviderDisabled],
   ['/sso/*', samlProviderDisabled],
-  ['/oauth/*', () => featureDisabled('The OAuth server is disabled')],
+  ['/oauth/*', oauthServerDisabled],
+  ['/.well-known/oauth-authorization-server', oauthServerDisabled],
   ['/scim/*', () => featureDisabled('SCIM is not part of this server')],
 ]
 

@@ -18,6 +18,7 @@ import reauthenticate from './reauthenticate.ts'
 import recoveryCodes from './recovery-codes.ts'
 import recoveryCodesOfSdk from './recovery-codes-of-sdk.ts'
 import sessions from './sessions.ts'
+import switchedOff from './switched-off.ts'
 import user from './user/index.ts'
 
 const userGroup: FastifyPluginAsync = async (fastify) => {
@@ -41,6 +42,7 @@ const userGroup: FastifyPluginAsync = async (fastify) => {
     registration,
     list,
     passkey,
+    switchedOff,
   })
 }
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { adminToken } from '../support/people.ts'
+import { adminToken, autoconfirm, newPerson } from '../support/people.ts'
+import { call, outcomeOf } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 const refusals: [method: 'GET' | 'POST' | 'PUT', url: string, status: number, body: object][] = [
@@ -13,6 +14,11 @@ const refusals: [method: 'GET' | 'POST' | 'PUT', url: string, status: number, bo
   ['POST', '/oauth/token', 404, { error_code: 'feature_disabled' }],
   ['GET', '/admin/oauth/clients', 404, { error_code: 'feature_disabled' }],
   ['POST', '/admin/oauth/clients', 404, { error_code: 'feature_disabled' }],
+  ['GET', '/.well-known/oauth-authorization-server', 404, { error_code: 'feature_disabled' }],
+  ['GET', '/admin/sso/providers', 404, { error_code: 'saml_provider_disabled' }],
+  ['PUT', '/admin/sso/providers/x', 404, { error_code: 'saml_provider_disabled' }],
+  ['GET', '/admin/custom-providers', 404, { error_code: 'feature_disabled' }],
+  ['PUT', '/admin/custom-providers/custom:x', 404, { error_code: 'feature_disabled' }],
   ['POST', '/token?grant_type=web3', 422, { msg: 'Web3 provider is disabled' }],
 ]
 
@@ -30,6 +36,20 @@ suite('what is switched off', () => {
       assert.deepEqual({ ...answer, ...body }, answer)
     })
   }
+
+  test('a person is told that no OAuth server is there', async () => {
+    const { app } = await server(autoconfirm)
+    const { access_token: token } = await newPerson(app)
+    const response = await call(app, '/user/oauth/grants', undefined, { token })
+    assert.deepEqual(outcomeOf(response), [404, 'feature_disabled'])
+  })
+
+  test('what is for admins or people asks for their token first', async () => {
+    const { app } = await server()
+    for (const url of ['/admin/sso/providers', '/admin/custom-providers', '/user/oauth/grants']) {
+      assert.equal((await app.inject(url)).json().error_code, 'no_authorization', url)
+    }
+  })
 
   test('PUT /user without a token is 401 whatever the body', async () => {
     const { app } = await server()
