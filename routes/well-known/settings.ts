@@ -12,7 +12,7 @@ const Settings = Type.Object(
     mailer_autoconfirm: Type.Boolean(),
     phone_autoconfirm: Type.Boolean(),
     sms_provider: Type.String(),
-    mfa_enabled: Type.Boolean(),
+    mfa_enabled: Type.Boolean({ description: 'Whether second factors can be added' }),
     saml_enabled: Type.Boolean(),
     passkeys_enabled: Type.Boolean(),
   },
@@ -43,7 +43,10 @@ const settings: FastifyPluginAsyncTypebox = async (fastify) => {
       mailer_autoconfirm: config.AUTH_MAILER_AUTOCONFIRM,
       phone_autoconfirm: config.AUTH_SMS_AUTOCONFIRM,
       sms_provider: config.AUTH_SMS_PROVIDER ?? '',
-      mfa_enabled: false,
+      mfa_enabled:
+        config.AUTH_MFA_TOTP_ENROLL_ENABLED ||
+        config.AUTH_MFA_PHONE_ENROLL_ENABLED ||
+        config.AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED,
       saml_enabled: false,
       passkeys_enabled: config.AUTH_PASSKEY_ENABLED,
     }),

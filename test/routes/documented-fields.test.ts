@@ -136,6 +136,20 @@ suite('documented fields', () => {
     assert.deepEqual([disable_signup, autoconfirm], [false, false])
   })
 
+  test('GET /settings says whether second factors can be added', async (t) => {
+    const off = { AUTH_MFA_TOTP_ENROLL_ENABLED: 'false' }
+    const phone = { ...off, AUTH_MFA_PHONE_ENROLL_ENABLED: 'true' }
+    const cases: [Record<string, string>, boolean][] = [
+      [{}, true],
+      [off, false],
+      [phone, true],
+    ]
+    for (const [env, isOn] of cases) {
+      const { app } = await build(t, { env })
+      assert.equal((await call(app, '/settings')).json().mfa_enabled, isOn, JSON.stringify(env))
+    }
+  })
+
   test('GET /settings says what is switched on', async (t) => {
     const github = {
       ENABLED: 'true',
