@@ -33,7 +33,7 @@ const chapters: Readonly<Record<string, readonly string[]>> = {
   ],
   Examples: [
     ...['examples/README', 'examples/web/README', 'examples/rls/README', 'examples/ssr/README'],
-    'examples/mcp/README',
+    ...['examples/mcp/README', 'examples/import/README'],
   ],
   'Signing in': [
     ...['docs/external-sign-in', 'docs/providers', 'docs/phones', 'docs/captcha', 'docs/passkeys'],
@@ -52,7 +52,7 @@ const chapters: Readonly<Record<string, readonly string[]>> = {
 
 /** Every page; none where the documentation is not installed. */
 export function readPages(): GuidePage[] {
-  const files = globSync(['*.md', 'docs/**/*.md', 'examples/*/*.md'], { cwd: root })
+  const files = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root })
   return files.map(normalised).toSorted().map(readPage)
 }
 

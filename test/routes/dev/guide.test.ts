@@ -19,9 +19,10 @@ suite('the guide', () => {
   test('has a page for every file of the documentation, each in the contents', async () => {
     const { body } = await app.inject('/docs/guide')
     const listed = [...body.matchAll(/<li><a href="(\/docs\/guide[^"#]*)"/g)].map(([, url]) => url)
-    const files = globSync(['*.md', 'docs/**/*.md', 'examples/*/*.md'], { cwd: root })
+    const files = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root })
     assert.equal(new Set(listed).size, files.length)
     assert.ok(listed.includes('/docs/guide/decisions/2026-11-22-events'))
+    assert.match(body, /<td>.*<a href="\/docs\/guide\/examples">examples<\/a>/)
   })
 
   test('every link leads to a page and to a heading that is there', async () => {
