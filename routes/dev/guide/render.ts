@@ -77,15 +77,22 @@ export function anchorOf(heading: string): string {
 
 /** Each heading with the text below it, for the search. */
 export function sectionsOf(page: GuidePage): Section[] {
-  return page.text.split(/^(?=#{1,4} )/m).flatMap((part, index) => {
-    const [first = '', ...rest] = part.split('\n')
-    const title = first.replace(/^#+ /, '').replaceAll('`', '')
-    const text = plain(rest.join('\n'))
-    if (title === '' && text.trim() === '') return []
-    const anchor = index <= 1 ? '' : `#${anchorOf(title)}`
-    const url = `${page.url}${anchor}`
-    return [{ id: `${page.file} ${index}`, url, page: page.title, title, text }]
-  })
+  return withoutCodeComments(page.text)
+    .split(/^(?=#{1,4} )/m)
+    .flatMap((part, index) => {
+      const [first = '', ...rest] = part.split('\n')
+      const title = first.replace(/^#+ /, '').replaceAll('`', '')
+      const text = plain(rest.join('\n'))
+      if (title === '' && text.trim() === '') return []
+      const anchor = index <= 1 ? '' : `#${anchorOf(title)}`
+      const url = `${page.url}${anchor}`
+      return [{ id: `${page.file} ${index}`, url, page: page.title, title, text }]
+    })
+}
+
+/** A comment in a block of code begins as a heading does, and is none. */
+function withoutCodeComments(markdown: string): string {
+  return markdown.replaceAll(/^```.*?^```$/gms, (code) => code.replaceAll(/^#+ /gm, ''))
 }
 
 /** Without the signs of Markdown, for the lines that a search shows. */

@@ -67,6 +67,25 @@ suite('the guide', () => {
     assert.equal((await app.inject('/docs/guide/minisearch.js')).statusCode, 200)
   })
 
+  test('the search leads to headings alone: a comment in a block of code is none', async () => {
+    const sections: { url: string; text: string }[] = (
+      await app.inject('/docs/guide/search.json')
+    ).json()
+    const bodies = new Map<string, string>()
+    for (const path of new Set(sections.map(({ url }) => url.split('#')[0] ?? ''))) {
+      bodies.set(path, (await app.inject(path)).body)
+    }
+    const lost = sections.filter(({ url }) => {
+      const [path = '', heading] = url.split('#')
+      return heading !== undefined && !bodies.get(path)?.includes(` id="${heading}"`)
+    })
+    assert.deepEqual(
+      lost.map(({ url }) => url),
+      [],
+    )
+    assert.ok(sections.some(({ text }) => text.includes('The proxy is on this machine')))
+  })
+
   for (const url of [
     '/docs/guide/nowhere',
     '/docs/guide/../../package.json',
