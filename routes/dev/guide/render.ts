@@ -24,6 +24,10 @@ export async function createRender(pages: readonly GuidePage[]): Promise<Render>
           const content = this.parser.parseInline(tokens)
           return `<h${depth} id="${anchorOf(text)}">${content}</h${depth}>\n`
         },
+        codespan({ text }) {
+          // A long name or list breaks between its words before the column beside it is cut off.
+          return `<code>${escaped(text).replaceAll(/[_,](?=\S)/g, '$&<wbr>')}</code>`
+        },
         link({ href, tokens }) {
           const content = this.parser.parseInline(tokens)
           const target = targetOf(href, page, pages)

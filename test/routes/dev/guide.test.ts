@@ -25,6 +25,13 @@ suite('the guide', () => {
     assert.match(body, /<td>.*<a href="\/docs\/guide\/examples">examples<\/a>/)
   })
 
+  test('a long name breaks between its words', async () => {
+    const { body } = await app.inject('/docs/guide/configuration')
+    assert.match(body, /<code>AUTH_<wbr>API_<wbr>EXTERNAL_<wbr>URL<\/code>/)
+    const pasted = (await app.inject('/docs/guide/quick-start')).body
+    assert.match(pasted, /<pre[^>]*><code[^>]*>[^<]*\ncurl -s -o \/dev\/null/)
+  })
+
   test('every link leads to a page and to a heading that is there', async () => {
     const pages = new Map<string, string>()
     const queue = ['/docs/guide']
