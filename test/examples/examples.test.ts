@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -22,6 +23,14 @@ suite('examples', () => {
     running ??= startSite(ending)
     return running
   }
+
+  test('are started with the Node that npm ci brings along, whatever that of the system is', async () => {
+    for (const readme of globSync('*/README.md', { cwd: folder })) {
+      const text = await readFile(join(folder, readme), 'utf8')
+      const commands = [...text.matchAll(/^.*\bnode examples\/\S+\.ts/gm)].map(([line]) => line)
+      for (const command of commands) assert.match(command, /\bnpx node /, readme)
+    }
+  })
 
   test('rls: prints what its README shows', async () => {
     const { url, databaseUrl } = await started()
