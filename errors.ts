@@ -124,8 +124,6 @@ export const sessionNotFound = () =>
 export const noSuchSession = () => error(404, 'session_not_found', 'There is no such session')
 export const sessionInvalid = () =>
   error(403, 'session_expired', 'Session is no longer valid. Sign in again.')
-export const unexpectedAudience = () =>
-  error(403, 'unexpected_audience', "Token audience doesn't match request audience")
 export const insufficientAal = (message: string, status: 401 | 403 | 422 = 401) =>
   error(status, 'insufficient_aal', message)
 export const sessionImpersonated = () =>
