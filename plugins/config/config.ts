@@ -1,8 +1,7 @@
 /** Every variable of the server: the one schema behind reading, types, documentation and example. */
-import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typebox'
+import type { Static, TOptional, TSchema } from '@sinclair/typebox'
 
-import { localeSettingPattern } from '../../mail/locale-settings.ts'
-import { type GenericOidcValues, genericOidcPattern } from './generic-oidc.ts'
+import type { GenericOidcValues } from './generic-oidc.ts'
 import { core, outgoing, signup } from './groups/core.ts'
 import { audit, cleanup, database, takeover } from './groups/database.ts'
 import { languages, mailer, mailKinds, smtp } from './groups/email.ts'
@@ -62,10 +61,5 @@ type Values = { [K in VariableName]: Value<(typeof variables)[K]> }
 
 /** Settings of the running server, under the names of their variables; durations in seconds. */
 export type Config = Values & GenericOidcValues & MailLocaleValues & { dev: boolean }
-
-export const configSchema = Type.Object(
-  { ...variables, dev: Type.Boolean({ default: false, description: 'Development mode.' }) },
-  { patternProperties: { [genericOidcPattern.source]: {}, [localeSettingPattern.source]: {} } },
-)
 
 export const variableEntries = Object.entries(variables) as [VariableName, TSchema][]
