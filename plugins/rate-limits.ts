@@ -57,11 +57,7 @@ export function createRateLimits(config: Config, keyOf: (request: FastifyRequest
       ...limit(config.AUTH_RATE_LIMIT_TOKEN_REFRESH, 5 * minute),
     } satisfies RateLimitOptions,
     mfa: limit(config.AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY, minute),
-    web3: limit(config.AUTH_RATE_LIMIT_WEB3, 5 * minute, 'web3'),
-    sso: limit(config.AUTH_RATE_LIMIT_SSO, 5 * minute),
-    samlAssertion: limit(config.AUTH_SAML_RATE_LIMIT_ASSERTION, 5 * minute),
     passkey: limit(config.AUTH_RATE_LIMIT_PASSKEY, 5 * minute),
-    oauthRegister: limit(config.AUTH_RATE_LIMIT_OAUTH_DYNAMIC_CLIENT_REGISTER, 5 * minute),
   }
 }
 
