@@ -111,7 +111,7 @@ export async function findOauth(
   const row = await findOauthFlow(db, state)
   if (!row) throw badOauthState('OAuth state not found or expired')
   if (row.auth_code_issued_at) throw flowStateAlreadyUsed()
-  const lifetimeMs = Math.max(config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION, 300) * 1000
+  const lifetimeMs = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION * 1000
   if (now.getTime() - (row.created_at?.getTime() ?? 0) > lifetimeMs) {
     throw badOauthState('OAuth state has expired')
   }

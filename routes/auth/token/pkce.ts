@@ -14,7 +14,7 @@ import type { Grant } from './grant.ts'
 /** The authorization code with its verifier (RFC 7636 §4.5); a wrong verifier leaves the code for its owner. */
 export function pkceGrant(fastify: FastifyInstance): Grant {
   const { audit, config, db, flows, sessions, users } = fastify
-  const lifetime = Math.max(config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION, 300) * 1000
+  const lifetimeMs = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION * 1000
 
   return async ({ auth_code, code_verifier }, { client, clientIp }, now) => {
     if (!auth_code || !code_verifier) {
@@ -42,6 +42,6 @@ export function pkceGrant(fastify: FastifyInstance): Grant {
 
   /** Counted from when the code was issued: somebody may read their mail late. */
   function isExpired({ auth_code_issued_at }: FlowStateRow, now: Date): boolean {
-    return now.getTime() - (auth_code_issued_at?.getTime() ?? 0) > lifetime
+    return now.getTime() - (auth_code_issued_at?.getTime() ?? 0) > lifetimeMs
   }
 }
