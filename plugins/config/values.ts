@@ -22,10 +22,10 @@ export function characterSets(description: string, options: Options = {}) {
   return Type.Array(Type.String(), { 'x-type': 'character-sets', ...options, description })
 }
 
-/** Secrets between `|` signs, because each may hold a comma. */
-export function secrets(description: string, options: Options = {}) {
+/** Secrets of a hook between `|` signs, because each may hold a comma. */
+export function hookSecrets(description: string, options: Options = {}) {
   return Type.Array(Type.String(), {
-    'x-type': 'secrets',
+    'x-type': 'hook-secrets',
     'x-secret': true,
     ...options,
     description,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { flag, forEach, group, text } from '../fields.ts'
-import { secrets } from '../values.ts'
+import { hookSecrets } from '../values.ts'
 
 const { Optional } = Type
 
@@ -39,9 +39,9 @@ export const hooks = group('Hooks', {
     hookNames,
     (name) => `AUTH_HOOK_${name}_SECRETS` as const,
     (name) =>
-      secrets(
+      hookSecrets(
         `Secrets the ${words(name)} hook’s requests are signed with, as \`v1,whsec_...\`, separated by \`|\`. Without one they are not signed, and the start warns.`,
-        { default: [], 'x-type': 'hook-secrets' },
+        { default: [] },
       ),
   ),
 })
