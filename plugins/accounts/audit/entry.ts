@@ -5,7 +5,7 @@ import { insertAuditEntry, type TrailEntry } from '../../../db/audit-log-entries
 import type { Db } from '../../../db/database.ts'
 import { nilUuid } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
-import { eventsOf } from './told.ts'
+import { eventsOf } from './entry-events.ts'
 
 const logTypes = {
   login: 'account',

@@ -8,9 +8,9 @@ import type { AuditAction } from './entry.ts'
 
 type Traits = Record<string, unknown>
 type Draft = House<'events'>['events']['draft']
-type Tell = (draft: Draft, userId: string, traits: Traits) => NewEvent[]
+type DraftOf = (draft: Draft, userId: string, traits: Traits) => NewEvent[]
 
-const told: Partial<Record<AuditAction, Tell>> = {
+const eventsOfPeople: Partial<Record<AuditAction, DraftOf>> = {
   user_modified: (draft, id) => draft('user.updated', id, {}),
   user_invited: (draft, id) => draft('user.invited', id, {}),
   user_impersonated: (draft, id) => draft('user.impersonated', id, {}),
@@ -31,8 +31,8 @@ const told: Partial<Record<AuditAction, Tell>> = {
     draft('recovery_code.used', id, { remaining: Number(remaining) }),
 }
 
-/** Of what is no person. */
-const toldOfKeys: Partial<Record<AuditAction, (draft: Draft, kid: string) => NewEvent[]>> = {
+/** They are about nobody. */
+const eventsOfKeys: Partial<Record<AuditAction, (draft: Draft, kid: string) => NewEvent[]>> = {
   signing_key_rotated: (draft, kid) => draft('key.rotated', null, { kid }),
   signing_key_imported: (draft, kid) => draft('key.imported', null, { kid }),
   signing_key_revoked: (draft, kid) => draft('key.revoked', null, { kid }),
@@ -46,8 +46,8 @@ export function eventsOf(
   traits: Traits = {},
 ): NewEvent[] {
   const { user_id = actorId, kid } = traits
-  const ofPerson = told[action]?.(draft, String(user_id), traits)
-  return ofPerson ?? toldOfKeys[action]?.(draft, String(kid)) ?? []
+  const ofPerson = eventsOfPeople[action]?.(draft, String(user_id), traits)
+  return ofPerson ?? eventsOfKeys[action]?.(draft, String(kid)) ?? []
 }
 
 function identityIn({ identity_id, provider, provider_id }: Traits) {
