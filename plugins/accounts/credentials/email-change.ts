@@ -22,7 +22,7 @@ export async function checkEmailFree(db: Db, user: UserRecord, email: string): P
 }
 
 /** A change that may be asked for. */
-export interface EmailWish {
+export interface EmailChangeRequest {
   email: string
   /** Whether the new mailbox is written to; whoever asks is not to notice. */
   reachesNew: boolean
@@ -38,7 +38,7 @@ export async function claimEmailChange(
   user: UserRecord,
   email: string,
   now: Date,
-): Promise<EmailWish> {
+): Promise<EmailChangeRequest> {
   const { emails, otp } = house
   const appliesAtOnce = isAtOnce(house, user)
   if (!appliesAtOnce) {
@@ -59,7 +59,7 @@ export async function startEmailChange(
   house: House<'config' | 'emails' | 'events' | 'mailer' | 'users'>,
   trx: Trx,
   user: UserRecord,
-  { email, reachesNew }: EmailWish,
+  { email, reachesNew }: EmailChangeRequest,
   context: LinkContext,
   now: Date,
 ): Promise<void> {

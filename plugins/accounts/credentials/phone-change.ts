@@ -13,7 +13,7 @@ import type { Verified } from './verified.ts'
 import { isForTheAsking } from './wanted-address.ts'
 
 /** A change that was asked for. */
-export interface PhoneWish {
+export interface PhoneChangeRequest {
   code: SentCode
   /** Whether the code was sent; whoever asked is not to notice. */
   reachesNew: boolean
@@ -29,7 +29,7 @@ export async function askPhoneChange(
   user: UserRecord,
   to: { phone: string; channel: Channel },
   now: Date,
-): Promise<PhoneWish | undefined> {
+): Promise<PhoneChangeRequest | undefined> {
   const { config, otp } = house
   const appliesAtOnce = config.AUTH_SMS_AUTOCONFIRM
   const askedBy = user.phone || user.id
@@ -49,7 +49,7 @@ export async function acceptPhoneChange(
   { otp }: House<'otp'>,
   trx: Trx,
   user: UserRecord,
-  { code, reachesNew }: PhoneWish,
+  { code, reachesNew }: PhoneChangeRequest,
   now: Date,
 ): Promise<void> {
   const columns = await keptIf(trx, reachesNew, () => otp.storeSms(trx, user.id, code, now))
