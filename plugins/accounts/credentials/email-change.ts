@@ -14,7 +14,7 @@ import { emailExists } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { LinkContext } from '../flows/link-context.ts'
 import type { Verified } from './verified.ts'
-import { isForTheAsking } from './wanted-address.ts'
+import { gateWantedAddress } from './wanted-address.ts'
 
 /** Throws email_exists when the address belongs to somebody else. */
 export async function checkEmailFree(db: Db, user: UserRecord, email: string): Promise<void> {
@@ -51,7 +51,7 @@ export async function claimEmailChange(
   }
   const taken = await isTaken(db, email, user.aud ?? '', user.id)
   const wanted = { isTaken: taken, refusal: emailExists(), appliesAtOnce }
-  return { email, reachesNew: await isForTheAsking(house, db, user, wanted, now) }
+  return { email, reachesNew: await gateWantedAddress(house, db, user, wanted, now) }
 }
 
 /** Asks the mailboxes; the wait is claimed. Throws over_email_send_rate_limit. */

@@ -10,7 +10,7 @@ import { phoneExists } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Channel, SentCode, SmsRequest } from '../otp/sms-otp.ts'
 import type { Verified } from './verified.ts'
-import { isForTheAsking } from './wanted-address.ts'
+import { gateWantedAddress } from './wanted-address.ts'
 
 /** A change that was asked for. */
 export interface PhoneChangeRequest {
@@ -37,7 +37,7 @@ export async function askPhoneChange(
   if (!appliesAtOnce) await db.transaction().execute((trx) => otp.claimSms(trx, request, now))
   const isTaken = await hasOwner(db, user, to.phone)
   const wanted = { isTaken, refusal: phoneExists(), appliesAtOnce }
-  const reachesNew = await isForTheAsking(house, db, user, wanted, now)
+  const reachesNew = await gateWantedAddress(house, db, user, wanted, now)
   if (appliesAtOnce) return undefined
   const messageId = crypto.randomUUID()
   if (reachesNew) return { code: await otp.deliverSms(db, request, messageId, now), reachesNew }

@@ -13,11 +13,12 @@ export interface WantedAddress {
 }
 
 /**
- * True when the address is free. False when its owner must hear nothing, and whoever asks must not notice: anybody can
- * be an anonymous person. Registered people are told, and each taken address stays counted as a guess. After the wait between
- * two messages was claimed, or an address that is taken would cost none. Throws over_request_rate_limit and the refusal.
+ * The gate before an answer that may show whose an address is: each refusal stays counted as a guess. True when the
+ * address is free. False when its owner must hear nothing and whoever asks must not notice, as anybody can be an
+ * anonymous person; registered people are told by the refusal. To be called after the wait between two messages was
+ * claimed, or a taken address would cost none. Throws over_request_rate_limit and the refusal.
  */
-export async function isForTheAsking(
+export async function gateWantedAddress(
   { otp }: House<'otp'>,
   db: Db,
   user: UserRecord,
