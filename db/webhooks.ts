@@ -123,13 +123,13 @@ const recordFailure = preparedWrite((db, value: ValueOf<{ id: string; retryAt: D
     .where('id', '=', value('id')),
 )
 
-/** Nothing of a round was accepted: the endpoint rests until then. */
-export async function restWebhook(db: Db, id: string, retryAt: Date): Promise<void> {
+/** Nothing of a round was accepted: nothing is sent to the endpoint until `retryAt`. */
+export async function recordWebhookFailure(db: Db, id: string, retryAt: Date): Promise<void> {
   await recordFailure(db, { id, retryAt })
 }
 
-/** It answered before it was taken for dead. */
-export async function calmWebhook(db: Db, id: string): Promise<void> {
+/** It accepted something, after rounds too few to count as down. */
+export async function clearWebhookFailures(db: Db, id: string): Promise<void> {
   await db
     .updateTable('postern_webhooks')
     .set({ failures: 0, retry_at: null })
@@ -138,7 +138,7 @@ export async function calmWebhook(db: Db, id: string): Promise<void> {
 }
 
 /** It answers again: what has waited for its next attempt is due now. */
-export async function wakeWebhook(db: Db, id: string, now: Date): Promise<void> {
+export async function resumeWebhook(db: Db, id: string, now: Date): Promise<void> {
   await db
     .with('woken', (eb) =>
       eb

@@ -17,7 +17,7 @@ interface CleanUpDeps {
 }
 
 /** Between two batches, so that requests are not kept waiting by a large removal. */
-const breathMs = 25
+const pauseMs = 25
 
 export function createCleanUp({ db, log, retention, batchSize }: CleanUpDeps) {
   const steps = Object.entries(cleanUpSteps(retention))
@@ -31,7 +31,7 @@ export function createCleanUp({ db, log, retention, batchSize }: CleanUpDeps) {
         for await (const count of step(db, now, batchSize)) {
           removed[kind] = (removed[kind] ?? 0) + count
           if (signal?.aborted) break
-          if (count > 0) await pause(breathMs)
+          if (count > 0) await pause(pauseMs)
         }
       }
       const some = Object.entries(removed).filter(([, count]) => count > 0)

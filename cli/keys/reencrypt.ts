@@ -14,7 +14,7 @@ import { DecryptionError, type Encryption } from '../../plugins/encryption.ts'
 
 const batch = 500
 /** Between two batches, so that requests are not kept waiting. */
-const breathMs = 20
+const pauseMs = 20
 
 export interface Reencrypted {
   stored: number
@@ -59,7 +59,7 @@ async function* batches(db: Db, schema: string, where: SecretColumn) {
     if (!last) return
     yield found
     after = last.id
-    await pause(breathMs)
+    await pause(pauseMs)
   }
 }
 

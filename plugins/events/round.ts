@@ -6,12 +6,12 @@ import {
   recordAttempts,
 } from '../../db/webhook-deliveries.ts'
 import {
-  calmWebhook,
+  clearWebhookFailures,
   findWebhook,
   pauseWebhook,
-  restWebhook,
+  recordWebhookFailure,
+  resumeWebhook,
   type WebhookRow,
-  wakeWebhook,
 } from '../../db/webhooks.ts'
 import type { House } from '../define-plugin.ts'
 import { toMessage } from './message.ts'
@@ -70,13 +70,13 @@ async function settle(house: RoundHouse, webhook: WebhookRow, results: Result[])
     return false
   }
   if (results.some(({ accepted }) => accepted)) {
-    if (isDown(webhook.failures)) await wakeWebhook(db, webhook.id, now)
-    else if (webhook.failures > 0) await calmWebhook(db, webhook.id)
+    if (isDown(webhook.failures)) await resumeWebhook(db, webhook.id, now)
+    else if (webhook.failures > 0) await clearWebhookFailures(db, webhook.id)
     return true
   }
   const asked = Math.max(...results.map(({ retryAfterMs }) => retryAfterMs))
   const restMs = Math.max(restDelay(webhook.failures + 1), asked)
-  await restWebhook(db, webhook.id, new Date(now.getTime() + restMs))
+  await recordWebhookFailure(db, webhook.id, new Date(now.getTime() + restMs))
   return restMs === 0
 }
 

@@ -3,7 +3,7 @@
 const firstMs = 5_000
 const longestMs = 3600_000
 const longestRestMs = 60_000
-const patienceMs = 3 * 24 * 3600_000
+const givenUpAfterMs = 3 * 24 * 3600_000
 
 /** 5 s after the first attempt, twice as long after each, an hour at most. A fifth of it is chance, so that a crowd spreads out. */
 export function retryDelay(attempts: number, chance: number = Math.random()): number {
@@ -21,7 +21,7 @@ export function restDelay(failures: number, chance: number = Math.random()): num
 
 /** An event is tried for three days from its first attempt. */
 export function isGivenUp(firstAttemptAt: Date, now: Date): boolean {
-  return now.getTime() - firstAttemptAt.getTime() >= patienceMs
+  return now.getTime() - firstAttemptAt.getTime() >= givenUpAfterMs
 }
 
 function spread(delay: number, chance: number): number {
