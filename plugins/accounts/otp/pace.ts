@@ -12,15 +12,18 @@ export function createPace() {
   let lastMs = usualMs
 
   return {
-    /** Hands a message over. Refusals leave no trace: a number that is refused at once could be chosen for that. */
-    async set(handOver: () => Promise<unknown>): Promise<void> {
+    /**
+     * Hands a message over, and keeps how long that took. Not of refusals: somebody could choose numbers that are
+     * refused at once.
+     */
+    async measure(handOver: () => Promise<unknown>): Promise<void> {
       const start = performance.now()
       await handOver()
       lastMs = performance.now() - start
     },
 
-    /** Takes as long as the last message that was handed over: timers leave out what is less than a millisecond. */
-    async keep(): Promise<void> {
+    /** As long as the last message took that was handed over. Timers leave out what is less than a millisecond. */
+    async wait(): Promise<void> {
       const end = performance.now() + lastMs
       if (lastMs > timerMs) await sleep(lastMs - timerMs)
       while (performance.now() < end) await turn()

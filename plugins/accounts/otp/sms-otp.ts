@@ -92,7 +92,7 @@ export async function deliverSms(
   const sent = newSms(house, request, messageId)
   if (hasFixedCode(house, phone, now)) return sent
   await orRelease(house, db, request, () =>
-    pace.set(async () => {
+    pace.measure(async () => {
       await chargeQuota(house, db, 'sms', now)
       await sms.send({ phone, code: sent.code, channel, messageId, ...readerOf(owner) })
     }),
@@ -148,7 +148,7 @@ async function takeAsLong(
 ): Promise<void> {
   if (hasFixedCode(house, phone, now)) return
   const counted = isCounted ? chargeQuota(house, db, 'sms', now) : undefined
-  await Promise.all([counted, house.pace.keep()])
+  await Promise.all([counted, house.pace.wait()])
 }
 
 /** From now on the code counts, and the one before it no more. Returns the columns it changed. */

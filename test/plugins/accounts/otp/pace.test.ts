@@ -10,10 +10,10 @@ suite('the pace of messages', () => {
     for (const ms of [1.9, 2.9, 3.9, 4.9, 5.9]) {
       const times = [0, ms]
       const clock = t.mock.method(performance, 'now', () => times.shift() ?? ms)
-      await pace.set(async () => {})
+      await pace.measure(async () => {})
       clock.mock.restore()
       const start = performance.now()
-      await pace.keep()
+      await pace.wait()
       assert.ok(performance.now() - start >= ms)
     }
   })
