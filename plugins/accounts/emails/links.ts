@@ -41,7 +41,7 @@ export async function sendUncountedLink(
 ): Promise<UserTimes> {
   const to = person.email ?? ''
   const change = { [sentColumns[kind]]: now, ...(kind === 'invite' && { invited_at: now }) }
-  // The person's row before the token's, as everywhere: see lockTokenOwners.
+  // The person's row before the token's, as everywhere: see lockOwnersAt in db/token-guesses.ts.
   await noteUserTimes(trx, person.id, change, now)
   const link = await otp.createLink(trx, kind, { id: person.id, address: to }, context, now)
   await flows.start(trx, otp.linkKinds[kind].flowMethod, person.id, context.pkce, now)

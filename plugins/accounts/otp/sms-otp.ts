@@ -163,7 +163,7 @@ export async function storeSms(
     [`${purpose}_sent_at`]: now,
     ...(purpose === 'phone_change' && { phone_change: phone }),
   }
-  // The person's row before the token's, as everywhere: see lockTokenOwners.
+  // The person's row before the token's, as everywhere: see lockOwnersAt in db/token-guesses.ts.
   await updateUser(trx, userId, change, now)
   const digits = house.config.AUTH_SMS_OTP_LENGTH
   const lifetime = { ttlSeconds: smsSeconds(house), pkce: false }
