@@ -1,7 +1,7 @@
 /**
- * The one gate before every guess at an account: it is counted before it is tried, so that a burst is what it is. After a
- * few, from whatever addresses they came, each further one costs a wait that doubles. Unknown accounts are slowed alike,
- * so that waiting tells nothing.
+ * The one gate before every guess at an account. A guess is counted before it is tried, so that of many at once no more
+ * are tried than one after the other. After a few, from whatever addresses they came, each further one costs a wait that
+ * doubles. Unknown accounts are slowed alike, so that waiting tells nothing.
  */
 import { createHmac } from 'node:crypto'
 
@@ -123,7 +123,7 @@ async function admit(
   }
 }
 
-/** A block that a right guess has lifted meanwhile is a moment. */
+/** At least one: a right guess may have lifted the block since it was counted. */
 function secondsUntil(time: Date | null, now: Date): number {
   return Math.max(1, Math.ceil(((time?.getTime() ?? 0) - now.getTime()) / 1000))
 }
