@@ -21,7 +21,7 @@ import { checkProfile, putProfile } from './profile.ts'
 import { proveEmail } from './prove-email.ts'
 import { provePhone } from './prove-phone.ts'
 import { register } from './register.ts'
-import { after, createPage, createSearch, filter } from './search.ts'
+import { createPage, createReadSearch, pageAfter, readFilter } from './search.ts'
 import { findRepeated, signUpAtOnce } from './sign-up-at-once.ts'
 import { signUpByEmail } from './sign-up-by-email.ts'
 import { askPhoneSignUp, signUpByPhone } from './sign-up-by-phone.ts'
@@ -58,8 +58,8 @@ function createUsers(house: House<Needs>) {
     ...bindSteps(house, { prepareInvitation, invite, addAdminData, checkProfile, putProfile }),
     ...bindSteps(house, { draftRecord, createRecord, readChange, changeRecord, checkMetadata }),
     ...bindSteps(house, { remove }),
-    ...bindSteps(house, { after }),
-    ...{ page: createPage(house), search: createSearch(house), filter },
+    ...bindSteps(house, { pageAfter }),
+    ...{ page: createPage(house), readSearch: createReadSearch(house), readFilter },
     /** Addresses are taken as proven. */
     emailAutoconfirm: AUTH_MAILER_AUTOCONFIRM,
     phoneAutoconfirm: AUTH_SMS_AUTOCONFIRM,

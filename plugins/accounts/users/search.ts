@@ -82,7 +82,7 @@ export function createPage({ db }: House<'db'>) {
 }
 
 /** What comes after a cursor: as fast at the end of a long list as at its start. Throws validation_failed. */
-export async function after(
+export async function pageAfter(
   { db }: House<'db'>,
   listing: Listing,
   cursor: string | undefined,
@@ -97,15 +97,15 @@ export async function after(
   return { body, ...next }
 }
 
-/** Makes `search`, which asks once whether there is an index for parts of a text. */
-export function createSearch({ config, db }: House<'config' | 'db'>) {
+/** Makes `readSearch`, which asks once whether there is an index for parts of a text. */
+export function createReadSearch({ config, db }: House<'config' | 'db'>) {
   let isIndexed: boolean | undefined
 
   /**
    * The owner of the text, if it is a whole address or an id. Else the people whose email, phone number or name
    * holds it, or without trigrams starts with it.
    */
-  return async function search(text: string, aud: string): Promise<Search> {
+  return async function readSearch(text: string, aud: string): Promise<Search> {
     const wanted = text.trim().normalize('NFKC').toLowerCase()
     if (isUuid(wanted)) return { id: wanted }
     const digits = /^\+?[\d ()-]+$/.test(wanted) ? wanted.replaceAll(/\D/g, '') : ''
@@ -121,7 +121,7 @@ export function createSearch({ config, db }: House<'config' | 'db'>) {
 }
 
 /** GoTrue's filter: any part of the email or of the name. */
-export function filter(text: string): Search {
+export function readFilter(text: string): Search {
   return { email: `%${escaped(text)}%`, name: `%${escaped(text.toLowerCase())}%` }
 }
 

@@ -61,10 +61,10 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const listing = {
         aud,
         direction: readDirection(query.sort),
-        search: await readSearch(query, aud),
+        search: await searchIn(query, aud),
       }
       if (query.limit || query.cursor) {
-        const found = await users.after(listing, query.cursor, readSize('limit', query.limit))
+        const found = await users.pageAfter(listing, query.cursor, readSize('limit', query.limit))
         const { cursor } = found
         if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
         return answer(reply, found.body)
@@ -75,9 +75,9 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  async function readSearch({ q, filter }: Static<typeof Query>, aud: string) {
-    if (q?.trim()) return users.search(q, aud)
-    return filter ? users.filter(filter) : undefined
+  async function searchIn({ q, filter }: Static<typeof Query>, aud: string) {
+    if (q?.trim()) return users.readSearch(q, aud)
+    return filter ? users.readFilter(filter) : undefined
   }
 }
 
