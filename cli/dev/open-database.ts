@@ -9,7 +9,7 @@ export interface OpenDatabase {
   stop(): Promise<void>
 }
 
-export interface Place {
+export interface OpenDatabaseOptions {
   /** Keeps an embedded database. */
   dir: string
   /** What the command line names. */
@@ -20,8 +20,10 @@ export interface Place {
  * The database that the command line names, else an embedded one. That of DATABASE_URL only where the operator says so:
  * a production .env in the folder must not open real accounts to everybody. Throws with one sentence.
  */
-export async function openDatabase(env: Environment, place: Place): Promise<OpenDatabase> {
-  const { dir, given } = place
+export async function openDatabase(
+  env: Environment,
+  { dir, given }: OpenDatabaseOptions,
+): Promise<OpenDatabase> {
   if (given !== undefined) return foreign(given)
   const own = lookUp(env, 'DATABASE_URL', variables.DATABASE_URL)
   if (own === undefined) {
