@@ -25,8 +25,6 @@ const secretFields = [
   'phone',
 ]
 
-const levels = { panic: 'fatal' } as const
-
 export interface LoggerOptions {
   /** One of panic, fatal, error, warn, info, debug. */
   level: string
@@ -125,7 +123,8 @@ function checkWritable(file: string): void {
 
 export function createPino(level: string, destination: DestinationStream): FastifyBaseLogger {
   const options = {
-    level: level in levels ? levels[level as keyof typeof levels] : level,
+    // The specification's highest level, which pino has under another name.
+    level: level === 'panic' ? 'fatal' : level,
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
     formatters: { level: (name: string) => ({ level: name }), log: shortenFields },
     serializers: { err: serializeError, msg: shortenMessage },
