@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 
 import type { Db } from './database.ts'
 
-/** The hashes as they are stored, each with its person's id, of about so many pages of the table, chosen at random; all of them when it has no more. */
+/**
+ * The hashes as they are stored, each with its person's id, of about so many pages of the table, chosen at random; all of
+ * them when it has no more.
+ */
 export async function samplePasswordHashes(
   db: Db,
   pages: number,

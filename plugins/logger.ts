@@ -53,10 +53,7 @@ const fewCharacters = 12_288
 /** Where several processes share a pipe, up to 4 KiB stay in one piece. */
 const fewSharedCharacters = 2_048
 
-/**
- * What is not written yet when the process ends is written then.
- * @throws Error with one sentence when the file cannot be written
- */
+/** What is not written yet when the process ends is written then. Throws, in one sentence, where the file cannot be. */
 export function createLogger({ level, file, isShared = false }: LoggerOptions): Logger {
   if (file !== undefined) checkWritable(file)
   const to = file ? { dest: file } : { fd: process.stdout.fd }

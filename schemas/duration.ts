@@ -23,9 +23,9 @@ const bare = new RegExp(`^[+-]?${number}$`)
 const longestSeconds = 2 ** 63 / 1e9
 
 /**
- * Reads a duration as Go writes it, with days of 24 hours and years of 365 of them, or a bare number of seconds.
- * @returns seconds, with fractions, negative when the text says so
- * @throws RangeError for any other text and for durations above about 292 years
+ * Reads a duration as Go writes it, with days of 24 hours and years of 365 of them, or a bare number of seconds. Returns
+ * seconds, with fractions, negative when the text says so. Throws RangeError for any other text and for durations above
+ * about 292 years.
  */
 export function parseDuration(text: string): number {
   const seconds = bare.test(text) ? Number(text) : sumOfParts(text)

@@ -1,4 +1,7 @@
-/** What a browser answers to a WebAuthn ceremony, as JSON (WebAuthn Level 3 §5.1, RegistrationResponseJSON and AuthenticationResponseJSON). */
+/**
+ * What a browser answers to a WebAuthn ceremony, as JSON (WebAuthn Level 3 §5.1, RegistrationResponseJSON and
+ * AuthenticationResponseJSON).
+ */
 import { type Static, Type } from '@sinclair/typebox'
 
 import { nullable, oneOf } from './choices.ts'

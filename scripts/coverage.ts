@@ -1,8 +1,8 @@
 /**
- * `node scripts/coverage.ts --check`: holds docs/coverage.md against the tests it names and the variables
- * of the specification, and is silent when all is well. Without the option it says how much is in it. Titles are looked up in the test runner's own
- * list (test-titles.ts); where no test has been run since the sources changed, in the text of the test file.
- * With `--titles` as well the list has to be there: for use after `npm test`.
+ * `node scripts/coverage.ts --check`: holds docs/coverage.md against the tests it names and the variables of the
+ * specification, and is silent when all is well. Without the option it says how much is in it. Titles are looked up in
+ * the test runner's own list (test-titles.ts); where no test has been run since the sources changed, in the text of the
+ * test file. With `--titles` as well the list has to be there: for use after `npm test`.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -5,8 +5,8 @@ import { ConfigError } from './mistake.ts'
 import type { Environment } from './names.ts'
 
 /**
- * Adds what a `.env` file says to the environment, which wins; no file is no mistake.
- * @throws ConfigError when the file is there and cannot be read
+ * Adds what a `.env` file says to the environment, which wins; no file is no mistake. Throws ConfigError when the file
+ * is there and cannot be read.
  */
 export function withDotEnv(env: Environment, path = '.env'): Environment {
   return { ...dotEnv(path), ...env }

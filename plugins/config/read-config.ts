@@ -22,8 +22,8 @@ export interface ReadOptions {
 export type FoundNames = ReadonlyMap<string, Found>
 
 /**
- * Reads and checks the whole configuration; durations come out in seconds.
- * @throws ConfigError with every mistake, each naming its variable and what would be right
+ * Reads and checks the whole configuration; durations come out in seconds. Throws ConfigError with every mistake, each
+ * naming its variable and what would be right.
  */
 export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config {
   const entries = [...variableEntries, ...genericEntries(env), ...mailLocaleEntries(env)]

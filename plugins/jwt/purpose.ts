@@ -12,9 +12,10 @@ export function isAccessToken({ typ }: JWTHeaderParameters): boolean {
 }
 
 /**
- * Only this server opens sessions (and a GoTrue that shares the database, which may leave the issuer out), so a token with a session names this server. A token that an operator signs in a
- * person's place may leave the issuer out, but a secret shared with another installation makes nobody a person
- * here. Whoever signs for a service may call the issuer anything, as the published API keys do.
+ * Only this server opens sessions (and a GoTrue that shares the database, which may leave the issuer out), so a token with
+ * a session names this server. A token that an operator signs in a person's place may leave the issuer out, but a secret
+ * shared with another installation makes nobody a person here. Whoever signs for a service may call the issuer anything,
+ * as the published API keys do.
  */
 export function isIssuedHere(
   { iss, sub, session_id }: AccessTokenClaims,
