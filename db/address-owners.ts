@@ -10,7 +10,7 @@ const ownAddresses = [sql.lit('email'), sql.lit('phone')]
  * By which identities one of these addresses is somebody's: a provider says that it has verified it. The identities of
  * sign-ups by email and phone do not count: their address is the one in the person's row. Served by identities_email_idx.
  */
-export const provenIdentities = (
+const provenIdentities = (
   eb: Pick<ExpressionBuilder<Database, 'users'>, 'selectFrom'>,
   emails: readonly (string | Expression<string>)[],
 ) =>

@@ -30,7 +30,7 @@ export class MissingFeatureError extends Error {
 }
 
 /** In use by the configuration or by rows of the database, and not accepted as missing. */
-export async function findUnaccepted(db: Db, config: Config): Promise<MissingFeature[]> {
+async function findUnaccepted(db: Db, config: Config): Promise<MissingFeature[]> {
   const inUse = new Set<MissingFeature>(
     (await findMissingInUse(db, config.AUTH_DB_NAMESPACE)).map(({ feature }) => feature),
   )

@@ -78,7 +78,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Also when a fault ends this process before its time. */
-export function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
+function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
   const kill = () => child.kill()
   process.once('exit', kill)
   started.defer(async () => {

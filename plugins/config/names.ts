@@ -19,7 +19,7 @@ export function ownNames(variable: string, schema: TSchema): string[] {
 }
 
 /** The names another server has for a variable: its prefix, and what it reads without one. */
-export function foreignNames(variable: string, schema: TSchema): string[] {
+function foreignNames(variable: string, schema: TSchema): string[] {
   const prefixed = ownNames(variable, schema).filter((name) => name.startsWith('AUTH_'))
   return [
     ...(schema['x-gotrue-names'] ?? []),

@@ -13,7 +13,7 @@ export interface Contact {
 const identityClaims = ['sub', 'email', 'phone', 'email_verified', 'phone_verified']
 
 /** A sign-up writes into the metadata whose it is; what an admin says of somebody is stored as it came. */
-export function isFromSignUp(userId: string, metadata: Metadata | null): boolean {
+function isFromSignUp(userId: string, metadata: Metadata | null): boolean {
   return metadata?.sub === userId
 }
 

@@ -56,7 +56,7 @@ function inFrames(html: string): string {
 }
 
 /** Where a link of a page leads; undefined for what is in the repository and not in the guide. */
-export function targetOf(
+function targetOf(
   href: string,
   from: GuidePage,
   pages: readonly GuidePage[],
@@ -71,7 +71,7 @@ export function targetOf(
 }
 
 /** A heading's name in an address, as GitHub makes it. */
-export function anchorOf(heading: string): string {
+function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
