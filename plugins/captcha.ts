@@ -26,7 +26,7 @@ export interface CaptchaDeps {
   isAdmin: (request: FastifyRequest) => Promise<boolean>
 }
 
-const ENDPOINTS = {
+const endpoints = {
   hcaptcha: 'https://hcaptcha.com/siteverify',
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
 }
@@ -74,7 +74,7 @@ function settingsFrom(config: CaptchaDeps['config']) {
     throw new Error(
       'AUTH_SECURITY_CAPTCHA_ENABLED needs AUTH_SECURITY_CAPTCHA_PROVIDER and AUTH_SECURITY_CAPTCHA_SECRET',
     )
-  const url = config.AUTH_SECURITY_CAPTCHA_URL ?? ENDPOINTS[provider]
+  const url = config.AUTH_SECURITY_CAPTCHA_URL ?? endpoints[provider]
   return { url, secret, timeoutMs: config.AUTH_SECURITY_CAPTCHA_TIMEOUT * 1000 }
 }
 

@@ -43,11 +43,11 @@ export class AnswerTooLong extends TypeError {
   }
 }
 
-const USER_AGENT = 'Postern'
-const MAX_BYTES = 1_048_576
+const userAgent = 'Postern'
+const mostBytes = 1_048_576
 
 export function createHttpClient(options: HttpClientOptions) {
-  const { dev, maxBytes = MAX_BYTES, guardTimeoutMs = 10_000, guardMaxBytes = MAX_BYTES } = options
+  const { dev, maxBytes = mostBytes, guardTimeoutMs = 10_000, guardMaxBytes = mostBytes } = options
   const open = createAgent(options.proxy, undefined)
   const guarded = createAgent(options.proxy, dev ? undefined : publicLookup)
 
@@ -96,7 +96,7 @@ async function send(
   // Node's own FormData is not the undici package's, and nobody asks us for multipart.
   if (body instanceof FormData) throw new TypeError('multipart bodies are not supported')
   const headers = new Headers(rest.headers)
-  if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT)
+  if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
   const parts = { ...rest, body, headers: [...headers], dispatcher: agent }
   const { fetch } = await loadUndici()
   return wholeResponse(await fetch(urlOf(input), parts), maxBytes)

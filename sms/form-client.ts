@@ -28,7 +28,7 @@ export interface FormAnswer {
 export type PostForm = (request: FormRequest) => Promise<FormAnswer>
 
 // Failures before a connection existed: the provider never saw the request.
-const NEVER_CONNECTED = new Set([
+const neverConnected = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -54,7 +54,7 @@ export function createFormClient({ fetch, timeoutMs, retryDelayMs }: FormClientO
     const signal = AbortSignal.timeout(timeoutMs)
     try {
       const answer = await post(request, signal).catch((error) => {
-        if (NEVER_CONNECTED.has(codeOf(error))) return undefined
+        if (neverConnected.has(codeOf(error))) return undefined
         throw error
       })
       if (answer !== undefined && !request.retryable?.(answer)) return answer

@@ -23,8 +23,8 @@ const Answer = Type.Object({
   ),
 })
 
-const ACCEPTED = '0'
-const THROTTLED = '1'
+const acceptedStatus = '0'
+const throttledStatus = '1'
 
 export function vonage(settings: VonageSettings, post: PostForm): SmsProvider {
   const credentials = { api_key: settings.apiKey, api_secret: settings.apiSecret }
@@ -38,7 +38,7 @@ export function vonage(settings: VonageSettings, post: PostForm): SmsProvider {
         url: `${settings.url}/sms/json`,
         form: { from: settings.from, to: phone, text, ...credentials, ...encodingOf(text) },
         // A throttled message was turned away before it was taken, so it cannot arrive twice.
-        retryable: (first) => outcomeOf(first)?.status === THROTTLED,
+        retryable: (first) => outcomeOf(first)?.status === throttledStatus,
       })
       return read(answer)
     },
@@ -57,7 +57,7 @@ function read(answer: FormAnswer): { messageId: string } {
   const outcome = outcomeOf(answer)
   if (outcome === undefined)
     throw new SmsError('vonage', `unreadable answer (status ${answer.status})`)
-  if (outcome.status !== ACCEPTED)
+  if (outcome.status !== acceptedStatus)
     throw new SmsError('vonage', `status ${outcome.status}: ${outcome['error-text'] ?? ''}`)
   return { messageId: outcome['message-id'] ?? '' }
 }

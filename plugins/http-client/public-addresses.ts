@@ -5,15 +5,15 @@ import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 // Azure's host agent has a public number and serves the machine's credentials.
-const PUBLIC_NUMBERS_OF_METADATA = new Set(['168.63.129.16'])
-const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+const publicMetadataAddresses = new Set(['168.63.129.16'])
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /** True for an address on the public internet; false for anything private, local, reserved or translated. */
 export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.process(address)
   if (parsed.range() !== 'unicast') return false
-  if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_UNICAST)
-  return !PUBLIC_NUMBERS_OF_METADATA.has(parsed.toString())
+  if (parsed instanceof ipaddr.IPv6) return parsed.match(globalUnicast)
+  return !publicMetadataAddresses.has(parsed.toString())
 }
 
 /**

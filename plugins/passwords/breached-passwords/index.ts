@@ -19,9 +19,9 @@ export interface BreachedPasswordsDeps {
   timeoutMs?: number
 }
 
-const TIMEOUT_MS = 5_000
+const usualTimeoutMs = 5_000
 // Common prefixes are asked for again and again. An answer is about 35 KB of text, so a full cache is about 7 MB.
-const CACHE = {
+const cacheOptions = {
   max: 200,
   ttl: 60 * 60 * 1000,
   // Ages are counted by the same clock as everywhere else in the server, read at every look.
@@ -30,9 +30,9 @@ const CACHE = {
 }
 
 export function createBreachedPasswords(deps: BreachedPasswordsDeps) {
-  const { config, fetch, log, timeoutMs = TIMEOUT_MS } = deps
+  const { config, fetch, log, timeoutMs = usualTimeoutMs } = deps
   const ranges = new LRUCache<string, string>({
-    ...CACHE,
+    ...cacheOptions,
     // An answer whose entry is evicted meanwhile still reaches its callers.
     ignoreFetchAbort: true,
     fetchMethod: (prefix) =>
