@@ -7,7 +7,7 @@ import { withDotEnv } from '../plugins/config/dot-env.ts'
 import { ConfigError } from '../plugins/config/mistake.ts'
 import { readConfig } from '../plugins/config/read-config.ts'
 import { configuredEncryption } from '../plugins/encryption.ts'
-import { createHttpClient } from '../plugins/http-client.ts'
+import { configuredProxies, createHttpClient } from '../plugins/http-client.ts'
 import { createPool } from '../plugins/pool.ts'
 import { addresses } from './doctor/addresses.ts'
 import { captcha } from './doctor/captcha.ts'
@@ -79,8 +79,7 @@ async function examine(to: string | undefined): Promise<Result[]> {
 
 async function examineAll(config: Config, to: string | undefined): Promise<Result[]> {
   // What is asked here are the operator's own addresses, so nothing goes through the guard that `dev` is about.
-  const proxy = { httpProxy: config.HTTP_PROXY, httpsProxy: config.HTTPS_PROXY }
-  const http = createHttpClient({ dev: true, proxy: { ...proxy, noProxy: config.NO_PROXY } })
+  const http = createHttpClient({ dev: true, proxy: configuredProxies(config) })
   const pool = createPool({ connectionString: config.DATABASE_URL, max: 2, log: { warn() {} } })
   const surroundings: Surroundings = {
     config,

@@ -2,7 +2,6 @@
  * Hooks: servers or database functions of the operator that are asked, or told, at certain moments. Each is undefined
  * while it is switched off, so that nothing is spent on it. None is ever called inside a transaction.
  */
-import type { Config } from './config/config.ts'
 import type { hookNames } from './config/groups/hooks.ts'
 import { definePlugin, type House } from './define-plugin.ts'
 import { customizeAccessToken } from './hooks/access-token.ts'
@@ -15,7 +14,7 @@ import type { Transport } from './hooks/transport.ts'
 import { unsavedUser } from './hooks/unsaved-user.ts'
 import { askForUser, tellOfUser } from './hooks/users.ts'
 import { type Attempted, type AttemptedFactor, judgeAttempt } from './hooks/verification.ts'
-import { createHttpClient, type Fetch } from './http-client.ts'
+import { configuredProxies, createHttpClient, type Fetch } from './http-client.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -87,7 +86,7 @@ function createCallers(house: HooksHouse) {
 function httpFetch(house: HooksHouse): Fetch {
   const { config, telemetry } = house
   const limits = { maxBytes: maxAnswerBytes, guardMaxBytes: maxAnswerBytes }
-  const client = createHttpClient({ dev: config.dev, proxy: proxyOf(config), ...limits })
+  const client = createHttpClient({ dev: config.dev, proxy: configuredProxies(config), ...limits })
   house.addHook('onClose', client.close)
   return telemetry.fetch((input, init) => {
     const { hostname } = new URL(input instanceof Request ? input.url : input)
@@ -102,12 +101,6 @@ function functionHooks(house: HooksHouse): FunctionHooks {
   house.addHook('onClose', hooks.close)
   return hooks
 }
-
-const proxyOf = ({ HTTP_PROXY, HTTPS_PROXY, NO_PROXY }: Config) => ({
-  httpProxy: HTTP_PROXY,
-  httpsProxy: HTTPS_PROXY,
-  noProxy: NO_PROXY,
-})
 
 function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined

@@ -7,6 +7,7 @@ import { isIP } from 'node:net'
 
 import type { Dispatcher } from 'undici'
 
+import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
 import { createAgent, loadUndici, type Proxies } from './http-client/agent.ts'
 import { isPublicAddress, publicLookup } from './http-client/public-addresses.ts'
@@ -143,6 +144,10 @@ async function wholeResponse(
   return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
+export function configuredProxies({ HTTP_PROXY, HTTPS_PROXY, NO_PROXY }: Config): Proxies {
+  return { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY }
+}
+
 export default definePlugin({
   name: 'httpClient',
   needs: ['config', 'telemetry', 'addHook'],
@@ -150,11 +155,7 @@ export default definePlugin({
     const { config, telemetry } = house
     const client = createHttpClient({
       dev: config.dev,
-      proxy: {
-        httpProxy: config.HTTP_PROXY,
-        httpsProxy: config.HTTPS_PROXY,
-        noProxy: config.NO_PROXY,
-      },
+      proxy: configuredProxies(config),
       guardTimeoutMs: config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000,
       // Templates have a limit of their own, which may be higher than that of everything else.
       guardMaxBytes: Math.max(1_000_000, config.AUTH_MAILER_TEMPLATE_MAX_SIZE),

@@ -1,7 +1,7 @@
 /** Mails as the server would render them, for commands: its languages, subjects and templates, without a database. */
 import type { MailRenderer } from '../../mail/render.ts'
 import type { Config } from '../../plugins/config/config.ts'
-import { createHttpClient } from '../../plugins/http-client.ts'
+import { configuredProxies, createHttpClient } from '../../plugins/http-client.ts'
 import { createOwnLanguages } from '../../plugins/languages/own-languages.ts'
 import { createLanguages, type Languages } from '../../plugins/languages.ts'
 import { configuredRenderer } from '../../plugins/mailer/renderer.ts'
@@ -40,10 +40,10 @@ export function readTag(locale: string | undefined, { available, fallback }: Lan
   throw new Error(`${locale} is none of ${available.join(', ')}.`)
 }
 
-function httpOptions({ HTTP_PROXY, HTTPS_PROXY, NO_PROXY, ...config }: Config) {
+function httpOptions(config: Config) {
   return {
     dev: config.dev,
-    proxy: { httpProxy: HTTP_PROXY, httpsProxy: HTTPS_PROXY, noProxy: NO_PROXY },
+    proxy: configuredProxies(config),
     guardMaxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
   }
 }
