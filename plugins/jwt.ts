@@ -6,7 +6,7 @@ import { ApiError, badJwt, tokenTooLarge } from '../errors.ts'
 import { AccessTokenClaims, type HookClaims } from '../schemas/access-token.ts'
 import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
-import { accessTokenClaims, type ClaimsSource } from './jwt/access-token-claims.ts'
+import { accessTokenClaims, type ClaimsSource, issuerOf } from './jwt/access-token-claims.ts'
 import { isAccessToken, isIssuedHere } from './jwt/purpose.ts'
 import { createSigner, type Signer } from './jwt/signer.ts'
 import { keepSigningKeys, type SigningKeys } from './jwt/signing-keys.ts'
@@ -52,7 +52,7 @@ const claimsCheck = TypeCompiler.Compile(AccessTokenClaims)
 
 export function createJwt({ signingKeys, config, takeover }: JwtOptions) {
   const verified = createVerifiedTokens(maxRemembered)
-  const issuer = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
+  const issuer = issuerOf(config)
   let signer: Signer | undefined
   signingKeys.onChange(() => {
     verified.clear()
@@ -101,6 +101,9 @@ export function createJwt({ signingKeys, config, takeover }: JwtOptions) {
   return {
     /** What tokens are signed and verified with. */
     keys: signingKeys,
+
+    /** The `iss` of every token that is signed here. */
+    issuer,
 
     /** Signs with the current key. */
     sign,

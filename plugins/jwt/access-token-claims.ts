@@ -26,12 +26,19 @@ export interface ClaimsSource {
   now: Date
 }
 
+/** Who signs here, in the words of the operator. */
+export function issuerOf(
+  config: Pick<Config, 'AUTH_API_EXTERNAL_URL' | 'AUTH_JWT_ISSUER'>,
+): string {
+  return config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
+}
+
 /** Every claim is there in every token, empty where the person has no such thing. */
 export function accessTokenClaims(source: ClaimsSource): AccessToken {
   const { user, session, config, now } = source
   const amr = source.amr.toSorted((a, b) => b.timestamp - a.timestamp)
   return {
-    iss: config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL,
+    iss: issuerOf(config),
     sub: user.id,
     aud: user.aud ?? '',
     role: user.role ?? '',

@@ -25,7 +25,6 @@ const Metadata = Type.Object({
 
 const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
   const { config, jwt } = fastify
-  const issuer = config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
   // An issuer need not be an address of ours; what can be fetched has to be.
   const base = config.AUTH_API_EXTERNAL_URL
 
@@ -41,7 +40,7 @@ const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
     async (_request, reply) => {
       reply.header('cache-control', `public, max-age=${jwt.keys.jwksMaxAge}`)
       return {
-        issuer,
+        issuer: jwt.issuer,
         authorization_endpoint: `${base}/oauth/authorize`,
         token_endpoint: `${base}/oauth/token`,
         jwks_uri: `${base}/.well-known/jwks.json`,
