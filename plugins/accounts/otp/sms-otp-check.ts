@@ -2,8 +2,6 @@
  * Who says whether a texted code is right: the operator for numbers with a fixed code, the provider where it makes
  * the codes itself, and else our own tokens. And for how long it may be.
  */
-import { timingSafeEqual } from 'node:crypto'
-
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/database.ts'
@@ -13,6 +11,7 @@ import { countTokenGuess } from '../../../db/token-guesses.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import { findUserByPhone } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
+import { isSame } from './constant-time.ts'
 import { guessedAt, type TokenPolicy, takeCode } from './tokens.ts'
 
 /** A code as somebody typed it, and for which purpose. */
@@ -51,7 +50,7 @@ export async function judgeSmsCode(
   now: Date,
 ): Promise<Judgement> {
   const fixed = sms.testOtp(typed.phone, now)
-  if (fixed !== undefined && equal(fixed, typed.code)) return { by: 'operator' }
+  if (fixed !== undefined && isSame(fixed, typed.code)) return { by: 'operator' }
   if (!sms.verify) return { by: 'us' }
   return { by: 'provider', token: await askProvider(policy, db, sms.verify, typed, now) }
 }
@@ -103,11 +102,6 @@ async function ownerOf(
 ): Promise<string | undefined> {
   if (type === 'phone_change_token') return (await findNewestToken(trx, type, phone))?.user_id
   return (await findUserByPhone(trx, phone, aud))?.id
-}
-
-function equal(left: string, right: string): boolean {
-  const [a, b] = [Buffer.from(left), Buffer.from(right)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /** A provider that makes the codes lets them live this long, whatever we are told of ours. */

@@ -3,9 +3,10 @@
  * holds a hash of it, so that a leaked table opens no account and no code can be searched offline. GoTrue's form, for
  * while it reads the database, too: a plain hash of address and code, which is the link token and is stored as it is.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 
 import type { TokenRow, TokenType } from '../../../db/one-time-tokens.ts'
+import { isSame } from './constant-time.ts'
 
 export interface TokenForms {
   /** Of the hash that makes a link token from a code. */
@@ -52,7 +53,7 @@ export function isOfCode(
   const gotrues = gotrueSecret({ type, address, code })
   const ownForms = own.flatMap((secret) => [sha256(secret), sha256(pkcePrefix + secret)])
   const stored = [...ownForms, gotrues, pkcePrefix + gotrues]
-  return stored.map((hash) => equal(hash, token_hash)).includes(true)
+  return stored.map((hash) => isSame(hash, token_hash)).includes(true)
 }
 
 /** Whether the link ends in an auth code. */
@@ -71,9 +72,4 @@ function gotrueSecret({ address, code }: Sent): string {
 
 function sha256(value: string): string {
   return createHash('sha256').update(value).digest('hex')
-}
-
-function equal(left: string, right: string): boolean {
-  const [a, b] = [Buffer.from(left), Buffer.from(right)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
