@@ -89,6 +89,8 @@ export const unexpectedFailure = (message: string, cause?: unknown) =>
   error(500, 'unexpected_failure', message, { cause })
 export const serviceUnavailable = (message: string, retryAfter: number, cause?: unknown) =>
   error(503, 'service_unavailable', message, { retryAfter, cause })
+export const databaseUnavailable = (cause: unknown) =>
+  serviceUnavailable('The database cannot be reached. Try again shortly.', 5, cause)
 export const conflict = () =>
   error(
     409,

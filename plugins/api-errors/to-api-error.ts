@@ -4,6 +4,7 @@ import type { FastifyError } from 'fastify'
 import {
   ApiError,
   badJson,
+  databaseUnavailable,
   requestEntityTooLarge,
   requestTimeout,
   serviceUnavailable,
@@ -21,9 +22,7 @@ export function toApiError(thrown: unknown): ApiError {
     return requestTimeout(error.mayHaveTakenEffect, error.cause ?? error)
   }
   const code = codeOf(error)
-  if (isDatabaseGone(error, code)) {
-    return serviceUnavailable('The database cannot be reached. Try again shortly.', 5, error)
-  }
+  if (isDatabaseGone(error, code)) return databaseUnavailable(error)
   // While keys are changed, another replica can read it, or this one after its restart.
   if (error instanceof DecryptionError) {
     return serviceUnavailable('Stored data cannot be read here at the moment. Try again.', 5, error)

@@ -8,11 +8,11 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 
 import {
+  databaseUnavailable,
   hookFailed,
   hookFunctionTimeout,
   hookRefused,
   hookUnreachable,
-  serviceUnavailable,
 } from '../../errors.ts'
 import type { Transport } from './transport.ts'
 
@@ -54,7 +54,8 @@ function functionIn(uri: string): string {
 
 async function call(pool: pg.Pool, statement: pg.QueryConfig): Promise<unknown> {
   const client = await pool.connect().catch((error: Error) => {
-    throw error.message.startsWith('timeout exceeded') ? hookFunctionTimeout(error) : gone(error)
+    const isLate = error.message.startsWith('timeout exceeded')
+    throw isLate ? hookFunctionTimeout(error) : databaseUnavailable(error)
   })
   const begun = client.query(`begin; set local statement_timeout = ${timeoutMs}`)
   const answered = client.query<{ answer: unknown }>(statement)
@@ -62,9 +63,9 @@ async function call(pool: pg.Pool, statement: pg.QueryConfig): Promise<unknown> 
   const [begin, result, commit] = await Promise.allSettled([begun, answered, committed])
   const isBroken = begin.status === 'rejected' || commit.status === 'rejected'
   client.release(isBroken)
-  if (begin.status === 'rejected') throw gone(begin.reason)
+  if (begin.status === 'rejected') throw databaseUnavailable(begin.reason)
   if (result.status === 'rejected') throw toHookError(result.reason)
-  if (commit.status === 'rejected') throw gone(commit.reason)
+  if (commit.status === 'rejected') throw databaseUnavailable(commit.reason)
   return readAnswer(result.value.rows[0]?.answer)
 }
 
@@ -73,12 +74,9 @@ function readAnswer(answer: unknown): unknown {
   return answer === '' || answer === null ? undefined : answer
 }
 
-const gone = (cause: unknown) =>
-  serviceUnavailable('The database cannot be reached. Try again shortly.', 5, cause)
-
 /** What a function raises on purpose is for the client; every other complaint of the database is for the log. */
 function toHookError(error: unknown): unknown {
-  if (!(error instanceof pg.DatabaseError)) return gone(error)
+  if (!(error instanceof pg.DatabaseError)) return databaseUnavailable(error)
   const { code = '', message } = error
   if (code === '57014') return hookFunctionTimeout(error)
   const status = /^PT([45]\d\d)$/.exec(code)?.[1]
