@@ -105,6 +105,8 @@ export const unknownHost = () =>
   )
 export const featureDisabled = (message: string) => error(404, 'feature_disabled', message)
 export const oauthServerDisabled = () => featureDisabled('The OAuth server is disabled')
+export const eventsDisabled = () =>
+  featureDisabled('Events are switched off: set AUTH_EVENTS_ENABLED=true')
 export const passkeyDisabled = () => error(404, 'passkey_disabled', 'Passkeys are disabled')
 export const samlProviderDisabled = () =>
   error(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { listEvents } from '../../db/events.ts'
-import { featureDisabled } from '../../errors.ts'
+import { eventsDisabled } from '../../errors.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { StreamedEvent, toEvent } from '../../schemas/events.ts'
 import { readUuid } from '../../schemas/fields.ts'
@@ -38,9 +38,7 @@ const stream: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async ({ query }) => {
-      if (!events.enabled) {
-        throw featureDisabled('Events are switched off: set AUTH_EVENTS_ENABLED=true')
-      }
+      if (!events.enabled) throw eventsDisabled()
       const after = readPosition('after', query.after, 0)
       const size = readSize('limit', query.limit)
       const userId = query.user_id ? readUuid('user_id', query.user_id) : undefined

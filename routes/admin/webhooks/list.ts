@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { listWebhooks } from '../../../db/webhooks.ts'
-import { featureDisabled } from '../../../errors.ts'
+import { eventsDisabled } from '../../../errors.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { NewWebhook, toWebhook, Webhook, WebhookWithSecret } from '../../../schemas/webhook.ts'
 
@@ -36,9 +36,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      if (!events.enabled) {
-        throw featureDisabled('Events are switched off: set AUTH_EVENTS_ENABLED=true')
-      }
+      if (!events.enabled) throw eventsDisabled()
       const now = new Date()
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
