@@ -44,7 +44,8 @@ const freshMs = 1_000
 const longestQueuePauseMs = 60_000
 /** A balancer that opens a connection for each request has none open now and then, and still sends them here. */
 const quietMs = 1_000
-const healthChecks = ['/health', '/ready']
+/** Asked by machines, every second or two: no work. */
+export const healthChecks = ['/health', '/ready']
 
 export function createReadiness(deps: ReadinessDeps) {
   const { db, schema, queueDownMs, countConnections } = deps

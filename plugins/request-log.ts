@@ -4,9 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../errors.ts'
 import { defineExtension, type House } from './define-plugin.ts'
 import { longestValue, shorten } from './logger/shorten.ts'
-
-/** Asked by machines, every second or two. */
-const healthChecks = ['/health', '/ready']
+import { healthChecks } from './readiness.ts'
 
 export default defineExtension({
   name: 'request-log',
