@@ -17,6 +17,7 @@ import { serveDevOidc } from './oauth-providers/dev-oidc.ts'
 import { answerFault, callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
 import { inTime } from './oauth-providers/in-time.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './oauth-providers/settings.ts'
+import { longestWaitMs } from './request-duration.ts'
 
 export type { FlowSecrets, Identity } from '../providers/provider.ts'
 
@@ -146,7 +147,7 @@ export default definePlugin({
     const named = createUpstream({ fetch, discoveryFetch: guardedFetch, ...limits })
     // The metadata of such a provider may name any address, so none is fetched without the guard.
     const guarded = createUpstream({ fetch: guardedFetch, ...limits })
-    const deadlineMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
+    const deadlineMs = longestWaitMs(config)
     const dev = await serveDevOidc(house)
     return createOauthProviders({
       groups: [

@@ -4,11 +4,20 @@
  */
 import type { FastifyReply } from 'fastify'
 
+import type { Config } from './config/config.ts'
 import { defineExtension } from './define-plugin.ts'
 import { TimeLimit } from './request-duration/time-limit.ts'
 
 /** For a commit that is under way, and for what ends because its statement was stopped, to answer by themselves. */
 const graceMs = 1_000
+
+/**
+ * How long a request may wait for somebody else, in milliseconds: four fifths of its time, so that it ends by itself and
+ * the client hears what failed.
+ */
+export function longestWaitMs({ AUTH_API_MAX_REQUEST_DURATION: seconds }: Config): number {
+  return seconds * 800
+}
 
 export default defineExtension({
   name: 'request-duration',

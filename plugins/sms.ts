@@ -14,6 +14,7 @@ import { renderSms } from '../sms/template.ts'
 import { createTestOtps } from '../sms/test-otps.ts'
 import { definePlugin } from './define-plugin.ts'
 import type { Languages } from './languages.ts'
+import { longestWaitMs } from './request-duration.ts'
 import { createSmsHook } from './sms/by-hook.ts'
 import { chooseProvider, type SmsConfig } from './sms/choose-provider.ts'
 import { smsNotices } from './sms/notices.ts'
@@ -175,14 +176,12 @@ export default definePlugin({
     const deliver = devInbox?.addSms
     const canSend = deliver !== undefined || hooks.sendSms !== undefined
     for (const notice of smsNotices(config, canSend)) log.warn(notice)
-    // Ends before the request does, so that the client hears what failed.
-    const longestMs = config.AUTH_API_MAX_REQUEST_DURATION * 800
     return createSms({
       config,
       fetch: httpClient.fetch,
       languages,
       log,
-      timeoutMs: Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestMs),
+      timeoutMs: Math.min(config.AUTH_INTERNAL_HTTP_TIMEOUT * 1000, longestWaitMs(config)),
       deliver,
       byHook: createSmsHook(house),
       onAttempt: (outcome) => telemetry.metrics.count('postern.text_messages', { outcome }),
