@@ -5,7 +5,6 @@ import { UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { RedirectQuery, readUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
-import { requirePerson } from './person.ts'
 
 const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, bearerAuth, db, emails, flows, users } = fastify
@@ -28,9 +27,8 @@ const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
       const context = flows.linkContext(request, {})
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        await requirePerson(trx, userId)
-        const person = await users.lock(trx, userId)
-        if (!person?.email || !person.invited_at || person.email_confirmed_at) {
+        const person = await users.lockNamed(trx, userId)
+        if (!person.email || !person.invited_at || person.email_confirmed_at) {
           throw validationFailed('This person has no open invitation. Invite them by POST /invite.')
         }
         emails.checkRecipient(person.email)
