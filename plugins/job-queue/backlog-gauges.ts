@@ -1,9 +1,7 @@
-/** How much work waits, for whoever watches: one statement for all gauges of one collection. */
+/** How much work waits, for whoever watches. */
 import { findJobBacklog, type JobBacklog } from '../../db/job-backlog.ts'
 import type { House } from '../define-plugin.ts'
-
-/** Collections are seconds apart, the gauges of one are not. */
-const sharedMs = 1_000
+import { shareReading } from '../telemetry/shared-reading.ts'
 
 interface Queue {
   schema: string
@@ -15,13 +13,11 @@ export function addBacklogGauges(
   { schema, tasks }: Queue,
 ): void {
   const { metrics } = telemetry
-  let read: { at: number; backlog: Promise<JobBacklog[]> } | undefined
+  const read = shareReading(() => findJobBacklog(db, schema))
 
   /** Of each task that is known here, so that one with nothing to do says 0. */
   async function backlog(): Promise<JobBacklog[]> {
-    const now = performance.now()
-    if (!read || now - read.at > sharedMs) read = { at: now, backlog: findJobBacklog(db, schema) }
-    const found = new Map((await read.backlog).map((one) => [one.task, one]))
+    const found = new Map((await read()).map((one) => [one.task, one]))
     return tasks().map((task) => found.get(task) ?? { task, waiting: 0, failed: 0, overdue: 0 })
   }
 

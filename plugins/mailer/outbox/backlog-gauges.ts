@@ -1,19 +1,11 @@
-/** How much mail waits, for whoever watches: one statement for all gauges of one collection. */
-import { countMailBacklog, type MailBacklog } from '../../../db/mail-backlog.ts'
+/** How much mail waits, for whoever watches. */
+import { countMailBacklog } from '../../../db/mail-backlog.ts'
 import type { House } from '../../define-plugin.ts'
-
-/** Collections are seconds apart, the gauges of one are not. */
-const sharedMs = 1_000
+import { shareReading } from '../../telemetry/shared-reading.ts'
 
 export function addBacklogGauges({ db, telemetry }: House<'db' | 'telemetry'>): void {
   const { metrics } = telemetry
-  let read: { at: number; backlog: Promise<MailBacklog> } | undefined
-
-  function backlog(): Promise<MailBacklog> {
-    const now = performance.now()
-    if (!read || now - read.at > sharedMs) read = { at: now, backlog: countMailBacklog(db) }
-    return read.backlog
-  }
+  const backlog = shareReading(() => countMailBacklog(db))
 
   metrics.gauge('postern.mails.waiting', async () => [
     { value: (await backlog()).waiting, labels: {} },
