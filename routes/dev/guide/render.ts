@@ -56,11 +56,7 @@ function inFrames(html: string): string {
 }
 
 /** Where a link of a page leads; undefined for what is in the repository and not in the guide. */
-function targetOf(
-  href: string,
-  from: GuidePage,
-  pages: readonly GuidePage[],
-): string | undefined {
+function targetOf(href: string, from: GuidePage, pages: readonly GuidePage[]): string | undefined {
   if (/^[a-z]+:/.test(href) || href.startsWith('#')) return href
   const [path = '', heading] = href.split('#')
   const file = posix.normalize(posix.join(posix.dirname(from.file), path)).replace(/\/$/, '')
