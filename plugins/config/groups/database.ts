@@ -86,8 +86,4 @@ export const audit = group('Audit trail', {
     'Keeps audit entries out of the database; they are still written to the log.',
     false,
   ),
-  AUTH_ADMIN_IMPERSONATION_ENABLED: flag(
-    'Lets admins open a short session in somebody else’s name, marked as such in the token and in the audit trail.',
-    false,
-  ),
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -14,6 +14,8 @@ import { expectation } from '../../../plugins/config/expectation.ts'
 import { parsers } from '../../../plugins/config/parsers.ts'
 import { readConfig } from '../../../plugins/config/read-config.ts'
 
+const groups = new URL('../../../plugins/config/groups/', import.meta.url)
+
 suite('every variable', () => {
   test('has a description, a heading and a parser', () => {
     for (const [name, schema] of variableEntries) {
@@ -22,6 +24,18 @@ suite('every variable', () => {
       assert.ok(schema['x-type'] in parsers, name)
       assert.ok(expectation(schema).length > 3, name)
     }
+  })
+
+  test('is declared once', async () => {
+    const names: string[] = []
+    for (const file of globSync('*.ts', { cwd: groups })) {
+      const exported: Record<string, unknown> = await import(new URL(file, groups).href)
+      const declared = Object.values(exported).flatMap((group) => Object.entries(Object(group)))
+      names.push(...declared.flatMap(([name, schema]) => (Object(schema)['x-group'] ? name : [])))
+    }
+    const twice = names.filter((name, index) => names.indexOf(name) !== index)
+    assert.deepEqual(twice, [])
+    assert.deepEqual(names.toSorted(), variableEntries.map(([name]) => name).toSorted())
   })
 
   test('has a default that it would accept', () => {
