@@ -7,6 +7,7 @@ import { migrationState } from '../../db/migrate.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { DecryptionError } from '../../plugins/encryption.ts'
 import { probe } from '../../plugins/encryption-probe.ts'
+import { mostConnections } from '../serve/connections.ts'
 import { type Finding, fail, pass, reasonOf, type Surroundings, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
@@ -136,8 +137,7 @@ async function readable({ db, encryption }: Surroundings): Promise<Finding[]> {
 }
 
 function connections({ connections }: Facts, config: Config): Finding {
-  const each = (config.AUTH_DB_MAX_POOL_SIZE || 100) + 3
-  const wanted = each * config.AUTH_WORKERS
+  const wanted = mostConnections(config) * config.AUTH_WORKERS
   const left = Math.floor((connections - 5) / wanted)
   if (left > 1) return pass(`It has room for ${left} replicas of ${wanted} connections each.`)
   const room = `It takes ${connections} connections, and one replica uses up to ${wanted}`

@@ -3,9 +3,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import pg from 'pg'
 
 import type { Config } from '../../plugins/config/config.ts'
+import { hookNames } from '../../plugins/config/groups/hooks.ts'
+import { functionPoolSize } from '../../plugins/hooks/postgres.ts'
 
-/** Beside the pool: two for the job queue, one that listens for new keys. */
-const besidePool = 3
+/** Two for the job queue, one that listens for new keys. */
+const besidePools = 3
 
 interface Room {
   /** For everybody but superusers. */
@@ -14,14 +16,27 @@ interface Room {
   others: number
 }
 
+/** How many connections one process opens at most. */
+export function mostConnections(config: Config): number {
+  const ofRequests = config.AUTH_DB_MAX_POOL_SIZE || 100
+  const ofFunctions = hasFunctionHook(config) ? functionPoolSize(ofRequests) : 0
+  return ofRequests + ofFunctions + besidePools
+}
+
+function hasFunctionHook(config: Config): boolean {
+  return hookNames.some((name) => {
+    const uri = config[`AUTH_HOOK_${name}_URI`] ?? ''
+    return config[`AUTH_HOOK_${name}_ENABLED`] && URL.parse(uri)?.protocol === 'pg-functions:'
+  })
+}
+
 /** Warns when this server and those that run already may open more connections together than there are. */
 export async function warnOfConnections(
-  config: Pick<Config, 'AUTH_DB_MAX_POOL_SIZE' | 'AUTH_WORKERS' | 'DATABASE_URL'>,
+  config: Config,
   log: Pick<FastifyBaseLogger, 'warn'>,
 ): Promise<void> {
   const { room, others } = await askForRoom(config.DATABASE_URL)
-  const each = (config.AUTH_DB_MAX_POOL_SIZE || 100) + besidePool
-  const wanted = each * (config.AUTH_WORKERS + others)
+  const wanted = mostConnections(config) * (config.AUTH_WORKERS + others)
   if (wanted <= room) return
   const whose = others === 0 ? 'This server' : `This server and ${others} that run already`
   log.warn(

@@ -26,9 +26,14 @@ export interface FunctionHooks {
   close(): Promise<void>
 }
 
-/** Connections are made when they are needed, up to half as many as the pool of the requests has. */
+/** The most connections that functions have, beside so many of the requests: half as many. */
+export function functionPoolSize(ofRequests: number): number {
+  return Math.max(2, Math.ceil(ofRequests / 2))
+}
+
+/** Connections are made when they are needed. */
 export function createFunctionHooks(options: pg.PoolConfig, usesNames: boolean): FunctionHooks {
-  const max = Math.max(2, Math.ceil((options.max ?? 10) / 2))
+  const max = functionPoolSize(options.max ?? 10)
   const pool = new pg.Pool({ ...options, max, connectionTimeoutMillis: waitMs, pipeline: true })
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', () => {})

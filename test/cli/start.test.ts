@@ -14,6 +14,7 @@ import { startCli } from '../support/cli-process.ts'
 import { configOf, encryptionKey } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
+import { functionEnv } from '../support/hook-functions.ts'
 import { ask, startServerProcess } from '../support/server-process.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
@@ -175,9 +176,9 @@ suite('the server', () => {
 
   test('says when it may open more connections than Postgres has', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const warned = async (size: string) => {
+    const warned = async (size: string, more: Record<string, string> = {}) => {
       const lines: string[] = []
-      const env = { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: size, PORT: '0' }
+      const env = { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: size, PORT: '0', ...more }
       const write = (line: string) => void lines.push(line)
       const app = await startServer(
         configOf({ ...right, ...env }, false),
@@ -191,6 +192,8 @@ suite('the server', () => {
       /This server may open 5003 connections, and Postgres has \d+ .*lower AUTH_DB_MAX_POOL_SIZE/,
     )
     assert.doesNotMatch(await warned('4'), /may open/)
+    // Database functions have connections of their own.
+    assert.match(await warned('5000', functionEnv('SEND_SMS', 'send')), /may open 7503 connections/)
   })
 
   test('a database that does not exist is named as the reason', async () => {

@@ -28,7 +28,7 @@ export const database = group('Database', {
     },
   ),
   AUTH_DB_MAX_POOL_SIZE: whole(
-    'Most connections one process opens, and three beside them. 0 stands for "unlimited", which is a pool of 100.',
+    'Most connections one process opens, and three beside them; half as many again where a hook is a database function. 0 stands for "unlimited", which is a pool of 100.',
     { default: 20, maximum: 10_000 },
   ),
   AUTH_DB_MAX_IDLE_POOL_SIZE: Optional(
