@@ -154,6 +154,23 @@ suite('attacks on second factors', () => {
     assert.deepEqual(outcomeOf(await answer(app, session, factor.id, body)), unknownChallenge)
   })
 
+  test('AUTH_MFA_CHALLENGE_EXPIRY_DURATION is how long a challenge can be answered', async (t) => {
+    const env = { ...everyFactor, AUTH_MFA_CHALLENGE_EXPIRY_DURATION: '10m' }
+    const { app } = await serverFor(env)
+    const { session, factor } = await guarded(app)
+    const start = Date.now()
+    const asked = await challenge(app, session, factor.id)
+    t.mock.timers.enable({ apis: ['Date'], now: start + 590_000 })
+    const body = { challenge_id: asked.id, code: factor.code() }
+    const raised = await answer(app, session, factor.id, body)
+    assert.equal(raised.statusCode, 200, raised.body)
+    const { id: challenge_id } = await challenge(app, raised.json(), factor.id)
+    t.mock.timers.setTime(start + 1_200_000)
+    const late = { challenge_id, code: factor.code() }
+    const outcome = outcomeOf(await answer(app, raised.json(), factor.id, late))
+    assert.deepEqual(outcome, [422, 'mfa_challenge_expired'])
+  })
+
   test('an enrolment is finished by the session that began it alone', async () => {
     const { app } = await serverFor(everyFactor)
     const begun = await newPerson(app)

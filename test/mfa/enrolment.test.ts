@@ -60,16 +60,32 @@ suite('adding a factor', () => {
     await addTotp(app, person)
   })
 
-  test('a factor whose kind was switched off is neither asked nor accepted', async () => {
-    const { app } = await serverFor({ ...everyFactor, AUTH_MFA_TOTP_VERIFY_ENABLED: 'false' })
-    const person = await newPerson(app)
-    const { id } = await addTotp(app, person)
-    const body = { challenge_id: crypto.randomUUID(), code: '123456' }
-    for (const end of ['challenge', 'verify']) {
-      const response = await send(app, 'POST', `/factors/${id}/${end}`, person, body)
-      assert.deepEqual(outcomeOf(response), [422, 'mfa_totp_verify_not_enabled'])
-    }
-  })
+  const kinds: [flag: string, factor: object, code: string][] = [
+    ['AUTH_MFA_TOTP_VERIFY_ENABLED', totp, 'mfa_totp_verify_not_enabled'],
+    [
+      'AUTH_MFA_PHONE_VERIFY_ENABLED',
+      { factor_type: 'phone', phone: '+15550107' },
+      'mfa_phone_verify_not_enabled',
+    ],
+    [
+      'AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED',
+      { factor_type: 'webauthn' },
+      'mfa_webauthn_verify_not_enabled',
+    ],
+  ]
+  for (const [flag, factor, code] of kinds) {
+    test(`${flag}=false: a factor of this kind is neither asked nor accepted`, async () => {
+      const { app } = await serverFor({ ...everyFactor, [flag]: 'false' })
+      const person = await newPerson(app)
+      const enrolled = await enrol(app, person, factor)
+      assert.equal(enrolled.statusCode, 200, enrolled.body)
+      const body = { challenge_id: crypto.randomUUID(), code: '123456' }
+      for (const end of ['challenge', 'verify']) {
+        const url = `/factors/${enrolled.json().id}/${end}`
+        assert.deepEqual(outcomeOf(await send(app, 'POST', url, person, body)), [422, code])
+      }
+    })
+  }
 
   test('a name is taken once by a person, the empty one too', async () => {
     const { app } = await serverFor(everyFactor)
@@ -102,16 +118,17 @@ suite('adding a factor', () => {
   })
 
   test('AUTH_MFA_FACTOR_EXPIRY_DURATION: what was abandoned makes room', async (t) => {
-    const { app } = await serverFor(everyFactor)
+    const { app } = await serverFor({ ...everyFactor, AUTH_MFA_FACTOR_EXPIRY_DURATION: '10m' })
     const person = await newPerson(app)
     const { id } = await addTotp(app, person)
     const start = Date.now()
-    t.mock.timers.enable({ apis: ['Date'], now: start + 290_000 })
+    t.mock.timers.enable({ apis: ['Date'], now: start + 590_000 })
+    const conflict = [422, 'mfa_factor_name_conflict']
+    assert.deepEqual(outcomeOf(await enrol(app, person, totp)), conflict, 'it is too young')
     await challenge(app, person, id)
-    t.mock.timers.setTime(start + 310_000)
-    const early = outcomeOf(await enrol(app, person, totp))
-    assert.deepEqual(early, [422, 'mfa_factor_name_conflict'])
-    t.mock.timers.setTime(start + 600_000)
+    t.mock.timers.setTime(start + 610_000)
+    assert.deepEqual(outcomeOf(await enrol(app, person, totp)), conflict, 'somebody is at it')
+    t.mock.timers.setTime(start + 900_000)
     assert.equal((await enrol(app, person, totp)).statusCode, 200)
     const { factors } = (await getUser(app, person)).json()
     assert.equal(factors.length, 1)

@@ -117,6 +117,23 @@ suite('attacks on signing in', () => {
     assert.deepEqual(outcomeOf(await finishSignIn(app, body)), notFound)
   })
 
+  test('AUTH_WEBAUTHN_CHALLENGE_EXPIRY_DURATION is how long a challenge can be answered', async (t) => {
+    const { app } = await serverFor({
+      ...passkeysOn,
+      AUTH_WEBAUTHN_CHALLENGE_EXPIRY_DURATION: '10m',
+    })
+    const { device } = await withPasskey(app)
+    const started = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now: started })
+    const [first, second] = [await askForSignIn(app), await askForSignIn(app)]
+    const answered = ({ challenge_id, options }: typeof first) =>
+      finishSignIn(app, { challenge_id, credential: device.get(options) })
+    t.mock.timers.setTime(started + 599_000)
+    assert.equal((await answered(first)).statusCode, 200)
+    t.mock.timers.setTime(started + 600_000)
+    assert.deepEqual(outcomeOf(await answered(second)), expired)
+  })
+
   test('a new key pair offered where a signature was asked for', async () => {
     const { app } = await serverFor(passkeysOn)
     const { person } = await withPasskey(app)

@@ -244,16 +244,17 @@ test('what the environment does not name any more is removed at the start, and i
   assert.deepEqual(await list(without.app), [])
 })
 
-test('old events are removed with what is known of their deliveries', async (t) => {
+test('what is older than AUTH_EVENTS_RETENTION is removed with what is known of its deliveries', async (t) => {
   const receiver = await webhookReceiver(t)
-  const { app } = await build(t, { env: { ...autoconfirm, ...webhookEnv(receiver) } })
+  const env = { ...autoconfirm, ...webhookEnv(receiver), AUTH_EVENTS_RETENTION: '48h' }
+  const { app } = await build(t, { env })
   const { user } = await newPerson(app)
   await until(() => receiver.ofUser(user.id).length === 3)
-  await app.events.removeOld(new Date())
+  await app.events.removeOld(new Date(Date.now() + 47 * 3600_000))
   const count = async (table: 'postern_events' | 'postern_webhook_deliveries') =>
     (await app.db.selectFrom(table).select('position').execute()).length
   assert.equal(await count('postern_events'), 3)
-  const later = new Date(Date.now() + 721 * 3600_000)
+  const later = new Date(Date.now() + 49 * 3600_000)
   const { user: kept } = await newPerson(app)
   await until(() => receiver.ofUser(kept.id).length === 3)
   await app.db
