@@ -4,7 +4,9 @@ import { Type } from '@sinclair/typebox'
 import { validationFailed } from '../errors.ts'
 
 export const PageQuery = {
-  page: Type.Optional(Type.String({ description: 'From 1, and 0 is the first one too; default 1' })),
+  page: Type.Optional(
+    Type.String({ description: 'From 1, and 0 is the first one too; default 1' }),
+  ),
   per_page: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 }
 

@@ -170,10 +170,13 @@ suite('doors', () => {
 
   test('an admin is held by every transaction of the admin endpoints', () => {
     const count = (text: string, part: string) => text.split(part).length - 1
+    // Signing keys are changed in a transaction of their own, of which the route is told.
+    const opened = (text: string) =>
+      count(text, '.transaction()') + count(text, '): RecordKeyChange {')
     const unheld = house.filter(
       ({ path, text }) =>
         path.startsWith('routes/admin/') &&
-        count(text, '.transaction()') !== count(text, 'bearerAuth.holdAdmin(trx, request, now)'),
+        opened(text) !== count(text, 'bearerAuth.holdAdmin(trx, request, now'),
     )
     assert.deepEqual(unheld.map(named), [])
   })

@@ -45,7 +45,10 @@ suite('an unproven address, and then a number', () => {
       const mallory = await squat(server, victim)
       const asked = await changeUser(app, mallory.access_token, { phone })
       assert.deepEqual(outcomeOf(asked), [422, 'email_not_confirmed'])
-      assert.deepEqual(sms.messages.filter(({ to }) => to.endsWith(phone)), [])
+      assert.deepEqual(
+        sms.messages.filter(({ to }) => to.endsWith(phone)),
+        [],
+      )
 
       const came = await server.signInWith('gitlab', proven(victim, nextId()))
       const { sub } = decodeJwt(came.fragment.access_token ?? '')

@@ -38,7 +38,8 @@ suite('a code that was issued to a client with a plain challenge', () => {
       const email = newAddress()
       const code =
         kind === 'a provider'
-          ? (await server.signInWith('github', proven(email, nextId()), { query: plain })).query.code
+          ? (await server.signInWith('github', proven(email, nextId()), { query: plain })).query
+              .code
           : await openedBy(server, email)
       assert.ok(code)
       for (const stored of await storedOf(server)) {
