@@ -31,11 +31,13 @@ export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config
   const texts = Object.fromEntries([...found].map(([variable, { text }]) => [variable, text]))
   const read = readEnvironment({ entries, texts, dev, incomplete: false })
   if (isFaulty(read)) throw new ConfigError(mistakesOf(read, { entries, found, texts, dev, env }))
-  const mistakes = rules.flatMap((rule) => rule(read)).map(asGiven(found))
-  const { serious, config } = withoutFeatures(read, mistakes, found, warn)
+  const signed = asGotrueSigned(read, found)
+  const mistakes = rules.flatMap((rule) => rule(signed)).map(asGiven(found))
+  const { serious, config } = withoutFeatures(signed, mistakes, found, warn)
   if (serious.length > 0) throw new ConfigError(serious)
   giveNotices(env, config, found, warn)
-  return asGotrueVerified(asGotrueSigned(config, found, warn), found, warn)
+  if (signsAsGotrue(found)) warn(signedAsBefore)
+  return asGotrueVerified(config, found, warn)
 }
 
 function genericEntries(env: Environment): Entries {
@@ -87,7 +89,8 @@ function mistakesOf({ missing, wrong }: Faults, source: Given): Mistake[] {
   const right = Object.fromEntries(Object.entries(texts).filter(([name]) => !faulty.has(name)))
   const rest = readEnvironment({ ...source, texts: right, incomplete: true })
   if (isFaulty(rest)) return own
-  const between = rules.flatMap((rule) => rule(rest))
+  const signed = asGotrueSigned(rest, found)
+  const between = rules.flatMap((rule) => rule(signed))
   const others = between.filter(({ variable }) => !faulty.has(variable))
   const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
   const given = others.map(asGiven(found))
@@ -147,14 +150,17 @@ function withoutFeatures(
 }
 
 /** Services that hold GoTrue's shared secret and nothing else go on working until their operator decides. */
-function asGotrueSigned(config: Config, found: FoundNames, warn: ReadOptions['warn']): Config {
+function signsAsGotrue(found: FoundNames): boolean {
   const hasOwnKeys = found.has('AUTH_JWT_KEYS') || found.has('AUTH_JWT_ALGORITHM')
-  if (hasOwnKeys || !found.get('AUTH_JWT_SECRET')?.foreign) return config
-  warn(
-    'New tokens are signed with HS256 and GOTRUE_JWT_SECRET, as before; set AUTH_JWT_ALGORITHM=RS256 when every service reads the keys of /.well-known/jwks.json.',
-  )
-  return { ...config, AUTH_JWT_ALGORITHM: 'HS256' }
+  return !hasOwnKeys && found.get('AUTH_JWT_SECRET')?.foreign === true
 }
+
+function asGotrueSigned(config: Config, found: FoundNames): Config {
+  return signsAsGotrue(found) ? { ...config, AUTH_JWT_ALGORITHM: 'HS256' } : config
+}
+
+const signedAsBefore =
+  'New tokens are signed with HS256 and GOTRUE_JWT_SECRET, as before; set AUTH_JWT_ALGORITHM=RS256 when every service reads the keys of /.well-known/jwks.json.'
 
 /** A secret that GOTRUE_JWT_KEYS has retired must not come back to life: GoTrue refuses HS256 when no key is for it. */
 function asGotrueVerified(config: Config, found: FoundNames, warn: ReadOptions['warn']): Config {

@@ -18,6 +18,7 @@ export function jwtRule(config: Config): Mistake[] {
   return [
     ...lengthMistakes(config),
     ...secretMistakes(config),
+    ...methodsMistakes(config),
     ...adminRoleMistakes(config),
     ...(config.AUTH_JWT_KEYS ? keyMistakes(config.AUTH_JWT_KEYS, config.dev) : []),
   ]
@@ -45,6 +46,16 @@ function secretMistakes(config: Config): Mistake[] {
   if (!signsWithSecret || config.AUTH_JWT_ACCEPT_SECRET) return []
   const remedy = 'it must be true while AUTH_JWT_ALGORITHM is HS256, or no token would be accepted'
   return [{ variable: 'AUTH_JWT_ACCEPT_SECRET', problem: 'is false', remedy }]
+}
+
+function methodsMistakes(config: Config): Mistake[] {
+  const { AUTH_JWT_VALID_METHODS: methods, AUTH_JWT_KEYS: keys, AUTH_JWT_ALGORITHM } = config
+  const signing = keys?.find(({ key_ops }) => key_ops?.includes('sign'))
+  const algorithm = keys ? (signing?.alg ?? 'HS256') : AUTH_JWT_ALGORITHM
+  if (methods === undefined || methods.includes(algorithm)) return []
+  const problem = `leaves out ${algorithm}, with which tokens are signed here`
+  const remedy = `it must list ${algorithm}, or no session would be accepted`
+  return [{ variable: 'AUTH_JWT_VALID_METHODS', problem, remedy }]
 }
 
 /** With one of these roles among those of admins, everybody would be one. */

@@ -33,6 +33,10 @@ const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
     { DATABASE_URL: 'postgres://a:12#word@db.test/a' },
     /^DATABASE_URL has a value that is not right/,
   ],
+  'algorithms without the one that signs': [
+    { AUTH_JWT_VALID_METHODS: 'HS256' },
+    /^AUTH_JWT_VALID_METHODS leaves out RS256, with which tokens are signed here; it must list RS256/,
+  ],
   'new people as admins': [
     { AUTH_JWT_ADMIN_ROLES: 'service_role,authenticated' },
     /^AUTH_JWT_ADMIN_ROLES names authenticated, the role of everybody who signs up;/,
@@ -77,6 +81,8 @@ suite('accepted', () => {
     { DATABASE_URL: 'postgres://a:p%23%25%40@db.test/a' },
     { ...metrics('prometheus'), PORT: '9101' },
     { ...metrics('opentelemetry'), PORT: '9100' },
+    { AUTH_JWT_VALID_METHODS: 'HS256,RS256' },
+    { AUTH_JWT_VALID_METHODS: 'HS256', AUTH_JWT_ALGORITHM: 'HS256' },
     { AUTH_JWT_EXP: '7d', AUTH_RATE_LIMIT_EMAIL_SENT: '30/1d' },
   ]
   for (const env of accepted) {
@@ -109,6 +115,15 @@ suite('warned about', () => {
       /PORT counts, and AUTH_API_PORT has another value: set one of them\./,
     )
     assert.doesNotMatch(twice('8081'), /another value/)
+  })
+
+  test('algorithms of a secret that GoTrue signs with are those of tokens here as well', () => {
+    const { config } = read({
+      AUTH_JWT_SECRET: '',
+      GOTRUE_JWT_SECRET: 'thirty-two bytes are the least here',
+      GOTRUE_JWT_VALID_METHODS: 'HS256',
+    })
+    assert.equal(config.AUTH_JWT_ALGORITHM, 'HS256')
   })
 
   test('every site, under the name that GoTrue has for the list', () => {
