@@ -13,6 +13,7 @@ import { genericOidcRule, providersRule } from './providers.ts'
 import { secretsRule } from './secrets.ts'
 import { smsRule } from './sms.ts'
 import { ssoRule } from './sso.ts'
+import { webhooksRule } from './webhooks.ts'
 
 export const rules: readonly ((config: Config) => Mistake[])[] = [
   jwtRule,
@@ -26,6 +27,7 @@ export const rules: readonly ((config: Config) => Mistake[])[] = [
   genericOidcRule,
   idTokenRule,
   hooksRule,
+  webhooksRule,
   ssoRule,
   passkeysRule,
 ]

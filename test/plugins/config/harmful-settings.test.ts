@@ -37,6 +37,14 @@ const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
     { AUTH_JWT_VALID_METHODS: 'HS256' },
     /^AUTH_JWT_VALID_METHODS leaves out RS256, with which tokens are signed here; it must list RS256/,
   ],
+  'a webhook in clear': [
+    webhook('http://hooks.test/x'),
+    /^AUTH_WEBHOOK_ENDPOINTS has http:\/\/hooks\.test; .* unless AUTH_WEBHOOK_PRIVATE_ADDRESSES is true/,
+  ],
+  'a webhook with a password': [
+    { ...webhook('https://me:secret@hooks.test/x'), AUTH_WEBHOOK_PRIVATE_ADDRESSES: 'true' },
+    /^AUTH_WEBHOOK_ENDPOINTS has a user name or password for hooks\.test;/,
+  ],
   'new people as admins': [
     { AUTH_JWT_ADMIN_ROLES: 'service_role,authenticated' },
     /^AUTH_JWT_ADMIN_ROLES names authenticated, the role of everybody who signs up;/,
@@ -57,6 +65,11 @@ const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
     { ...metrics('prometheus'), PORT: '9102', AUTH_WORKERS: '3' },
     /^OTEL_EXPORTER_PROMETHEUS_PORT leads to PORT/,
   ],
+}
+
+function webhook(url: string) {
+  const secrets = [`v1,whsec_${Buffer.alloc(32, 'receiver').toString('base64')}`]
+  return { AUTH_WEBHOOK_ENDPOINTS: JSON.stringify([{ url, secrets }]) }
 }
 
 function metrics(exporter: string) {
@@ -83,6 +96,8 @@ suite('accepted', () => {
     { ...metrics('opentelemetry'), PORT: '9100' },
     { AUTH_JWT_VALID_METHODS: 'HS256,RS256' },
     { AUTH_JWT_VALID_METHODS: 'HS256', AUTH_JWT_ALGORITHM: 'HS256' },
+    { ...webhook('http://10.0.0.7/x'), AUTH_WEBHOOK_PRIVATE_ADDRESSES: 'true' },
+    { ...webhook('https://hooks.test/x') },
     { AUTH_JWT_EXP: '7d', AUTH_RATE_LIMIT_EMAIL_SENT: '30/1d' },
   ]
   for (const env of accepted) {
