@@ -16,6 +16,13 @@ export type UserChange = Partial<
   Omit<UserRow, 'id' | 'confirmed_at' | 'raw_app_meta_data' | 'raw_user_meta_data' | 'created_at'>
 >
 
+/** Changes of address or number that wait for their proof are given up: nobody can ask for that proof once more. */
+export const withoutPendingChanges = {
+  email_change: '',
+  email_change_confirm_status: 0,
+  phone_change: '',
+} satisfies UserChange
+
 type ChangedValues = UserChange & { key: string; now: Date }
 
 const change = (db: Db, value: ValueOf<ChangedValues>, names: readonly (keyof UserChange)[]) =>

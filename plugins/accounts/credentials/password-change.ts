@@ -2,7 +2,7 @@
 import type { Db, Trx } from '../../../db/database.ts'
 import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
-import { updateUser } from '../../../db/user-rows.ts'
+import { updateUser, withoutPendingChanges } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {
   currentPasswordInvalid,
@@ -112,7 +112,8 @@ export interface NewPassword {
 }
 
 /**
- * Stores the hash; links, codes and flows on their way and all other sessions end, and other devices are strangers again.
+ * Stores the hash; links, codes and flows on their way, changes of address and number that wait for them and all other
+ * sessions end, and other devices are strangers again.
  * Throws current_password_invalid when another password was set since the check.
  */
 export async function putPassword(
@@ -125,6 +126,7 @@ export async function putPassword(
   if (user.encrypted_password !== replaces) throw currentPasswordInvalid()
   const change = {
     encrypted_password: hash,
+    ...withoutPendingChanges,
     confirmation_sent_at: null,
     recovery_sent_at: null,
     email_change_sent_at: null,

@@ -4,7 +4,7 @@ import { putIdentity } from '../../../db/identities.ts'
 import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
-import { type UserChange, updateUser } from '../../../db/user-rows.ts'
+import { type UserChange, updateUser, withoutPendingChanges } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
@@ -88,7 +88,7 @@ function columnsOf({ role, email, phone, passwordHash, bannedUntil }: Change): U
     ...(role && { role }),
     ...(email && { email, email_change: '', email_change_confirm_status: 0 }),
     ...(phone && { phone, phone_change: '' }),
-    ...(passwordHash && { encrypted_password: passwordHash }),
+    ...(passwordHash && { encrypted_password: passwordHash, ...withoutPendingChanges }),
     ...(bannedUntil !== undefined && { banned_until: bannedUntil }),
   }
 }

@@ -6,7 +6,7 @@ import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteRecoveryCodes } from '../../../db/recovery-codes.ts'
 import { replaceUserMetadata } from '../../../db/user-edits.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
-import { updateUser } from '../../../db/user-rows.ts'
+import { updateUser, withoutPendingChanges } from '../../../db/user-rows.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import { deletePasskeys } from '../../../db/webauthn-credentials.ts'
 import type { House } from '../../define-plugin.ts'
@@ -24,8 +24,8 @@ export interface Kept {
 }
 
 /**
- * A password, passkey, second factor, identity or session from before the proof may be somebody else's. A confirmed phone
- * was proven, so it stays, with its password, its passkeys and the factors.
+ * A password, passkey, second factor, identity, session or pending change from before the proof may be somebody else's. A
+ * confirmed phone was proven, so it stays, with its password, its passkeys and the factors.
  */
 export async function dropUnproven(
   { sessions }: House<'sessions'>,
@@ -35,8 +35,9 @@ export async function dropUnproven(
   now: Date,
 ): Promise<void> {
   const keepsPhone = user.phone_confirmed_at !== null
+  const password = keepsPhone ? {} : { encrypted_password: passwordHash }
+  await updateUser(trx, user.id, { ...password, ...withoutPendingChanges }, now)
   if (!keepsPhone) {
-    await updateUser(trx, user.id, { encrypted_password: passwordHash }, now)
     await deleteFactors(trx, user.id)
     await deletePasskeys(trx, user.id)
     await deleteRecoveryCodes(trx, user.id)

@@ -1,0 +1,87 @@
+/** Changes of address or number that somebody else began, and what is left of them once the owner has shut them out. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { decodeJwt } from 'jose'
+
+import type { Session } from '../../schemas/session.ts'
+import { asAdmin } from '../support/admin.ts'
+import { proven, unproven } from '../support/external.ts'
+import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
+import { idle, mailAfter } from '../support/mail-journeys.ts'
+import {
+  answerOf,
+  confirmedPerson,
+  newAddress,
+  newNumber,
+  phonePerson,
+  signedIn,
+  signIn,
+} from '../support/people.ts'
+import { codeAfter, sharedSmsServer } from '../support/phone-journeys.ts'
+import { call, changeUser } from '../support/requests.ts'
+import type { App } from '../support/server.ts'
+import { sharedExternalServers } from '../support/shared-servers.ts'
+
+const oneMailbox = { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false', AUTH_SMTP_MAX_FREQUENCY: '0' }
+
+suite('a change that a stolen session began', () => {
+  const servers = sharedSmsServer({ env: oneMailbox })
+  for (const who of ['the owner', 'an admin']) {
+    test(`of the address: nobody can ask for it once more after a new password by ${who}`, async () => {
+      const server = await servers()
+      const { app } = server
+      const [email, wanted] = [newAddress('owner'), newAddress('thief')]
+      const own = await confirmedPerson(server, email)
+      const stolen = await signedIn(app, email)
+      await mailAfter(server, wanted, () => changeUser(app, stolen.access_token, { email: wanted }))
+      await newPassword(server.app, own, who)
+      const resent = await call(app, '/resend', { type: 'email_change', email })
+      assert.equal(resent.statusCode, 200)
+      await idle(server)
+      assert.equal(server.mail.messages.filter(({ to }) => to === wanted).length, 1)
+    })
+
+    test(`of the number: nobody can ask for it once more after a new password by ${who}`, async () => {
+      const server = await servers()
+      const { app, sms } = server
+      const [phone, wanted] = [newNumber(), newNumber()]
+      const own = await phonePerson(server, phone)
+      const stolen: Session = answerOf(await signIn(app, { phone }))
+      await codeAfter(server, wanted, () => changeUser(app, stolen.access_token, { phone: wanted }))
+      await newPassword(server.app, own, who)
+      await call(app, '/resend', { type: 'phone_change', phone })
+      await idle(server)
+      assert.equal(sms.messages.filter(({ to }) => to.endsWith(wanted)).length, 1)
+    })
+  }
+})
+
+suite('a change that somebody began at an address that is not theirs', () => {
+  const servers = sharedExternalServers()
+
+  test('nobody can ask for it once more when its owner has proven the address', async () => {
+    const server = await servers(oneMailbox)
+    const { app } = server
+    const [victim, wanted] = [newAddress('victim'), newAddress('thief')]
+    const thief = await confirmedPerson(server)
+    await link(server, thief, 'github', unproven(victim, nextId()))
+    await unlink(server, thief, identityId(await userOf(server, thief), 'email'))
+    await mailAfter(server, wanted, () => changeUser(app, thief.access_token, { email: wanted }))
+
+    const came = await server.signInWith('gitlab', proven(victim, nextId()))
+    assert.equal(decodeJwt(came.fragment.access_token ?? '').email, victim)
+    await call(app, '/resend', { type: 'email_change', email: victim })
+    await idle(server)
+    assert.equal(server.mail.messages.filter(({ to }) => to === wanted).length, 1)
+  })
+})
+
+async function newPassword(app: App, own: Session, who: string) {
+  const password = 'something quite new'
+  const answer =
+    who === 'an admin'
+      ? await asAdmin(app, 'PUT', `/admin/users/${own.user.id}`, { password })
+      : await changeUser(app, own.access_token, { password })
+  assert.equal(answer.statusCode, 200, answer.body)
+}
