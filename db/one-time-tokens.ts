@@ -24,8 +24,8 @@ export interface NewToken {
   /** The address the code was sent to, in its stored form. */
   relates_to: string
   expires_at: Date
-  /** Written to the person's columns as well, where GoTrue looks. */
-  mirrored: boolean
+  /** Written to the person's column of the type, where GoTrue looks for a typed code; null writes nothing there. */
+  mirror: string | null
 }
 
 export interface TokenRow {

@@ -1,6 +1,6 @@
 /**
  * GoTrue compares a typed code with a column of the person, and counts its life from when it was sent. In a database
- * that it reads as well, these columns say what one_time_tokens says; a token that is spent is emptied there always.
+ * that it reads as well, each token has its code in these columns; the column of a token that is spent is always emptied.
  */
 import { type Generated, type QueryCreator, sql } from 'kysely'
 
@@ -34,9 +34,8 @@ export const sentAtOf = {
 interface Mirrored {
   user_id: string
   token_type: TokenType
-  token_hash: string
-  /** Whether GoTrue reads the database, too. */
-  mirrored: boolean
+  /** Null where GoTrue does not read the database. */
+  mirror: string | null
   now: Date
 }
 
@@ -44,7 +43,7 @@ interface Mirrored {
 export function mirrorToken(db: QueryCreator<Database>, value: ValueOf<Mirrored>) {
   const is = (type: TokenType) => sql<boolean>`${value('token_type')}::text = ${sql.lit(type)}`
   const hash = (type: TokenType) =>
-    sql<string>`case when ${is(type)} then ${value('token_hash')}::text else ${sql.ref(type)} end`
+    sql<string>`case when ${is(type)} then ${value('mirror')}::text else ${sql.ref(type)} end`
   const sent = (column: (typeof sentAtOf)[TokenType]) => {
     const own = tokenTypes.filter((type) => sentAtOf[type] === column).map(is)
     return sql<Date>`case when ${sql.join(own, sql` or `)} then ${value('now')} else ${sql.ref(column)} end`
@@ -65,7 +64,7 @@ export function mirrorToken(db: QueryCreator<Database>, value: ValueOf<Mirrored>
       phone_change_sent_at: sent('phone_change_sent_at'),
     })
     .where('id', '=', value('user_id'))
-    .where(sql<boolean>`${value('mirrored')}::boolean`)
+    .where(sql<boolean>`${value('mirror')}::text is not null`)
 }
 
 /**

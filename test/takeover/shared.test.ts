@@ -11,6 +11,7 @@ import { endingOfSuite } from '../support/ending.ts'
 import { addTotp, prove } from '../support/factors.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { takenOver } from '../support/gotrue/taken-over.ts'
+import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import { confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
 import { call, getUser, refresh, verify } from '../support/requests.ts'
@@ -100,18 +101,35 @@ suite('a database that is shared with GoTrue', () => {
     const mail = await server.mail.waitFor(
       ({ to, mail: { subject } }) => to === email && !/confirm/i.test(subject ?? ''),
     )
-    const hash = gotrueHash(email, codeIn(mail))
+    const token = String(new URL(linkIn(mail)).searchParams.get('token'))
 
-    assert.equal(new URL(linkIn(mail)).searchParams.get('token'), hash)
     const [row] = await rows(
       `select u.recovery_token, u.recovery_sent_at > now() - interval '1 minute' as is_recent, t.token_hash
         from auth.users u join auth.one_time_tokens t on t.user_id = u.id and t.token_type = 'recovery_token'
         where u.email = $1`,
       email,
     )
-    assert.deepEqual(row, { recovery_token: hash, is_recent: true, token_hash: hash })
-    assert.equal((await verify(server.app, { type: 'recovery', token_hash: hash })).statusCode, 200)
+    const code = gotrueHash(email, codeIn(mail))
+    assert.deepEqual(row, { recovery_token: code, is_recent: true, token_hash: token })
+    assert.equal(
+      (await verify(server.app, { type: 'recovery', token_hash: token })).statusCode,
+      200,
+    )
     assert.equal(await columnOf(email), '')
+  })
+
+  test('whoever guesses a code of ours does not have its link: a guess is counted', async () => {
+    const email = newAddress()
+    await confirmedPerson(server, email)
+    const mail = await mailAfter(server, email, () => call(server.app, '/recover', { email }))
+    const guessed = gotrueHash(email, codeIn(mail))
+
+    for (const token_hash of [guessed, `pkce_${guessed}`]) {
+      const response = await verify(server.app, { type: 'recovery', token_hash })
+      assert.equal(response.json().error_code, 'otp_expired', response.body)
+    }
+    const typed = await verify(server.app, { type: 'recovery', email, token: codeIn(mail) })
+    assert.equal(typed.statusCode, 200, typed.body)
   })
 
   test('the key of a session and the secret of an app are stored as it stores them', async () => {

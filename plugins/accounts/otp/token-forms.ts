@@ -1,7 +1,8 @@
 /**
  * How a token is made and stored. Our own form: the link token is a keyed hash of type, address and code, and the database
- * holds a hash of it, so that a leaked table opens no account and no code can be searched offline. GoTrue's form, for
- * while it reads the database, too: a plain hash of address and code, which is the link token and is stored as it is.
+ * holds a hash of it, so that a leaked table opens no account and no code can be searched offline. While GoTrue reads the
+ * database, too, the link token is stored as it is, for GoTrue looks it up by that; it is a keyed hash all the same. GoTrue's
+ * own form is a plain hash of address and code, so that whoever guesses the code has the link: those are only accepted.
  */
 import { createHash, createHmac } from 'node:crypto'
 
@@ -24,22 +25,34 @@ interface Sent {
 }
 
 const pkcePrefix = 'pkce_'
-const gotrueForm = /^(pkce_)?[0-9a-f]{56}$/
+const gotrueLength = /^(pkce_)?[0-9a-f]{56}$/
 
-/** The token that the link carries, and what is stored of it. */
+/** A new token. */
+interface NewForm {
+  /** What the link carries. */
+  linkToken: string
+  stored: string
+  /** What GoTrue compares a typed code with; null where it does not read the database. */
+  mirror: string | null
+}
+
 export function newForm(
   { tokenKey, takeover: { isShared } }: Pick<TokenForms, 'tokenKey' | 'takeover'>,
   sent: Sent,
   pkce: boolean,
-): { linkToken: string; stored: string } {
-  const secret = isShared ? gotrueSecret(sent) : ownSecret(tokenKey, sent)
-  const linkToken = (pkce ? pkcePrefix : '') + secret
-  return { linkToken, stored: isShared ? linkToken : sha256(linkToken) }
+): NewForm {
+  const prefix = pkce ? pkcePrefix : ''
+  if (isShared) {
+    const linkToken = prefix + ownSecret(tokenKey, sent, 'sha224')
+    return { linkToken, stored: linkToken, mirror: prefix + gotrueSecret(sent) }
+  }
+  const linkToken = prefix + ownSecret(tokenKey, sent, 'sha256')
+  return { linkToken, stored: sha256(linkToken), mirror: null }
 }
 
-/** What may be stored for this link token. Only one in GoTrue's form is looked for as it is. */
+/** What may be stored for this link token. Only one of the length that GoTrue's have is looked for as it is. */
 export function hashesOf(linkToken: string): string[] {
-  return gotrueForm.test(linkToken) ? [linkToken, sha256(linkToken)] : [sha256(linkToken)]
+  return gotrueLength.test(linkToken) ? [linkToken, sha256(linkToken)] : [sha256(linkToken)]
 }
 
 /** Whether this code was sent to the address for the token, in whichever form that is stored. */
@@ -49,10 +62,13 @@ export function isOfCode(
   address: string,
   code: string,
 ): boolean {
-  const own = tokenKeys.map((key) => ownSecret(key, { type, address, code }))
-  const gotrues = gotrueSecret({ type, address, code })
-  const ownForms = own.flatMap((secret) => [sha256(secret), sha256(pkcePrefix + secret)])
-  const stored = [...ownForms, gotrues, pkcePrefix + gotrues]
+  const sent = { type, address, code }
+  const hashed = tokenKeys.map((key) => ownSecret(key, sent, 'sha256'))
+  const inClear = [...tokenKeys.map((key) => ownSecret(key, sent, 'sha224')), gotrueSecret(sent)]
+  const stored = [
+    ...hashed.flatMap((secret) => [sha256(secret), sha256(pkcePrefix + secret)]),
+    ...inClear.flatMap((secret) => [secret, pkcePrefix + secret]),
+  ]
   return stored.map((hash) => isSame(hash, token_hash)).includes(true)
 }
 
@@ -61,9 +77,14 @@ export function isPkce(linkToken: string): boolean {
   return linkToken.startsWith(pkcePrefix)
 }
 
-function ownSecret(key: Buffer, { type, address, code }: Sent): string {
+/** GoTrue's tokens have the length of SHA-224. */
+function ownSecret(
+  key: Buffer,
+  { type, address, code }: Sent,
+  digest: 'sha256' | 'sha224',
+): string {
   // Six digits repeat across people and purposes, so both are part of what is hashed.
-  return createHmac('sha256', key).update(`${type}\n${address}\n${code}`).digest('hex')
+  return createHmac(digest, key).update(`${type}\n${address}\n${code}`).digest('hex')
 }
 
 function gotrueSecret({ address, code }: Sent): string {

@@ -58,14 +58,14 @@ export async function createToken(
 ): Promise<OneTimeToken> {
   const { userId, type, address, digits, ttlSeconds, pkce } = request
   const code = request.code ?? newCode(digits)
-  const { linkToken, stored } = newForm(policy, { type, address, code }, pkce)
+  const { linkToken, stored, mirror } = newForm(policy, { type, address, code }, pkce)
   const token = {
     user_id: userId,
     token_type: type,
     token_hash: stored,
     relates_to: address,
     expires_at: new Date(now.getTime() + ttlSeconds * 1000),
-    mirrored: policy.takeover.isShared,
+    mirror,
   }
   await putToken(db, token, now)
   return { code, linkToken }
