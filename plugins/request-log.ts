@@ -14,6 +14,16 @@ export default defineExtension({
     // Looking for secrets in a line that can hold none costs three times as much as writing it.
     const lines = house.log.child({}, { redact: [] })
 
+    // No other hook hears of a client that hangs up before it is answered; what it asked for is done all the same.
+    house.addHook('onRequest', (request, reply, done) => {
+      reply.raw.once('close', () => {
+        if (reply.raw.writableFinished) return
+        const { status: _, ...line } = lineOf(request, reply)
+        lines.info(line, 'the client hung up before it was answered')
+      })
+      done()
+    })
+
     house.addHook('onResponse', (request, reply, done) => {
       const unavailability = house.apiErrors.unavailability(request)
       if (unavailability) tellUnavailable(house, lineOf(request, reply), unavailability)

@@ -19,13 +19,16 @@ export function addHttpMetrics(house: House<'addHook'>, meter: Meter): void {
       unit: '{request}',
     })
     .addCallback((result) => result.observe(active))
-  house.addHook('onRequest', (_request, _reply, done) => {
+  house.addHook('onRequest', (_request, reply, done) => {
     active += 1
+    // Comes for clients that hang up as well, unlike onResponse.
+    reply.raw.once('close', () => {
+      active -= 1
+    })
     done()
   })
   const attributesOf = rememberAttributes()
   house.addHook('onResponse', (request, reply, done) => {
-    active -= 1
     const { method, routeOptions } = request
     duration.record(
       reply.elapsedTime / 1000,

@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import pg from 'pg'
+
 import { createLogger, createPino } from '../../plugins/logger.ts'
 import { build } from '../support/server.ts'
 import { ask, startServerProcess } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { until, untilRows } from '../support/until.ts'
 
 function logged(level: string, write: (log: ReturnType<typeof createPino>) => void): string[] {
   const lines: string[] = []
@@ -62,6 +64,32 @@ suite('the log', () => {
     assert.deepEqual({ method, status }, { method: 'GET', status: answer.statusCode })
     assert.equal(typeof ms, 'number')
     assert.ok(!lines.join('').includes('secret-token'))
+  })
+
+  test('one line also where the client hangs up before it is answered', async (t) => {
+    const lines: string[] = []
+    const { app, database } = await build(t, { lines })
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('begin; lock table auth.users in access exclusive mode')
+    const leaving = new AbortController()
+    const body = JSON.stringify({ email: 'left@x.example', password: 'long enough for this' })
+    const left = fetch(`${url}/signup`, { method: 'POST', body, signal: leaving.signal })
+    const isWaiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock'`
+    await until(async () => (await holder.query(isWaiting)).rows.length > 0)
+
+    leaving.abort()
+    await assert.rejects(left)
+    const lineOfIt = () =>
+      lines.map((one) => JSON.parse(one)).find(({ route }) => route === '/signup')
+    const line = await until(lineOfIt).finally(() => holder.end())
+
+    const { method, status, ms, msg } = line
+    assert.deepEqual({ method, status }, { method: 'POST', status: undefined })
+    assert.equal(typeof ms, 'number')
+    assert.equal(msg, 'the client hung up before it was answered')
+    await untilRows(async () => (await app.pool.query('select 1 from auth.users')).rows)
   })
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
@@ -165,6 +166,17 @@ suite('metrics', () => {
     const text = await scrape()
     assert.equal(readSeries(text, 'postern_token_refreshes_total', '"reuse_detected"'), 1)
     assert.equal(readSeries(text, 'postern_rate_limit_refusals_total', 'limiter="/verify"'), 2)
+  })
+
+  test('a request whose client hangs up is active no more', async () => {
+    const { server, scrape } = shared
+    const active = async () => readSeries(await scrape(), 'http_server_active_requests')
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    socket.write('POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
+    await until(async () => (await active()) === 1)
+    socket.destroy()
+    await until(async () => (await active()) === 0, { seconds: 10 })
   })
 
   test('the number of series does not grow with people, addresses or paths', async () => {
