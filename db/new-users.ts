@@ -163,3 +163,38 @@ export async function insertUser(
       : await insertRow(db, values)
   return row && { ...row, factors: [] }
 }
+
+interface Wanted {
+  aud: string
+  email: string | null
+  phone: string | null
+}
+
+/**
+ * Takes away whoever has one of these addresses in another audience and is nobody yet: somebody typed it into a sign-up,
+ * proved nothing and never came in. Returns their ids.
+ */
+export async function deleteUnusedElsewhere(
+  db: Db,
+  { aud, email, phone }: Wanted,
+): Promise<string[]> {
+  const holders = db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', email)
+    .unionAll(db.selectFrom('users').select('id').where('phone', '=', phone))
+  const rows = await db
+    .deleteFrom('users')
+    .where('id', 'in', holders)
+    .where('aud', '<>', aud)
+    .where('is_sso_user', '=', false)
+    .where('email_confirmed_at', 'is', null)
+    .where('phone_confirmed_at', 'is', null)
+    .where('invited_at', 'is', null)
+    .where('last_sign_in_at', 'is', null)
+    // As sign-ups write it; whom an admin made stays.
+    .where(sql<boolean>`raw_user_meta_data ->> 'sub' = id::text`)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}

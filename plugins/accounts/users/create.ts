@@ -1,7 +1,7 @@
 /** The one place that makes an account. */
 import type { Db, Trx } from '../../../db/database.ts'
 import type { NewIdentity } from '../../../db/identities.ts'
-import { insertUser, type NewUser } from '../../../db/new-users.ts'
+import { deleteUnusedElsewhere, insertUser, type NewUser } from '../../../db/new-users.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { SignInProof } from '../sessions/draft.ts'
@@ -42,9 +42,26 @@ export async function create(
   const row = rowOf(house, person)
   const { identities = [] } = person
   const events = house.events.draft('user.created', row.id, {})
-  const user = await insertUser(trx, row, { identities, events }, now)
+  const insert = () => insertUser(trx, row, { identities, events }, now)
+  const inserted = await insert()
+  const user = inserted ?? ((await makeWay(house, trx, row, now)) ? await insert() : undefined)
   if (user) await announce(house, trx, person.approval)
   return user
+}
+
+/**
+ * An address is one person's in all audiences, and anybody may sign up with any address in any audience: what comes of that
+ * alone keeps nobody out. True where an address is free now.
+ */
+async function makeWay(
+  { events }: House<'events'>,
+  trx: Trx,
+  person: NewUser,
+  now: Date,
+): Promise<boolean> {
+  const gone = await deleteUnusedElsewhere(trx, person)
+  for (const id of gone) await events.record(trx, 'user.deleted', id, { soft: false }, now)
+  return gone.length > 0
 }
 
 /**
