@@ -13,7 +13,14 @@ import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { takenOver } from '../support/gotrue/taken-over.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
-import { confirmedPerson, newAddress, newPerson, signedIn } from '../support/people.ts'
+import {
+  confirmedPerson,
+  createdPerson,
+  newAddress,
+  newNumber,
+  newPerson,
+  signedIn,
+} from '../support/people.ts'
 import { call, getUser, refresh, verify } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
 
@@ -130,6 +137,23 @@ suite('a database that is shared with GoTrue', () => {
     }
     const typed = await verify(server.app, { type: 'recovery', email, token: codeIn(mail) })
     assert.equal(typed.statusCode, 200, typed.body)
+  })
+
+  test('a code that it texted proves no address, whatever it is called', async () => {
+    const [email, phone, code] = [newAddress(), newNumber(), '271828']
+    const { id } = await createdPerson(server.app, { email, phone, phone_confirm: true })
+    const token_hash = gotrueHash(phone, code)
+    await rows(
+      `with sent as (update auth.users set confirmation_token = $2, confirmation_sent_at = now() where id = $1)
+        insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
+        values (gen_random_uuid(), $1, 'confirmation_token', $2, $3)`,
+      ...[id, token_hash, phone],
+    )
+
+    for (const type of ['signup', 'invite', 'email']) {
+      const response = await verify(server.app, { type, token_hash })
+      assert.equal(response.json().error_code, 'otp_expired', response.body)
+    }
   })
 
   test('the key of a session and the secret of an app are stored as it stores them', async () => {

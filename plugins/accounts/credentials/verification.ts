@@ -57,7 +57,7 @@ export async function spend(
 ): Promise<Verified> {
   const token = await take(house, trx, proof, now)
   const user = token && (await findUser(trx, token.user_id))
-  if (!user || user.deleted_at || !isSentTo(user, token)) return { state: 'refused' }
+  if (!user || user.deleted_at || !isSentTo(user, token, proof.type)) return { state: 'refused' }
   // Thrown, so that the proof stays good for the request that names the right audience.
   if (proof.aud !== undefined && user.aud !== proof.aud) throw otpExpired()
   if (isBanned(user, now)) throw userBanned(403)
@@ -105,10 +105,13 @@ async function take(
   return otp.takeCode(trx, types, proof.email, proof.code, now)
 }
 
-/** An address that is no longer the person's proves nothing about them. */
-function isSentTo(user: UserRecord, token: SpentToken): boolean {
+/**
+ * An address that is no longer the person's proves nothing about them, and a number proves no address: the token of a link
+ * in GoTrue's form can be made from the code that was texted.
+ */
+function isSentTo(user: UserRecord, token: SpentToken, type: string): boolean {
   const addresses: Record<TokenType, (string | null)[]> = {
-    confirmation_token: [user.email, user.phone],
+    confirmation_token: [type === 'sms' ? user.phone : user.email],
     recovery_token: [user.email],
     reauthentication_token: [],
     email_change_token_new: [user.email_change],
