@@ -102,13 +102,16 @@ function oauthErrorOf({ status, errorCode }: ApiError): string {
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value[0] : value
+  return first(request.headers[name])
 }
 
 function queryValue(request: FastifyRequest, name: string): string | undefined {
   const { query } = request
   if (typeof query !== 'object' || query === null) return undefined
-  const value = Object.entries(query).find(([key]) => key === name)?.[1]
-  return typeof value === 'string' ? value : undefined
+  return first(Object.entries(query).find(([key]) => key === name)?.[1])
+}
+
+function first(value: unknown): string | undefined {
+  const text: unknown = Array.isArray(value) ? value[0] : value
+  return typeof text === 'string' ? text : undefined
 }
