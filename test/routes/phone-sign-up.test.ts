@@ -154,6 +154,13 @@ suite('POST /signup with a phone number', () => {
     ],
   ]
 
+  test('signing in with something that is no number is a wrong sign-in', async () => {
+    const { app } = await shared()
+    for (const phone of ['ann', '+1-555-010-0200', '0555']) {
+      assert.deepEqual(outcomeOf(await signIn(app, { phone })), [400, 'invalid_credentials'])
+    }
+  })
+
   test('what is wrong is refused before anything is sent', async () => {
     const server = await shared()
     const sent = server.sms.messages.length

@@ -1,6 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 
-import { emailProviderDisabled, phoneProviderDisabled, validationFailed } from '../../../errors.ts'
+import {
+  emailProviderDisabled,
+  invalidCredentials,
+  phoneProviderDisabled,
+  validationFailed,
+} from '../../../errors.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import type { TokenRequest } from '../../../schemas/token-request.ts'
 import type { Grant } from './grant.ts'
@@ -21,12 +26,21 @@ export function passwordGrant({ config, credentials, db }: FastifyInstance): Gra
       if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
         throw emailProviderDisabled('Email logins are disabled', 422)
       }
-      return { provider: 'email' as const, address: normalizeEmail(email) }
+      return { provider: 'email' as const, address: readable(normalizeEmail, email) }
     }
     if (!phone) throw validationFailed('missing email or phone')
     if (!config.AUTH_EXTERNAL_PHONE_ENABLED) {
       throw phoneProviderDisabled('Phone logins are disabled', 422)
     }
-    return { provider: 'phone' as const, address: normalizePhone(phone) }
+    return { provider: 'phone' as const, address: readable(normalizePhone, phone) }
+  }
+}
+
+/** A user name or a number with a slip is nobody's address: apps show that as a wrong sign-in, as with GoTrue. */
+function readable(normalize: (input: string) => string, address: string): string {
+  try {
+    return normalize(address)
+  } catch {
+    throw invalidCredentials()
   }
 }

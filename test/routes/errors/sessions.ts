@@ -39,6 +39,10 @@ export const tokens: WrongInputs = {
     answer: [422, 'phone_provider_disabled', 'Phone logins are disabled'],
   },
   'nobody of this address': { ...grant('password', { email, password }), answer: wrong },
+  'a user name in the place of an address': {
+    ...grant('password', { email: 'ann', password }),
+    answer: wrong,
+  },
   'nobody, without a password': { ...grant('password', { email }), answer: wrong },
   'no refresh token': {
     ...grant('refresh_token', {}),
