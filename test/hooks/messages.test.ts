@@ -195,10 +195,12 @@ suite('the send SMS hook over HTTP', () => {
   test('is given the code and the person, new or known', async () => {
     const { app, receiver } = await started
     const phone = newNumber()
-    await signUp(app, { phone })
+    await signUp(app, { phone }, { data: { locale: 'de' } })
     const event = await receiver.next(0, toNumber(phone))
     assert.deepEqual(Object.keys(Object(event.sms)), ['otp', 'phone'])
     assert.equal(userIn(event).phone, phone)
+    assert.deepEqual(userIn(event).user_metadata, { locale: 'de' })
+    assert.deepEqual(userIn(event).app_metadata, { provider: 'phone', providers: ['phone'] })
     const { otp: token } = Object(event.sms)
     const session = (await verify(app, { type: 'sms', phone, token })).json()
     assert.equal(session.user.phone, phone)
