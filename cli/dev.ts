@@ -15,6 +15,7 @@ import { makeApiTokens } from './dev/api-tokens.ts'
 import { keepInbox } from './dev/kept-inbox.ts'
 import { keptSecrets } from './dev/kept-secrets.ts'
 import { openDatabase } from './dev/open-database.ts'
+import { asDevelopmentError } from './dev/other-key.ts'
 import { withPresets } from './dev/presets.ts'
 import { announceServer } from './dev/running-server.ts'
 import { welcome } from './dev/welcome.ts'
@@ -43,7 +44,9 @@ export async function run(args: readonly string[]): Promise<void> {
     const { created_at, ...secrets } = keptSecrets(dir, new Date())
     const values = withPresets(env, { ...secrets, DATABASE_URL: database.url })
     const config = readConfig(values, { dev: true, warn: (notice) => console.warn(notice) })
-    const app = await startServer(config, createLogger(logSettings(config)).log)
+    const app = await startServer(config, createLogger(logSettings(config)).log).catch((error) => {
+      throw asDevelopmentError(error, env)
+    })
     if (app.devInbox) keepInbox(app.devInbox, dir)
     const withdraw = announceServer(dir, values)
     const tokens = await makeApiTokens(config, created_at)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { startCli } from '../support/cli-process.ts'
+import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import {
   isListening,
@@ -110,6 +111,24 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.match(output, /^The folder .*\.data\/postgres is in use by another copy.*\n$/)
     assert.equal((await fetch(`${first.url}/health`)).status, 200)
     await stopsEverything(first, folder, 'SIGTERM')
+  })
+
+  test('a key of a deployment in .env, with which the database cannot be read, is told with what to do', async (t) => {
+    const folder = newProject(t)
+    const first = await startDev(t, folder)
+    await first.started
+    first.child.kill('SIGTERM')
+    await first.ended
+    writeFileSync(join(folder, '.env'), `AUTH_ENCRYPTION_KEY=${encryptionKey}\n`)
+
+    const { code, output } = await (await startDev(t, folder)).ended
+
+    assert.equal(code, 1)
+    assert.match(
+      output,
+      /^The database in \.data\/ was made with another AUTH_ENCRYPTION_KEY .*\.env/,
+    )
+    assert.match(output, /leave that out .*\n.*remove \.data\/\n$/)
   })
 
   test('a port in use says so, and leaves no Postgres behind', async (t) => {
