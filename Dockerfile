@@ -20,7 +20,7 @@ ENV NODE_ENV=production \
 USER node
 EXPOSE 8081 9100
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8081}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { PORT, AUTH_API_PORT, GOTRUE_API_PORT } = process.env; fetch(`http://127.0.0.1:${PORT || AUTH_API_PORT || GOTRUE_API_PORT || 8081}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # A small nursery that is cleaned without waking other threads, a heap that grows by halves instead of doubling, and one
 # optimizing compiler instead of two: a third less memory under load, and no slower.
 CMD ["node", "--max-semi-space-size=4", "--no-parallel-scavenge", "--heap-growing-percent=50", "--no-maglev", "cli.ts", "serve"]

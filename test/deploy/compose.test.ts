@@ -85,7 +85,7 @@ suite('docker-compose.yml', () => {
     const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT } = configOf(environment, makeSecrets(newFolder(t)))
     const [, exposed = ''] = /^EXPOSE (.*)$/m.exec(dockerfile) ?? []
     assert.deepEqual(exposed.split(' ').map(Number), [PORT, OTEL_EXPORTER_PROMETHEUS_PORT])
-    assert.match(dockerfile, new RegExp(`process\\.env\\.PORT \\|\\| ${PORT}`))
+    assert.match(dockerfile, new RegExp(`GOTRUE_API_PORT \\|\\| ${PORT}}`))
     const inside = services.postern?.ports?.map((port) => Number(port.split(':').at(-1)))
     assert.deepEqual(inside, [PORT, OTEL_EXPORTER_PROMETHEUS_PORT])
     const asked = `${text}\n${read('deploy/haproxy.cfg')}`.matchAll(/\b(?:postern|replica):(\d+)/g)

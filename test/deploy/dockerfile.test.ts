@@ -1,9 +1,13 @@
 /** What the Dockerfile says of the image: its base, its user, its check, and what stays out of it. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -19,15 +23,29 @@ suite('the image', () => {
   })
 
   test('its check says no where nothing listens', () => {
-    const [, command = ''] = /HEALTHCHECK[^[]*(\[.*\])$/m.exec(dockerfile) ?? []
-    const [program, , script] = JSON.parse(command)
+    const [program, , script] = check()
     assert.equal(program, 'node')
     const env = { PATH: process.env.PATH, PORT: '1' }
     assert.throws(() => execFileSync(process.execPath, ['-e', script], { env }))
   })
+
+  for (const name of ['PORT', 'AUTH_API_PORT', 'GOTRUE_API_PORT']) {
+    test(`its check asks where the server listens by ${name}`, async (t) => {
+      const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+      t.after(() => void server.close())
+      await once(server, 'listening')
+      const env = { PATH: process.env.PATH, [name]: String((server.address() as AddressInfo).port) }
+      await promisify(execFile)(process.execPath, ['-e', check()[2]], { env })
+    })
+  }
 
   test('holds neither secrets nor data of the machine it is built on', () => {
     const ignored = read('.dockerignore').split('\n')
     for (const path of ['.env', '.data', '.git', 'node_modules']) assert.ok(ignored.includes(path))
   })
 })
+
+function check(): [program: string, flag: string, script: string] {
+  const [, command = ''] = /HEALTHCHECK[^[]*(\[.*\])$/m.exec(dockerfile) ?? []
+  return JSON.parse(command)
+}
