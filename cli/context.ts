@@ -48,13 +48,16 @@ export function readCommandConfig(notify: (notice: string) => void): Config {
   try {
     return readConfig(env, { dev, warn: dev ? () => {} : notify })
   } catch (error) {
-    const lacksDatabase =
-      error instanceof ConfigError && error.mistakes.some(isAboutMissingDatabase)
-    if (!lacksDatabase) throw error
+    if (!(error instanceof ConfigError) || !lacksDatabase(error)) throw error
     throw new Error(
-      `${error.message}\nFor a development server: start npm run dev in this folder, and the command finds it.`,
+      `${error.message}\nFor a development server: start npm run dev in this folder, and the command finds it.\nWith docker compose: docker compose exec postern node cli.ts COMMAND; the container has its variables.`,
     )
   }
+}
+
+/** The command may be meant for a server whose variables are elsewhere. */
+export function lacksDatabase({ mistakes }: ConfigError): boolean {
+  return mistakes.some(isAboutMissingDatabase)
 }
 
 function isAboutMissingDatabase({ variable, problem }: Mistake): boolean {

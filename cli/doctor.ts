@@ -9,6 +9,7 @@ import { readConfig } from '../plugins/config/read-config.ts'
 import { configuredEncryption } from '../plugins/encryption.ts'
 import { configuredProxies, createHttpClient } from '../plugins/http-client.ts'
 import { createPool } from '../plugins/pool.ts'
+import { lacksDatabase } from './context.ts'
 import { addresses } from './doctor/addresses.ts'
 import { captcha } from './doctor/captcha.ts'
 import { database } from './doctor/database.ts'
@@ -43,6 +44,9 @@ const checks: Record<string, Check> = {
   disk,
 }
 
+const whereElse =
+  'This looks at a deployment, not at npm run dev. With docker compose the container has its variables: docker compose exec postern node cli.ts doctor.'
+
 interface Result extends Finding {
   check: string
 }
@@ -73,6 +77,7 @@ async function examine(to: string | undefined): Promise<Result[]> {
     return named('configuration', [
       ...mistakes,
       warn('Nothing else was checked: it waits for a right configuration.'),
+      ...(lacksDatabase(error) ? [warn(whereElse)] : []),
     ])
   }
 }

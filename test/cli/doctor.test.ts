@@ -58,6 +58,10 @@ suite('npm run doctor', () => {
     assert.match(out, /^fail {2}configuration {2}AUTH_JWT_EXP is "soon"; it must be .*\.$/m)
     assert.match(out, /^fail {2}configuration {2}DATABASE_URL is not set/m)
     assert.match(out, /^warn {2}configuration {2}Nothing else was checked/m)
+    assert.match(
+      out,
+      /^warn .*not at npm run dev\..*docker compose exec postern node cli\.ts doctor\.$/m,
+    )
     assert.doesNotMatch(out, /database {2}/)
   })
 

@@ -86,6 +86,14 @@ suite('npm start', { concurrency: 3 }, () => {
     })
   }
 
+  test('a command that finds no database says where else it may look', async (t) => {
+    const { written, ended } = startCli(t, ['token', '--role', 'anon'], { cwd: newFolder(t) })
+    assert.equal(await ended, 1)
+    const [development, compose] = written.err.trim().split('\n').slice(-2)
+    assert.match(development ?? '', /^For a development server: start npm run dev in this folder/)
+    assert.match(compose ?? '', /^With docker compose: docker compose exec postern node cli\.ts /)
+  })
+
   test('what .env says counts, and the environment wins over it', async (t) => {
     const cwd = newFolder(t)
     const lines = Object.entries({ ...right, AUTH_JWT_EXP: 'soon', PORT: '99999' })
