@@ -66,7 +66,7 @@ const [name = '', ...args] = process.argv.slice(2)
 const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
 
 if (entry) {
-  const { run, usage } = await entry.load()
+  const { run, usage } = await entry.load().catch((error) => end(missingPackage(error)))
   if (asksForHelp(args)) console.log(usage)
   else await run(args).catch((error) => end(explain(error, usage)))
 } else if (asksForHelp([name])) {
@@ -105,6 +105,15 @@ function explain(error: unknown, usage: string): unknown {
   if (error instanceof TypeError || error instanceof ReferenceError) return error
   if (error.name === 'ConfigError') return `${error.message}\n${configurationPage}`
   return fileProblem(error, code) ?? (error.message || error.name)
+}
+
+/** Somebody forgot to install what package.json names, or left out what is for development. */
+function missingPackage(error: unknown): unknown {
+  const isMissing =
+    error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+  const name = isMissing ? /^Cannot find package '([^']+)'/.exec(error.message)?.[1] : undefined
+  if (name === undefined) return error
+  return `The package ${name} is not installed: run npm ci (npm run dev needs it without --omit=dev).`
 }
 
 /** What keeps a file from being used, in words. */
