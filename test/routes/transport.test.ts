@@ -48,13 +48,17 @@ suite('transport', () => {
     assert.equal((await moved.app.inject({ url: '/auth/v1/health' })).statusCode, 404)
   })
 
-  test('a request id is ours unless a trusted proxy names one', async (t) => {
+  test('a request id is ours unless the header of AUTH_REQUEST_ID_HEADER names one', async (t) => {
     const { app } = await build(t, { env: { AUTH_REQUEST_ID_HEADER: 'X-Trace' } })
-    const ask = async (trace: string) =>
-      (await app.inject({ url: '/health', headers: { 'x-trace': trace } })).headers['x-request-id']
-    assert.equal(await ask('abc-1.2:3'), 'abc-1.2:3')
-    assert.match(String(await ask('has "quotes"')), /^[0-9a-f-]{36}$/)
-    assert.match(String(await ask('x'.repeat(129))), /^[0-9a-f-]{36}$/)
+    const { app: plain } = await build(t)
+    const own = /^[0-9a-f-]{36}$/
+    const idFor = async (of: typeof app, headers: Record<string, string>) =>
+      String((await of.inject({ url: '/health', headers })).headers['x-request-id'])
+    assert.equal(await idFor(app, { 'x-trace': 'abc-1.2:3' }), 'abc-1.2:3')
+    assert.match(await idFor(app, { 'x-trace': 'has "quotes"' }), own)
+    assert.match(await idFor(app, { 'x-trace': 'x'.repeat(129) }), own)
+    assert.match(await idFor(app, { 'x-request-id': 'abc' }), own)
+    assert.match(await idFor(plain, { 'x-trace': 'abc', 'x-request-id': 'abc' }), own)
   })
 
   test('an endpoint without a body is not bothered by an empty or wrong one', async (t) => {
