@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../schemas/session.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
 import { addTotp, challenge, everyFactor, guarded, prove, send } from '../support/factors.ts'
+import { idle } from '../support/mail-journeys.ts'
 import { newPerson, signedIn } from '../support/people.ts'
 import { getUser, outcomeOf } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
@@ -279,10 +280,16 @@ suite('adding a factor', () => {
   })
 
   test('an admin removes a factor without a mail, and its sessions fall back', async () => {
-    const { app } = await serverFor(everyFactor)
+    const server = await serverFor({
+      ...everyFactor,
+      AUTH_MAILER_NOTIFICATIONS_MFA_FACTOR_UNENROLLED_ENABLED: 'true',
+    })
+    const { app, mail } = server
     const { email, session, factor } = await guarded(app)
     const url = `/admin/users/${session.user.id}/factors/${factor.id}`
     assert.equal((await asAdmin(app, 'DELETE', url)).statusCode, 200)
+    await idle(server)
+    assert.ok(mail.messages.every(({ to }) => to !== email))
     const outcome = outcomeOf(await enrol(app, session, totp))
     assert.deepEqual(outcome, [200, ''])
     assert.equal((await signedIn(app, email)).user.factors?.length, 1)
