@@ -63,7 +63,7 @@ suite('the OpenAPI document', () => {
     }
   })
 
-  test('asks for a token where the server does', () => {
+  test('asks for a token in the groups of people, second factors and admins, and in no other', () => {
     for (const { name, operation } of operations(document)) {
       const isGuarded = /^(user|mfa|admin)$/.test(operation.tags?.[0] ?? '')
       assert.equal(operation.security !== undefined, isGuarded, name)
