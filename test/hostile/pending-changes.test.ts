@@ -23,7 +23,10 @@ import { call, changeUser } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedExternalServers } from '../support/shared-servers.ts'
 
-const oneMailbox = { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false', AUTH_SMTP_MAX_FREQUENCY: '0' }
+const oneMailbox = {
+  AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false',
+  AUTH_SMTP_MAX_FREQUENCY: '0',
+}
 
 suite('a change that a stolen session began', () => {
   const servers = sharedSmsServer({ env: oneMailbox })
