@@ -8,6 +8,7 @@ import type { House } from '../../define-plugin.ts'
 import { bannedUntil } from './ban.ts'
 import type { NewPerson } from './create.ts'
 import { checkMetadata } from './metadata-size.ts'
+import { withoutNulls } from './sign-up-data.ts'
 
 /** Throws validation_failed or metadata_too_large; hashes the password, so it belongs before the transaction. */
 export async function draftRecord(
@@ -74,9 +75,4 @@ function identitiesOf(id: string, provider: 'email' | 'phone', address: string |
   const unverified = { email_verified: false, phone_verified: false }
   const identity_data = { sub: id, [provider]: address, ...unverified }
   return [{ provider, provider_id: id, identity_data }]
-}
-
-/** A null asks for the deletion of a key, and a new object has none. */
-function withoutNulls(metadata: Metadata = {}): Metadata {
-  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
 }

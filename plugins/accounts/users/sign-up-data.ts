@@ -25,7 +25,12 @@ export function isMadeByAdmin({ id, identities, raw_user_meta_data }: UserRecord
 
 /** The sign-up's own data may not speak over what we know of the address. */
 export function metadataOf(userId: string, contact: Contact, data: Metadata): Metadata {
-  return { ...data, ...claimsOf(userId, contact) }
+  return { ...withoutNulls(data), ...claimsOf(userId, contact) }
+}
+
+/** A null asks for the deletion of a key, and a new object has none. */
+export function withoutNulls(metadata: Metadata = {}): Metadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
 }
 
 /** Data of a sign-up is the identity's as well, an admin's is not. */

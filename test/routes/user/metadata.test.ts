@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
 import { idle } from '../../support/mail-journeys.ts'
-import { confirmedPerson, signIn } from '../../support/people.ts'
+import { confirmedPerson, newAddress, signIn, signUp } from '../../support/people.ts'
 import { call, changeUser } from '../../support/requests.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
 import { statementsOf } from '../../support/statements.ts'
@@ -26,6 +26,16 @@ suite('metadata', () => {
     assert.equal(user_metadata.email_verified, true)
     const seen = await call(server.app, '/user', undefined, { token })
     assert.deepEqual(seen.json(), response.json())
+  })
+
+  test('of a sign-up has no key that is null, as in GoTrue', async () => {
+    const server = await servers()
+    const data = { a: null, b: { c: null } }
+    for (const email of [newAddress(), (await confirmedPerson(server)).user.email]) {
+      const { user_metadata } = (await signUp(server.app, { email }, { data })).json<User>()
+      assert.ok(!('a' in user_metadata), JSON.stringify(user_metadata))
+      assert.deepEqual(user_metadata.b, { c: null })
+    }
   })
 
   test('of the app can be changed by an admin who is a person', async () => {
