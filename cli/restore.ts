@@ -44,9 +44,10 @@ async function restore(
   await tell(context)
 }
 
-/** A backup of our schemas alone names the schema of an extension and does not make it. */
-async function createHomes({ db }: CommandContext, { extensions }: Dump): Promise<void> {
-  for (const { schema } of extensions.filter(({ schema }) => schema !== 'pg_catalog')) {
+/** A backup of our schemas alone names the schema of an extension and does not make it; one of everything makes it. */
+async function createHomes({ db }: CommandContext, { extensions, schemas }: Dump): Promise<void> {
+  const made = ['pg_catalog', ...schemas]
+  for (const { schema } of extensions.filter(({ schema }) => !made.includes(schema))) {
     await sql`create schema if not exists ${sql.id(schema)}`.execute(db)
   }
 }

@@ -9,6 +9,8 @@ export interface Dump {
   /** Those, and roles that something is granted to. */
   roles: string[]
   extensions: { name: string; schema: string }[]
+  /** Those that it makes itself. */
+  schemas: string[]
   /** The stored probe of the encryption key, and the row that it is bound to. */
   probe: { id: string; value: string } | undefined
   /** Of the key that what is stored was encrypted with. */
@@ -40,6 +42,7 @@ export async function readDump(file: string, schema: string): Promise<Dump> {
     owners: unique(owners),
     roles: unique([...owners, ...grantees]).filter((role) => role !== 'PUBLIC'),
     extensions: extensionsIn(definitions),
+    schemas: matches(definitions, /^CREATE SCHEMA (.+);$/gm),
     probe,
     keyId: /^\{"key_id":"([^"]+)"/.exec(probe?.value ?? '')?.[1],
   }

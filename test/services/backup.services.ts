@@ -73,6 +73,28 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     await refreshed((await serve(t, target)).url, drill.person)
   })
 
+  for (const [what, args] of Object.entries({
+    'all of it': [],
+    'of the server alone': ['--auth-only'],
+  })) {
+    test(`an extension in a schema of its own, ${what}`, async (t) => {
+      const drill = await startDrill(t)
+      await query(
+        drill.url,
+        'create schema extensions',
+        'alter extension pg_trgm set schema extensions',
+      )
+      const said = await drill.run('backup', [drill.file, ...args], drill.url)
+      assert.equal(said.code, 0, said.err)
+
+      const target = await drill.newDatabase()
+      const restored = await drill.run('restore', [drill.file], target)
+
+      assert.equal(restored.code, 0, restored.err)
+      await refreshed((await serve(t, target)).url, drill.person)
+    })
+  }
+
   test('an index that was lost is built by the start', async (t) => {
     const drill = await startDrill(t)
     await query(
