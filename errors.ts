@@ -54,6 +54,9 @@ export type HookFault = 'refused' | 'unreachable' | 'failed' | 'silent' | 'unrea
 /** Everybody together has sent enough for now; `details.retryAfter` says when there is more. */
 export class SendQuotaExceeded extends ApiError {}
 
+/** A repeat that comes too soon after what it repeats; `details.retryAfter` says when it may come. */
+export class RepeatTooSoon extends ApiError {}
+
 const error = (status: number, code: string, message: string, details?: ApiErrorDetails) =>
   new ApiError(status, code, message, details)
 
@@ -228,6 +231,11 @@ export const sentTooRecently = (channel: 'email' | 'sms', seconds: number) =>
     `For security purposes, you can only request this after ${seconds} seconds.`,
     { retryAfter: seconds },
   )
+/** No client hears of it: a worker does. */
+export const repeatTooSoon = (retryAfter: number) =>
+  new RepeatTooSoon(429, 'over_request_rate_limit', 'A repeat waits for what it repeats', {
+    retryAfter,
+  })
 export const sendQuotaExceeded = (channel: 'email' | 'sms', retryAfter: number) =>
   channel === 'email'
     ? new SendQuotaExceeded(429, 'over_email_send_rate_limit', 'email rate limit exceeded', {

@@ -75,6 +75,17 @@ export async function takeSendInterval(
   return secondsUntil(last.sent_at ?? dueBefore, dueBefore)
 }
 
+/** The whole seconds until something may be sent again, of what was sent under this key; 0 when it may be. */
+export async function findSendWait(
+  db: Db,
+  { key, seconds }: Pick<SendInterval, 'key' | 'seconds'>,
+  now: Date,
+): Promise<number> {
+  const dueBefore = new Date(now.getTime() - seconds * 1000)
+  const { sent_at } = await findLast(db, { keys: [key] })
+  return sent_at && sent_at > dueBefore ? secondsUntil(sent_at, dueBefore) : 0
+}
+
 /** A limit that was changed holds at once: what has been sent counts against the new one. */
 function leftOf(tokens: Expression<unknown>, limit: Expression<unknown>) {
   return sql<number>`${tokens} + ${limit} - coalesce(postern_send_quotas.quota, ${limit})`

@@ -272,6 +272,47 @@ suite('row 9: another address and a repeat of asking for it', () => {
   })
 })
 
+suite('a repeat for somebody who has just asked for another address', () => {
+  test('by mail: is answered as for nobody, and comes when it may', async (t) => {
+    const server = await build(t, { env: { AUTH_SMTP_MAX_FREQUENCY: '3' } })
+    const email = await insertPerson(server)
+    const signedIn = await call(server.app, '/token?grant_type=password', { email, password })
+    const { access_token: token } = signedIn.json()
+    const wanted = newAddress()
+    const started = Date.now()
+    await call(server.app, '/user', { email: wanted }, { method: 'PUT', token })
+    const toWanted = () => server.mail.messages.filter(({ to }) => to === wanted).length
+    await until(() => toWanted() === 1)
+
+    for (const address of [email, newAddress()]) {
+      const answer = await call(server.app, '/resend', { type: 'email_change', email: address })
+      assert.equal(answer.statusCode, 200, answer.body)
+    }
+
+    await until(() => toWanted() === 2)
+    assert.ok(Date.now() - started >= 3000)
+  })
+
+  test('by text message, alike', async (t) => {
+    const server = await buildWithSms(t, {
+      env: { AUTH_SMS_MAX_FREQUENCY: '3', AUTH_SMS_OTP_EXP: '60' },
+    })
+    const { access_token: token, user } = await phonePerson(server)
+    const wanted = newNumber()
+    const started = Date.now()
+    await call(server.app, '/user', { phone: wanted }, { method: 'PUT', token })
+    const since = server.sms.messages.length
+
+    for (const phone of [user.phone, newNumber()]) {
+      const answer = await call(server.app, '/resend', { type: 'phone_change', phone })
+      assert.equal(answer.statusCode, 200, answer.body)
+    }
+
+    await server.sms.code(wanted, since)
+    assert.ok(Date.now() - started >= 3000)
+  })
+})
+
 suite('row 9: the quota of text messages', () => {
   const env = { AUTH_RATE_LIMIT_SMS_SENT: '2' }
   const answered = async (server: PhoneServer, path: string, body: object) =>

@@ -10,6 +10,7 @@ import { createPace } from './pace.ts'
 import {
   chargeQuota,
   checkQuota,
+  checkRepeat,
   claimInterval,
   createSendPolicy,
   releaseInterval,
@@ -53,7 +54,8 @@ function createOtp(needed: House<Needs>) {
   const links = bindSteps(house, { createLink, createNonce })
   const sending = { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }
   const texts = bindSteps(house, sending)
-  const limits = bindSteps(house, { claimInterval, releaseInterval, checkQuota, chargeQuota })
+  const intervals = { claimInterval, checkRepeat, releaseInterval }
+  const limits = bindSteps(house, { ...intervals, checkQuota, chargeQuota })
   const checks = bindSteps(house, { judgeSmsCode, takeSmsCode, gate, gateSignIn, deviceHash })
   return {
     ...{ newCode, ...tokens, isPkce },

@@ -21,13 +21,10 @@ export type SendPurpose =
 
 /**
  * Repeats wait for what they repeat as well. Not the other way round: a repeat is asked for by anybody, and must not keep
- * an address from signing up, or its owner from another one.
+ * an address from signing up, or its owner from another one. For a change, which only people who are there ask for, the
+ * worker sees to it (`checkRepeat`).
  */
-export const repeats: Partial<Record<SendPurpose, SendPurpose>> = {
-  confirmation: 'signup',
-  email_change_repeat: 'email_change',
-  phone_change_repeat: 'phone_change',
-}
+export const repeats: Partial<Record<SendPurpose, SendPurpose>> = { confirmation: 'signup' }
 
 const confirmations: readonly SendPurpose[] = ['signup', 'confirmation']
 

@@ -9,10 +9,11 @@ import {
   deleteSendInterval,
   findQuotaLeft,
   findQuotaWait,
+  findSendWait,
   takeSendInterval,
   takeSendQuota,
 } from '../../../db/send-limits.ts'
-import { sendQuotaExceeded, sentTooRecently } from '../../../errors.ts'
+import { repeatTooSoon, sendQuotaExceeded, sentTooRecently } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import {
   channelLimits,
@@ -58,6 +59,24 @@ export async function claimInterval(
   const interval = { key: keyOf(purpose), others: repeated ? [keyOf(repeated)] : [], seconds }
   const wait = await takeSendInterval(db, interval, now)
   if (wait > 0) throw sentTooRecently(channel, wait)
+}
+
+/**
+ * For a repeat of what only somebody who is there can have asked for: whether it still waits for that is seen by the worker,
+ * because a request that is refused would tell a stranger of it. Throws RepeatTooSoon.
+ */
+export async function checkRepeat(
+  { sendKey, channels }: SendPolicy,
+  db: Db,
+  channel: SendChannel,
+  repeated: SendPurpose,
+  address: string,
+  now: Date,
+): Promise<void> {
+  const seconds = channels[channel].intervalSeconds(repeated)
+  const key = hashOf(sendKey, channel, repeated, address)
+  const wait = await findSendWait(db, { key, seconds }, now)
+  if (wait > 0) throw repeatTooSoon(wait)
 }
 
 /** Ends the wait of this address when nothing was sent after all. */

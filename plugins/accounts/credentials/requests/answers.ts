@@ -24,7 +24,7 @@ export interface ApprovedRequest extends EmailRequest {
   approval: Approval | undefined
 }
 
-export type AnswerHouse = House<'audit' | 'config' | 'emails' | 'users'>
+export type AnswerHouse = House<'audit' | 'config' | 'emails' | 'otp' | 'users'>
 
 type Answer = (
   house: AnswerHouse,
@@ -54,7 +54,9 @@ const answers: Record<EmailRequest['kind'], Answer> = {
   },
 
   async email_change(house, trx, request, person, now) {
-    if (person) await repeatEmailChange(house, trx, person, request.context, now)
+    if (!person?.email_change) return
+    await house.otp.checkRepeat(trx, 'email', 'email_change', request.address, now)
+    await repeatEmailChange(house, trx, person, request.context, now)
   },
 }
 

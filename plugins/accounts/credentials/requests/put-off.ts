@@ -1,4 +1,4 @@
-import { SendQuotaExceeded } from '../../../../errors.ts'
+import { RepeatTooSoon, SendQuotaExceeded } from '../../../../errors.ts'
 import type { House } from '../../../define-plugin.ts'
 import type { SealedRequest } from './sealed-request.ts'
 
@@ -9,8 +9,8 @@ interface Queued {
 }
 
 /**
- * What cannot be sent because everybody together has sent enough is tried again when there is more, until it is too old.
- * Throws every other error.
+ * What cannot be sent because everybody together has sent enough, or comes too soon, is tried again when it may be sent,
+ * until it is too old. Throws every other error.
  */
 export async function putOff(
   { db, jobQueue, log }: House<'db' | 'jobQueue' | 'log'>,
@@ -18,8 +18,11 @@ export async function putOff(
   { task, job, ...more }: Queued,
   now: Date,
 ): Promise<void> {
-  if (!(error instanceof SendQuotaExceeded)) throw error
+  const isRepeat = error instanceof RepeatTooSoon
+  if (!isRepeat && !(error instanceof SendQuotaExceeded)) throw error
   const runAt = new Date(now.getTime() + (error.details.retryAfter ?? 1) * 1000)
-  log.warn({ messageId: job.id, runAt }, 'a message waits: the hourly quota is used up')
+  const waiting = { messageId: job.id, runAt }
+  if (isRepeat) log.debug(waiting, 'a message waits: what it repeats was sent a moment ago')
+  else log.warn(waiting, 'a message waits: the hourly quota is used up')
   await jobQueue.enqueue(db, task, job, { ...more, runAt })
 }

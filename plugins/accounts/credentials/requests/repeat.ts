@@ -111,6 +111,10 @@ async function repeat(
   // A number may have been asked for that is somebody's: they hear nothing.
   const owner = purpose === 'phone_change' && (await findUserByPhone(db, phone, request.aud))
   if (owner && owner.id !== person.id) return
+  if (purpose === 'phone_change') {
+    await otp.checkRepeat(db, 'sms', 'phone_change', request.phone, now)
+    await otp.checkRepeat(db, 'sms', 'phone_change', phone, now)
+  }
   await claimTarget(house, request, phone, now)
   const interval = intervals[purpose]
   const by = { owner: person, askedBy: request.phone }
