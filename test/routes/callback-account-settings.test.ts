@@ -134,6 +134,22 @@ suite('accounts behind external identities', () => {
     assert.equal(await server.countUsers(), 2)
   })
 
+  test('providers of one linking domain share accounts, with nobody else', async (t) => {
+    const env = { AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS: 'github=social,gitlab=social' }
+    const server = await externalServer(t, { env })
+    await confirmedPerson(server, 'ann@ex.test')
+    for (const provider of ['github', 'gitlab'] as const) {
+      const seen = await server.signInWith(provider, proven('ann@ex.test', '1'))
+      assert.ok(seen.fragment.access_token)
+    }
+    const [byGithub, byGitlab] = [
+      await server.personWith({ provider: 'github', id: '1' }),
+      await server.personWith({ provider: 'gitlab', id: '1' }),
+    ]
+    assert.equal(byGithub?.id, byGitlab?.id ?? assert.fail())
+    assert.equal(await server.countUsers(), 2)
+  })
+
   test('ten first sign-ins at once make one account', async (t) => {
     const server = await externalServer(t)
     await server.signInWith('github', proven('warm@ex.test', '8'))

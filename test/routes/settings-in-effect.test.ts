@@ -180,6 +180,16 @@ suite('a setting in effect', () => {
     assert.equal(invited.statusCode, 200)
   })
 
+  test('AUTH_MAILER_OTP_LENGTH is how many digits a mailed code has', async (t) => {
+    const server = await build(t, { env: { AUTH_MAILER_OTP_LENGTH: '8' } })
+    const email = newAddress()
+    const ask = () => call(server.app, '/signup', { email, password })
+    const token = codeIn(await mailAfter(server, email, ask))
+    assert.match(token, /^\d{8}$/)
+    const signedUp = await verify(server.app, { type: 'signup', email, token })
+    assert.equal(signedUp.statusCode, 200, signedUp.body)
+  })
+
   test('AUTH_MAILER_OTP_EXP ends links and codes', async (t) => {
     const server = await build(t, { env: { AUTH_MAILER_OTP_EXP: '90' } })
     const proofs = await Promise.all(

@@ -36,6 +36,15 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     }
   })
 
+  test('AUTH_ADMIN_IMPERSONATION_EXP is how long the session lasts', async (t) => {
+    const { app, id } = await withPerson(t, { ...enabled, AUTH_ADMIN_IMPERSONATION_EXP: '2m' })
+    const session = await impersonate(app, id)
+    assert.equal(session.expires_in, 2 * 60)
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3 * minute })
+    const late = await refresh(app, session.refresh_token)
+    assert.equal(late.json().error_code, 'session_expired')
+  })
+
   test('an admin with a person behind it is named by that person', async (t) => {
     const { app, id } = await withPerson(t)
     const admin = await createdPerson(app, { email: 'admin@example.com' })
