@@ -65,7 +65,7 @@ const endSession: FastifyPluginAsyncTypebox = async (fastify) => {
   /** A session that is over already has ended, too. */
   async function end({ userId, sessionId }: EndableSession, ip: string, now: Date): Promise<void> {
     await db.transaction().execute(async (trx) => {
-      if (!(await sessions.end(trx, userId, sessionId))) return
+      if (!(await sessions.end(trx, userId, sessionId, now))) return
       const user = await findUser(trx, userId)
       const traits = { session_id: sessionId, reason: 'link of a mail' }
       if (user) await audit.record(trx, 'logout', user, { ip, now, traits })

@@ -36,10 +36,10 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
       await db.transaction().execute(async (trx) => {
         await audit.record(trx, 'logout', user, { ip: request.clientIp, now })
         // A token without a session can only mean all of them.
-        if (!session || scope === 'global') return sessions.endAll(trx, user.id, {})
+        if (!session || scope === 'global') return sessions.endAll(trx, user.id, {}, now)
         const { session_id: except } = session
-        if (scope === 'others') return sessions.endAll(trx, user.id, { except })
-        await sessions.end(trx, user.id, except)
+        if (scope === 'others') return sessions.endAll(trx, user.id, { except }, now)
+        await sessions.end(trx, user.id, except, now)
       })
       return reply.status(204).send(null)
     },

@@ -44,7 +44,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       const { params, clientIp } = request
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const isDeleted = await sessions.end(trx, user.id, params.id)
+        const isDeleted = await sessions.end(trx, user.id, params.id, now)
         if (!isDeleted) throw noSuchSession()
         const traits = { session_id: params.id }
         await audit.record(trx, 'logout', user, { ip: clientIp, now, traits })

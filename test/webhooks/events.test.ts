@@ -77,6 +77,9 @@ suite('events', () => {
       'session.revoked',
     ])
     assert.deepEqual(events[0]?.data.user?.user_metadata.city, 'Bonn')
+    // A request happens at one time, whatever it tells.
+    const changed = events.slice(1, 4).map(({ timestamp }) => timestamp)
+    assert.equal(new Set(changed).size, 1, changed.join())
   })
 
   test('a refresh token that comes back', async () => {

@@ -135,7 +135,7 @@ export async function putPassword(
   }
   await updateUser(trx, user.id, change, now)
   await deleteTokens(trx, user.id)
-  await sessions.endAll(trx, user.id, { except: keepSession })
+  await sessions.endAll(trx, user.id, { except: keepSession }, now)
   await deleteKnownDevices(trx, user.id, otp.deviceHash(client))
   await audit.record(trx, 'user_updated_password', user, { ip, now })
   await emails.notify(trx, user, { kind: 'password_changed_notification' }, now)

@@ -32,5 +32,6 @@ export function askAboutWrong(house: AskHouse, { id }: UserRecord, ip: string): 
 }
 
 function endSessions({ db, sessions }: Pick<AskHouse, 'db' | 'sessions'>, userId: string) {
-  return db.transaction().execute((trx) => sessions.endAll(trx, userId, {}))
+  // The hook may have taken seconds.
+  return db.transaction().execute((trx) => sessions.endAll(trx, userId, {}, new Date()))
 }

@@ -22,7 +22,8 @@ export async function consult(
     const guess = { user_id, factor_id, factor_type, valid: isRight }
     const verdict = await hooks.judgeFactor(guess, ip)
     if (!verdict.isRejected) return undefined
-    await db.transaction().execute((trx) => sessions.endAll(trx, user_id, {}))
+    // The hook may have taken seconds.
+    await db.transaction().execute((trx) => sessions.endAll(trx, user_id, {}, new Date()))
     return mfaVerificationRejected(verdict.message ?? rejected)
   } catch (error) {
     if (error instanceof HookError) return error

@@ -17,6 +17,7 @@ export async function endAll(
   trx: Trx,
   userId: string,
   { except, keepsUnopened }: Staying,
+  now: Date,
 ): Promise<void> {
   const { flows } = house
   const endFlows = keepsUnopened ? flows.deleteAnsweredOf : flows.deleteOf
@@ -24,7 +25,7 @@ export async function endAll(
   // Before the sessions, for a callback takes the flow first and then what of it ends with its session: the other way
   // round, each would wait for the other. And after them, for one that was begun meanwhile.
   await endFlows(trx, userId)
-  await tellEnded(house, trx, userId, await deleteSessions(trx, userId, except))
+  await tellEnded(house, trx, userId, await deleteSessions(trx, userId, except), now)
   await endFlows(trx, userId)
 }
 
@@ -34,9 +35,10 @@ export async function end(
   trx: Trx,
   userId: string,
   sessionId: string,
+  now: Date,
 ): Promise<boolean> {
   const isEnded = await deleteSession(trx, userId, sessionId)
-  if (isEnded) await tellEnded(house, trx, userId, [sessionId])
+  if (isEnded) await tellEnded(house, trx, userId, [sessionId], now)
   return isEnded
 }
 
@@ -46,11 +48,12 @@ export async function tellEnded(
   trx: Trx,
   userId: string,
   ids: readonly string[],
+  now: Date,
 ): Promise<void> {
   const drafts = ids.flatMap((session_id) =>
     events.draft('session.revoked', userId, { session_id }),
   )
-  await events.write(trx, drafts, new Date())
+  await events.write(trx, drafts, now)
 }
 
 /** For somebody who is banned: their sessions are refused until the ban is over, what is under way ends. */

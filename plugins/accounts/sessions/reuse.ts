@@ -14,7 +14,7 @@ export async function revokeForReuse(
   if (!house.bearerAuth.sessionPolicy.rotation) return
   const traits = { session_id: record.session_id, reason: 'refresh token reused' }
   await house.db.transaction().execute(async (trx) => {
-    if (!(await end(house, trx, record.id, record.session_id))) return
+    if (!(await end(house, trx, record.id, record.session_id, now))) return
     await house.audit.record(trx, 'token_revoked', record, { ip: ip ?? '', now, traits })
     const alert = { kind: 'refresh_token_reused_notification' } as const
     await house.emails.notify(trx, record, alert, now)

@@ -67,7 +67,7 @@ export async function upgrade(
   const newKey = sealKey(house, sessionId, deriveKey(house, sessionId))
   const proof = { sessionId, userId, method, factorId: factorId ?? null, newKey }
   if (!(await raiseSession(trx, proof, now))) throw sessionNotFound()
-  await tellEnded(house, trx, userId, await deleteLowSessions(trx, userId, sessionId))
+  await tellEnded(house, trx, userId, await deleteLowSessions(trx, userId, sessionId), now)
   const raised = await findSessionById(trx, sessionId)
   if (!raised) throw sessionNotFound()
   house.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })

@@ -79,7 +79,7 @@ async function endSessions(
 ): Promise<void> {
   const hasOtherRole = role !== undefined && role !== user.role
   if (passwordHash) await deleteKnownDevices(trx, user.id)
-  if (passwordHash || hasOtherRole) await sessions.endAll(trx, user.id, {})
+  if (passwordHash || hasOtherRole) await sessions.endAll(trx, user.id, {}, now)
   else if (end && end > now) await sessions.suspendAll(trx, user.id)
 }
 

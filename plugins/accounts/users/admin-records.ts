@@ -58,7 +58,7 @@ export async function remove(
   now: Date,
 ): Promise<UserRecord> {
   const user = await lockNamed(trx, id)
-  await sessions.endAll(trx, id, {})
+  await sessions.endAll(trx, id, {}, now)
   if (!soft) await deleteUser(trx, id)
   else if (!user.deleted_at) await softDeleteUser(trx, id, now)
   await events.record(trx, 'user.deleted', id, { soft }, now)

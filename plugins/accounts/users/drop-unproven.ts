@@ -51,7 +51,7 @@ export async function dropUnproven(
   }
   await recomputeProviders(trx, user.id, now)
   if (!keepSessions) {
-    await sessions.endAll(trx, user.id, { keepsUnopened: true })
+    await sessions.endAll(trx, user.id, { keepsUnopened: true }, now)
     await deleteKnownDevices(trx, user.id)
   }
 }

@@ -31,7 +31,7 @@ export async function proveEmail(
 ): Promise<UserRecord> {
   if (voidsTokens) await deleteTokens(trx, userId)
   if (endsSessions) {
-    await sessions.endAll(trx, userId, { keepsUnopened: true })
+    await sessions.endAll(trx, userId, { keepsUnopened: true }, now)
     await deleteKnownDevices(trx, userId)
   }
   const change = { columns, user: { email_verified: true } }

@@ -47,7 +47,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const user = await requirePerson(trx, request.params.user_id)
-        await sessions.endAll(trx, user.id, {})
+        await sessions.endAll(trx, user.id, {}, now)
         await audit.recordAdmin(trx, 'logout', request, user, { now })
       })
       return reply.status(204).send(null)
@@ -70,7 +70,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const user = await requirePerson(trx, user_id)
-        const isDeleted = await sessions.end(trx, user.id, id)
+        const isDeleted = await sessions.end(trx, user.id, id, now)
         if (!isDeleted) throw noSuchSession()
         await audit.recordAdmin(trx, 'logout', request, user, { now, session_id: id })
       })
