@@ -25,7 +25,8 @@ type Metadata = Readonly<Record<string, unknown>>
 export function createLanguages(config: Config, own: OwnLanguages) {
   const library = createLibrary(own.texts)
   const available = availableTags(config, own.tags)
-  const fallback = nearestLanguage([config.AUTH_DEFAULT_LOCALE], available) ?? 'en'
+  const wanted = nearestLanguage([config.AUTH_DEFAULT_LOCALE], available)
+  const fallback = wanted ?? 'en'
   /** The Accept-Language of the request that is being worked on. */
   const accepted = new AsyncLocalStorage<string>()
 
@@ -35,8 +36,11 @@ export function createLanguages(config: Config, own: OwnLanguages) {
     /** Every language that somebody can be written to in, by tag. */
     available,
 
-    /** The one of AUTH_DEFAULT_LOCALE. */
+    /** The one of AUTH_DEFAULT_LOCALE, or English. */
     fallback,
+
+    /** False where there are no texts in the language of AUTH_DEFAULT_LOCALE. */
+    hasDefault: wanted !== undefined,
 
     /** The language of a tag; what it lacks is English. */
     speech: (tag: string): Speech => library.get(tag),
@@ -72,6 +76,9 @@ function availableTags(config: Config, own: readonly string[]): string[] {
   return [...new Set([...shippedLanguages.keys(), ...own, ...named])]
 }
 
+const noDefault = ({ AUTH_DEFAULT_LOCALE: tag }: Config) =>
+  `AUTH_DEFAULT_LOCALE is ${tag}, in which there are no texts: whoever names no language is written to in English. AUTH_LANGUAGES can bring them.`
+
 export default definePlugin({
   name: 'languages',
   needs: ['addHook', 'config', 'httpClient', 'log'],
@@ -79,6 +86,7 @@ export default definePlugin({
     const { config, httpClient, log } = house
     const own = createOwnLanguages(config, { fetch: httpClient.guardedFetch, log })
     const languages = createLanguages(config, own)
+    if (!languages.hasDefault) log.warn(noDefault(config))
     keepLanguagesNew(house, own)
     house.addHook('preHandler', (request, _reply, done) => {
       languages.during(request.headers['accept-language'] ?? '', done)

@@ -50,6 +50,20 @@ suite('the language of the reader', () => {
     })
   }
 
+  test('of nobody: a default without texts is told at the start, one with them is not', async (t) => {
+    const toldOf = async (env: Record<string, string>) => {
+      const lines: string[] = []
+      await build(t, { lines, env })
+      return lines.filter((line) => line.includes('AUTH_DEFAULT_LOCALE'))
+    }
+    const [line = '', ...more] = await toldOf({ AUTH_DEFAULT_LOCALE: 'sv' })
+    assert.match(line, /AUTH_DEFAULT_LOCALE is sv, in which there are no texts/)
+    assert.deepEqual(more, [])
+    assert.deepEqual(await toldOf({ AUTH_DEFAULT_LOCALE: 'de-AT' }), [])
+    const own = { AUTH_MAILER_SUBJECTS_INVITE_SV: 'Välkommen' }
+    assert.deepEqual(await toldOf({ AUTH_DEFAULT_LOCALE: 'sv', ...own }), [])
+  })
+
   test('of a mail that a worker thinks up survives the queue', async () => {
     const { email } = await signedUp(undefined, {})
     const ask = (headers: Record<string, string>) =>
