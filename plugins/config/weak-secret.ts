@@ -40,11 +40,13 @@ const publishedKeys = new Set([
 const fewestCharacters = 8
 const longestPeriod = 16
 
+const guessable = 'can be guessed, because its characters are few, repeat or follow each other'
+
 /** Why a secret is none, as a part of a sentence; undefined for one that nobody knows. */
 export function weaknessOf(secret: string): string | undefined {
   const decoded = Buffer.from(secret, 'base64').toString('latin1')
   if (isPublished(secret) || isPublished(decoded)) return 'is published in documentation'
-  return isGuessable(secret) ? 'can be guessed, because its characters repeat' : undefined
+  return isGuessable(secret) ? guessable : undefined
 }
 
 export function isPublished(secret: string): boolean {

@@ -56,6 +56,16 @@ suite('AUTH_JWT_SECRET', () => {
     })
   }
 
+  test('of few characters, and in a row: the reason is true', () => {
+    for (const secret of ['short', 'abcdefghijklmnopqrstuvwxyz0123456789']) {
+      const [mistake] = mistakesOf({ [jwt]: secret })
+      assert.match(
+        mistake?.problem ?? '',
+        /^can be guessed, because its characters are few, repeat or follow/,
+      )
+    }
+  })
+
   test('random ones, and those of these tests, are right', () => {
     for (const secret of right)
       assert.deepEqual(mistakesOf({ [jwt]: secret.padEnd(32, 'q7K-') }), [])
