@@ -59,13 +59,14 @@ suite('a demoted admin', () => {
 
   test('does not change the signing keys when let in just before', async () => {
     const { app, url, ask } = await admin()
-    const before = await app.jwt.keys.list()
+    const keys = async () => (await app.jwt.keys.list()).map(({ kid, state }) => ({ kid, state }))
+    const before = await keys()
     const held = await holdKeys(app)
     const rotation = await held.queue(1, () => ask('POST', '/admin/keys', { action: 'rotate' }))
     await adminCall(app, 'PUT', url, { role: 'authenticated' })
     await held.release()
     assert.deepEqual(outcomeOf(await rotation.answer), [403, 'session_not_found'])
-    assert.deepEqual(await app.jwt.keys.list(), before)
+    assert.deepEqual(await keys(), before)
     assert.deepEqual(outcomeOf(await ask('GET', '/admin/keys')), [403, 'session_not_found'])
   })
 
