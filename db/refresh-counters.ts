@@ -22,19 +22,6 @@ export async function takeBackAdvance(db: Db, advanced: Advanced): Promise<void>
   await stepBack(db, { session_id, refresh_token_counter })
 }
 
-const stepForward = preparedWrite((db, value: ValueOf<{ sessionId: string; counter: number }>) =>
-  db
-    .updateTable('sessions')
-    .set({ refresh_token_counter: value('counter') })
-    .where('id', '=', value('sessionId'))
-    .where('refresh_token_counter', '=', sql<number>`${value('counter')}::bigint - 1`),
-)
-
-/** The counter is that of a token which was given out, though the exchange that it came from was taken back. */
-export async function repeatAdvance(db: Db, sessionId: string, counter: number): Promise<void> {
-  await stepForward(db, { sessionId, counter })
-}
-
 const sealStatement = preparedWrite(
   (db, value: ValueOf<{ sessionId: string; plain: string; sealed: string }>) =>
     db

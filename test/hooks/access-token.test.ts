@@ -1,6 +1,5 @@
 /** CUSTOM_ACCESS_TOKEN: the operator's claims in every token of a person. */
 import assert from 'node:assert/strict'
-import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
@@ -262,31 +261,6 @@ suite('the custom access token hook over HTTP', () => {
     assert.deepEqual(outcomeOf(refused), [403, 'unknown'])
     const again: Session = (await refresh(app, refresh_token)).json()
     assert.notEqual(again.refresh_token, refresh_token)
-  })
-
-  test('a refused refresh takes nothing from another one that was answered meanwhile', async () => {
-    const { receiver, app } = await started
-    const { refresh_token } = await newPerson(app)
-    const asked = Promise.withResolvers<() => void>()
-    let count = 0
-    const answers: Parameters<typeof receiver.reply>[0] = (event) => {
-      count += 1
-      if (count > 1) return { body: withClaim(event, {}) }
-      const type = { 'content-type': 'application/json' }
-      const refuse = (response: ServerResponse) => () =>
-        void response.writeHead(200, type).end(JSON.stringify(refusal))
-      return { act: (response) => asked.resolve(refuse(response)) }
-    }
-    receiver.reply(answers)
-    const first = refresh(app, refresh_token).then(outcomeOf)
-    const refuse = await asked.promise
-    const second: Session = (await refresh(app, refresh_token)).json()
-    refuse()
-    assert.deepEqual(await first, [403, 'unknown'])
-
-    const next = await refresh(app, second.refresh_token)
-    assert.equal(next.statusCode, 200, next.body)
-    receiver.answer((event) => withClaim(event, { tier: 'gold' }))
   })
 
   test('a token that it makes too long is refused', async () => {

@@ -2,7 +2,7 @@
  * Exchanging a refresh token of the counter format, with rotation and reuse detection (RFC 9700 §4.14.2).
  * The ordinary case is one statement; only when that changes no row do we look for the reason.
  */
-import { repeatAdvance, sealRefreshTokenKey } from '../../../db/refresh-counters.ts'
+import { sealRefreshTokenKey } from '../../../db/refresh-counters.ts'
 import { hasLegacyTokens } from '../../../db/refresh-tokens.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'
 import { advanceSession } from '../../../db/session-refresh.ts'
@@ -91,11 +91,6 @@ async function explainOnce(
 
   const counter = record.refresh_token_counter ?? 0
   const distance = counter - token.counter
-  if (distance === -1) {
-    // Of two exchanges at once one was answered with it, and the other was refused by the claims hook and taken back.
-    await repeatAdvance(house.db, sessionId, token.counter)
-    return undefined
-  }
   if (distance < 0) {
     return validationFailed('Invalid Refresh Token: Not Issued By This Server')
   }
