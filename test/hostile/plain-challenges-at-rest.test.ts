@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { proven } from '../support/external.ts'
+import { type ExternalServer, proven } from '../support/external.ts'
 import { nextId } from '../support/linking.ts'
 import { mailAfter, open } from '../support/mail-journeys.ts'
 import { newAddress } from '../support/people.ts'
@@ -29,18 +29,28 @@ function exchange({ app }: Built, auth_code: string, code_verifier: string) {
   return call(app, '/token?grant_type=pkce', { auth_code, code_verifier })
 }
 
+type Ask = (server: ExternalServer, email: string) => Promise<string | undefined>
+
+/** From where the code comes. */
+const doors: Record<string, Ask> = {
+  async 'a provider'(server, email) {
+    const { query } = await server.signInWith('github', proven(email, nextId()), { query: plain })
+    return query.code
+  },
+  async 'a mailed link'(server, email) {
+    const ask = () => call(server.app, '/otp', { email, ...plain })
+    const opened = await open(server.app, await mailAfter(server, email, ask))
+    return new URL(String(opened.headers.location)).searchParams.get('code') ?? undefined
+  },
+}
+
 suite('a code that was issued to a client with a plain challenge', () => {
   const servers = sharedExternalServers()
 
-  for (const kind of ['a provider', 'a mailed link']) {
-    test(`by ${kind} is not exchanged by what is stored beside it`, async () => {
+  for (const [name, door] of Object.entries(doors)) {
+    test(`by ${name} is not exchanged by what is stored beside it`, async () => {
       const server = await servers()
-      const email = newAddress()
-      const code =
-        kind === 'a provider'
-          ? (await server.signInWith('github', proven(email, nextId()), { query: plain })).query
-              .code
-          : await openedBy(server, email)
+      const code = await door(server, newAddress())
       assert.ok(code)
       for (const stored of await storedOf(server)) {
         assert.notEqual((await exchange(server, code, stored)).statusCode, 200, stored)
@@ -49,10 +59,3 @@ suite('a code that was issued to a client with a plain challenge', () => {
     })
   }
 })
-
-/** The code that the link of a mail ends with. */
-async function openedBy(server: Built, email: string): Promise<string | undefined> {
-  const ask = () => call(server.app, '/otp', { email, ...plain })
-  const opened = await open(server.app, await mailAfter(server, email, ask))
-  return new URL(String(opened.headers.location)).searchParams.get('code') ?? undefined
-}

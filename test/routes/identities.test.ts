@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { decodeJwt } from 'jose'
+
 import type { Session } from '../../schemas/session.ts'
 import { describe, externalServer, proven, unproven } from '../support/external.ts'
 import { link, nextId, unlink, userOf } from '../support/linking.ts'
+import { nextMail, open } from '../support/mail-journeys.ts'
 import { linkIn } from '../support/mail-links.ts'
-import { anonymousPerson, confirmedPerson } from '../support/people.ts'
+import { anonymousPerson, confirmedPerson, newAddress } from '../support/people.ts'
 import { bearer } from '../support/requests.ts'
 
 suite('linking', () => {
@@ -128,6 +131,21 @@ suite('linking', () => {
       assert.ok(after.email_confirmed_at)
       assert.equal(after.is_anonymous, false)
     })
+  })
+
+  test('by an unproven address whose mail was lost: the next sign-in by the identity asks once more', async (t) => {
+    const server = await externalServer(t, { env: { AUTH_SMTP_MAX_FREQUENCY: '0' } })
+    const guest = await anonymousPerson(server.app)
+    const [email, id] = [newAddress('later'), nextId()]
+    await link(server, guest, 'github', unproven(email, id))
+    await server.mail.waitFor(email)
+    const seen = await server.signInWith('github', unproven(email, id))
+    assert.equal(seen.query.error_code, 'provider_email_needs_verification')
+    const mail = await nextMail(server, email, 1)
+    await open(server.app, mail)
+    assert.equal((await userOf(server, guest)).email, email)
+    const again = await server.signInWith('github', unproven(email, id))
+    assert.equal(decodeJwt(again.fragment.access_token ?? '').sub, guest.user.id)
   })
 
   test('switched off, whoever asks and for what', async (t) => {

@@ -1,4 +1,5 @@
 /** The mail that asks for the proof a provider did not give. */
+import { isTaken } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
@@ -40,4 +41,23 @@ export async function sendConfirmationMail(
   await house.otp.chargeQuota(trx, 'email', now)
   const context = { ...links, pkce: undefined }
   await house.emails.sendUncountedLink(trx, 'confirmation', user, context, now)
+}
+
+/**
+ * Somebody without an address gets this one when its mail is opened. Until then it waits beside the account: in it, it would
+ * be kept from its owner. Whoever asks does not notice that it has one, because anybody can say so of an address; its owner
+ * hears nothing. Throws what sendConfirmationMail throws.
+ */
+export async function askForFirstAddress(
+  house: House<'config' | 'emails' | 'otp'>,
+  trx: Trx,
+  user: UserRecord,
+  email: string,
+  links: LinkContext,
+  now: Date,
+): Promise<void> {
+  await rehearseConfirmationMail(house, trx, email, now)
+  const hasOwner = await isTaken(trx, email, user.aud ?? house.config.AUTH_JWT_AUD, user.id)
+  const change = { newEmail: email, asksCurrent: false, reachesNew: !hasOwner }
+  await house.emails.sendEmailChange(trx, user, change, { ...links, pkce: undefined }, now)
 }

@@ -10,7 +10,11 @@ import {
 } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Addresses } from './addresses.ts'
-import { rehearseConfirmationMail, sendConfirmationMail } from './confirmation-mail.ts'
+import {
+  askForFirstAddress,
+  rehearseConfirmationMail,
+  sendConfirmationMail,
+} from './confirmation-mail.ts'
 import type { MatchedAccount } from './match.ts'
 import type { OauthPerson, SignInContext, SignInOutcome } from './oauth-sign-in.ts'
 import { readPerson } from './person.ts'
@@ -37,7 +41,7 @@ export async function admit(
   const { config, users } = house
   const email = await addressOf(house, trx, user, addresses)
   const isProven = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
-  if (!isProven) return withoutProof(house, trx, user, context, now)
+  if (!isProven) return withoutProof(house, trx, user, { addresses, context }, now)
   if (!found.isNew) {
     const { id, identity_data: metadata } = found.identity
     const kept = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
@@ -91,12 +95,12 @@ async function withoutProof(
   house: PolicyHouse,
   trx: Trx,
   user: UserRecord,
-  { links }: SignInContext,
+  { addresses: { primary }, context: { links } }: Pick<SignInAttempt, 'addresses' | 'context'>,
   now: Date,
 ): Promise<SignInOutcome> {
   if (!house.config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS) {
-    if (!user.email) throw providerEmailNeedsVerification()
-    await sendConfirmationMail(house, trx, user, links, now)
+    if (user.email) await sendConfirmationMail(house, trx, user, links, now)
+    else if (primary) await askForFirstAddress(house, trx, user, primary, links, now)
     return { state: 'refused', error: providerEmailNeedsVerification() }
   }
   if (user.email) await sendConfirmationMail(house, trx, user, links, now).catch(ignoreTooSoon)

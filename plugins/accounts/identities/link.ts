@@ -14,9 +14,8 @@ import {
   sessionNotFound,
 } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
-import type { LinkContext } from '../flows/link-context.ts'
 import { readAddresses } from './addresses.ts'
-import { rehearseConfirmationMail } from './confirmation-mail.ts'
+import { askForFirstAddress } from './confirmation-mail.ts'
 import { addIdentity, linkedElsewhere, traitsOf } from './identity-row.ts'
 import type { OauthPerson, SignInContext, SignInOutcome } from './oauth-sign-in.ts'
 import { checkState, lockPerson } from './person.ts'
@@ -97,31 +96,13 @@ async function takeAddress(
     await updateUser(trx, user.id, { is_anonymous: false }, now)
     return true
   }
-  const hasOwner = await isTaken(trx, email, user.aud ?? AUTH_JWT_AUD, user.id)
   if (!verified.includes(email) && !autoconfirm) {
-    await askForProof(house, trx, user, { email, hasOwner }, links, now)
+    await askForFirstAddress(house, trx, user, email, links, now)
     return false
   }
-  if (hasOwner) throw emailExists(400)
+  if (await isTaken(trx, email, user.aud ?? AUTH_JWT_AUD, user.id)) throw emailExists(400)
   await house.users.proveEmail(trx, user.id, { columns: { email, email_confirmed_at: now } }, now)
   return true
-}
-
-/**
- * The address waits for its proof beside the account: in it, it would be kept from its owner. Whoever asks does not notice
- * that it has one, because anybody can say so of an address; its owner hears nothing.
- */
-async function askForProof(
-  house: LinkHouse,
-  trx: Trx,
-  user: UserRecord,
-  { email, hasOwner }: { email: string; hasOwner: boolean },
-  links: LinkContext,
-  now: Date,
-): Promise<void> {
-  await rehearseConfirmationMail(house, trx, email, now)
-  const change = { newEmail: email, asksCurrent: false, reachesNew: !hasOwner }
-  await house.emails.sendEmailChange(trx, user, change, { ...links, pkce: undefined }, now)
 }
 
 const needsConfirmation = () =>
