@@ -2,7 +2,6 @@
 import { Type } from '@sinclair/typebox'
 
 import { validationFailed } from '../errors.ts'
-import { Repeatable } from './query.ts'
 
 export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Free-form JSON object; merged at the top level, null deletes a key',
@@ -31,7 +30,7 @@ export const CaptchaFields = {
 
 export const RedirectQuery = Type.Object({
   redirect_to: Type.Optional(
-    Repeatable({ description: 'Where the link in the mail leads in the end' }),
+    Type.String({ description: 'Where the link in the mail leads in the end' }),
   ),
 })
 

@@ -1,11 +1,10 @@
-/** Query strings in which a parameter may come several times; the first one counts, as in GoTrue. */
-import { type Static, type StringOptions, Type } from '@sinclair/typebox'
+/** Query strings whose names nobody knows beforehand. */
+import { type Static, Type } from '@sinclair/typebox'
 
-export const Repeatable = (options: StringOptions = {}) =>
-  Type.Union([Type.String(), Type.Array(Type.String())], options)
-
-/** For names that nobody knows beforehand. */
-export const ManyQuery = Type.Record(Type.String(), Repeatable())
+export const ManyQuery = Type.Record(
+  Type.String(),
+  Type.Union([Type.String(), Type.Array(Type.String())]),
+)
 
 /** A parameter that came several times counts once, as it came first. */
 export function firstValues(query: Static<typeof ManyQuery>): Record<string, string> {

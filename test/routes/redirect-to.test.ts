@@ -66,25 +66,6 @@ suite('which redirect_to counts', () => {
     })
   }
 
-  test('of two in the query of a request the first one', async () => {
-    const { app, mail } = await server()
-    const email = newAddress()
-    const url = `/otp?redirect_to=${encodeURIComponent(a)}&redirect_to=${encodeURIComponent(b)}`
-    const message = await mailAfter({ mail }, email, () => call(app, url, { email }))
-    assert.equal(new URL(linkIn(message)).searchParams.get('redirect_to'), a)
-  })
-
-  test('a link to which a template has added parameters that it has already works', async () => {
-    const { app, mail } = await server()
-    const email = newAddress()
-    const message = await mailAfter({ mail }, email, () =>
-      call(app, `/otp?redirect_to=${encodeURIComponent(a)}`, { email }),
-    )
-    const url = `${pathOf(linkIn(message))}&redirect_to=${encodeURIComponent(b)}&type=x&token=y`
-    const { site: target, fragment } = landing(await app.inject(url))
-    assert.deepEqual([target, fragment.type], [a, 'signup'])
-  })
-
   test('a link whose redirect_to was changed on the way leads to the site', async () => {
     const { app, mail } = await server()
     const email = newAddress()

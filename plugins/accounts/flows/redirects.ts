@@ -102,16 +102,13 @@ function oauthErrorOf({ status, errorCode }: ApiError): string {
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {
-  return first(request.headers[name])
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
 }
 
 function queryValue(request: FastifyRequest, name: string): string | undefined {
   const { query } = request
   if (typeof query !== 'object' || query === null) return undefined
-  return first(Object.entries(query).find(([key]) => key === name)?.[1])
-}
-
-function first(value: unknown): string | undefined {
-  const text: unknown = Array.isArray(value) ? value[0] : value
-  return typeof text === 'string' ? text : undefined
+  const value = Object.entries(query).find(([key]) => key === name)?.[1]
+  return typeof value === 'string' ? value : undefined
 }

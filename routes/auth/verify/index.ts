@@ -4,18 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { firstValues, Repeatable } from '../../../schemas/query.ts'
 import { Session } from '../../../schemas/session.ts'
 import { HalfDone, VerifyBody } from '../../../schemas/verify.ts'
 import { codeVerification } from './code.ts'
 import { type Link, linkOpening } from './link.ts'
 
-/** The link of a mail; templates may add to it what it has already. */
+/** The link of a mail. */
 const Query = Type.Object({
-  token: Type.Optional(Repeatable()),
-  token_hash: Type.Optional(Repeatable()),
-  type: Type.Optional(Repeatable()),
-  redirect_to: Type.Optional(Repeatable()),
+  token: Type.Optional(Type.String()),
+  token_hash: Type.Optional(Type.String()),
+  type: Type.Optional(Type.String()),
+  redirect_to: Type.Optional(Type.String()),
 })
 
 const Page = Type.String()
@@ -39,7 +38,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const link = links.read(request, firstValues(request.query))
+      const link = links.read(request, request.query)
       if (config.AUTH_MAILER_LINK_CONFIRMATION || isPrefetch(request)) {
         return askFirst(request, reply, link)
       }
