@@ -93,7 +93,7 @@ export function createSms(deps: SmsDeps) {
 
     /** Reads the `channel` of a request; throws validation_failed for one the provider does not have. */
     channelOf(value: string | undefined): Channel {
-      if (value === undefined || value === 'sms') return 'sms'
+      if (!value || value === 'sms') return 'sms'
       if (value === 'whatsapp' && (byHook || provider?.channels.includes(value))) return value
       throw validationFailed(
         "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' needs the SMS provider twilio or twilio_verify.",

@@ -161,7 +161,8 @@ suite('configuration', () => {
 
   test('channels: SMS always, WhatsApp with Twilio, nothing else', () => {
     const { sms } = make({ ...credentials, AUTH_SMS_PROVIDER: 'twilio' })
-    assert.deepEqual([undefined, 'sms', 'whatsapp'].map(sms.channelOf), ['sms', 'sms', 'whatsapp'])
+    const channels = [undefined, '', 'sms', 'whatsapp'].map(sms.channelOf)
+    assert.deepEqual(channels, ['sms', 'sms', 'sms', 'whatsapp'])
     assert.throws(() => sms.channelOf('carrier-pigeon'), answers('validation_failed', 400))
     const vonage = make({ ...credentials, AUTH_SMS_PROVIDER: 'vonage' }).sms
     assert.throws(() => vonage.channelOf('whatsapp'), answers('validation_failed', 400))

@@ -75,6 +75,17 @@ suite('which redirect_to counts', () => {
     assert.equal(landing(await app.inject(pathOf(link.href))).site, `${site}/`)
   })
 
+  test('of a link to which a template added another one, the first', async () => {
+    const { app, mail } = await server()
+    const email = newAddress()
+    const asked = `/otp?redirect_to=${a}`
+    const message = await mailAfter({ mail }, email, () => call(app, asked, { email }))
+    const opened = await app.inject(`${pathOf(linkIn(message))}&redirect_to=${b}&type=recovery`)
+    const { site: at, fragment } = landing(opened)
+    assert.equal(at, a)
+    assert.ok(fragment.access_token)
+  })
+
   test('a refusal is silent for the client, and one log line names the value and the rules', async (t) => {
     const lines: string[] = []
     const env = { AUTH_URI_ALLOW_LIST: 'https://*.good.com/**' }

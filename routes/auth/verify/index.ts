@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { firstValues } from '../../../schemas/query.ts'
 import { Session } from '../../../schemas/session.ts'
 import { HalfDone, VerifyBody } from '../../../schemas/verify.ts'
 import { codeVerification } from './code.ts'
@@ -29,6 +30,10 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/verify',
     {
+      // Templates add parameters of their own to the link.
+      preValidation: async (request) => {
+        request.query = firstValues(request.query)
+      },
       config: policy,
       schema: {
         summary: 'Open the link of a mail: signs the person in and sends them to the site',
