@@ -118,3 +118,13 @@ export function deleteOldEvents(db: Db, createdBefore: Date, limit: number): Pro
     .orderBy('created_at')
   return count(db.deleteFrom('postern_events').where('position', '=', chosen(old, limit)))
 }
+
+/** Of the inbox: nobody gives positions any more to what was there when events were switched off. */
+export function deleteUnplacedEvents(db: Db, createdBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_event_inbox')
+    .select('seq')
+    .where('created_at', '<', createdBefore)
+    .orderBy('seq')
+  return count(db.deleteFrom('postern_event_inbox').where('seq', '=', chosen(old, limit)))
+}

@@ -1,5 +1,5 @@
 /** Removal of events that have been kept long enough, and of what is known of their deliveries. */
-import { deleteOldEvents } from '../../db/events.ts'
+import { deleteOldEvents, deleteUnplacedEvents } from '../../db/events.ts'
 import { deleteOrphanDeliveries } from '../../db/webhook-history.ts'
 import type { House } from '../define-plugin.ts'
 
@@ -14,5 +14,6 @@ export async function removeOld({ config, db }: House<'config' | 'db'>, now: Dat
   const limit = config.AUTH_DB_CLEANUP_BATCH_SIZE
   const before = new Date(now.getTime() - config.AUTH_EVENTS_RETENTION * 1000)
   while ((await deleteOldEvents(db, before, limit)) === limit);
+  while ((await deleteUnplacedEvents(db, before, limit)) === limit);
   while ((await deleteOrphanDeliveries(db, limit)) === limit);
 }

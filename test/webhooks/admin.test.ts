@@ -5,6 +5,7 @@ import { before, suite, test } from 'node:test'
 import { Webhook as Verifier } from 'standardwebhooks'
 
 import type { Delivery, Webhook } from '../../schemas/webhook.ts'
+import { query } from '../db/sql.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { autoconfirm, newPerson } from '../support/people.ts'
@@ -267,4 +268,19 @@ test('what is older than AUTH_EVENTS_RETENTION is removed with what is known of 
     [await count('postern_events'), await count('postern_webhook_deliveries')],
     [3, 3],
   )
+})
+
+test('what was written down and never placed goes in its time, where events are off by now', async (t) => {
+  const { app, database } = await build(t, { env: autoconfirm })
+  const lag = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+  for (const days of [31, 29]) {
+    await query(
+      database.url,
+      `insert into auth.postern_event_inbox (id, type, data, created_at)
+        values (gen_random_uuid(), 'user.created', '{}', '${lag(days)}')`,
+    )
+  }
+  await app.events.removeOld(new Date())
+  const left = await query(database.url, 'select created_at from auth.postern_event_inbox')
+  assert.equal(left.length, 1)
 })
