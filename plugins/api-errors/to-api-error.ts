@@ -62,13 +62,13 @@ function fromValidation({ validation, validationContext }: Invalid): ApiError {
 
 const goneCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'EAI_AGAIN'],
-  // A server that is stopping, starting, full or a replica (SQLSTATE).
-  ...['57P01', '57P02', '57P03', '53300', '25006'],
+  // A server that is stopping, starting or a replica (SQLSTATE).
+  ...['57P01', '57P02', '57P03', '25006'],
 ])
 
-/** Connection failures of node, and a server that is going or coming. */
+/** Connection failures of node, and a server that is going or coming, or has no disk, memory or connections left (class 53). */
 function isDatabaseGone(error: Error, code: string): boolean {
-  if (goneCodes.has(code) || /^08/.test(code)) return true
+  if (goneCodes.has(code) || /^(08|53)/.test(code)) return true
   return /^Connection terminated|is not queryable$|^timeout exceeded when trying to connect|^Cannot use a pool/.test(
     error.message,
   )

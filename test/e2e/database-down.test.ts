@@ -5,9 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import pg from 'pg'
 
+import { query } from '../db/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/people.ts'
-import { getUser, refresh } from '../support/requests.ts'
+import { getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -43,6 +44,35 @@ suite('a lost database', () => {
     await until(async () => (await getUser(app, session)).statusCode === 200)
     assert.equal((await refresh(app, session.refresh_token)).statusCode, 200)
     assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
+  })
+
+  test('without room for what is written, it is 503 for who writes, and reading goes on', async (t) => {
+    const { app, database } = await start(t)
+    const session = await newPerson(app)
+    const writes = () =>
+      Promise.all([
+        signUp(app, { email: newAddress() }),
+        signIn(app, { email: session.email }),
+        refresh(app, session.refresh_token),
+      ])
+    await query(
+      database.url,
+      `create function public.full() returns trigger language plpgsql as $$ begin
+        raise exception 'could not extend file "base/5/16384": No space left on device'
+          using errcode = 'disk_full'; end $$`,
+      ...['users', 'sessions'].map(
+        (table) => `create trigger full_disk before insert or update on auth.${table}
+          for each row execute function public.full()`,
+      ),
+    )
+    for (const response of await writes()) {
+      assert.deepEqual(outcomeOf(response), [503, 'service_unavailable'], response.body)
+      assert.match(String(response.headers['retry-after']), /^[1-9]/)
+    }
+    assert.equal((await getUser(app, session)).statusCode, 200)
+
+    await query(database.url, 'drop function public.full cascade')
+    for (const response of await writes()) assert.equal(response.statusCode, 200, response.body)
   })
 
   test('connections that end while requests run: an answer for each, and no crash', async (t) => {
