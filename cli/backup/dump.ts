@@ -35,7 +35,7 @@ export async function readDump(file: string, schema: string): Promise<Dump> {
     ...matches(definitions, /^GRANT .* TO (.+?)(?: WITH GRANT OPTION)?;$/gm),
     ...matches(definitions, /^ALTER DEFAULT PRIVILEGES FOR ROLE (\S+)/gm),
     ...matches(definitions, /^ALTER DEFAULT PRIVILEGES .* TO (.+?)(?: WITH GRANT OPTION)?;$/gm),
-    ...matches(definitions, /^CREATE POLICY .*? TO (.+?)(?: USING .*| WITH CHECK .*)?;$/gm),
+    ...matches(definitions, policyRoles),
   ]
   return {
     major: Number(/Dumped from database version: (\d+)/.exec(list)?.[1] ?? 0),
@@ -47,6 +47,13 @@ export async function readDump(file: string, schema: string): Promise<Dump> {
     keyId: /^\{"key_id":"([^"]+)"/.exec(probe?.value ?? '')?.[1],
   }
 }
+
+const identifier = '(?:"(?:[^"]|"")+"|[^\\s."]+)'
+/** What a policy asks goes on for lines, and may hold anything; what it is called, too. */
+const policyRoles = new RegExp(
+  `^CREATE POLICY ${identifier} ON ${identifier}\\.${identifier} (?:AS RESTRICTIVE )?(?:FOR \\w+ )?TO (.+?)(?: USING \\(| WITH CHECK \\(|;$)`,
+  'gm',
+)
 
 function matches(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].flatMap(([, names = '']) => names.split(', ').map(unquoted))

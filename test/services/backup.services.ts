@@ -133,6 +133,33 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     assert.deepEqual(await query(target, `select 1 from pg_namespace where nspname = 'auth'`), [])
   })
 
+  test('roles of policies are found, whatever a policy is called and asks', async (t) => {
+    const drill = await startDrill(t)
+    await query(
+      drill.url,
+      'create role reader',
+      'create role "the owner"',
+      'alter table notes enable row level security',
+      `create policy "given TO everybody" on notes using (text <> 'TO nobody')`,
+      `create policy asking on notes as restrictive for update to reader, "the owner"
+        using (exists (select from auth.users where id = owner)) with check (true)`,
+    )
+    await drill.run('backup', [drill.file], drill.url)
+    await query(drill.url, 'drop policy asking on notes', 'drop role reader, "the owner"')
+    const target = await drill.newDatabase()
+
+    const refused = await drill.run('restore', [drill.file], target)
+    assert.equal(
+      refused.err,
+      'The role reader is missing. Run as an administrator: create role reader login;\n' +
+        'The role the owner is missing. Run as an administrator: create role "the owner" login;\n',
+    )
+
+    await query(target, 'create role reader login', 'create role "the owner" login')
+    const restored = await drill.run('restore', [drill.file], target)
+    assert.equal(restored.code, 0, restored.err)
+  })
+
   test('without the key people are there and everything encrypted is lost, as the document says', async (t) => {
     const drill = await startDrill(t)
     await drill.run('backup', [drill.file], drill.url)
