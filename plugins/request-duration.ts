@@ -38,7 +38,8 @@ export default defineExtension({
         ignoreLateAnswer(reply)
       }
       if (request.context) request.context.timeLimit = limit
-      reply.raw.once('close', () => clearTimeout(timer))
+      // Not when the connection closes: what a client that has hung up asked for goes on, and ends as well.
+      reply.raw.once('finish', () => clearTimeout(timer))
       done()
     })
   },

@@ -76,8 +76,12 @@ suite('the log', () => {
     const leaving = new AbortController()
     const body = JSON.stringify({ email: 'left@x.example', password: 'long enough for this' })
     const left = fetch(`${url}/signup`, { method: 'POST', body, signal: leaving.signal })
-    const isWaiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock'`
-    await until(async () => (await holder.query(isWaiting)).rows.length > 0)
+    await untilRows(async () => {
+      await holder.query('select pg_stat_clear_snapshot()')
+      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database()`
+      return (await holder.query(waiting)).rows
+    })
 
     leaving.abort()
     await assert.rejects(left)

@@ -47,6 +47,23 @@ suite('a request that takes too long', () => {
     assert.equal((await refresh(calm, refresh_token)).statusCode, 200)
   })
 
+  test('so is what somebody asked for who has hung up', async (t) => {
+    const { app, holder } = await held(t)
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    await holder.query('begin; lock table auth.users in access exclusive mode')
+    const leaving = new AbortController()
+    const body = JSON.stringify({ email: newAddress(), password: 'long enough for this' })
+    const left = fetch(`${url}/signup`, { method: 'POST', body, signal: leaving.signal })
+    await untilRows(async () => (await waitingStatements(holder)).rows)
+
+    leaving.abort()
+    await assert.rejects(left)
+
+    await nothingRuns(holder)
+    await holder.query('rollback')
+    assert.equal(await countPeople(app), 0)
+  })
+
   test('so is what would go out with the commit, since nobody waits for it', async (t) => {
     const { app, calm, holder } = await held(t, { AUTH_DB_MAX_POOL_SIZE: '1' })
     const [first, second] = [await newPerson(calm), await newPerson(calm)]
