@@ -101,6 +101,17 @@ suite('which redirect_to counts', () => {
     assert.equal(line.siteUrl, site)
     assert.deepEqual(line.allowList, ['https://*.good.com/**'])
   })
+
+  for (const path of ['/signup', '/otp', '/magiclink', '/recover', '/resend']) {
+    test(`${path} writes one line of a refusal`, async (t) => {
+      const lines: string[] = []
+      const { app } = await build(t, { lines })
+      const payload = { email: newAddress(), password: 'correct horse', type: 'signup' }
+      const asked = `${path}?redirect_to=${encodeURIComponent(evil)}`
+      assert.equal((await call(app, asked, payload)).statusCode, 200)
+      assert.equal(lines.filter((line) => line.includes('redirect_to refused')).length, 1)
+    })
+  }
 })
 
 suite('what an opened link says when it cannot work', () => {

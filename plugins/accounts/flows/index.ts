@@ -7,6 +7,7 @@ import { bindBrowser, browserCookie, clearedCookie, isRightBrowser } from './bro
 import { deleteAnsweredOf, deleteOf } from './end.ts'
 import { linkContext } from './link-context.ts'
 import { beginOauth, claimOauth, findOauth, issueOauthCode } from './oauth-state.ts'
+import { readPkce } from './pkce.ts'
 import { isAnswered, issueCode, methodOf, providerTokens, start } from './pkce-flows.ts'
 import {
   createRedirectPolicy,
@@ -32,7 +33,7 @@ function createFlows(house: House<Needs>) {
   const { config, mailer } = house
   const asking = { config, mailer, ...createRedirectPolicy(house) }
   return {
-    ...{ start, issueCode, isAnswered, methodOf, deleteOf, deleteAnsweredOf },
+    ...{ readPkce, start, issueCode, isAnswered, methodOf, deleteOf, deleteAnsweredOf },
     ...{ withCode, withError, withMessage, withOauthError, withSession },
     ...bindSteps(asking, { resolveTarget, linkContext }),
     ...bindSteps(house, { bindBrowser, browserCookie, clearedCookie, isRightBrowser }),

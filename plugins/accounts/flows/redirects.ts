@@ -43,7 +43,10 @@ export function resolveTarget(
   if (asked) {
     const held = { siteUrl: rules.siteUrl, allowList: config.AUTH_URI_ALLOW_LIST }
     const refused = { reqId: request.id, redirect_to: shorten(asked, longestValue), ...held }
-    request.log.warn(refused, 'redirect_to refused; using the site URL')
+    request.log.warn(
+      refused,
+      'redirect_to refused: neither AUTH_SITE_URL nor AUTH_URI_ALLOW_LIST allows it; using the site',
+    )
   }
   const referrer = header(request, 'referer')
   return referrer && isAllowedRedirect(referrer, rules) ? inAscii(referrer) : rules.siteUrl

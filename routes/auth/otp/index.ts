@@ -50,7 +50,7 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { body } = request
       checkShape(body)
-      flows.linkContext(request, body)
+      flows.readPkce(body)
       if (body.create_user === false) await checkKnown(fastify, body, request.audience)
       if (body.phone) {
         await sendSignInSms(fastify, body, request, now)
