@@ -7,6 +7,7 @@ import { gotrueVersionsIn, hasTable } from '../../db/gotrue-database.ts'
 import { gotrueLevel, gotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import { gotrueSecretColumns } from '../../db/stored-secrets.ts'
 import type { Config } from '../../plugins/config/config.ts'
+import { encryptionKeys, keyId, takenOverKeys } from '../../plugins/encryption/keys.ts'
 import { type Finding, note, ok, stop } from './finding.ts'
 import { hooksInUse } from './hooks.ts'
 
@@ -96,7 +97,9 @@ async function rights(db: Db, schema: string): Promise<Finding[]> {
 }
 
 async function ciphertext(db: Db, schema: string, config: Config): Promise<Finding[]> {
-  const known = Object.keys(config.AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS)
+  // A database that this server has been started on is looked at as well, also after `finish`.
+  const own = encryptionKeys(config).map(keyId)
+  const known = [...own, ...takenOverKeys(config).map(({ id }) => id)]
   const columns = [...gotrueSecretColumns, { table: 'users', column: 'encrypted_password' }]
   const ids = new Set<string>()
   for (const { table, column } of columns) {

@@ -6,16 +6,18 @@ import { suite, type TestContext, test } from 'node:test'
 import { examine } from '../../cli/takeover/check.ts'
 import type { Finding } from '../../cli/takeover/finding.ts'
 import { createDb } from '../../db/database.ts'
+import { keyId as idOfKey } from '../../plugins/encryption/keys.ts'
 import { createPool } from '../../plugins/pool.ts'
 import { columns, query } from '../db/sql.ts'
 import { startCli } from '../support/cli-process.ts'
-import { configOf } from '../support/config.ts'
+import { configOf, encryptionKey } from '../support/config.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { gotrueSealed } from '../support/gotrue/encryption.ts'
 
 const keyId = 'k1'
 const key = randomBytes(32)
+const ownKeyId = idOfKey(Buffer.from(encryptionKey, 'base64url'))
 const person = '11111111-1111-4111-8111-111111111111'
 const insertPerson = `insert into auth.users (id, aud, role, email, instance_id, created_at, updated_at)
   values ('${person}', 'authenticated', 'authenticated', 'ada@example.com', '${'0'.repeat(8)}-0000-0000-0000-000000000000', now(), now())`
@@ -82,6 +84,12 @@ const cases: Case[] = [
     given: () => [insertPerson, factorUnder(keyId)],
     env: { AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `${keyId}:${key.toString('base64url')}` },
     finds: /^ok Secrets under the key "k1" can be read\.$/m,
+  },
+  {
+    what: 'secrets that this server has encrypted',
+    given: () => [insertPerson, factorUnder(ownKeyId)],
+    env: { AUTH_ENCRYPTION_KEY: encryptionKey },
+    finds: new RegExp(`^ok Secrets under the key "${ownKeyId}" can be read\\.$`, 'm'),
   },
   {
     what: 'secrets under a key that is not configured',
