@@ -66,8 +66,15 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error && error.name === 'DecryptionError' ? unreadable : unrendered
 }
 
+interface Proofs {
+  ConfirmationURL?: string
+  EndSessionURL?: string
+  Token?: string
+}
+
 /** The link and the code, for the inbox of the development server. */
 function proofIn(variables: object): Pick<Delivery, 'links' | 'code'> {
-  const { ConfirmationURL, Token }: { ConfirmationURL?: string; Token?: string } = variables
-  return { links: ConfirmationURL ? [ConfirmationURL] : [], code: Token ?? null }
+  const { ConfirmationURL, EndSessionURL, Token }: Proofs = variables
+  const links = [ConfirmationURL, EndSessionURL].flatMap((link) => link || [])
+  return { links, code: Token ?? null }
 }

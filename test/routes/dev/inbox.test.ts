@@ -56,6 +56,25 @@ suite('development inbox', () => {
     )
   })
 
+  test('a mail about a new device has its link, too', async (t) => {
+    const env = {
+      ...noMailServer,
+      AUTH_MAILER_AUTOCONFIRM: 'true',
+      AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED: 'true',
+    }
+    const { app } = await build(t, { dev: true, env })
+    const payload = { email: 'ada@example.com', password: 'correct horse battery' }
+    const post = (url: string, agent: string) =>
+      app.inject({ method: 'POST', url, payload, headers: { 'user-agent': agent } })
+    assert.equal((await post('/signup', 'Firefox/120.0 (Windows NT 10.0)')).statusCode, 200)
+
+    await arrival(app, () => post('/token?grant_type=password', 'Safari/604.1 (iPhone)'))
+
+    const [mail] = (await app.inject('/dev/messages')).json()
+    assert.match(mail.links[0], /\/sessions\/end\?token=/)
+    assert.ok(mail.text.includes(mail.links[0]))
+  })
+
   test('whoever listens hears of a message, though they waited longer than a request may take', async (t) => {
     const lines: string[] = []
     const env = { ...noMailServer, AUTH_API_MAX_REQUEST_DURATION: '1s' }
