@@ -2,7 +2,7 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 
 import { nullable } from './choices.ts'
-import { Timestamp } from './fields.ts'
+import { Timestamp } from './timestamp.ts'
 
 const Id = Type.String({ format: 'uuid' })
 const Text = Type.String()

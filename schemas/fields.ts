@@ -7,8 +7,6 @@ export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Free-form JSON object; merged at the top level, null deletes a key',
 })
 
-export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC' })
-
 export const Phone = Type.Optional(Type.String({ description: 'E.164' }))
 
 /** How a text message travels. */

@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { nullable, oneOf } from './choices.ts'
-import { Timestamp } from './fields.ts'
-import { toTimestamp } from './identity.ts'
+import { Timestamp, toTimestamp } from './timestamp.ts'
 
 const Status = oneOf(['queued', 'sending', 'deferred', 'sent', 'refused', 'failed'], {
   description:

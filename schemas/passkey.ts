@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { validationFailed } from '../errors.ts'
-import { isUuid, Timestamp } from './fields.ts'
-import { toTimestamp } from './identity.ts'
+import { isUuid } from './fields.ts'
+import { Timestamp, toTimestamp } from './timestamp.ts'
 
 export const Passkey = Type.Object(
   {

@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { nullable, oneOf } from './choices.ts'
-import { Metadata, Timestamp } from './fields.ts'
-import { Identity, toIdentity, toTimestamp } from './identity.ts'
+import { Metadata } from './fields.ts'
+import { Identity, toIdentity } from './identity.ts'
+import { Timestamp, toTimestamp } from './timestamp.ts'
 
 export const Factor = Type.Object(
   {

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { nullable, oneOf } from './choices.ts'
 import { eventTypes, WebhookBody } from './events.ts'
-import { Timestamp } from './fields.ts'
+import { Timestamp } from './timestamp.ts'
 
 /** 24 to 64 bytes as base64 (Standard Webhooks), with or without the version that signs. */
 export const webhookSecret = /^(?:v1,)?whsec_[A-Za-z0-9+/]{32,86}={0,2}$/

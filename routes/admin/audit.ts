@@ -5,8 +5,8 @@ import { type AuditSearch, countAuditEntries, listAuditEntries } from '../../db/
 import { exactCountLimit } from '../../db/user-search.ts'
 import { validationFailed } from '../../errors.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
-import { Timestamp } from '../../schemas/fields.ts'
 import { PageQuery, pageHeaders, readPage } from '../../schemas/pagination.ts'
+import { Timestamp } from '../../schemas/timestamp.ts'
 
 const path = '/admin/audit'
 

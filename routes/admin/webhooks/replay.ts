@@ -5,7 +5,8 @@ import { replayDeliveries } from '../../../db/webhook-history.ts'
 import { lockWebhook } from '../../../db/webhooks.ts'
 import { validationFailed, webhookNotFound } from '../../../errors.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { readUuid, Timestamp } from '../../../schemas/fields.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import { Timestamp } from '../../../schemas/timestamp.ts'
 import { WebhookPath } from '../../../schemas/webhook.ts'
 
 const most = 10_000
