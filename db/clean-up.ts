@@ -37,18 +37,6 @@ export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): P
   return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
 }
 
-/** How many pages the table has; 0 for an empty one. */
-export async function countSessionPages(db: Db): Promise<number> {
-  const row = await db
-    .selectFrom('sessions')
-    .select(
-      sql<number>`pg_relation_size(tableoid) / current_setting('block_size')::bigint`.as('pages'),
-    )
-    .limit(1)
-    .executeTakeFirst()
-  return row?.pages ?? 0
-}
-
 export interface SessionAge {
   /** Null without a limit of that kind. */
   openedBefore: Date | null

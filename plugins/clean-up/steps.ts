@@ -1,6 +1,5 @@
 /** What is old: each step removes one kind of row, by how long ago it ended. */
 import {
-  countSessionPages,
   deleteAbandonedFactors,
   deleteEndedSessions,
   deleteExpiredSessions,
@@ -19,6 +18,7 @@ import {
 import type { Db } from '../../db/database.ts'
 import { deleteSupersededSessions } from '../../db/newer-session.ts'
 import { deleteExpiredPasskeyChallenges } from '../../db/passkey-clean-up.ts'
+import { countPages } from '../../db/table-pages.ts'
 import { deleteExpiredOneTimeTokens } from '../../db/token-clean-up.ts'
 
 /** Seconds. */
@@ -113,7 +113,7 @@ function supersededSessions({ ended, sessionTimebox, singlePerUser }: Retention)
 
 async function* rangesOf(db: Db, batchSize: number): AsyncIterable<Pages> {
   const range = Math.ceil(batchSize / sessionsPerPage)
-  const pages = await countSessionPages(db)
+  const pages = await countPages(db, 'sessions')
   for (let from = 0; from < pages; from += range) yield { from, to: from + range }
 }
 

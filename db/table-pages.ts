@@ -1,0 +1,15 @@
+import { sql } from 'kysely'
+
+import type { Db } from './database.ts'
+
+/** How many pages the table has; 0 for an empty one. */
+export async function countPages(db: Db, table: 'sessions' | 'users'): Promise<number> {
+  const row = await db
+    .selectFrom(table)
+    .select(
+      sql<number>`pg_relation_size(tableoid) / current_setting('block_size')::bigint`.as('pages'),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row?.pages ?? 0
+}
