@@ -8,6 +8,7 @@ import { gotrueLevel, gotrueVersions } from '../../db/migrations/gotrue-level.ts
 import { gotrueSecretColumns } from '../../db/stored-secrets.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { encryptionKeys, keyId, takenOverKeys } from '../../plugins/encryption/keys.ts'
+import { audiences } from './audiences.ts'
 import { type Finding, note, ok, stop } from './finding.ts'
 import { hooksInUse } from './hooks.ts'
 
@@ -38,6 +39,7 @@ async function rows(db: Db, config: Config): Promise<Finding[]> {
   const schema = config.AUTH_DB_NAMESPACE
   return [
     ...(await ciphertext(db, schema, config)),
+    ...(await audiences(db, config)),
     ...(await features(db, config)),
     ...(await contents(db, schema)),
   ]

@@ -142,6 +142,19 @@ const cases: Case[] = [
     finds: /^stop .*: sign-in with a wallet \(1 rows\)\. .*=web3 starts without/m,
   },
   {
+    what: 'people whom look-ups would not find',
+    given: () => [insertPerson],
+    env: { AUTH_JWT_AUD: 'customers' },
+    finds:
+      /^stop Nobody has the audience "customers" .* of the 1 people, 1 have "authenticated"\. .* set AUTH_JWT_AUD=authenticated\.$/m,
+  },
+  {
+    what: 'people without an audience, where GOTRUE_JWT_AUD was never set',
+    given: () => [insertPerson, "update auth.users set aud = ''"],
+    finds:
+      /^stop Nobody has the audience "authenticated" .* 1 have ""\. .* run update auth\.users set aud = 'authenticated' .* GOTRUE_JWT_AUD=authenticated/m,
+  },
+  {
     what: 'how much there is',
     given: () => [insertPerson],
     finds: /^ok users: 1 in use, \d+ kB\.$(?:.|\n)*^ok flow_state: 0 in use/m,
