@@ -11,12 +11,14 @@ import { encryptionKeys, keyId, takenOverKeys } from '../../plugins/encryption/k
 import { audiences } from './audiences.ts'
 import { type Finding, note, ok, stop } from './finding.ts'
 import { hooksInUse } from './hooks.ts'
+import { templates } from './templates.ts'
 
 export async function examine(db: Db, config: Config): Promise<Finding[]> {
   const schema = config.AUTH_DB_NAMESPACE
   const settings = [
     ok(`The server would answer on port ${config.PORT}.`),
     ok(`New access tokens would be signed with ${algorithmOf(config)}.`),
+    ...templates(config),
   ]
   if (!(await hasTable(db, schema, 'users'))) {
     return [ok(`The schema "${schema}" has no people: everything will be made.`), ...settings]

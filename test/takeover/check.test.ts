@@ -142,6 +142,11 @@ const cases: Case[] = [
     finds: /^stop .*: sign-in with a wallet \(1 rows\)\. .*=web3 starts without/m,
   },
   {
+    what: 'templates of mails that would not be fetched',
+    env: { GOTRUE_MAILER_TEMPLATES_INVITE: 'http://templates-server/invite.html' },
+    finds: /^note AUTH_MAILER_TEMPLATES_INVITE is no https address, so that the built-in mail/m,
+  },
+  {
     what: 'people whom look-ups would not find',
     given: () => [insertPerson],
     env: { AUTH_JWT_AUD: 'customers' },
