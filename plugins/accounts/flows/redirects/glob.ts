@@ -20,6 +20,12 @@ interface Parts {
 const defaultPorts: Record<string, string> = { 'http:': '80', 'https:': '443' }
 
 export function compileGlob(pattern: string): Glob {
+  const isMatch = compilePattern(pattern)
+  // Right behind a host a question mark is taken for a character of the host; in an address it begins the query.
+  return (url, written) => written === pattern || isMatch(url, written)
+}
+
+function compilePattern(pattern: string): Glob {
   const tokens = pattern.match(/\\.|\*\*|\*|\?|\[!?[^\]]+\]|[\s\S]/g) ?? []
   const parts = split(tokens)
   if (parts) return compileParts(parts)

@@ -54,6 +54,11 @@ const tables: Record<string, Table> = {
     allowed: ['myapp://callback', 'com.example.app://login?x=1'],
     refused: ['myapp://other', 'MYAPP://callback', 'otherapp://callback'],
   },
+  'an address with a query behind its host, as it is written': {
+    list: ['myapp://open?mode=reset', 'https://ex.com?next=home'],
+    allowed: ['myapp://open?mode=reset', 'myapp://open?mode=reset#x', 'https://ex.com?next=home'],
+    refused: ['myapp://open?mode=other', 'myapp://open', 'https://ex.com?next=away'],
+  },
   'a pattern never opens another machine by its bare address': {
     list: ['http://**'],
     allowed: ['http://printer.lan/'],
