@@ -26,6 +26,9 @@ export function fullName(first: string, last: string): string {
 /** An index holds no longer ones. Those of OpenID Connect have 255 characters at most (Core §2). */
 const maxIdLength = 1_000
 
+/** What nobody can have an account with (schemas/fields.ts) is left out. */
+const maxAddressBytes = 255
+
 /** Throws ProviderError profile when the person has no id, or none that can be stored as it is. */
 export function toIdentity(profile: Profile, tokens?: Tokens): Identity {
   const { sub } = profile
@@ -36,7 +39,7 @@ export function toIdentity(profile: Profile, tokens?: Tokens): Identity {
   const emails = profile.emails
     .filter((entry) => isStorable(entry.email))
     .map(normalise)
-    .filter((entry) => entry.email !== '')
+    .filter(hasLengthOfAddress)
   const chosen = emails.find((entry) => entry.primary) ?? emails.at(-1)
   const claims = present({
     ...storableRecord(profile.claims),
@@ -45,6 +48,11 @@ export function toIdentity(profile: Profile, tokens?: Tokens): Identity {
     phone_verified: profile.claims.phone_verified === true,
   })
   return { providerId: sub, claims, emails, ...(tokens && kept(tokens)) }
+}
+
+/** As long as an address may be, and no longer: an index holds it. */
+function hasLengthOfAddress({ email: address }: ProviderEmail): boolean {
+  return address !== '' && Buffer.byteLength(address) <= maxAddressBytes
 }
 
 function kept({ accessToken, refreshToken }: Tokens) {

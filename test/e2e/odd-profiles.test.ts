@@ -1,5 +1,6 @@
 /** Profiles as no documentation has them, up to the row they end in: nobody is kept out by what can be left out. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
 import { externalServer, providerEnv } from '../support/external.ts'
@@ -56,6 +57,13 @@ suite('an odd profile', () => {
     }
   })
 
+  test('with an address that is longer than any opens a session where none is needed', async (t) => {
+    const { signIn } = await start(t, { AUTH_EXTERNAL_KEYCLOAK_EMAIL_OPTIONAL: 'true' })
+    const email = `${randomBytes(4000).toString('hex')}@ex.test`
+    const seen = await signIn(JSON.stringify({ sub: 'k1', email, email_verified: true }))
+    assert.ok(seen.get('access_token'), seen.toString())
+  })
+
   test('with 391 groups keeps the rest, and its token is short enough for a header', async (t) => {
     const { app, signIn, metadataOf } = await start(t)
     const groups = Array.from({ length: 391 }, () => crypto.randomUUID())
@@ -75,11 +83,13 @@ suite('an odd profile', () => {
 })
 
 /** A server with Keycloak, which hands on whatever it is told of a person. */
-async function start(t: TestContext) {
+async function start(t: TestContext, more: Record<string, string> = {}) {
   const documented = cases.keycloak?.documented
   assert.ok(documented)
   const fake = await startFakeProvider(t, documented)
-  const { app } = await externalServer(t, { env: providerEnv('keycloak', fake.origin) })
+  const { app } = await externalServer(t, {
+    env: { ...providerEnv('keycloak', fake.origin), ...more },
+  })
 
   /** The fragment or query that the browser ends with. */
   async function signIn(body: string): Promise<URLSearchParams> {
