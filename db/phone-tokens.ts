@@ -1,6 +1,6 @@
-/** One-time tokens of phone numbers whose codes somebody else judges. */
+/** One-time tokens of phone numbers: codes that somebody else judges, and changes of the number that are given up. */
 import type { Db, Trx } from './database.ts'
-import { spend, type TokenRow, tokenColumns } from './one-time-tokens.ts'
+import { deleteTokens, spend, type TokenRow, tokenColumns } from './one-time-tokens.ts'
 import { isLive, type Lifetimes } from './token-life.ts'
 import type { TokenType } from './user-tokens.ts'
 
@@ -34,4 +34,15 @@ export function takeFoundToken(
       .where('token_hash', '=', token_hash)
       .where((eb) => isLive(eb, lifetimes, now)),
   )
+}
+
+/** Gives up a change of the number that waits for its code. */
+export async function dropPhoneChange(trx: Trx, userId: string): Promise<void> {
+  await deleteTokens(trx, userId, ['phone_change_token'])
+  await trx
+    .updateTable('users')
+    .set({ phone_change: '' })
+    .where('id', '=', userId)
+    .where('phone_change', '<>', '')
+    .execute()
 }

@@ -19,13 +19,27 @@ import {
   signIn,
 } from '../support/people.ts'
 import { codeAfter, sharedSmsServer } from '../support/phone-journeys.ts'
-import { call, changeUser } from '../support/requests.ts'
+import { call, changeUser, outcomeOf, verify } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedExternalServers } from '../support/shared-servers.ts'
 
 const oneMailbox = {
   AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false',
   AUTH_SMTP_MAX_FREQUENCY: '0',
+}
+
+type SignOut = (app: App, own: Session) => ReturnType<typeof call>
+
+const logout =
+  (scope: string): SignOut =>
+  (app, { access_token: token }) =>
+    call(app, `/logout?scope=${scope}`, {}, { token })
+
+const signOuts: Record<string, SignOut> = {
+  'a sign-out everywhere': logout('global'),
+  'a sign-out of the others': logout('others'),
+  'a sign-out by an admin': (app, { user }) =>
+    asAdmin(app, 'DELETE', `/admin/users/${user.id}/sessions`),
 }
 
 suite('a change that a stolen session began', () => {
@@ -53,6 +67,30 @@ suite('a change that a stolen session began', () => {
       const stolen: Session = answerOf(await signIn(app, { phone }))
       await codeAfter(server, wanted, () => changeUser(app, stolen.access_token, { phone: wanted }))
       await newPassword(server.app, own, who)
+      await call(app, '/resend', { type: 'phone_change', phone })
+      await idle(server)
+      assert.equal(sms.messages.filter(({ to }) => to.endsWith(wanted)).length, 1)
+    })
+  }
+})
+
+suite('a change of the number that a stolen session began', () => {
+  const servers = sharedSmsServer({ env: { AUTH_SMS_OTP_EXP: '3600' } })
+
+  for (const [name, signOut] of Object.entries(signOuts)) {
+    test(`is over after ${name}`, async () => {
+      const server = await servers()
+      const { app, sms } = server
+      const [phone, wanted] = [newNumber(), newNumber()]
+      const own = await phonePerson(server, phone)
+      const stolen: Session = answerOf(await signIn(app, { phone }))
+      const token = await codeAfter(server, wanted, () =>
+        changeUser(app, stolen.access_token, { phone: wanted }),
+      )
+      const ended = await signOut(app, own)
+      assert.ok([200, 204].includes(ended.statusCode), ended.body)
+      const typed = await verify(app, { type: 'phone_change', phone: wanted, token })
+      assert.deepEqual(outcomeOf(typed), [403, 'otp_expired'])
       await call(app, '/resend', { type: 'phone_change', phone })
       await idle(server)
       assert.equal(sms.messages.filter(({ to }) => to.endsWith(wanted)).length, 1)

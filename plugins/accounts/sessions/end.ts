@@ -1,5 +1,6 @@
 /** The doors by which sessions end before their time, and with all of them whatever was begun and not finished. */
 import type { Trx } from '../../../db/database.ts'
+import { dropPhoneChange } from '../../../db/phone-tokens.ts'
 import { deleteSession, deleteSessions } from '../../../db/sessions.ts'
 import { lockUser } from '../../../db/user-rows.ts'
 import type { House } from '../../define-plugin.ts'
@@ -27,6 +28,8 @@ export async function endAll(
   await endFlows(trx, userId)
   await tellEnded(house, trx, userId, await deleteSessions(trx, userId, except), now)
   await endFlows(trx, userId)
+  // Its code goes to whoever began it. A change of the address is for the mailbox to agree to, which people do later on.
+  await dropPhoneChange(trx, userId)
 }
 
 /** Ends one session of a person; false when it is not theirs or gone. */
