@@ -66,9 +66,10 @@ async function begin(db: Db, id: string, options: ImportOptions): Promise<Import
   const { dryRun, unfinished, file } = options
   if (dryRun) return { id, settled: 0, imported: 0, refused: 0 }
   const earlier = await findImport(db, id)
-  const isUnfinished = earlier && !earlier.finished_at && earlier.settled > 0
-  if (isUnfinished && unfinished === 'resume') return earlier
-  if (isUnfinished && unfinished === undefined) {
+  const hasBegun = earlier !== undefined && earlier.settled > 0
+  // Also one that is over: then no row is left.
+  if (hasBegun && unfinished === 'resume') return earlier
+  if (hasBegun && !earlier.finished_at && unfinished === undefined) {
     throw new Error(
       `An import of ${file} was stopped after ${earlier.settled} rows. Add --resume to go on there, or --restart to begin again.`,
     )

@@ -193,6 +193,20 @@ suite('users command', () => {
     assert.equal(Number(lone), 0)
   })
 
+  test('resumed when it is already over: nobody is taken in twice', async (t) => {
+    const { url } = await cloneDatabase(t)
+    // Nothing of this person is unique.
+    const file = await fileOf(t, 'people.ndjson', [{ is_anonymous: true }, { email: 'nonsense' }])
+    const first = await users(url, 'import', file, '--resume')
+
+    const { stdout } = await users(url, 'import', file, '--resume')
+
+    assert.match(stdout, /^1 imported, 1 refused/)
+    assert.match(first.stdout, /^1 imported, 1 refused/)
+    assert.equal(await countUsers(url), 1)
+    assert.equal((await reportOf(file)).length, 1)
+  })
+
   const mistakes: [string[], RegExp][] = [
     [[], /Usage/],
     [['import'], /Usage/],
