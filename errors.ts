@@ -1,6 +1,6 @@
 /**
  * The error catalogue: one function per error_code. Throw what they return; plugins/api-errors.ts renders it.
- * Messages go to clients as they are, so they hold nothing about accounts, databases or providers.
+ * Messages go to clients as they are, so they hold nothing of what is stored, and none of the database's own words.
  */
 
 export interface ApiErrorDetails {
