@@ -1,5 +1,5 @@
 /** `npm run users -- export`: everybody with their hashes and identities, in the form that import takes. */
-import { open } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
@@ -37,8 +37,8 @@ export async function writeUsers(
       )
     }
   }
-  const output = file === undefined ? keepOpen(process.stdout) : await openPrivate(file)
-  await pipeline(texts, output)
+  if (file === undefined) await pipeline(texts, keepOpen(process.stdout))
+  else await writeWhole(file, (output) => pipeline(texts, output))
   return count
 }
 
@@ -117,11 +117,26 @@ function render(records: Exported[], format: Format): string {
   return stringify(records, { columns, cast })
 }
 
-/** It will hold the hashes of all passwords, also where a file of that name was there for others to read. */
-async function openPrivate(file: string): Promise<Writable> {
-  const handle = await open(file, 'w', 0o600)
-  if ((await handle.stat()).isFile()) await handle.chmod(0o600)
-  return handle.createWriteStream()
+/**
+ * The hashes of all passwords are for the owner alone, also where a file of that name was there for others to read. It takes
+ * the place of that one when all of it is written.
+ */
+async function writeWhole(file: string, write: (output: Writable) => Promise<void>): Promise<void> {
+  if (await isDevice(file)) return write((await open(file, 'w')).createWriteStream())
+  const part = `${file}.part`
+  await rm(part, { force: true })
+  try {
+    await write((await open(part, 'wx', 0o600)).createWriteStream())
+    await rename(part, file)
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+/** A pipe, or what else keeps nothing. */
+async function isDevice(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined)
+  return found !== undefined && !found.isFile()
 }
 
 /** A pipeline ends what it writes to, and standard output must outlive it. */

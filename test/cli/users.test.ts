@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -92,6 +92,25 @@ suite('users command', () => {
     )
     await users(to.url, 'import', file)
     assert.deepEqual(await everybody(to.url), await everybody(from.url))
+  })
+
+  test('an export that fails leaves the one before as it was, and nothing beside it', async (t) => {
+    const folder = await temporaryFolder(t)
+    const file = join(folder, 'people.ndjson')
+    await writeFile(file, 'of yesterday')
+    const { code, stderr } = await users('postgres://nobody@127.0.0.1:1/none', 'export', file)
+    assert.equal(code, 1, stderr)
+    assert.equal(await readFile(file, 'utf8'), 'of yesterday')
+    assert.deepEqual(await readdir(folder), ['people.ndjson'])
+  })
+
+  test('export writes to what is no file, and leaves it there', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const file = join(await temporaryFolder(t), 'people.csv')
+    await symlink('/dev/null', file)
+    const { code, stderr } = await users(url, 'export', file)
+    assert.equal(code, 0, stderr)
+    assert.ok((await stat(file)).isCharacterDevice())
   })
 
   test('export without a file writes to standard output', async (t) => {
