@@ -17,7 +17,7 @@ export default defineExtension({
     // No other hook hears of a client that hangs up before it is answered; what it asked for is done all the same.
     house.addHook('onRequest', (request, reply, done) => {
       reply.raw.once('close', () => {
-        if (reply.raw.writableFinished) return
+        if (reply.raw.writableEnded) return
         const { status: _, ...line } = lineOf(request, reply)
         lines.info(line, 'the client hung up before it was answered')
       })
