@@ -58,9 +58,11 @@ export async function remove(
   now: Date,
 ): Promise<UserRecord> {
   const user = await lockNamed(trx, id)
-  await sessions.endAll(trx, id, {}, now)
-  if (!soft) await deleteUser(trx, id)
-  else if (!user.deleted_at) await softDeleteUser(trx, id, now)
+  const isRepeat = soft && user.deleted_at !== null
+  if (!isRepeat) {
+    await sessions.endAll(trx, id, {}, now)
+    await (soft ? softDeleteUser(trx, id, now) : deleteUser(trx, id))
+  }
   await events.record(trx, 'user.deleted', id, { soft }, now)
   return user
 }
