@@ -5,6 +5,8 @@
 import type { Static, TLiteral, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { isRecord } from './record.ts'
+
 /** Of a form that this release does not know. Says which one, never what it holds. */
 export class StoredFormError extends Error {
   /** A newer release wrote it: whoever can, keeps it for one that can read it. */
@@ -29,8 +31,4 @@ export function readStored<Schema extends StoredSchema>(
   const versioned = isRecord(value) ? { ...value, v: version } : value
   if (Value.Check(schema, versioned)) return versioned
   throw new StoredFormError(what, Number(version) > schema.properties.v.const)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { isStorable } from '../../plugins/body-parser/storable.ts'
 import { isSupportedHash } from '../../plugins/passwords/hashes.ts'
 import { isUuid, normalizeEmail, normalizePhone } from '../../schemas/fields.ts'
+import { isRecord } from '../../schemas/record.ts'
 
 export interface BulkRecord {
   line: number
@@ -35,7 +36,7 @@ export function toBulkRecord(value: unknown, line: number, defaults: Defaults, n
 
 function readRecord(value: unknown, line: number, defaults: Defaults, now: Date): BulkRecord {
   if (value === undefined) throw new RefusedRow('it is not valid JSON')
-  if (!isObject(value)) throw new RefusedRow('it is not an object')
+  if (!isRecord(value)) throw new RefusedRow('it is not an object')
   if (!isStorable(value)) {
     throw new RefusedRow('it holds a character that Postgres cannot store, or is nested too deeply')
   }
@@ -116,7 +117,7 @@ function readIdentities(row: Fields, user: BulkUser): BulkIdentity[] {
 }
 
 function readIdentity(given: unknown, user: BulkUser): BulkIdentity {
-  if (!isObject(given)) throw new RefusedRow('an identity is not an object')
+  if (!isRecord(given)) throw new RefusedRow('an identity is not an object')
   const provider = short(given, 'provider')
   const id = text(given, 'provider_id') ?? text(given, 'id')
   if (!provider || !id) throw new RefusedRow('an identity lacks its provider or provider_id')
@@ -171,10 +172,6 @@ function flag(row: Fields, name: string): boolean {
 function object(row: Fields, name: string): object | undefined {
   const value = row[name]
   if (value === undefined || value === null) return undefined
-  if (!isObject(value)) throw new RefusedRow(`${name} is not an object`)
+  if (!isRecord(value)) throw new RefusedRow(`${name} is not an object`)
   return value
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

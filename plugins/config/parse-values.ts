@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 
 import { parseDuration } from '../../schemas/duration.ts'
+import { isRecord } from '../../schemas/record.ts'
 
 const hour = 3600
 
@@ -103,8 +104,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { hookAnswerUnreadable, hookRefused } from '../../errors.ts'
+import { isRecord } from '../../schemas/record.ts'
 
 const ErrorAnswer = Type.Object({
   error: Type.Object({
@@ -14,7 +15,7 @@ const ErrorAnswer = Type.Object({
 /** Throws HookError for an answer that holds an error, or is no object. */
 export function readAnswer(answer: unknown): Record<string, unknown> {
   if (answer === undefined || answer === null) return {}
-  if (!isObject(answer)) throw hookAnswerUnreadable('A hook answered with JSON that is no object')
+  if (!isRecord(answer)) throw hookAnswerUnreadable('A hook answered with JSON that is no object')
   if (Value.Check(ErrorAnswer, answer)) refuse(answer.error)
   return answer
 }
@@ -26,8 +27,4 @@ function refuse({ http_code, message }: { http_code?: unknown; message?: unknown
   const text = typeof message === 'string' ? message : ''
   if (text === '' && !isStatus) return
   throw hookRefused(isStatus ? Number(http_code) : 500, text || 'A hook refused this request')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 /** Bodies that work as they are, for whoever tries a path out: those of a whole schema would hold every field at once. */
+import { isRecord } from '../../schemas/record.ts'
 
 const email = 'ann@example.com'
 const password = 'correct horse'
@@ -37,22 +38,18 @@ type Json = { [key: string]: unknown }
 export function addExamples(document: { paths?: object }): void {
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, operation] of Object.entries(methods)) {
-      if (isObject(operation)) addTo(operation, `${method} ${path}`)
+      if (isRecord(operation)) addTo(operation, `${method} ${path}`)
     }
   }
 }
 
 function addTo(operation: Json, name: string): void {
   const { requestBody, parameters: asked } = operation
-  const content = isObject(requestBody) ? requestBody.content : undefined
-  const media = isObject(content) ? content['application/json'] : undefined
-  if (isObject(media) && examples[name]) media.example = examples[name]
+  const content = isRecord(requestBody) ? requestBody.content : undefined
+  const media = isRecord(content) ? content['application/json'] : undefined
+  if (isRecord(media) && examples[name]) media.example = examples[name]
   for (const parameter of Array.isArray(asked) ? asked : []) {
-    const example = isObject(parameter) ? parameters[`${name} ${parameter.name}`] : undefined
+    const example = isRecord(parameter) ? parameters[`${name} ${parameter.name}`] : undefined
     if (example !== undefined) parameter.example = example
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

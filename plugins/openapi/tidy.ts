@@ -1,6 +1,8 @@
 /** What @fastify/swagger leaves to be done: shared schemas in one place, and responses with a name. */
 import { STATUS_CODES } from 'node:http'
 
+import { isRecord } from '../../schemas/record.ts'
+
 type Json = { [key: string]: unknown }
 
 const failures: Record<string, string> = {
@@ -19,7 +21,7 @@ export function hoistTitled<T extends object>(document: T): T {
 
 function replaceTitled(node: unknown, schemas: Json): unknown {
   if (Array.isArray(node)) return node.map((entry) => replaceTitled(entry, schemas))
-  if (!isObject(node)) return node
+  if (!isRecord(node)) return node
   const copy = Object.fromEntries(
     Object.entries(node).map(([key, value]) => [key, replaceTitled(value, schemas)]),
   )
@@ -35,14 +37,10 @@ function replaceTitled(node: unknown, schemas: Json): unknown {
 /** In the place of "Default Response". */
 export function nameResponses(document: { paths?: object }): void {
   const methods = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path))
-  for (const method of methods.filter(isObject)) {
+  for (const method of methods.filter(isRecord)) {
     for (const [status, response] of Object.entries(method.responses ?? {})) {
-      if (!isObject(response) || response.description !== 'Default Response') continue
+      if (!isRecord(response) || response.description !== 'Default Response') continue
       response.description = failures[status] ?? STATUS_CODES[status] ?? status
     }
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

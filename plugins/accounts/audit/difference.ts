@@ -1,4 +1,5 @@
 /** What a change made of a record: before and after of the fields that differ, in the form that admins are shown. */
+import { isRecord } from '../../../schemas/record.ts'
 import { type SigningKeySource, toSigningKey } from '../../../schemas/signing-key.ts'
 import { toUser, type UserSource } from '../../../schemas/user.ts'
 
@@ -56,7 +57,7 @@ function shown(row: UserSource): Shown {
 function unlike(record: Shown, other: Shown): Shown {
   const fields = Object.entries(record).flatMap(([name, value]): [string, unknown][] => {
     if (isSame(value, other[name])) return []
-    if (!isObject(value)) return [[name, brief(value)]]
+    if (!isRecord(value)) return [[name, brief(value)]]
     const keys = unlikeKeys(value, other[name])
     return keys.length > 0 ? [[name, Object.fromEntries(keys)]] : []
   })
@@ -64,7 +65,7 @@ function unlike(record: Shown, other: Shown): Shown {
 }
 
 function unlikeKeys(value: Shown, other: unknown): [string, unknown][] {
-  const known = isObject(other) ? other : {}
+  const known = isRecord(other) ? other : {}
   return Object.entries(value)
     .filter(([key, each]) => !isSame(each, known[key]))
     .map(([key, each]) => [key, brief(each)])
@@ -73,10 +74,6 @@ function unlikeKeys(value: Shown, other: unknown): [string, unknown][] {
 /** Both come out of the database, which keeps the keys of an object in one order. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
-}
-
-function isObject(value: unknown): value is Shown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function brief(value: unknown): unknown {

@@ -1,4 +1,5 @@
 /** What a provider tells of a person, as far as it is kept. */
+import { isRecord } from '../../../schemas/record.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Identity } from '../../oauth-providers.ts'
 import type { OauthPerson } from './oauth-sign-in.ts'
@@ -58,8 +59,4 @@ function sizeOf({ key, value, isCustom }: Claim): number {
 
 function toRecord(claims: readonly Claim[]): Claims {
   return Object.fromEntries(claims.map(({ key, value }) => [key, value]))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
