@@ -12,24 +12,28 @@ import { missing, startRedis } from './programs.ts'
 const skip = missing('redis-server')
 const limit = 10
 
-async function replicas(t: TestContext, count: number, env: Record<string, string>) {
+/** One for each of `own`, the variables that it has alone. */
+async function replicas(t: TestContext, own: readonly Record<string, string>[]) {
   const { url: DATABASE_URL } = await cloneDatabase(t)
   const settings = {
     DATABASE_URL,
     AUTH_RATE_LIMIT_HEADER: 'x-real-ip',
     AUTH_RATE_LIMIT_VERIFY: String(limit),
-    ...env,
   }
   const started = []
-  for (let i = 0; i < count; i++) started.push(await startServerProcess(t, settings))
+  for (const more of own) started.push(await startServerProcess(t, { ...settings, ...more }))
   return started.map(({ url }) => url)
 }
 
 /** Reads the metrics of a replica to which nobody comes. */
 async function metricsOf(t: TestContext, redisUrl = ''): Promise<() => Promise<string>> {
   const port = await freePort()
-  await replicas(t, 1, { ...(redisUrl && { AUTH_REDIS_URL: redisUrl }), ...metricsOn(port) })
-  return async () => (await fetch(`http://127.0.0.1:${port}/`)).text()
+  await replicas(t, [{ ...(redisUrl && { AUTH_REDIS_URL: redisUrl }), ...metricsOn(port) }])
+  return () => metricsAt(port)
+}
+
+async function metricsAt(port: number): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}/`)).text()
 }
 
 function metricsOn(port: number): Record<string, string> {
@@ -75,19 +79,38 @@ async function served(urls: string[], times: number, address: string): Promise<n
 suite('limits on Redis', { skip }, () => {
   test('three replicas count together, exactly', async (t) => {
     const redis = await startRedis(t)
-    const urls = await replicas(t, 3, { AUTH_REDIS_URL: redis.url })
-    assert.equal(await served(urls, 60, '203.0.113.1'), limit)
-    assert.equal(await served(urls, 3, '203.0.113.1'), 0)
-    assert.equal(await served(urls, 5, '203.0.113.2'), 5)
+    const ports = await Promise.all([freePort(), freePort(), freePort()])
+    const urls = await replicas(
+      t,
+      ports.map((port) => ({ AUTH_REDIS_URL: redis.url, ...metricsOn(port) })),
+    )
+    const failures = 'postern_rate_limit_shared_store_failures_total'
+    async function countedAlone(): Promise<number> {
+      const texts = await Promise.all(ports.map(metricsAt))
+      return texts.reduce((sum, text) => sum + (metric(text, failures) ?? 0), 0)
+    }
+
+    let last = 1
+    await until(async () => {
+      const before = await countedAlone()
+      last += 2
+      const address = `203.0.113.${last}`
+      const counts = [
+        await served(urls, 60, address),
+        await served(urls, 3, address),
+        await served(urls, 5, `203.0.113.${last + 1}`),
+      ]
+      // On a busy machine Redis answers too late now and then, and a replica counts alone as it has to.
+      if ((await countedAlone()) !== before) return false
+      assert.deepEqual(counts, [limit, 0, 5])
+      return true
+    })
   })
 
   test('when Redis dies or hangs, requests are served under the limits of each replica', async (t) => {
     const redis = await startRedis(t)
     const port = await freePort()
-    const [url = ''] = await replicas(t, 1, {
-      AUTH_REDIS_URL: redis.url,
-      ...metricsOn(port),
-    })
+    const [url = ''] = await replicas(t, [{ AUTH_REDIS_URL: redis.url, ...metricsOn(port) }])
     assert.equal(await served([url], 3, '203.0.113.1'), 3)
 
     redis.signal('SIGSTOP')
@@ -98,7 +121,7 @@ suite('limits on Redis', { skip }, () => {
     await redis.stop()
     assert.equal(await served([url], limit, '203.0.113.1'), limit - 6)
     assert.equal(await served([url], limit + 5, '203.0.113.3'), limit)
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/`)).text()
+    const metrics = await metricsAt(port)
     assert.match(metrics, /postern_rate_limit_shared_store_failures_total\{[^}]*\} [1-9]/)
 
     await redis.start()
