@@ -58,25 +58,33 @@ export interface Replay {
   /** Those of the stream from this moment on. */
   since?: Date | undefined
   until?: Date | undefined
+  /** Those of the stream behind this position. */
+  after?: number | undefined
   /** Only what was given up. */
   dead: boolean
 }
 
+export interface Replayed {
+  /** Without those that waited already. */
+  queued: number
+  found: number
+  /** Of those found; null where nothing was. */
+  lastPosition: number | null
+}
+
 /**
- * Makes the events due again, also those that happened before the webhook was there. Returns how many; at most `limit`.
+ * Makes the events due again, also those that happened before the webhook was there: the oldest, at most `limit`.
  * The id of an event stays what it is, so that a receiver knows it.
  */
-export async function replayDeliveries(
+export function replayDeliveries(
   db: Db,
-  { webhookId, events, since, until, dead }: Replay,
+  { webhookId, events, since, until, after, dead }: Replay,
   limit: number,
   now: Date,
-): Promise<number> {
-  const result = await db
-    .insertInto('postern_webhook_deliveries')
-    .columns(['webhook_id', 'position', 'lane', 'state', 'due_at'])
-    .expression((of) =>
-      of
+): Promise<Replayed> {
+  return db
+    .with('found', (qb) =>
+      qb
         .selectFrom('postern_events as event')
         .innerJoin('postern_webhooks as webhook', (join) =>
           join
@@ -94,6 +102,7 @@ export async function replayDeliveries(
         )
         .$if(since !== undefined, (qb) => qb.where('event.created_at', '>=', since ?? now))
         .$if(until !== undefined, (qb) => qb.where('event.created_at', '<', until ?? now))
+        .$if(after !== undefined, (qb) => qb.where('event.position', '>', after ?? 0))
         .$if(dead, (qb) =>
           qb.where((eb) =>
             eb.exists(
@@ -109,14 +118,30 @@ export async function replayDeliveries(
         .orderBy('event.position')
         .limit(limit),
     )
-    .onConflict((conflict) =>
-      conflict
-        .columns(['webhook_id', 'position'])
-        .doUpdateSet({ state: 'waiting', due_at: now, attempts: 0, first_attempt_at: null })
-        .where('postern_webhook_deliveries.state', '<>', 'waiting'),
+    .with('queued', (qb) =>
+      qb
+        .insertInto('postern_webhook_deliveries')
+        .columns(['webhook_id', 'position', 'lane', 'state', 'due_at'])
+        .expression((of) => of.selectFrom('found').selectAll())
+        .onConflict((conflict) =>
+          conflict
+            .columns(['webhook_id', 'position'])
+            .doUpdateSet({ state: 'waiting', due_at: now, attempts: 0, first_attempt_at: null })
+            .where('postern_webhook_deliveries.state', '<>', 'waiting'),
+        )
+        .returning('position'),
     )
-    .executeTakeFirst()
-  return Number(result.numInsertedOrUpdatedRows ?? 0n)
+    .selectFrom('found')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('found'),
+      eb.fn.max('found.position').as('lastPosition'),
+      eb
+        .selectFrom('queued')
+        .select((of) => of.fn.countAll<number>().as('queued'))
+        .$asScalar()
+        .as('queued'),
+    ])
+    .executeTakeFirstOrThrow()
 }
 
 /** Deliveries of events that are not in the stream any more: all below the first position that is. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
+import { sql } from 'kysely'
 import { Webhook as Verifier } from 'standardwebhooks'
 
 import type { Delivery, Webhook } from '../../schemas/webhook.ts'
@@ -157,6 +158,26 @@ suite('webhooks of admins', () => {
     ]) {
       assert.equal((await asAdmin(app, 'POST', `${path}/${id}/replay`, body)).statusCode, 400)
     }
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  test('where a replay had to stop is where the next one goes on', async () => {
+    const { id } = await make()
+    await asAdmin(app, 'PUT', `${path}/${id}`, { state: 'paused' })
+    await sql`insert into auth.postern_events (id, type, data, created_at)
+      select gen_random_uuid(), 'user.created', '{}', '2999-01-01' from generate_series(1, 10001)`.execute(
+      app.db,
+    )
+    const replay = (after?: number) =>
+      adminCall<{ queued: number; next: number | null }>(
+        app,
+        'POST',
+        `${path}/${id}/replay`,
+        after === undefined ? { since: '2999-01-01T00:00:00Z' } : { after },
+      )
+    const first = await replay()
+    assert.equal(first.queued, 10_000)
+    assert.deepEqual(await replay(first.next ?? undefined), { queued: 1, next: null })
     await asAdmin(app, 'DELETE', `${path}/${id}`)
   })
 

@@ -17,11 +17,23 @@ const Body = Type.Object({
   ),
   since: Type.Optional(Timestamp),
   until: Type.Optional(Timestamp),
+  after: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: '`next` of the answer before: only what comes behind it in the stream',
+    }),
+  ),
   dead: Type.Optional(Type.Boolean({ description: 'Only what was given up' })),
 })
 
 const Queued = Type.Object({
-  queued: Type.Integer({ description: `How many events, the oldest first; at most ${most}` }),
+  queued: Type.Integer({
+    description: `How many events, the oldest first, without those that wait already; at most ${most}`,
+  }),
+  next: Type.Union([Type.Integer(), Type.Null()], {
+    description: `For \`after\`, when ${most} were found and there may be more`,
+  }),
 })
 
 const replay: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -44,21 +56,21 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const webhookId = readUuid('webhook_id', request.params.webhook_id)
-      const { events, since, until, dead = false } = request.body
-      if (!events && !since && !dead) {
-        throw validationFailed('Name what is to be sent again: events, since, or dead')
+      const { events, since, until, after, dead = false } = request.body
+      if (!events && !since && after === undefined && !dead) {
+        throw validationFailed('Name what is to be sent again: events, since, after, or dead')
       }
       const [from, to] = [readMoment('since', since), readMoment('until', until)]
-      const wanted = { webhookId, events, since: from, until: to, dead }
-      const queued = await db.transaction().execute(async (trx) => {
+      const wanted = { webhookId, events, since: from, until: to, after, dead }
+      const { queued, found, lastPosition } = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         if (!(await lockWebhook(trx, webhookId))) throw webhookNotFound()
-        const count = await replayDeliveries(trx, wanted, most, now)
-        const traits = { now, webhook_id: webhookId, queued: count }
+        const replayed = await replayDeliveries(trx, wanted, most, now)
+        const traits = { now, webhook_id: webhookId, queued: replayed.queued }
         await audit.recordAdminOn(trx, 'webhook_replayed', request, traits)
-        return count
+        return replayed
       })
-      return { queued }
+      return { queued, next: found === most ? lastPosition : null }
     },
   )
 }
