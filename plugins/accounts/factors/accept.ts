@@ -2,8 +2,9 @@
 import type { Trx } from '../../../db/database.ts'
 import { spendChallenge } from '../../../db/factor-challenges.ts'
 import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
+import type { FactorType } from '../../../db/mfa.ts'
 import type { UserRecord } from '../../../db/users.ts'
-import { mfaFactorNotFound, mfaIpAddressMismatch } from '../../../errors.ts'
+import { insufficientAal, mfaFactorNotFound, mfaIpAddressMismatch } from '../../../errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
@@ -29,12 +30,13 @@ export async function approve(
   return { proof, approval: await sessions.approveUpgrade(session, { method, ip }, now) }
 }
 
-type AcceptHouse = House<'audit' | 'config' | 'emails' | 'events' | 'sessions' | 'users'>
+type AcceptHouse = House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'events' | 'sessions'>
 
 /**
  * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted
- * before; roll back then. Throws user_not_found, user_banned, mfa_factor_not_found when it was removed meanwhile, or
- * mfa_ip_address_mismatch when another request was first.
+ * before; roll back then. Throws user_not_found, user_banned, session_not_found, mfa_factor_not_found when it was removed
+ * meanwhile, mfa_ip_address_mismatch when another request was first, and insufficient_aal for a new factor where another
+ * one is owed.
  */
 export async function accept(
   house: AcceptHouse,
@@ -43,38 +45,46 @@ export async function accept(
   { proof, approval }: ApprovedProof,
   { ip, now }: { ip: string; now: Date },
 ): Promise<Session | undefined> {
-  const { factor, challenge } = proof
-  const user = await house.users.lockLive(trx, member.user.id, now)
-  const proven = 'key' in proof ? proof.key.factor : factor
-  if (!user.factors.some(({ id }) => id === proven.id)) throw mfaFactorNotFound()
-  if ('step' in proof && !(await takeStep(trx, factor.id, proof.step))) return undefined
+  const { audit, bearerAuth, sessions } = house
+  const held = await bearerAuth.holdMember(trx, member, now)
+  const { user, session } = held
+  const { challenge } = proof
+  const { id: factor_id, factor_type, status } = findProven(user, proof)
+  const isNew = status === 'unverified'
+  // The session may have fallen back to aal1 since it began to add the factor.
+  if (isNew && !bearerAuth.isConfirmed(held, now)) {
+    throw insufficientAal('AAL2 required to enroll a new factor', 403)
+  }
+  if ('step' in proof && !(await takeStep(trx, factor_id, proof.step))) return undefined
   if (!(await spendChallenge(trx, challenge.id, oldestChallenge(house, now), now))) {
     throw mfaIpAddressMismatch()
   }
-  if ('key' in proof) await putCredential(trx, proven.id, proof.key, now)
-  await verifyFactor(trx, proven, now)
-  const traits = {
-    factor_id: proven.id,
-    challenge_id: challenge.id,
-    factor_type: proven.factor_type,
-  }
-  await house.audit.record(trx, 'verification_attempted', user, { ip, now, traits })
-  if (factor.status === 'unverified') await tellEnrolled(house, trx, user, proof, now)
-  const raised = { approval, factorId: proven.id }
-  return house.sessions.upgrade(trx, member.session, raised, now)
+  if ('key' in proof) await putCredential(trx, factor_id, proof.key, now)
+  await verifyFactor(trx, { id: factor_id, user_id: user.id, factor_type }, now)
+  const traits = { factor_id, challenge_id: challenge.id, factor_type }
+  await audit.record(trx, 'verification_attempted', user, { ip, now, traits })
+  if (isNew) await tellEnrolled(house, trx, user, { factor_id, factor_type }, now)
+  return sessions.upgrade(trx, session, { approval, factorId: factor_id }, now)
+}
+
+/** The factor as it is now. Throws mfa_factor_not_found. */
+function findProven({ factors }: UserRecord, proof: Proof) {
+  const { id } = 'key' in proof ? proof.key.factor : proof.factor
+  const proven = factors.find((factor) => factor.id === id)
+  if (!proven) throw mfaFactorNotFound()
+  return proven
 }
 
 async function tellEnrolled(
   { emails, events }: House<'emails' | 'events'>,
   trx: Trx,
   user: UserRecord,
-  { factor }: Proof,
+  enrolled: { factor_id: string; factor_type: FactorType },
   now: Date,
 ): Promise<void> {
-  const { id: factor_id, factor_type } = factor
-  await events.record(trx, 'factor.enrolled', user.id, { factor_id, factor_type }, now)
+  await events.record(trx, 'factor.enrolled', user.id, enrolled, now)
   const kind = 'mfa_factor_enrolled_notification'
-  await emails.notify(trx, user, { kind, FactorType: factor_type }, now)
+  await emails.notify(trx, user, { kind, FactorType: enrolled.factor_type }, now)
 }
 
 /** A key whose counter went back exists twice: it is refused, written down and told to the person. */

@@ -8,7 +8,6 @@ import {
   mfaFactorNameConflict,
   mfaVerifiedFactorExists,
   tooManyEnrolledFactors,
-  userFromTokenNotFound,
 } from '../../../errors.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
@@ -23,11 +22,11 @@ export interface Enrolment {
   phone: string | null
 }
 
-type EnrolHouse = House<'audit' | 'bearerAuth' | 'config' | 'encryption' | 'users'>
+type EnrolHouse = House<'audit' | 'bearerAuth' | 'config' | 'encryption'>
 
 /**
  * Adds the factor, unverified. Throws mfa_verified_factor_exists, mfa_factor_name_conflict,
- * too_many_enrolled_mfa_factors or insufficient_aal.
+ * too_many_enrolled_mfa_factors or insufficient_aal, and what `authenticate` throws.
  */
 export async function enrol(
   house: EnrolHouse,
@@ -36,16 +35,16 @@ export async function enrol(
   enrolment: Enrolment,
   { ip, now }: { ip: string; now: Date },
 ) {
-  const { audit, config, encryption, users } = house
-  const user = await users.lock(trx, member.user.id)
-  if (!user) throw userFromTokenNotFound()
-  await checkRoom(house, trx, { ...member, user }, enrolment, now)
+  const { audit, bearerAuth, config, encryption } = house
+  const held = await bearerAuth.holdMember(trx, member, now)
+  await checkRoom(house, trx, held, enrolment, now)
 
   const id = crypto.randomUUID()
   const { type, name, phone, issuer = new URL(config.AUTH_SITE_URL).host } = enrolment
   const secret = type === 'totp' ? newSecret() : undefined
   const sealed = secret ? encryption.seal(id, secret) : ''
-  const session = { userId: user.id, sessionId: member.session.session_id }
+  const { user } = held
+  const session = { userId: user.id, sessionId: held.session.session_id }
   await insertFactor(trx, { id, type, name, phone, secret: sealed, ...session }, now)
   const traits = { factor_id: id, factor_type: type, factor_status: 'unverified' }
   await audit.record(trx, 'factor_in_progress', user, { ip, now, traits })

@@ -24,7 +24,7 @@ type Needs = (typeof needs)[number]
 
 const needs = [
   ...(['audit', 'config', 'emails', 'encryption', 'events', 'hooks', 'log'] as const),
-  ...(['bearerAuth', 'otp', 'sessions', 'sms', 'users', 'webauthn'] as const),
+  ...(['bearerAuth', 'otp', 'sessions', 'sms', 'webauthn'] as const),
 ] as const
 
 const createFactors = (house: House<Needs>) => ({
