@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { asAdmin } from '../support/admin.ts'
-import { addTotp, challenge, claimsOf, everyFactor, prove, send } from '../support/factors.ts'
+import {
+  addTotp,
+  answer,
+  challenge,
+  claimsOf,
+  everyFactor,
+  prove,
+  send,
+} from '../support/factors.ts'
 import { holdPerson } from '../support/held-person.ts'
 import { enrolKey, finish, give, optionsOf, withKey } from '../support/key-journeys.ts'
 import { newPerson, signedIn } from '../support/people.ts'
@@ -45,6 +53,43 @@ suite('late enrolments', () => {
     const url = `/factors/${begun.id}/verify`
     const late = await send(app, 'POST', url, session, { challenge_id, code: begun.code() })
     assert.deepEqual(outcomeOf(late), [403, 'insufficient_aal'])
+  })
+
+  test('a second key, made for another challenge of the factor, does not replace the first', async () => {
+    const { app } = await serverFor(everyFactor)
+    const person = await newPerson(app)
+    const { id } = await enrolKey(app, person)
+    const [asked, askedAgain] = [await challenge(app, person, id), await challenge(app, person, id)]
+    const [first, second] = [newSecurityKey(), newSecurityKey()]
+    const session = await finish(app, person, id, asked.id, first.create(optionsOf(asked)))
+
+    const made = second.create(optionsOf(askedAgain))
+    const late = await give(app, session, id, askedAgain.id, made)
+    assert.deepEqual(outcomeOf(late), [422, 'mfa_challenge_expired'])
+
+    const next = await challenge(app, session, id)
+    await finish(app, session, id, next.id, first.get(optionsOf(next)))
+  })
+
+  test('a factor that two right codes confirm at once is told of once', async () => {
+    const notices = { AUTH_MAILER_NOTIFICATIONS_MFA_FACTOR_ENROLLED_ENABLED: 'true' }
+    const { app } = await serverFor({ ...everyFactor, ...notices })
+    const person = await newPerson(app)
+    const factor = await addTotp(app, person)
+    const asked = [await challenge(app, person, factor.id), await challenge(app, person, factor.id)]
+    const held = await holdPerson(app, person.user.id)
+    const answers = []
+    for (const [place, { id: challenge_id }] of asked.entries()) {
+      const proof = { challenge_id, code: factor.code(place) }
+      answers.push(await held.queue(place + 1, () => answer(app, person, factor.id, proof)))
+    }
+    await held.release()
+    for (const { answer } of answers) assert.equal((await answer).statusCode, 200)
+
+    const { rows } = await app.pool.query(
+      `select count(*)::int from auth.postern_mail_messages where kind like 'mfa_factor_enrolled%'`,
+    )
+    assert.deepEqual(rows, [{ count: 1 }])
   })
 
   test('whoever was signed out meanwhile adds no factor', async (t) => {

@@ -4,7 +4,12 @@ import { spendChallenge } from '../../../db/factor-challenges.ts'
 import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
 import type { FactorType } from '../../../db/mfa.ts'
 import type { UserRecord } from '../../../db/users.ts'
-import { insufficientAal, mfaFactorNotFound, mfaIpAddressMismatch } from '../../../errors.ts'
+import {
+  insufficientAal,
+  mfaChallengeExpired,
+  mfaFactorNotFound,
+  mfaIpAddressMismatch,
+} from '../../../errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
@@ -35,8 +40,8 @@ type AcceptHouse = House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'events'
 /**
  * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted
  * before; roll back then. Throws user_not_found, user_banned, session_not_found, mfa_factor_not_found when it was removed
- * meanwhile, mfa_ip_address_mismatch when another request was first, and insufficient_aal for a new factor where another
- * one is owed.
+ * meanwhile, mfa_challenge_expired when it has got a key meanwhile, mfa_ip_address_mismatch when another request was first,
+ * and insufficient_aal for a new factor where another one is owed.
  */
 export async function accept(
   house: AcceptHouse,
@@ -67,11 +72,13 @@ export async function accept(
   return sessions.upgrade(trx, session, { approval, factorId: factor_id }, now)
 }
 
-/** The factor as it is now. Throws mfa_factor_not_found. */
+/** The factor as it is now. Throws mfa_factor_not_found, and mfa_challenge_expired for a key in the place of its own. */
 function findProven({ factors }: UserRecord, proof: Proof) {
   const { id } = 'key' in proof ? proof.key.factor : proof.factor
   const proven = factors.find((factor) => factor.id === id)
   if (!proven) throw mfaFactorNotFound()
+  const replacesKey = 'key' in proof && proof.key.isNew && proven.status === 'verified'
+  if (replacesKey) throw mfaChallengeExpired()
   return proven
 }
 

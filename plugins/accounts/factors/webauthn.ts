@@ -8,11 +8,14 @@ import { credentialId, credentialOf, type StoredCredential } from './credential.
 
 export type CredentialAnswer = AuthenticationCredential | RegistrationCredential
 
-/** The factor whose key answered, what is stored of the key from now on, and whether a copy of it exists. */
+/** The factor whose key answered, and what is stored of the key from now on. */
 export interface KeyProof {
   factor: FactorRecord
   credential: StoredCredential
   aaguid: string | null
+  /** It was made for this challenge. */
+  isNew: boolean
+  /** A copy of it exists. */
   isCloned: boolean
 }
 
@@ -73,7 +76,7 @@ async function judgeNew(
       attachment: '',
     },
   }
-  return { factor, credential, aaguid: made.aaguid, isCloned: false }
+  return { factor, credential, aaguid: made.aaguid, isNew: true, isCloned: false }
 }
 
 async function judgeKnown(
@@ -104,7 +107,7 @@ async function judgeKnown(
       cloneWarning: isCloned,
     },
   }
-  return { factor, credential, aaguid: factor.web_authn_aaguid, isCloned }
+  return { factor, credential, aaguid: factor.web_authn_aaguid, isNew: false, isCloned }
 }
 
 function findAnswering(verified: readonly FactorRecord[], id: string) {
