@@ -145,6 +145,17 @@ suite('an authenticator app', () => {
     assert.equal(right.statusCode, 200, right.body)
   })
 
+  for (const code of ['１２３４５６', '٠١٢٣٤٥', 'äöüäöü', '-1e003', '😀😀😀']) {
+    test(`${code} is a wrong code`, async () => {
+      const { app } = await serverFor(everyFactor)
+      const person = await newPerson(app)
+      const { id } = await addTotp(app, person)
+      const { id: challenge_id } = await challenge(app, person, id)
+      const wrong = await answer(app, person, id, { challenge_id, code })
+      assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
+    })
+  }
+
   test('a code may be a step early or late', async () => {
     const { app } = await serverFor(everyFactor)
     for (const away of [-1, 1]) {

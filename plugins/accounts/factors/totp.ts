@@ -53,6 +53,8 @@ function qrCode(uri: string): string {
 
 /** The time step of which this is the code; undefined for a wrong code. Constant time. */
 export function stepOf(secret: string, code: string, now: Date): number | undefined {
+  // The library throws for six characters that are more bytes, such as digits of another script.
+  if (!/^\d{6}$/.test(code)) return undefined
   const totp = new TOTP({ secret: Secret.fromBase32(secret), period })
   const timestamp = now.getTime()
   const delta = totp.validate({ token: code, window: tolerance, timestamp })
