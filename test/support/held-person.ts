@@ -8,6 +8,11 @@ export function holdPerson({ pool }: Pick<App, 'pool'>, id: string) {
   return hold(pool, 'select from auth.users where id = $1 for update', [id])
 }
 
+/** Deletes a session in a transaction that ends with `release`; requests that need the session wait in line. */
+export function holdEndOfSession({ pool }: Pick<App, 'pool'>, id: string) {
+  return hold(pool, 'delete from auth.sessions where id = $1', [id])
+}
+
 /** Holds the signing keys until `release`; whoever wants to change them waits in line. */
 export function holdKeys({ pool }: Pick<App, 'pool'>) {
   const lock = `select pg_advisory_xact_lock(hashtextextended('postern_signing_keys', 0))`

@@ -2,7 +2,8 @@
 import type { Db } from '../../../db/database.ts'
 import { insertChallenge } from '../../../db/factor-challenges.ts'
 import { type FactorRecord, findFactor, findWebauthnFactors } from '../../../db/factors.ts'
-import { mfaFactorNotFound } from '../../../errors.ts'
+import { isForeignKeyViolation } from '../../../db/foreign-key-violation.ts'
+import { mfaFactorNotFound, sessionNotFound } from '../../../errors.ts'
 import type { Member } from '../../bearer-auth.ts'
 import type { House } from '../../define-plugin.ts'
 import { requireVerify } from './factor-types.ts'
@@ -24,7 +25,8 @@ export async function findOwn(db: Db, { user, session }: Member, id: string) {
 
 /**
  * Makes a challenge, and sends the code of a phone factor. Throws mfa_factor_not_found, mfa_..._verify_not_enabled,
- * validation_failed for a channel, over_sms_send_rate_limit, sms_send_failed or unexpected_failure.
+ * validation_failed for a channel, over_sms_send_rate_limit, sms_send_failed, unexpected_failure, or session_not_found when
+ * it ended meanwhile.
  */
 export async function challenge(
   house: ChallengeHouse,
@@ -53,7 +55,9 @@ export async function challenge(
   }
   const traits = { factor_id: factorId, challenge_id: id, factor_type: type }
   const entry = house.audit.entry('challenge_created', member.user, asked.ip, traits)
-  const isMade = await insertChallenge(db, made, entry, now)
+  const isMade = await insertChallenge(db, made, entry, now).catch((error) => {
+    throw isForeignKeyViolation(error) ? sessionNotFound() : error
+  })
   if (!isMade) throw mfaFactorNotFound()
   const expiry = now.getTime() / 1000 + house.config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION
   return {

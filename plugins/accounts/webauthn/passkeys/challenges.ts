@@ -6,6 +6,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import type { Db } from '../../../../db/database.ts'
+import { isForeignKeyViolation } from '../../../../db/foreign-key-violation.ts'
 import {
   type Asker,
   insertPasskeyChallenge,
@@ -14,7 +15,11 @@ import {
   takeSignInChallenge,
 } from '../../../../db/webauthn-challenges.ts'
 import { findPasskeys } from '../../../../db/webauthn-credentials.ts'
-import { webauthnChallengeExpired, webauthnChallengeNotFound } from '../../../../errors.ts'
+import {
+  sessionNotFound,
+  webauthnChallengeExpired,
+  webauthnChallengeNotFound,
+} from '../../../../errors.ts'
 import type { Member } from '../../../bearer-auth.ts'
 import type { House } from '../../../define-plugin.ts'
 import type { Ceremonies } from '../ceremonies.ts'
@@ -38,7 +43,10 @@ export interface CeremonyHouse {
   ceremonies: Ceremonies
 }
 
-/** Throws validation_failed, insufficient_aal, too_many_passkeys or unexpected_failure. */
+/**
+ * Throws validation_failed, insufficient_aal, too_many_passkeys, unexpected_failure, or session_not_found when it ended
+ * meanwhile.
+ */
 export async function askToRegister(
   house: House<'bearerAuth' | 'config'> & CeremonyHouse,
   db: Db,
@@ -54,12 +62,10 @@ export async function askToRegister(
   const algorithms = options.pubKeyCredParams
   const asker = { userId: user.id, sessionId: session.session_id }
   const handle = house.ceremonies.userHandle(user.id).toString('base64')
-  return ask(
-    house,
-    db,
-    { options, stored: { user_id: handle, credParams: algorithms }, asker },
-    now,
-  )
+  const asked = { options, stored: { user_id: handle, credParams: algorithms }, asker }
+  return ask(house, db, asked, now).catch((error) => {
+    throw isForeignKeyViolation(error) ? sessionNotFound() : error
+  })
 }
 
 /** Throws unexpected_failure. */
