@@ -277,6 +277,21 @@ suite('attacks on adding', () => {
     })
   }
 
+  for (const [idSize, outcome] of [
+    [1023, [200, '']],
+    [1024, refused],
+    [65_535, refused],
+  ] as const) {
+    test(`a key whose id has ${idSize} bytes: ${outcome[0]}`, async () => {
+      const { app } = await serverFor(passkeysOn)
+      const person = await newPerson(app)
+      const { challenge_id, options } = await askToRegister(app, person)
+      const credential = newDevice({ idSize }).create(options)
+      const answer = await finishRegistration(app, person, { challenge_id, credential })
+      assert.deepEqual(outcomeOf(answer), outcome)
+    })
+  }
+
   const strangers: Record<string, (app: App, mine: Asked) => Promise<Session>> = {
     'of another person': async (app) => newPerson(app),
     'of another session': async (app, { email }) => signedIn(app, email),

@@ -22,6 +22,8 @@ export interface Traits {
   /** Of its maker, as a UUID. */
   aaguid?: string
   algorithm?: Algorithm
+  /** Bytes of the id of its key pair; 32 when absent. */
+  idSize?: number
 }
 
 /** What differs from an honest answer. */
@@ -59,7 +61,7 @@ export type Authenticator = ReturnType<typeof newAuthenticator>
 /** With one key pair, that it makes when it is asked to. */
 export function newAuthenticator(traits: Traits) {
   const { publicKey, privateKey } = keyPair(traits.algorithm ?? 'ES256')
-  const rawId = randomBytes(32)
+  const rawId = randomBytes(traits.idSize ?? 32)
   const id = rawId.toString('base64url')
   let [counter, userHandle] = [0, '']
 
@@ -76,7 +78,7 @@ export function newAuthenticator(traits: Traits) {
       const data = Buffer.concat([
         header(traits, deceit, flag.attested, deceit.counter ?? counter),
         Buffer.from((traits.aaguid ?? '').replaceAll('-', '').padEnd(32, '0'), 'hex'),
-        Buffer.from([0, rawId.length]),
+        Buffer.from([rawId.length >> 8, rawId.length & 0xff]),
         rawId,
         coseKey(publicKey.export({ format: 'jwk' })),
       ])

@@ -55,6 +55,9 @@ const authentications = TypeCompiler.Compile(
   }),
 )
 
+/** In bytes (WebAuthn Level 3 §7.1); the index of passkeys holds no id that is much longer. */
+const longestId = 1023
+
 interface Creation {
   answer: unknown
   challenge: string
@@ -80,8 +83,10 @@ export async function verifyCreation(
     throw refusedBecause(error)
   })
   if (info?.credential.id !== id) throw new AnswerRefused('its attestation does not hold')
+  const idBytes = Buffer.from(id, 'base64url')
+  if (idBytes.length > longestId) throw new AnswerRefused('its id is too long')
   return {
-    id: Buffer.from(id, 'base64url'),
+    id: idBytes,
     publicKey: Buffer.from(info.credential.publicKey),
     attestation: info.fmt,
     aaguid: info.aaguid,
