@@ -7,6 +7,7 @@ import AjvCompiler from '@fastify/ajv-compiler'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { FastifySchemaCompiler } from 'fastify'
 
+import { isUuid } from '../schemas/fields.ts'
 import { defineExtension } from './define-plugin.ts'
 
 type Validator = ReturnType<FastifySchemaCompiler<unknown>>
@@ -14,7 +15,11 @@ type CheckedRoute = Parameters<FastifySchemaCompiler<unknown>>[0]
 
 export const compileValidator: FastifySchemaCompiler<unknown> = AjvCompiler()(
   {},
-  { customOptions: { coerceTypes: false, removeAdditional: false } },
+  {
+    customOptions: { coerceTypes: false, removeAdditional: false },
+    // Ajv's own takes `urn:uuid:` in front as well (RFC 9562 §4), which Postgres does not.
+    onCreate: (ajv) => ajv.addFormat('uuid', isUuid),
+  },
 )
 const compileInOrder = SerializerSelector()()
 

@@ -6,7 +6,7 @@ import type { Device } from '../../schemas/device.ts'
 import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
-import { bearer, getUser, refresh } from '../support/requests.ts'
+import { bearer, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
@@ -51,6 +51,24 @@ suite('devices', () => {
     t.mock.timers.setTime(started + 3_600_000)
     const later = await signedIn(app, email)
     assert.equal((await devicesOf(app, later)).length, 1)
+  })
+
+  test('an id that Postgres cannot read is refused', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const person = await newPerson(app)
+    const [id, userId] = [`urn:uuid:${sessionIdOf(person)}`, `urn:uuid:${person.user.id}`]
+    const own = await app.inject({
+      method: 'DELETE',
+      url: `/sessions/${id}`,
+      headers: bearer(person),
+    })
+    const answers = [
+      own,
+      await asAdmin(app, 'GET', `/admin/users/${userId}/sessions`),
+      await asAdmin(app, 'DELETE', `/admin/users/${userId}/sessions`),
+      await asAdmin(app, 'DELETE', `/admin/users/${person.user.id}/sessions/${id}`),
+    ]
+    for (const answer of answers) assert.deepEqual(outcomeOf(answer), [404, 'validation_failed'])
   })
 
   test('signs one device out, and nothing else', async () => {
