@@ -338,8 +338,9 @@ export const mfaChallengeNotFound = () =>
   error(422, 'mfa_factor_not_found', 'This factor has no such challenge in this session')
 export const mfaNotEnabled = (what: 'enroll' | 'verify', type: 'totp' | 'phone' | 'webauthn') =>
   error(422, `mfa_${type}_${what}_not_enabled`, `MFA ${what} is disabled for ${type}`)
+/** Also for a number that an admin gives a factor, where another one that is not verified yet has it. */
 export const mfaVerifiedFactorExists = () =>
-  error(422, 'mfa_verified_factor_exists', 'This phone number is a verified factor already')
+  error(422, 'mfa_verified_factor_exists', 'This phone number is a factor of this user already')
 export const recoveryCodesExist = () =>
   error(
     422,

@@ -3,7 +3,11 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { changeFactor, removeFactor } from '../../../db/factors-admin.ts'
 import { isUniqueViolation } from '../../../db/unique-violation.ts'
-import { mfaFactorNameConflict, mfaFactorNotFound } from '../../../errors.ts'
+import {
+  mfaFactorNameConflict,
+  mfaFactorNotFound,
+  mfaVerifiedFactorExists,
+} from '../../../errors.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { normalizePhone, readUuid } from '../../../schemas/fields.ts'
 import { Factor, type FactorSource, toFactor } from '../../../schemas/user.ts'
@@ -43,7 +47,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const user = await users.lockNamed(trx, ids.userId)
         const row = await changeFactor(trx, ids, change, now).catch((error) => {
-          throw isUniqueViolation(error) ? mfaFactorNameConflict(friendly_name ?? '') : error
+          throw toConflict(error, friendly_name)
         })
         if (!row) throw mfaFactorNotFound()
         const before = user.factors.find(({ id }) => id === ids.factorId)
@@ -84,6 +88,13 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       return toFactor(removed)
     },
   )
+}
+
+/** Which index refused the change. */
+function toConflict(error: unknown, name = ''): unknown {
+  if (!isUniqueViolation(error)) return error
+  const isPhone = error.constraint?.includes('phone')
+  return isPhone ? mfaVerifiedFactorExists() : mfaFactorNameConflict(name)
 }
 
 /** What the audit trail tells of a factor. */

@@ -48,6 +48,17 @@ suite('/admin/users/{user_id}/factors', () => {
     )
   })
 
+  test('PUT refuses a number that another factor of the person has', async () => {
+    const { userId, url, factorId } = await withFactor('phone')
+    const other = await insertFactor(userId, 'phone', 'other')
+    await adminCall(app, 'PUT', `${url}/${other}`, { phone: '+15550108' })
+    const response = await asAdmin(app, 'PUT', `${url}/${factorId}`, { phone: '+15550108' })
+    assert.deepEqual(
+      [response.statusCode, response.json().error_code],
+      [422, 'mfa_verified_factor_exists'],
+    )
+  })
+
   test('PUT refuses a name that is longer than people may give', async () => {
     const { url, factorId } = await withFactor('totp')
     const friendly_name = randomBytes(6_000).toString('base64')
