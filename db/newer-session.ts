@@ -13,7 +13,7 @@ interface Kind {
   openedAfter: Date | null
 }
 
-type KindAt = Kind & { now: Date }
+export type KindAt = Kind & { now: Date }
 
 /** refreshed_at has no zone and is UTC; created_at has one. */
 export const lastUsed = sql<Date>`coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at)`

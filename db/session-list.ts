@@ -1,10 +1,11 @@
 /** Where a person is signed in. */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
-import type { Db } from './database.ts'
+import type { Database, Db } from './database.ts'
 import { type Impersonation, impersonatorOf } from './impersonations.ts'
 import type { FactorJson } from './mfa.ts'
+import { type KindAt, newerSession } from './newer-session.ts'
 import type { SessionState, SessionsTable } from './sessions.ts'
 
 const deviceColumns = [
@@ -24,9 +25,16 @@ export type SessionRow = Pick<
   Pick<SessionsTable, 'user_agent' | 'ip'> &
   Impersonation & { factors: Pick<FactorJson, 'status'>[] }
 
-/** The sessions of a person, last used first; nobody looks through more than a thousand. */
-export function findSessions(db: Db, userId: string): Promise<SessionRow[]> {
-  return db
+/**
+ * The sessions of a person, last used first; nobody looks through more than a thousand. With a kind, those that another one
+ * has taken the place of are left out.
+ */
+export function findSessions(
+  db: Db,
+  userId: string,
+  kind: KindAt | undefined,
+): Promise<SessionRow[]> {
+  const all = db
     .selectFrom('sessions')
     .select(deviceColumns)
     .select((eb) => impersonatorOf(eb, sql<string>`sessions.id`).as('impersonated_by'))
@@ -42,5 +50,13 @@ export function findSessions(db: Db, userId: string): Promise<SessionRow[]> {
     .orderBy(sql`coalesce(refreshed_at at time zone 'utc', created_at)`, 'desc')
     .orderBy('id')
     .limit(1000)
-    .execute()
+  return (kind ? all.where((eb) => isCurrent(eb, kind)) : all).execute()
+}
+
+/** The last one of its kind, or one that an admin opened in place of the person: that one is shown as long as it lives. */
+function isCurrent(eb: ExpressionBuilder<Database, 'sessions'>, kind: KindAt) {
+  return eb.or([
+    eb.exists(impersonatorOf(eb, sql<string>`sessions.id`)),
+    eb.not(eb.exists(newerSession(eb, (name) => sql`${kind[name]}`))),
+  ])
 }

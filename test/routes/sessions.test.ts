@@ -53,6 +53,27 @@ suite('devices', () => {
     assert.equal((await devicesOf(app, later)).length, 1)
   })
 
+  test('does not show sessions that a later one has taken the place of', async (t) => {
+    const single = { AUTH_SESSIONS_SINGLE_PER_USER: 'true', AUTH_SESSIONS_TAGS: 'web,phone' }
+    const impersonation = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
+    const { app } = await serverFor({ ...autoconfirm, ...single, ...impersonation })
+    const started = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now: started })
+    const first = await newPerson(app)
+    const path = `/admin/users/${first.user.id}/impersonate`
+    const admins: Session = (await asAdmin(app, 'POST', path, {})).json()
+    t.mock.timers.setTime(started + 1000)
+    const onPhone = await signedIn(app, first.email, { 'x-session-tag': 'phone' })
+    t.mock.timers.setTime(started + 2000)
+    const last = await signedIn(app, first.email)
+
+    assert.equal((await refresh(app, first.refresh_token)).json().error_code, 'session_expired')
+    assert.deepEqual(
+      (await devicesOf(app, last)).map(({ id }) => id),
+      [last, onPhone, admins].map(sessionIdOf),
+    )
+  })
+
   test('an id that Postgres cannot read is refused', async () => {
     const { app } = await serverFor(autoconfirm)
     const person = await newPerson(app)

@@ -10,8 +10,8 @@ export async function listSessions(
   userId: string,
   now: Date,
 ): Promise<SessionRow[]> {
-  const sessions = await findSessions(db, userId)
-  return sessions.filter(
-    (session) => bearerAuth.sessionPolicy.expiredBy(session, now) === undefined,
-  )
+  const { sessionPolicy: policy } = bearerAuth
+  const kind = { tags: policy.tags, openedAfter: policy.openedAfter(now), now }
+  const sessions = await findSessions(db, userId, policy.singlePerUser ? kind : undefined)
+  return sessions.filter((session) => policy.expiredBy(session, now) === undefined)
 }
