@@ -81,16 +81,31 @@ async function setConnection(client: pg.ClientBase): Promise<void> {
   )
 }
 
+/**
+ * Whether a pooler stands between, and may give the connection to somebody else after each transaction: it has given it a
+ * process id of its own.
+ */
+async function isPooled(pool: pg.Pool): Promise<boolean> {
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return !('processID' in client) || client.processID !== rows[0]?.pid
+  } finally {
+    client.release()
+  }
+}
+
 export default definePlugin({
   name: 'jobQueue',
   needs: ['config', 'db', 'log', 'pool', 'telemetry', 'addHook'],
-  create(house) {
+  async create(house) {
     const { config, log } = house
+    // Settings and plans would stay behind for requests, whose commits have to wait for the disk.
+    const ownsConnections = config.AUTH_DB_PREPARED_STATEMENTS && !(await isPooled(house.pool))
     // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
     const pool = new QueuePool({
       ...{ ...house.pool.options, max: 2 },
-      // Behind a pooler that keeps no statements, the connection is not ours to set.
-      ...(config.AUTH_DB_PREPARED_STATEMENTS && { onConnect: setConnection }),
+      ...(ownsConnections && { onConnect: setConnection }),
     })
     pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
     pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
@@ -98,7 +113,7 @@ export default definePlugin({
       pool,
       schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
       log,
-      preparedStatements: config.AUTH_DB_PREPARED_STATEMENTS,
+      preparedStatements: ownsConnections,
       around: watchJobs(house.telemetry),
     })
     addBacklogGauges(house, queue)

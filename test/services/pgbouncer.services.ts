@@ -2,9 +2,18 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient } from '@supabase/auth-js'
+import Fastify from 'fastify'
 import pg from 'pg'
 
+import config from '../../plugins/config/index.ts'
+import context from '../../plugins/context.ts'
+import db from '../../plugins/db.ts'
+import jobQueue from '../../plugins/job-queue.ts'
+import pool from '../../plugins/pool.ts'
+import telemetry from '../../plugins/telemetry.ts'
+import { configOf } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
+import { lastFirst } from '../support/ending.ts'
 import { linkIn } from '../support/mail-links.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { serviceRole, startServerProcess } from '../support/server-process.ts'
@@ -12,6 +21,11 @@ import { until } from '../support/until.ts'
 import { missing, startPgbouncer } from './programs.ts'
 
 const skip = missing('pgbouncer')
+/** Settings that PgBouncer changes itself when it gives a connection to somebody else. */
+const followed = [
+  ...['application_name', 'client_encoding', 'DateStyle', 'TimeZone'],
+  'standard_conforming_strings',
+]
 const password = 'correct horse battery staple'
 
 function clientOf(url: string) {
@@ -74,6 +88,32 @@ suite('PgBouncer in transaction mode', { skip }, () => {
     const log = { debug() {}, info() {}, warn() {} }
     const run = () => runMigrations({ connectionString: pooler.url, schema: 'auth', log })
     await Promise.all(Array.from({ length: 10 }, run))
+  })
+
+  test('what the job queue sets on its own connections is set on none that others get', async (t) => {
+    const ending = lastFirst(t)
+    const database = await cloneDatabase(ending)
+    const pooler = await startPgbouncer(ending, database.url)
+    const app = Fastify()
+    ending.after(() => app.close())
+    await app.register(config, { config: configOf({ DATABASE_URL: pooler.url }) })
+    for (const plugin of [context, telemetry, pool, db, jobQueue]) await app.register(plugin)
+    await app.ready()
+    await until(() => app.jobQueue.downMs() === 0)
+
+    const clients = Array.from({ length: 8 }, () => new pg.Client(pooler.url))
+    ending.after(async () => void (await Promise.all(clients.map((client) => client.end()))))
+    const set = clients.map(async (client) => {
+      await client.connect()
+      // Until its end, a transaction has a connection of Postgres that no other one has.
+      await client.query('begin')
+      const { rows } = await client.query(
+        "select name from pg_settings where source = 'session' and name <> all ($1)",
+        [followed],
+      )
+      return rows
+    })
+    assert.deepEqual((await Promise.all(set)).flat(), [])
   })
 
   test('what waits for a lock is stopped through the pooler when its request is over', async (t) => {
