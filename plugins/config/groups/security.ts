@@ -35,15 +35,16 @@ export const passwords = group('Passwords', {
     minimum: 8192,
     maximum: 1_048_576,
   }),
+  // No more than is verified (plugins/passwords/hashes.ts), or nobody could sign in again.
   AUTH_PASSWORD_ARGON2_TIME: whole('Passes of one argon2id hash.', {
     default: 2,
     minimum: 1,
-    maximum: 64,
+    maximum: 20,
   }),
   AUTH_PASSWORD_ARGON2_PARALLELISM: whole('Lanes of one argon2id hash.', {
     default: 1,
     minimum: 1,
-    maximum: 64,
+    maximum: 16,
   }),
   AUTH_PASSWORD_HASH_CONCURRENCY: whole(
     'Hashes worked on at once, on Linux at a low priority. 0 is the number of CPU cores there; elsewhere it is one fewer.',
