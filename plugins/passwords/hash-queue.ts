@@ -28,7 +28,7 @@ export function createHashQueue(concurrency: number, maxWaiting: number, watch?:
 
   return {
     run<T>(work: () => Promise<T>): Promise<T> {
-      if (limit.pendingCount >= maxWaiting) {
+      if (limit.activeCount >= concurrency && limit.pendingCount >= maxWaiting) {
         watch?.refused()
         throw hashQueueFull()
       }

@@ -1,4 +1,4 @@
-/** What hashes cost, as AUTH_PASSWORD_ARGON2_* say. */
+/** What hashes cost and how many may wait, as AUTH_PASSWORD_ARGON2_* and AUTH_PASSWORD_HASH_* say. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -14,6 +14,14 @@ const costs: Record<string, Partial<typeof least>> = {
   'two lanes': { PARALLELISM: 2 },
   'the most passes': { TIME: variables.AUTH_PASSWORD_ARGON2_TIME.maximum ?? 0 },
   'the most lanes': { PARALLELISM: variables.AUTH_PASSWORD_ARGON2_PARALLELISM.maximum ?? 0 },
+}
+
+/** Slow enough that whoever comes meanwhile finds it under way. */
+const slow = {
+  ...autoconfirm,
+  AUTH_PASSWORD_ARGON2_MEMORY: '65536',
+  AUTH_PASSWORD_ARGON2_TIME: '4',
+  AUTH_PASSWORD_HASH_CONCURRENCY: '1',
 }
 
 suite('hashes of passwords', () => {
@@ -36,6 +44,22 @@ suite('hashes of passwords', () => {
         hash?.startsWith(`$argon2id$v=19$m=${MEMORY},t=${TIME},p=${PARALLELISM}$`),
         hash ?? '',
       )
+      assert.deepEqual(outcomeOf(await signIn(app, { email })), [200, ''])
+    })
+  }
+
+  for (const mayWait of [0, 2]) {
+    test(`AUTH_PASSWORD_HASH_QUEUE=${mayWait}: so many wait for the one that is worked on`, async (t) => {
+      const env = { ...slow, AUTH_PASSWORD_HASH_QUEUE: String(mayWait) }
+      const { app } = await build(t, { env })
+      const { email } = await newPerson(app)
+      const underWay = Array.from({ length: 1 + mayWait }, () => app.passwords.hash('any'))
+
+      const oneMore = await signIn(app, { email })
+
+      assert.deepEqual(outcomeOf(oneMore), [503, 'service_unavailable'])
+      assert.ok(Number(oneMore.headers['retry-after']) > 0)
+      await Promise.all(underWay)
       assert.deepEqual(outcomeOf(await signIn(app, { email })), [200, ''])
     })
   }
