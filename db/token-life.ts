@@ -39,7 +39,7 @@ function foreignExpiry(eb: Tokens, { mailSeconds, smsSeconds }: Lifetimes) {
     const column = sql.ref(`users.${sentAtOf[type]}`)
     return sql`when ${sql.lit(type)} then ${column}`
   })
-  const seconds = sql`case when one_time_tokens.relates_to like '%@%' then ${mailSeconds}::int else ${smsSeconds}::int end`
+  const seconds = sql`case when one_time_tokens.relates_to like '%@%' then ${mailSeconds}::float8 else ${smsSeconds}::float8 end`
   return eb
     .selectFrom('users')
     .select(

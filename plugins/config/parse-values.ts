@@ -5,6 +5,8 @@ import { parseDuration } from '../../schemas/duration.ts'
 import { isRecord } from '../../schemas/record.ts'
 
 const hour = 3600
+/** What is left of a rate is kept in 32 bits, and reckoned with a second rate while it is changed. */
+const mostCounted = 1_000_000_000
 
 /** `30` is thirty an hour, `5/10m` five in ten minutes. */
 export function parseRate(text: string): { count: number; seconds: number } | undefined {
@@ -12,7 +14,7 @@ export function parseRate(text: string): { count: number; seconds: number } | un
   if (count === undefined) return undefined
   try {
     const seconds = time === undefined ? hour : parseDuration(time)
-    return seconds > 0 ? { count: Number(count), seconds } : undefined
+    return seconds > 0 ? { count: Math.min(Number(count), mostCounted), seconds } : undefined
   } catch {
     return undefined
   }

@@ -209,6 +209,34 @@ suite('a setting in effect', () => {
     assert.equal(await statusAt(proofs[0], 60), 200)
     assert.equal(await statusAt(proofs[1], 91), 403)
   })
+
+  const lifetimes: Env[] = [
+    { AUTH_MAILER_OTP_EXP: '90.5', AUTH_SMS_OTP_EXP: '0.5' },
+    { AUTH_MAILER_OTP_EXP: '100y', AUTH_SMS_OTP_EXP: '100y' },
+  ]
+  for (const env of lifetimes) {
+    test(`${said(env)}: a code proves what it is for`, async (t) => {
+      const server = await build(t, { env })
+      const email = newAddress()
+      const ask = () => call(server.app, '/signup', { email, password })
+      const token = codeIn(await mailAfter(server, email, ask))
+      const wrong = token === '123456' ? '654321' : '123456'
+      assert.equal(
+        (await verify(server.app, { type: 'signup', email, token: wrong })).statusCode,
+        403,
+      )
+      const proven = await verify(server.app, { type: 'signup', email, token })
+      assert.equal(proven.statusCode, 200, proven.body)
+    })
+  }
+
+  test('AUTH_RATE_LIMIT_EMAIL_SENT=9999999999 stops nobody', async (t) => {
+    const { app } = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '9999999999' } })
+    for (let mail = 0; mail < 3; mail++) {
+      const asked = await call(app, '/otp', { email: newAddress() })
+      assert.equal(asked.statusCode, 200, asked.body)
+    }
+  })
 })
 
 function said(env: Env): string {
