@@ -78,7 +78,28 @@ export function createPool(options: PoolOptions): pg.Pool {
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
   // The same for one in use, whose loss the statement under way reports.
   pool.on('connect', (client) => client.on('error', () => {}))
+  leaveReplicas(pool)
   return pool
+}
+
+/** SQLSTATE read_only_sql_transaction. */
+const takesNoWrites = '25006'
+/** Younger connections are kept, so that a database that takes no writes for a while is not connected to all the time. */
+const leastAgeMs = 2_000
+
+/** Closes connections to a server that takes no writes, such as a primary of before, as new ones may lead to the one that does. */
+export function leaveReplicas(pool: pg.Pool): void {
+  const useless = new WeakSet<pg.PoolClient>()
+  pool.on('connect', (client) => {
+    const openedAt = performance.now()
+    client.connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
+      if (code === takesNoWrites && performance.now() - openedAt > leastAgeMs) useless.add(client)
+    })
+  })
+  // Told before the pool takes it back, which it does with none that is ending.
+  pool.on('release', (_error, client) => {
+    if (useless.has(client)) void client.end()
+  })
 }
 
 export default definePlugin({

@@ -14,6 +14,7 @@ import {
   hookRefused,
   hookUnreachable,
 } from '../../errors.ts'
+import { leaveReplicas } from '../pool.ts'
 import type { Transport } from './transport.ts'
 
 /** Longest run of a function. */
@@ -38,6 +39,7 @@ export function createFunctionHooks(options: pg.PoolConfig, usesNames: boolean):
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
+  leaveReplicas(pool)
   return {
     transport(uri) {
       const name = functionIn(uri)

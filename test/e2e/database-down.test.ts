@@ -8,7 +8,7 @@ import pg from 'pg'
 import { query } from '../db/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/people.ts'
-import { getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { call, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -75,6 +75,34 @@ suite('a lost database', () => {
     for (const response of await writes()) assert.equal(response.statusCode, 200, response.body)
   })
 
+  test('a server that takes no writes is left for the one that new connections lead to', async (t) => {
+    const { app, mail, database } = await start(t)
+    const session = await newPerson(app)
+    const name = new URL(database.url).pathname.slice(1)
+    // Who connects in the midst of a change of primaries may come to the one of before, which is a replica by then.
+    await query(
+      database.url,
+      `alter database ${name} set default_transaction_read_only = on`,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+    await until(async () => (await getUser(app, session)).statusCode === 200)
+    const refused = await refresh(app, session.refresh_token)
+    assert.deepEqual(outcomeOf(refused), [503, 'service_unavailable'], refused.body)
+    assert.match(String(refused.headers['retry-after']), /^[1-9]/)
+
+    await query(
+      database.url,
+      'set default_transaction_read_only = off',
+      `alter database ${name} reset default_transaction_read_only`,
+    )
+
+    const writes = async () => (await refresh(app, session.refresh_token)).statusCode === 200
+    await until(writes, { seconds: 20, missing: 'it stays with the replica' })
+    assert.equal((await call(app, '/recover', { email: session.email })).statusCode, 200)
+    await until(() => mail.messages.length > 0, { seconds: 20, missing: 'no job is done' })
+  })
+
   test('connections that end while requests run: an answer for each, and no crash', async (t) => {
     const { app, database } = await start(t)
     const session = await newPerson(app)
@@ -117,10 +145,10 @@ suite('a lost database', () => {
 async function start(t: TestContext) {
   const database = await cloneDatabase()
   const proxy = await startTcpProxy(database.url)
-  const { app } = await build(t, { env: { ...autoconfirm, DATABASE_URL: proxy.url } })
+  const { app, mail } = await build(t, { env: { ...autoconfirm, DATABASE_URL: proxy.url } })
   t.after(async () => {
     await proxy.stop()
     await database.drop()
   })
-  return { app, proxy, database }
+  return { app, mail, proxy, database }
 }

@@ -10,7 +10,8 @@ import { createFunctionHooks } from '../../plugins/hooks/postgres.ts'
 import { createMetrics } from '../../plugins/telemetry/metrics.ts'
 import { withoutTracing } from '../../plugins/telemetry/tracing.ts'
 import { emptyDatabase, openPool } from '../support/database.ts'
-import { endingOfSuite } from '../support/ending.ts'
+import { endingOfSuite, lastFirst } from '../support/ending.ts'
+import { until } from '../support/until.ts'
 
 const unwatched = { metrics: createMetrics(undefined), tracing: withoutTracing }
 const raise = (code: string) =>
@@ -81,6 +82,23 @@ suite('a hook that is a database function', { concurrency: 3 }, () => {
     assert.deepEqual(written, [{ a: 1 }])
   })
 
+  test('a server that takes no writes is left for the one that new connections lead to', async (t) => {
+    const { pool, hooks, url, make } = await start(lastFirst(t))
+    const name = new URL(url).pathname.slice(1)
+    await make('writes', 'create table if not exists operator.noted (); return null')
+    await pool.query(`alter database ${name} set default_transaction_read_only = on`)
+    const call = hooks(url).transport('pg-functions://x/operator/writes')
+    await assert.rejects(call('{}'))
+    await pool.query(`alter database ${name} reset default_transaction_read_only`)
+
+    const answers = () =>
+      call('{}').then(
+        () => true,
+        () => false,
+      )
+    await until(answers, { seconds: 20, missing: 'it stays with the replica' })
+  })
+
   test('the statement, its limit and its transaction take one round trip', async () => {
     const { make, hooks, slow } = await started
     await make('quick', 'return null')
@@ -114,6 +132,7 @@ async function start(ending: { after(stop: () => Promise<void>): void }) {
   })
   return {
     pool,
+    url: database.url,
     hooks,
     slow,
     make: (name: string, body: string) =>
