@@ -103,6 +103,16 @@ suite('deploy/kubernetes', () => {
     }
   })
 
+  test('what Prometheus makes of the pods has the job that the alerts name', () => {
+    const alerts = readFileSync(join(root, 'docs/operations/alerts.yml'), 'utf8')
+    const jobs = new Set([...alerts.matchAll(/job="([^"]*)"/g)].map(([, job]) => job))
+    const { metadata, spec } = monitor
+    const { labels = {} } = deployment.spec?.template.metadata ?? {}
+    // Without the name of a label of the pods it is that of the object.
+    const job = spec?.jobLabel ? labels[spec.jobLabel] : `${metadata?.namespace}/${metadata?.name}`
+    assert.deepEqual([...jobs], [job])
+  })
+
   test('its settings, with secrets, are a configuration without mistakes or notices', () => {
     const notices: string[] = []
     const env = { ...settings.data, ...secrets, AUTH_SMTP_HOST: 'mail.example.com' }
