@@ -54,12 +54,14 @@ function withOwnMetricsPort(config: Config, worker: number): Config {
 async function serve(config: Config, { log, reopen }: Logger): Promise<void> {
   // From the first moment on: the default of this signal is the end of the process.
   process.on('SIGHUP', reopen)
+  const stop = untilStop(log)
   const app = await startServer(config, log)
+  stop.started()
   process.on(
     'SIGHUP',
     () => void Promise.all([app.languages.reload(), app.mailer.reloadTemplates()]),
   )
-  const signal = await untilSignal(['SIGINT', 'SIGTERM'])
+  const signal = await stop.signal
   log.info(`${signal}: finishing what runs`)
   // Ctrl-C is for somebody who waits.
   const delay = signal === 'SIGTERM' ? config.AUTH_SHUTDOWN_DELAY : 0
@@ -70,17 +72,39 @@ async function serve(config: Config, { log, reopen }: Logger): Promise<void> {
 }
 
 async function serveWithWorkers(config: Config, { log, reopen }: Logger): Promise<void> {
+  const stop = untilStop(log)
   await prepareDatabase(config, log)
   if (!config.AUTH_REDIS_URL) {
     log.warn('AUTH_WORKERS without AUTH_REDIS_URL: each worker counts rate limits alone.')
   }
   const workers = await startWorkers(config.AUTH_WORKERS, log)
+  stop.started()
   process.on('SIGHUP', () => {
     reopen()
     workers.signal('SIGHUP')
   })
-  await workers.stop(await untilSignal(['SIGINT', 'SIGTERM']))
+  await workers.stop(await stop.signal)
   process.exit(0)
+}
+
+/**
+ * The signal to stop. Before the start is over it ends the process, as nobody is served yet: the first process of a
+ * container is not ended by a signal that it does not hear.
+ */
+function untilStop(log: FastifyBaseLogger) {
+  let isStarting = true
+  const signal = untilSignal(['SIGINT', 'SIGTERM'])
+  void signal.then((name) => {
+    if (!isStarting) return
+    log.info(`${name}: the start ends here`)
+    process.exit(0)
+  })
+  return {
+    signal,
+    started(): void {
+      isStarting = false
+    },
+  }
 }
 
 /** Migrates, builds and listens. The address is in the log. Throws, with one sentence, what is in the way. */

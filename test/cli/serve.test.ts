@@ -10,8 +10,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import pg from 'pg'
 
+import { startCli } from '../support/cli-process.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { ask, isReady, startServerProcess } from '../support/server-process.ts'
+import { freePort } from '../support/free-port.ts'
+import { ask, isReady, needed, startServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
 suite('stopping', { concurrency: 2 }, () => {
@@ -49,6 +51,23 @@ suite('stopping', { concurrency: 2 }, () => {
     server.child.kill('SIGTERM')
     assert.equal(await server.ended, 1)
   })
+
+  for (const workers of ['1', '2']) {
+    test(`with AUTH_WORKERS=${workers}, a start that waits for the database hears SIGTERM itself`, async (t) => {
+      const env = {
+        ...needed,
+        LOG_LEVEL: 'info',
+        AUTH_WORKERS: workers,
+        DATABASE_URL: `postgres://a@127.0.0.1:${await freePort()}/a`,
+      }
+      const { child, written, ended } = startCli(t, ['serve'], { cwd: tmpdir(), env })
+      await until(() => written.out.includes('does not answer yet'))
+      child.kill('SIGTERM')
+      // Ended by the signal alone there would be no code, and a container's first process would not end.
+      assert.equal(await ended, 0)
+      assert.match(written.out, /SIGTERM: the start ends here/)
+    })
+  }
 
   test('workers share the port, are replaced when one dies, which the log names, and end together', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))

@@ -46,7 +46,8 @@ export async function startServerProcess(t: Ending, env: Record<string, string>,
   return { child, url, ended }
 }
 
-const needed = {
+/** What a server does not start without, and cheap hashes. */
+export const needed = {
   AUTH_DB_DRIVER: 'postgres',
   AUTH_DB_MAX_POOL_SIZE: '4',
   AUTH_API_HOST: '127.0.0.1',
