@@ -40,6 +40,11 @@ export function lookUp(env: Environment, variable: string, schema: TSchema): Fou
   return undefined
 }
 
+/** Shells and .env files take such marks away; docker run --env-file and Kubernetes keep them. */
+export function isQuoted(text: string): boolean {
+  return /^(["']).*\1$/s.test(text)
+}
+
 /** Every name that means something here. */
 export const knownNames: ReadonlySet<string> = new Set(
   variableEntries.flatMap(([variable, schema]) => [

@@ -4,7 +4,7 @@ import { type Config, variableEntries } from './config.ts'
 import { genericOidcVariable } from './generic-oidc.ts'
 import { core } from './groups/core.ts'
 import { hookNames } from './groups/hooks.ts'
-import { type Environment, knownNames, ownNames } from './names.ts'
+import { type Environment, isQuoted, knownNames, ownNames } from './names.ts'
 import { nearestName } from './nearest-name.ts'
 import type { FoundNames } from './read-config.ts'
 import { redirectNotices } from './redirect-notices.ts'
@@ -16,6 +16,7 @@ type Warn = (message: string) => void
 export function giveNotices(env: Environment, config: Config, found: FoundNames, warn: Warn) {
   noticeForeignNames(found, warn)
   if (!config.dev) noticeTwice(env, found, warn)
+  noticeQuoted(found, warn)
   noticeWithoutEffect(config, found, warn)
   noticeUnknown(env, warn)
   noticeSlips(env, found, warn)
@@ -45,6 +46,13 @@ function noticeTwice(env: Environment, found: FoundNames, warn: Warn) {
     if (others.length > 0) {
       warn(`${at.name} counts, and ${list(others)} has another value: set one of them.`)
     }
+  }
+}
+
+function noticeQuoted(found: FoundNames, warn: Warn) {
+  const names = [...found.values()].flatMap(({ name, text }) => (isQuoted(text) ? [name] : []))
+  if (names.length > 0) {
+    warn(`Quotation marks around a value are part of it, as in ${list(names)}: leave them out.`)
   }
 }
 

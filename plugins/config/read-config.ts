@@ -1,11 +1,13 @@
 /** The configuration out of the environment: every variable read once, every mistake told at once. */
+import type { TSchema } from '@sinclair/typebox'
+
 import { type Config, variableEntries } from './config.ts'
 import { expectation } from './expectation.ts'
 import { type GenericOidcField, genericOidcFields, genericOidcNames } from './generic-oidc.ts'
 import { asGotrueReads } from './gotrue-values.ts'
 import { mailLocaleField, mailLocaleNames } from './mail-locales.ts'
 import { ConfigError, clauseOf, type Mistake } from './mistake.ts'
-import { type Environment, type Found, lookUp } from './names.ts'
+import { type Environment, type Found, isQuoted, lookUp } from './names.ts'
 import { giveNotices } from './notices.ts'
 import { type Entries, type Faults, readEnvironment } from './read-environment.ts'
 import { rules } from './rules/index.ts'
@@ -83,8 +85,7 @@ function mistakesOf({ missing, wrong }: Faults, source: Given): Mistake[] {
     const at = found.get(variable)
     if (!faulty.has(variable)) return []
     if (!at) return [{ variable, problem: notSet(slipFor(variable, env)), remedy }]
-    const problem = schema['x-secret'] ? 'has a value that is not right' : `is "${cut(at.text)}"`
-    return [{ variable: at.name, problem, remedy }]
+    return [{ variable: at.name, problem: problemOf(at.text, schema), remedy }]
   })
   const right = Object.fromEntries(Object.entries(texts).filter(([name]) => !faulty.has(name)))
   const rest = readEnvironment({ ...source, texts: right, incomplete: true })
@@ -95,6 +96,11 @@ function mistakesOf({ missing, wrong }: Faults, source: Given): Mistake[] {
   const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
   const given = others.map(asGiven(found))
   return [...own, ...given.filter((mistake) => !isTolerated(mistake) && !isLeftOut(mistake))]
+}
+
+function problemOf(text: string, schema: TSchema): string {
+  if (isQuoted(text)) return 'stands in quotation marks, which are part of its value'
+  return schema['x-secret'] ? 'has a value that is not right' : `is "${cut(text)}"`
 }
 
 function notSet(slip: string | undefined): string {

@@ -33,6 +33,14 @@ const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
     { DATABASE_URL: 'postgres://a:12#word@db.test/a' },
     /^DATABASE_URL has a value that is not right/,
   ],
+  'an address in quotation marks': [
+    { AUTH_SITE_URL: '"https://app.test"' },
+    /^AUTH_SITE_URL stands in quotation marks, which are part of its value; it must be an address/,
+  ],
+  'the address of a database in quotation marks': [
+    { DATABASE_URL: "'postgres://a:secret-word@db.test/a'" },
+    /^DATABASE_URL stands in quotation marks, which are part of its value; (?!.*secret-word)/,
+  ],
   'algorithms without the one that signs': [
     { AUTH_JWT_VALID_METHODS: 'HS256' },
     /^AUTH_JWT_VALID_METHODS leaves out RS256, with which tokens are signed here; it must list RS256/,
@@ -130,6 +138,20 @@ suite('warned about', () => {
       /PORT counts, and AUTH_API_PORT has another value: set one of them\./,
     )
     assert.doesNotMatch(twice('8081'), /another value/)
+  })
+
+  test('quotation marks that are taken for a part of the value', () => {
+    const { config, notices } = read({
+      AUTH_JWT_SECRET: '"a secret of thirty-two bytes or more"',
+      AUTH_SMTP_SENDER_NAME: "'Acme'",
+      AUTH_JWT_AUD: 'the "team"',
+    })
+    assert.equal(config.AUTH_SMTP_SENDER_NAME, "'Acme'")
+    assert.match(
+      notices.join('\n'),
+      /^Quotation marks around a value are part of it, as in AUTH_JWT_SECRET, AUTH_SMTP_SENDER_NAME: leave them out\.$/m,
+    )
+    assert.doesNotMatch(notices.join(), /thirty-two/)
   })
 
   test('algorithms of a secret that GoTrue signs with are those of tokens here as well', () => {
