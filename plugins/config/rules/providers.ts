@@ -1,3 +1,5 @@
+import { createPrivateKey } from 'node:crypto'
+
 import { providerNames } from '../../../providers/registry.ts'
 import type { Config } from '../config.ts'
 import type { Feature, Mistake } from '../mistake.ts'
@@ -48,8 +50,26 @@ function appleMistakes(config: Config, settings: ProviderSettings): Mistake[] {
   const lost = lostValues('AUTH_EXTERNAL_APPLE', settings, config)
   return [
     ...parts,
+    ...(settings.secret === undefined ? appleKeyMistakes(config) : []),
     ...lost.filter(({ variable }) => !(secretIsMade && variable === 'AUTH_EXTERNAL_APPLE_SECRET')),
   ]
+}
+
+function appleKeyMistakes({ AUTH_EXTERNAL_APPLE_PRIVATE_KEY: pem }: Config): Mistake[] {
+  const variable = 'AUTH_EXTERNAL_APPLE_PRIVATE_KEY'
+  if (pem === undefined || isOnP256(pem)) return []
+  const remedy =
+    'it must be the content of the .p8 file from Apple, whose line ends may be written \\n'
+  return [{ variable, problem: 'holds no private key on P-256', remedy }]
+}
+
+function isOnP256(pem: string): boolean {
+  if (!pem.startsWith('-----BEGIN PRIVATE KEY-----')) return false
+  try {
+    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  } catch {
+    return false
+  }
 }
 
 function lostValues(prefix: string, settings: ProviderSettings, config: Config): Mistake[] {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import type { Environment } from '../../../plugins/config/names.ts'
@@ -18,7 +19,7 @@ const apple = {
 const appleKey = {
   AUTH_EXTERNAL_APPLE_TEAM_ID: 'team',
   AUTH_EXTERNAL_APPLE_KEY_ID: 'key',
-  AUTH_EXTERNAL_APPLE_PRIVATE_KEY: '-----BEGIN PRIVATE KEY-----\\nx',
+  AUTH_EXTERNAL_APPLE_PRIVATE_KEY: pemOf('P-256'),
 }
 const acme = {
   AUTH_EXTERNAL_OIDC_ACME_ISSUER: 'https://id.acme.test',
@@ -54,6 +55,8 @@ const signing = { kty: 'RSA', alg: 'RS256', kid: 'a', d: 'x', key_ops: ['sign', 
 const pair = { ...signing, key_ops: ['verify'] }
 const oct = { kty: 'oct', alg: 'HS256', kid: 'b', k: key, key_ops: ['verify'] }
 
+type Wrong = [what: string, env: Environment, variables: string[]]
+
 const right: [string, Environment][] = [
   ['a provider with everything', google],
   ['a disabled provider with nothing', { AUTH_EXTERNAL_GOOGLE_CLIENT_ID: 'id' }],
@@ -63,6 +66,10 @@ const right: [string, Environment][] = [
   ],
   ['apple with a ready secret', { ...apple, AUTH_EXTERNAL_APPLE_SECRET: 'jwt' }],
   ['apple with a key for its secret', { ...apple, ...appleKey }],
+  [
+    'apple with a key in one line',
+    { ...apple, ...appleKey, AUTH_EXTERNAL_APPLE_PRIVATE_KEY: oneLine(pemOf('P-256')) },
+  ],
   ['a named OpenID provider', acme],
   ['two named OpenID providers', { ...acme, ...renamed(acme, 'ACME', 'MY_OWN') }],
   ['phones without a provider', phone],
@@ -92,7 +99,7 @@ const right: [string, Environment][] = [
   ['an own signing key beside HS256', { ...hs256(), ...keys(signing) }],
 ]
 
-const wrong: [string, Environment, string[]][] = [
+const wrong: Wrong[] = [
   [
     'a provider with nothing',
     { AUTH_EXTERNAL_GOOGLE_ENABLED: 'true' },
@@ -123,6 +130,17 @@ const wrong: [string, Environment, string[]][] = [
     { ...apple, AUTH_EXTERNAL_APPLE_TEAM_ID: 'team' },
     ['AUTH_EXTERNAL_APPLE_KEY_ID', 'AUTH_EXTERNAL_APPLE_PRIVATE_KEY'],
   ],
+  ...Object.entries({
+    'that is none': 'the content of the file',
+    'that is cut off': pemOf('P-256').slice(0, -60),
+    'of another curve': pemOf('P-384'),
+  }).map(
+    ([which, pem]): Wrong => [
+      `apple with a key ${which}`,
+      { ...apple, ...appleKey, AUTH_EXTERNAL_APPLE_PRIVATE_KEY: pem },
+      ['AUTH_EXTERNAL_APPLE_PRIVATE_KEY'],
+    ],
+  ),
   [
     'a named provider without issuer',
     { ...acme, AUTH_EXTERNAL_OIDC_ACME_ISSUER: '' },
@@ -246,6 +264,15 @@ function renamed(env: Environment, from: string, to: string): Environment {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name.replace(from, to), value]),
   )
+}
+
+function pemOf(namedCurve: string): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll('\n', '\\n')
 }
 
 function uri(address: string): Environment {
