@@ -30,6 +30,7 @@ const types: Record<string, string> = {
   'hook-uri': 'URL',
   prefix: 'path',
   header: 'header name',
+  'header-names': 'list',
   address: 'e-mail address',
   'secret-bytes': 'text',
   keys: 'list of keys',

@@ -6,6 +6,7 @@ import { parseDuration } from '../../schemas/duration.ts'
 import type { VariableName } from './config.ts'
 import { hookNames } from './groups/hooks.ts'
 import { smsProviderNames } from './groups/sms.ts'
+import { headerName } from './parse-values.ts'
 import type { FoundNames } from './read-config.ts'
 
 interface Reading {
@@ -22,6 +23,7 @@ type Read = (text: string, textOf: (name: VariableName) => string) => Reading | 
 
 const readings: Partial<Record<VariableName, Read>> = {
   AUTH_SITE_URL: site,
+  AUTH_CORS_ALLOWED_HEADERS: headerNames,
   AUTH_JWT_KEYS: noKeys,
   AUTH_JWT_EXP: zeroIs('1h'),
   AUTH_API_MAX_REQUEST_DURATION: zeroIs('1h'),
@@ -57,6 +59,13 @@ export function asGotrueReads(found: FoundNames, warn: (message: string) => void
     if (other !== undefined && text && !read.has(other)) read.set(other, { ...given, text })
   }
   return read
+}
+
+function headerNames(text: string): Reading | undefined {
+  const entries = text.split(',').map((entry) => entry.trim())
+  const names = entries.filter((entry) => headerName.test(entry))
+  if (names.length === entries.filter((entry) => entry !== '').length) return undefined
+  return { text: names.join(), says: 'has names that no header can have, and they are left out' }
 }
 
 function seconds(text: string): number | undefined {

@@ -93,7 +93,7 @@ function isNetwork(text: string): boolean {
   return width !== undefined && !address.includes('%') && Number(bits ?? 0) <= width
 }
 
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+export const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** A line end in a header would start another header. */
 function isLine(value: unknown): value is string {

@@ -8,6 +8,7 @@ import { parseDuration } from '../../schemas/duration.ts'
 import { parseLanguages, parseLocale } from './parse-locales.ts'
 import { absoluteUrl, httpUrl, postgresUrl, urlOf } from './parse-url.ts'
 import {
+  headerName,
   parseCharacterSets,
   parseHeaders,
   parseJwks,
@@ -28,7 +29,6 @@ const booleans = new Map([
 ])
 
 const key = /^[A-Za-z0-9_-]{43}=?$/
-const header = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const address = /^[^\s@<>,]+@[^\s@<>,]+$/
 const hookSecret = /^v1,whsec_[A-Za-z0-9+/_-]{32,86}={0,2}$/
 
@@ -53,7 +53,8 @@ export const parsers: Record<string, Parser> = {
   'redis-url': (text) => urlOf(text, ['redis:', 'rediss:']),
   'hook-uri': (text) => urlOf(text, ['https:', 'http:', 'pg-functions:']),
   prefix: (text) => (/^(\/[\w.~-]+)*\/?$/.test(text) ? text.replace(/\/$/, '') : undefined),
-  header: only(header),
+  header: only(headerName),
+  'header-names': every(headerName, ','),
   address: only(address),
   'secret-bytes': (text) => text,
   key: only(key),

@@ -44,7 +44,7 @@ export const core = group('Addresses and network', {
   ),
   AUTH_CORS_ALLOWED_HEADERS: list(
     'Request headers that browsers may send besides the built-in ones.',
-    { default: [] },
+    { default: [], 'x-type': 'header-names' },
   ),
   AUTH_REQUEST_ID_HEADER: Optional(
     text('Request header that carries a request id given by a proxy.', {

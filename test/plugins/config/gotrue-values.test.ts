@@ -20,6 +20,8 @@ const rows: Row[] = [
   ['SITE_URL', 'app.example.test', 'https://app.example.test'],
   ['SITE_URL', 'localhost:3000', 'http://localhost:3000'],
   ['SITE_URL', 'app.example.test:8443/path', 'https://app.example.test:8443/path'],
+  ['CORS_ALLOWED_HEADERS', 'X-A, X-Größe, X B', ['X-A']],
+  ['CORS_ALLOWED_HEADERS', 'X-Größe', []],
   ['JWT_EXP', '0', 3600],
   ['JWT_KEYS', '[]', undefined],
   ['JWT_KEYS', JSON.stringify(shortKeys), shortKeys],

@@ -89,6 +89,8 @@ const wrong: [VariableName, string][] = [
   ['AUTH_API_PREFIX', 'auth/v1'],
   ['AUTH_API_PREFIX', '/auth?x'],
   ['AUTH_RATE_LIMIT_HEADER', 'X Real IP'],
+  ['AUTH_CORS_ALLOWED_HEADERS', 'X-Größe'],
+  ['AUTH_CORS_ALLOWED_HEADERS', 'X-A; X-B'],
   ['AUTH_RATE_LIMIT_EMAIL_SENT', '5/0s'],
   ['AUTH_RATE_LIMIT_EMAIL_SENT', '5/day'],
   ['AUTH_RATE_LIMIT_EMAIL_SENT', '-1'],
