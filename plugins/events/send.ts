@@ -1,6 +1,7 @@
 /** One attempt at one endpoint: a signed POST and what came of it. Nothing that an endpoint does makes it throw. */
 import type { DeliveryAnswer } from '../../db/webhook-deliveries.ts'
 import type { House } from '../define-plugin.ts'
+import { storableText } from '../storable-text.ts'
 import { headersOf, type Message } from './signature.ts'
 
 export interface Target {
@@ -31,7 +32,7 @@ export async function send(
     const response = await post(house, url, message, headersOf(message, secrets, new Date()))
     const { status } = response
     const text = await response.text()
-    const body = storable(text.slice(0, keptCharacters))
+    const body = storableText(text, keptCharacters)
     const answer = { status, body, error: null, duration_ms: duration() }
     const retryAfterMs = retryAfter(response.headers.get('retry-after'))
     return { answer, accepted: response.ok, gone: status === 410, retryAfterMs }
@@ -66,8 +67,5 @@ function retryAfter(header: string | null): number {
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const text = cause instanceof Error ? cause.message || cause.name : String(cause)
-  return storable(text.slice(0, 200))
+  return storableText(text, 200)
 }
-
-/** Postgres stores no NUL, and no half of a character, which a cut may leave. */
-const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')

@@ -1,6 +1,7 @@
 /** Our tasks and settings in the terms of graphile-worker. */
 import { type CronItem, parseCronItems, type RunnerOptions, type Task } from 'graphile-worker'
 
+import { storableText } from '../storable-text.ts'
 import { type HousekeepingOptions, housekeeping } from './housekeeping.ts'
 import { type QueueLog, toLogger } from './library-log.ts'
 
@@ -31,6 +32,9 @@ export interface JobRunnerOptions extends HousekeepingOptions {
 
 /** Jobs of one process at a time: enough for mail, and few enough not to be felt; the pool has two connections. */
 const concurrency = 2
+
+/** Characters of an error that are kept with its job. */
+const keptCharacters = 1_000
 
 /** The jobs of one process that are being done, and what tells them to end. */
 export interface Doing {
@@ -80,9 +84,15 @@ function toTask(name: string, handler: JobHandler, log: QueueLog, { active, sign
       await done
     } catch (error) {
       log.error({ err: error, task: name, job: job.id, attempt: job.attempts }, 'a job failed')
-      throw error
+      throw asKept(error)
     } finally {
       active.delete(done)
     }
   }
+}
+
+/** The library stores the message, which may be what somebody else said, and stops when it cannot. */
+function asKept(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error)
+  return new Error(storableText(message, keptCharacters), { cause: error })
 }

@@ -146,6 +146,22 @@ suite('the send email hook over HTTP', () => {
     receiver.answer({})
   })
 
+  test('words that are long or cannot be stored are a reason nevertheless, and hold nothing up', async () => {
+    const { app, receiver } = await started
+    const since = receiver.calls.length
+    const message = `No\u0000 mail to ${'x'.repeat(200_000)}`
+    receiver.answer({ error: { http_code: 422, message } })
+    const email = newAddress()
+    assert.equal((await signUp(app, { email })).statusCode, 200)
+    const { metadata } = await receiver.next(since, ofKind('signup', email))
+    receiver.answer({})
+    const asked = performance.now()
+    const reason = await reasonOf(app, metadata.uuid, 'dead')
+    assert.ok(performance.now() - asked < 5_000)
+    assert.match(reason, /did not take it: No mail to/)
+    assert.ok(reason.length <= 1_000)
+  })
+
   test('a receiver that takes the call and hangs up may have sent the mail: it is a dead letter', async () => {
     const { app, receiver } = await started
     const email = newAddress()

@@ -1,4 +1,5 @@
 /** Why a message is dead, as operators read it in a list and as `npm run mail -- retry` tells them apart. */
+import { storableText } from '../../storable-text.ts'
 
 /** Begins the reason of everything that may have reached its recipient. */
 export const uncertain = 'may have been delivered'
@@ -11,7 +12,15 @@ export const unknownForm = 'its content has a form that this version of the serv
 export const unrendered = 'it could not be rendered; see the log'
 export const unreadable = 'its content cannot be decrypted; see AUTH_ENCRYPTION_OLD_KEYS'
 
-/** Mail servers like to repeat the recipient, and reasons are stored and logged in clear. */
-export function withoutAddresses(text: string): string {
-  return text.replace(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '(address)')
+/** Characters. */
+const longestWords = 1_000
+
+/**
+ * What a mail server or a hook said, fit to be stored and logged in clear: they like to repeat the recipient. Of very
+ * long words the last is left out, which may be the beginning of an address.
+ */
+export function quotedWords(text: string): string {
+  const words = storableText(text, longestWords)
+  const whole = text.length <= longestWords ? words : words.replace(/\S*$/, '…')
+  return whole.replace(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '(address)')
 }
