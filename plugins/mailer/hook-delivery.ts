@@ -24,7 +24,9 @@ export function createHookDelivery(house: HookHouse): DeliverByHook | undefined 
   const { sendEmail } = house.hooks
   if (!sendEmail) return undefined
   return async (mail) => {
-    const user = await userOf(house, mail)
+    const user = await userOf(house, mail).catch((error) => {
+      throw notAsked(error)
+    })
     try {
       await sendEmail({ user, uuid: mail.id }, emailData(mail, house.config.AUTH_API_EXTERNAL_URL))
     } catch (error) {
@@ -91,6 +93,11 @@ function signInData({ Device = '', IPAddress = '', SignedInAt = '', EndSessionUR
     signed_in_at: SignedInAt,
     end_session_url: EndSessionURL,
   }
+}
+
+/** The mail certainly did not go out. */
+function notAsked(error: unknown): MailTransportError {
+  return new MailTransportError('temporary', `the send email hook was not asked: ${String(error)}`)
 }
 
 function toTransportError(error: unknown): unknown {

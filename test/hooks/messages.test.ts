@@ -4,6 +4,7 @@ import { suite, test } from 'node:test'
 
 import type { HookEmail } from '../../plugins/hooks/messages.ts'
 import { asAdmin } from '../support/admin.ts'
+import { cloneDatabase } from '../support/database.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { answer, ask, challenge, type Enrolled, everyFactor } from '../support/factors.ts'
 import { functionEnv, makeFunction, makeNotes, readNotes } from '../support/hook-functions.ts'
@@ -187,6 +188,35 @@ suite('the send email hook over HTTP', () => {
     assert.match(await reasonOf(app, uuid, 'queued'), /A hook answered that it failed/)
     receiver.answer({})
   })
+})
+
+test('where the database fails before the receiver is asked, the mail is tried again', async (t) => {
+  const receiver = await startHookReceiver(t)
+  const database = await cloneDatabase()
+  const impatient = new URL(database.url)
+  impatient.searchParams.set('options', '-c lock_timeout=200')
+  const env = { ...receiver.env('SEND_EMAIL'), DATABASE_URL: impatient.href }
+  const { app } = await build(t, { database, env })
+  receiver.reply({ status: 500 })
+  const email = newAddress()
+  await signUp(app, { email })
+  const { metadata } = await receiver.next(0, ofKind('signup', email))
+  await reasonOf(app, metadata.uuid, 'queued')
+  const other = await app.pool.connect()
+  await other.query('begin; lock table auth.users in access exclusive mode')
+  const triedAgain = () =>
+    app.db
+      .selectFrom('postern_mail_messages')
+      .select(['state', 'reason'])
+      .where('id', '=', metadata.uuid)
+      .where('attempts', '=', 2)
+      .where('state', '<>', 'sending')
+      .execute()
+  const [tried] = await untilRows(triedAgain)
+  await other.query('rollback')
+  other.release()
+  assert.equal(receiver.calls.length, 1)
+  assert.equal(tried?.state, 'queued', tried?.reason ?? '')
 })
 
 suite('the send SMS hook over HTTP', () => {
