@@ -8,6 +8,8 @@ import { refusal, type TwilioSettings } from './twilio.ts'
 
 const Started = Type.Object({ sid: Type.String({ minLength: 1 }) })
 const Checked = Type.Object({ status: Type.String(), valid: Type.Boolean() })
+/** Twilio's numbers for a request that is malformed, as with a code of three digits. */
+const Malformed = Type.Object({ code: Type.Union([Type.Literal(60200), Type.Literal(68004)]) })
 
 type VerifySettings = Omit<TwilioSettings, 'contentSid'>
 
@@ -37,6 +39,7 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
       const { status, body } = answer
       // 404: nothing is pending (late, spent, never sent). 429: too many guesses.
       if (status === 404 || status === 429) return false
+      if (status === 400 && Value.Check(Malformed, body)) return false
       if ((status !== 200 && status !== 201) || !Value.Check(Checked, body))
         throw new SmsError(provider, refusal(answer))
       return body.status === 'approved' && body.valid

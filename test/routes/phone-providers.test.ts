@@ -136,6 +136,15 @@ suite('through twilio_verify', () => {
     assert.deepEqual(seen[2]?.form, { To: `+${phone}`, Code: '482910' })
   })
 
+  test('what it does not take for a code, by its form, is a wrong code', async (t) => {
+    const json = { code: 60200, message: 'Invalid parameter: Code', more_info: '', status: 400 }
+    const { app } = await begin(t, started, { status: 400, json }, approved)
+    const phone = newNumber()
+    await call(app, '/signup', { phone, password })
+    assert.deepEqual(outcomeOf(await typed(app, phone, '482')), expired)
+    assert.equal((await typed(app, phone, '482910')).statusCode, 200)
+  })
+
   test('its word opens one session for one message, and none unasked', async (t) => {
     const { app } = await begin(t, started, approved)
     const phone = newNumber()
