@@ -10,6 +10,8 @@ export function escapeFor(position: Exclude<Position, 'forbidden'>, encoded: boo
 
 const escapes: Record<Exclude<Position, 'forbidden'>, Escape> = {
   text: entities,
+  // As in Go: nobody reads it, and nothing can end the comment.
+  comment: () => '',
   attribute: entities,
   url: (text) => entities(linkStart(text)),
   'url-rest': (text) => entities(linkRest(text)),

@@ -11,6 +11,7 @@ export type Position =
   | 'url'
   | 'url-rest'
   | 'query'
+  | 'comment'
   | 'forbidden'
 
 const urlAttributes = new Set([
@@ -23,7 +24,7 @@ const urlAttributes = new Set([
   'cite',
 ])
 
-type State = 'text' | 'tag-name' | 'tag' | 'attribute-name' | 'before-value' | 'value'
+type State = 'text' | 'comment' | 'tag-name' | 'tag' | 'attribute-name' | 'before-value' | 'value'
 
 /** How much of a link stands already. Where branches meet, the later one of these counts: it allows less. */
 const linkParts = ['path', 'nothing', 'values', 'query'] as const
@@ -37,6 +38,8 @@ export interface Spot {
   quote: string
   link: LinkPart
   tail: string
+  /** The last characters of a comment, which say whether a `>` ends it. */
+  comment: string
 }
 
 export interface HtmlCursor {
@@ -52,7 +55,10 @@ export interface HtmlCursor {
 }
 
 export function createHtmlCursor(): HtmlCursor {
-  let spot: Spot = { state: 'text', tag: '', attribute: '', quote: '', link: 'nothing', tail: '' }
+  let spot: Spot = {
+    ...{ state: 'text', tag: '', attribute: '', quote: '' },
+    ...{ link: 'nothing', tail: '', comment: '' },
+  }
 
   function closeTag() {
     spot.state = 'text'
@@ -62,6 +68,8 @@ export function createHtmlCursor(): HtmlCursor {
     switch (spot.state) {
       case 'text':
         return inText(char, rest)
+      case 'comment':
+        return inComment(char)
       case 'tag-name':
         if (/[\s/>]/.test(char)) spot.state = 'tag'
         else spot.tag += char.toLowerCase()
@@ -93,10 +101,22 @@ export function createHtmlCursor(): HtmlCursor {
     // Inside <script> and <style> only their own end tag counts.
     const raw = spot.tag === 'script' || spot.tag === 'style'
     const closes = rest.slice(1, 2 + spot.tag.length).toLowerCase() === `/${spot.tag}`
+    if (!raw && startsComment(rest)) return openComment()
     if (raw ? !closes : !/^<\/?[a-z]/i.test(rest)) return
     spot.tag = ''
     spot.state = 'tag-name'
     // The slash of an end tag stays in its name, so that </script> does not open a script.
+  }
+
+  function openComment() {
+    spot.state = 'comment'
+    spot.comment = ''
+  }
+
+  // Browsers take <!--> and --!> for ends, too.
+  function inComment(char: string) {
+    if (char === '>' && /--!?$/.test(spot.comment)) spot.state = 'text'
+    spot.comment = (spot.comment + char).slice(-3)
   }
 
   function openValue(char: string) {
@@ -136,6 +156,7 @@ export function createHtmlCursor(): HtmlCursor {
     value() {
       if (spot.state === 'before-value') openValue('')
       if (spot.state === 'value') return inAttribute()
+      if (spot.state === 'comment') return 'comment'
       const raw = spot.tag === 'script' || spot.tag === 'style'
       return spot.state === 'text' && !raw && !/<\/?$/.test(spot.tail) ? 'text' : 'forbidden'
     },
@@ -159,7 +180,13 @@ export function createHtmlCursor(): HtmlCursor {
 /** Equal for spots after which the same may follow, but for the part of a link. */
 function placeOf({ state, tag, attribute, quote }: Spot): string {
   const raw = tag === 'script' || tag === 'style' ? tag : ''
+  if (state === 'comment') return state
   if (state === 'text' || state === 'tag') return `${state} ${raw}`
   if (state === 'tag-name') return `${state} ${tag}`
   return `${state} ${raw} ${attribute} ${state === 'value' ? quote : ''}`
+}
+
+/** Those that Outlook reads as HTML (`<!--[if mso]>`) are read as HTML here, too. */
+function startsComment(rest: string): boolean {
+  return rest.startsWith('<!--') && !/^<!--\[if/i.test(rest)
 }

@@ -11,6 +11,7 @@ const variables = {
   ConfirmationURL: 'https://a.example/verify?token=1&type=signup',
   RedirectTo: 'https://app.example/?a=1&b=2#c',
   Empty: '',
+  Bad: 'javascript:x()',
   Parts: { host: 'https://b.example', path: '/a:b' },
   Data: {
     name: "Ada O'Neil <b>",
@@ -178,6 +179,22 @@ const places: [name: string, source: string, expected: string][] = [
     'tags that depend',
     '{{ if .Nope }}<p class="a">{{ else }}<p>{{ end }}{{ range .Data.items }}<b>{{ . }}</b>{{ end }}</p>',
     '<p><b>a</b><b>b</b><b>c</b></p>',
+  ],
+  [
+    'text after a comment with tags and quotes',
+    '<!-- a <style> in the "head" is <b title="lost --><p>{{ .Token }}</p>',
+    '<!-- a <style> in the "head" is <b title="lost --><p>123456</p>',
+  ],
+  [
+    'a link after a comment that ends at once, or oddly',
+    `${['<!-->', '<!--->', '<!-- x --!>', '<!-- x --->'].map((comment) => `${comment}<a href="{{ .Bad }}">`).join('')}`,
+    '<!--><a href="#"><!---><a href="#"><!-- x --!><a href="#"><!-- x ---><a href="#">',
+  ],
+  ['a value in a comment', 'a<!-- {{ .Data.name }} -->b', 'a<!--  -->b'],
+  [
+    'what is for Outlook alone',
+    '<!--[if mso]><v:rect href="{{ .Bad }}" title={{ .Data.name }}><![endif]--><!--[if !mso]><!--><a href="{{ .Bad }}"><!--<![endif]-->',
+    '<!--[if mso]><v:rect href="#" title=Ada&#32;O&#39;Neil&#32;&lt;b&gt;><![endif]--><!--[if !mso]><!--><a href="#"><!--<![endif]-->',
   ],
   ['text with signs', 'a < b & "c {{ .Token }}', 'a < b & "c 123456'],
 ]
