@@ -7,7 +7,7 @@ import { type Evaluate, evaluator, type Scope } from './evaluate.ts'
 import type { HtmlCursor, Spot } from './html-position.ts'
 import type { Output } from './output.ts'
 import { TemplateError } from './template-error.ts'
-import type { BlockNode, Node, OutputNode } from './tree.ts'
+import type { AssignNode, BlockNode, Node, OutputNode } from './tree.ts'
 import { isTrue, items, print } from './values.ts'
 
 /** Writes, and returns the scope for what follows in the same block. */
@@ -27,10 +27,11 @@ export function compile(
     if (node.kind === 'text') return literal(node.text, node.line, html)
     const evaluate = evaluator(node.value, known, node.line)
     if (node.kind === 'output') return written(node, evaluate, html)
-    if (node.kind === 'assign') {
+    if (node.kind === 'declare') {
       known = new Set(known).add(node.name)
       return (scope) => declare(scope, [node.name], [evaluate(scope)])
     }
+    if (node.kind === 'assign') return assigned(node, evaluate, known)
     return compileBlock(node, evaluate, known, html)
   })
   return (outer, output) => {
@@ -51,6 +52,19 @@ function written(node: OutputNode, evaluate: Evaluate, html: HtmlCursor | undefi
   const escaped = html ? escapeAt(html, node) : (text: string) => text
   return (scope, output) => {
     output.write(escaped(print(evaluate(scope))), node.line)
+    return scope
+  }
+}
+
+function assigned(
+  { name, line }: AssignNode,
+  evaluate: Evaluate,
+  known: ReadonlySet<string>,
+): Step {
+  if (!known.has(name)) throw new TemplateError(`${name} is not declared`, line)
+  return (scope) => {
+    const variable = scope.names.get(name)
+    if (variable) variable.value = evaluate(scope)
     return scope
   }
 }
@@ -107,7 +121,7 @@ function declare(scope: Scope, names: readonly string[], values: readonly unknow
   if (names.length === 0) return scope
   const known = new Map(scope.names)
   names.forEach((name, index) => {
-    known.set(name, values[index])
+    known.set(name, { value: values[index] })
   })
   return { ...scope, names: known }
 }

@@ -6,7 +6,12 @@ import { get } from './values.ts'
 /** What `.` is, and the variables declared so far; `$` is one of them. */
 export interface Scope {
   dot: unknown
-  names: ReadonlyMap<string, unknown>
+  names: ReadonlyMap<string, Variable>
+}
+
+/** Blocks inside the one that declares it may give it another value. */
+export interface Variable {
+  value: unknown
 }
 
 /** The value of an expression in a scope. It never throws: what is missing is nil. */
@@ -25,7 +30,7 @@ export function evaluator(
       const { name } = expression
       if (name === '.') return ({ dot }) => dot
       if (!declared.has(name)) throw new TemplateError(`${name} is not declared`, line)
-      return ({ names }) => names.get(name)
+      return ({ names }) => names.get(name)?.value
     }
     case 'get': {
       const of = evaluator(expression.of, declared, line)

@@ -19,7 +19,7 @@ export function compileTemplate(source: string, as: 'html' | 'text'): Template {
   return {
     render(variables) {
       const output = createOutput()
-      template({ dot: variables, names: new Map([['$', variables]]) }, output)
+      template({ dot: variables, names: new Map([['$', { value: variables }]]) }, output)
       return output.text()
     },
   }

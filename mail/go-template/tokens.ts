@@ -2,7 +2,7 @@
 import { TemplateError } from './template-error.ts'
 
 const token =
-  /(?<space>\s+)|(?<field>\.[\p{L}_][\p{L}\p{N}_]*)|(?<variable>\$[\p{L}\p{N}_]*)|(?<number>[+-]?\d+(?:\.\d+)?(?![\p{L}\p{N}_.]))|(?<string>"(?:\\.|[^"\\\n])*"|`[^`]*`)|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<mark>:=|[.,|()])/uy
+  /(?<space>\s+)|(?<field>\.[\p{L}_][\p{L}\p{N}_]*)|(?<variable>\$[\p{L}\p{N}_]*)|(?<number>[+-]?\d+(?:\.\d+)?(?![\p{L}\p{N}_.]))|(?<string>"(?:\\.|[^"\\\n])*"|`[^`]*`)|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<mark>:=|[=.,|()])/uy
 
 export interface Token {
   type: 'field' | 'variable' | 'number' | 'string' | 'name' | 'mark'

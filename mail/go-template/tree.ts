@@ -7,11 +7,20 @@ import { type Token, tokenize } from './tokens.ts'
 export type Node =
   | { kind: 'text'; text: string; line: number }
   | OutputNode
-  | { kind: 'assign'; name: string; value: Expression; line: number }
+  | { kind: 'declare'; name: string; value: Expression; line: number }
+  | AssignNode
   | BlockNode
 
 export interface OutputNode {
   kind: 'output'
+  value: Expression
+  line: number
+}
+
+/** Another value for a variable that is declared. */
+export interface AssignNode {
+  kind: 'assign'
+  name: string
   value: Expression
   line: number
 }
@@ -108,18 +117,25 @@ function readAction(body: string, line: number): Action {
 }
 
 function simpleNode(action: Action): Node {
-  const { names, value } = declaration(action, 1)
+  const { names, value, sign } = declaration(action, 1)
   const [name] = names
   if (name === undefined) return { kind: 'output', value, line: action.line }
-  return { kind: 'assign', name, value, line: action.line }
+  const kind = sign === '=' ? 'assign' : 'declare'
+  return { kind, name, value, line: action.line }
 }
 
-/** `$a := value` or `$a, $b := value`, or a bare value. */
-function declaration({ tokens, line }: Action, most: number) {
-  const assign = tokens.findIndex((token) => token.text === ':=' && token.type === 'mark')
+const assignSigns = [':=', '=']
+
+/** `$a := value` or `$a, $b := value`, outside of blocks also `$a = value`, or a bare value. */
+function declaration({ keyword, tokens, line }: Action, most: number) {
+  const assign = tokens.findIndex(({ type, text }) => type === 'mark' && assignSigns.includes(text))
+  const sign = tokens[assign]?.text
+  if (sign === '=' && isBlock(keyword)) {
+    throw new TemplateError(`= cannot stand in {{ ${keyword} }}`, line)
+  }
   const names = tokens.slice(0, Math.max(assign, 0)).filter((token) => token.text !== ',')
   if (assign !== -1 && (names.length < 1 || names.length > most)) {
-    throw new TemplateError(`:= takes 1 to ${most} variable(s) here`, line)
+    throw new TemplateError(`${sign} takes 1 to ${most} variable(s) here`, line)
   }
   for (const name of names) {
     if (name.type !== 'variable' || name.text === '$') {
@@ -127,7 +143,7 @@ function declaration({ tokens, line }: Action, most: number) {
     }
   }
   const value = parseExpression(tokens.slice(assign + 1), line)
-  return { names: names.map((name) => name.text), value }
+  return { names: names.map((name) => name.text), value, sign }
 }
 
 function expectNothing({ keyword, tokens, line }: Action) {

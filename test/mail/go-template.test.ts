@@ -91,6 +91,21 @@ const valid: [name: string, source: string, expected: string][] = [
     '1',
   ],
   [
+    'a variable that a block gives another value',
+    '{{ $n := "you" }}{{ if .Token }}{{ $n = .Token }}{{ end }}{{ $n }}',
+    '123456',
+  ],
+  [
+    'a variable that a loop gives another value',
+    '{{ $last := "" }}{{ range .Data.items }}{{ $last = . }}{{ end }}{{ $last }}',
+    'c',
+  ],
+  [
+    'a variable of a loop begins anew in each round',
+    '{{ range .Data.items }}{{ $n := "-" }}{{ if eq . "b" }}{{ $n = . }}{{ end }}{{ $n }}{{ end }}',
+    '-b-',
+  ],
+  [
     'eq',
     '{{ eq .Token "123456" }} {{ eq .Data.age 36 }} {{ eq .Data.age "36" }} {{ eq .Token "a" "123456" }}',
     'true true false true',
@@ -218,6 +233,10 @@ const broken: [name: string, source: string, line: number, problem: RegExp][] = 
   ['a parenthesis not closed', '{{ if (eq .A .B }}{{ end }}', 1, /parenthesis/],
   ['an unknown variable', '\n{{ $x }}', 2, /\$x is not declared/],
   ['a variable of another block', '{{ if .A }}{{ $x := 1 }}{{ end }}\n{{ $x }}', 2, /not declared/],
+  ['another value for nothing', '{{ $x = 1 }}', 1, /\$x is not declared/],
+  ['another value in a block', '{{ $x := 1 }}\n{{ if $x = 2 }}{{ end }}', 2, /= cannot stand in/],
+  ['another value for $', '{{ $ = 1 }}', 1, /cannot be declared/],
+  ['a branch that opens a comment', '{{ if .A }}<!-- {{ end }}x', 1, /branches end/],
   ['define', '{{ define "x" }}{{ end }}', 1, /define .*not supported/],
   ['template', '{{ template "x" }}', 1, /not supported/],
   ['a constructor as function', '{{ constructor .A }}', 1, /not supported/],
