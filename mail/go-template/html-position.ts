@@ -16,7 +16,9 @@ export type Position =
 
 const urlAttributes = new Set([
   'href',
+  'xlink:href',
   'src',
+  'data',
   'action',
   'formaction',
   'background',

@@ -322,6 +322,14 @@ suite('mail templates', () => {
     })
   }
 
+  for (const attribute of ['src', 'action', 'formaction', 'xlink:href', 'data']) {
+    test(`nor can ${attribute}`, () => {
+      const template = compileTemplate(`<x ${attribute}="{{ .X }}">`, 'html')
+
+      assert.equal(template.render({ X: 'javascript:x()' }), `<x ${attribute}="#">`)
+    })
+  }
+
   const inParts = {
     'two values': '<a href="{{ .A }}{{ .B }}">',
     'two variables': '<a href="{{ $a := .A }}{{ $a }}{{ .B }}">',
