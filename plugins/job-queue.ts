@@ -9,6 +9,7 @@ import type { Db } from '../db/database.ts'
 import { insertJob, type NewJob } from '../db/jobs.ts'
 import { definePlugin } from './define-plugin.ts'
 import { addBacklogGauges } from './job-queue/backlog-gauges.ts'
+import { isPooled } from './job-queue/pooler.ts'
 import { QueuePool } from './job-queue/queue-pool.ts'
 import { createJobRunner } from './job-queue/runner.ts'
 import type { JobHandler, JobRunnerOptions } from './job-queue/runner-options.ts'
@@ -76,36 +77,23 @@ export function createJobQueue(options: JobQueueOptions) {
  * and one whose end a crash of Postgres forgets is done once more, which every job expects.
  */
 async function setConnection(client: pg.ClientBase): Promise<void> {
+  // It would stay behind for requests, whose commits have to wait for the disk.
+  if (await isPooled(client)) return
   await client.query(
     'set enable_seqscan = off; set enable_bitmapscan = off; set synchronous_commit = off',
   )
 }
 
-/**
- * Whether a pooler stands between, and may give the connection to somebody else after each transaction: it has given it a
- * process id of its own.
- */
-async function isPooled(pool: pg.Pool): Promise<boolean> {
-  const client = await pool.connect()
-  try {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    return !('processID' in client) || client.processID !== rows[0]?.pid
-  } finally {
-    client.release()
-  }
-}
-
 export default definePlugin({
   name: 'jobQueue',
   needs: ['config', 'db', 'log', 'pool', 'telemetry', 'addHook'],
-  async create(house) {
+  create(house) {
     const { config, log } = house
-    // Settings and plans would stay behind for requests, whose commits have to wait for the disk.
-    const ownsConnections = config.AUTH_DB_PREPARED_STATEMENTS && !(await isPooled(house.pool))
     // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
     const pool = new QueuePool({
       ...{ ...house.pool.options, max: 2 },
-      ...(ownsConnections && { onConnect: setConnection }),
+      // Behind a pooler that keeps no statements, the connection is not ours to set.
+      ...(config.AUTH_DB_PREPARED_STATEMENTS && { onConnect: setConnection }),
     })
     pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
     pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
@@ -113,7 +101,7 @@ export default definePlugin({
       pool,
       schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
       log,
-      preparedStatements: ownsConnections,
+      preparedStatements: config.AUTH_DB_PREPARED_STATEMENTS,
       around: watchJobs(house.telemetry),
     })
     addBacklogGauges(house, queue)

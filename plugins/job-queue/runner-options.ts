@@ -44,7 +44,7 @@ export interface Doing {
 
 export function runnerOptions(options: JobRunnerOptions, doing: Doing) {
   const { pool, schema, log, tasks, crons, pollIntervalMs = 2_000 } = options
-  const { preparedStatements = true, around = (_job, work) => work() } = options
+  const { preparedStatements, around = (_job, work) => work() } = options
   const chores = housekeeping(options)
   const handlers = new Map(tasks)
   for (const { task, run } of chores) handlers.set(task, run)

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { run } from 'graphile-worker'
 
+import { isPooled } from './pooler.ts'
 import { type JobRunnerOptions, runnerOptions } from './runner-options.ts'
 
 const firstRestartMs = 1_000
@@ -24,7 +25,9 @@ export function createJobRunner(options: JobRunnerOptions) {
 
   async function once(): Promise<void> {
     try {
-      const runner = await run(runnerOptions(options, { active, signal: ending.signal }))
+      const preparedStatements = await keepsPlans(options)
+      const doing = { active, signal: ending.signal }
+      const runner = await run(runnerOptions({ ...options, preparedStatements }, doing))
       downSince = undefined
       if (!stopping.signal.aborted) await Promise.race([runner.promise, asked])
       if (stopping.signal.aborted) await runner.stop()
@@ -72,5 +75,16 @@ export function createJobRunner(options: JobRunnerOptions) {
       stopped ??= stop()
       return stopped
     },
+  }
+}
+
+/** Behind a pooler, plans would be made without what is set on connections of our own (plugins/job-queue.ts). */
+async function keepsPlans({ pool, preparedStatements = true }: JobRunnerOptions): Promise<boolean> {
+  if (!preparedStatements) return false
+  const client = await pool.connect()
+  try {
+    return !(await isPooled(client))
+  } finally {
+    client.release()
   }
 }
