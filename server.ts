@@ -8,8 +8,8 @@ import pg from 'pg'
 import { buildApp } from './app.ts'
 import { runMigrations } from './cli/migrate.ts'
 import { warnOfConnections } from './cli/serve/connections.ts'
+import { untilStop } from './cli/serve/until-stop.ts'
 import { startWorkers, workerVariable } from './cli/serve/workers.ts'
-import { untilSignal } from './cli/until-signal.ts'
 import type { Config } from './plugins/config/config.ts'
 import { withDotEnv } from './plugins/config/dot-env.ts'
 import { readConfig } from './plugins/config/read-config.ts'
@@ -85,26 +85,6 @@ async function serveWithWorkers(config: Config, { log, reopen }: Logger): Promis
   })
   await workers.stop(await stop.signal)
   process.exit(0)
-}
-
-/**
- * The signal to stop. Before the start is over it ends the process, as nobody is served yet: the first process of a
- * container is not ended by a signal that it does not hear.
- */
-function untilStop(log: FastifyBaseLogger) {
-  let isStarting = true
-  const signal = untilSignal(['SIGINT', 'SIGTERM'])
-  void signal.then((name) => {
-    if (!isStarting) return
-    log.info(`${name}: the start ends here`)
-    process.exit(0)
-  })
-  return {
-    signal,
-    started(): void {
-      isStarting = false
-    },
-  }
 }
 
 /** Migrates, builds and listens. The address is in the log. Throws, with one sentence, what is in the way. */
