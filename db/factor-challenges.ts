@@ -4,7 +4,7 @@ import { type Selectable, sql } from 'kysely'
 import { type AuditValues, auditInsert, auditValues, type TrailEntry } from './audit-log-entries.ts'
 import type { Db, Trx } from './database.ts'
 import type { FactorChallengesTable, MfaChallengesTable } from './mfa.ts'
-import { preparedRow, type ValueOf } from './prepared-statement.ts'
+import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
 import { isUniqueViolation } from './unique-violation.ts'
 
 export interface NewChallenge {
@@ -66,8 +66,21 @@ type Values = Omit<NewChallenge, 'ceremony' | 'challenge' | 'sessionData'> &
     now: Date
   }
 
+/**
+ * Whoever deletes the person holds them first, and takes their sessions before their factors; a challenge takes the factor
+ * before the session. Without this, the two would wait for each other.
+ */
+function holdPerson(db: Pick<Db, 'selectFrom'>, value: ValueOf<{ userId: string }>) {
+  return db
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.id', '=', value('userId'))
+    .forKeyShare()
+}
+
 const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
   db
+    .with('held', (eb) => holdPerson(eb, value))
     .with('asked', (eb) =>
       eb
         .updateTable('mfa_factors')
@@ -76,7 +89,7 @@ const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
           updated_at: value('now'),
         })
         .where('id', '=', value('factorId'))
-        .where('user_id', '=', value('userId'))
+        .where('user_id', '=', (held) => held.selectFrom('held').select('held.id'))
         .returning('id'),
     )
     .with('made', (eb) =>
@@ -179,6 +192,14 @@ export async function spendChallenge(
   return result.numUpdatedRows > 0n
 }
 
-export async function deleteChallenge(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('mfa_challenges').where('id', '=', id).execute()
+const deleteHeld = preparedWrite((db, value: ValueOf<{ id: string; userId: string }>) =>
+  db
+    .with('held', (eb) => holdPerson(eb, value))
+    .deleteFrom('mfa_challenges')
+    .where('id', '=', value('id'))
+    .where((eb) => eb.exists(eb.selectFrom('held').select('held.id'))),
+)
+
+export async function deleteChallenge(db: Db, id: string, userId: string): Promise<void> {
+  await deleteHeld(db, { id, userId })
 }

@@ -1,31 +1,106 @@
-/** Challenges that are asked for while their session ends: they belong to nobody, and are not made. */
+/** Challenges that are asked for or answered while their session ends: they belong to nobody, and nobody waits for ever. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
-import { addTotp, claimsOf, everyFactor, send } from '../support/factors.ts'
-import { holdEndOfSession } from '../support/held-person.ts'
-import { passkeysOn } from '../support/passkeys.ts'
-import { newPerson } from '../support/people.ts'
+import { addTotp, answer, challenge, claimsOf, everyFactor, send } from '../support/factors.ts'
+import { holdDeletion, holdEndOfSession, holdPerson } from '../support/held-person.ts'
+import { askToRegister, finishRegistration, newDevice, passkeysOn } from '../support/passkeys.ts'
+import { autoconfirm, newPerson } from '../support/people.ts'
 import { outcomeOf } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 
-const requests: Record<string, (app: App, person: Session) => Promise<string>> = {
-  'a challenge of a second factor': async (app, person) =>
-    `/factors/${(await addTotp(app, person)).id}/challenge`,
-  'a challenge of a new passkey': async () => '/passkeys/registration/options',
+type Send = () => ReturnType<typeof send>
+
+/** What is asked for, made ready to be sent. */
+const challenges: Record<string, (app: App, person: Session) => Promise<Send>> = {
+  'a challenge of a second factor': async (app, person) => {
+    const { id } = await addTotp(app, person)
+    return () => send(app, 'POST', `/factors/${id}/challenge`, person)
+  },
+  'a challenge of a new passkey': async (app, person) => () =>
+    send(app, 'POST', '/passkeys/registration/options', person),
 }
 
+const answers: typeof challenges = {
+  'an answer that is too late': async (app, person) => {
+    const { id, code } = await addTotp(app, person)
+    const { id: challenge_id } = await challenge(app, person, id)
+    await app.pool.query(`update auth.mfa_challenges set created_at = now() - interval '1 hour'`)
+    return () => answer(app, person, id, { challenge_id, code: code() })
+  },
+  'a new passkey': async (app, person) => {
+    const { challenge_id, options } = await askToRegister(app, person)
+    const credential = newDevice().create(options)
+    return () => finishRegistration(app, person, { challenge_id, credential })
+  },
+}
+
+const env = { ...everyFactor, ...passkeysOn }
+
 suite('a session that ends meanwhile', () => {
-  for (const [what, urlFor] of Object.entries(requests)) {
+  for (const [what, prepare] of Object.entries(challenges)) {
     test(`${what} is refused`, async (t) => {
-      const { app } = await build(t, { env: { ...everyFactor, ...passkeysOn } })
+      const { app } = await build(t, { env })
       const person = await newPerson(app)
-      const url = await urlFor(app, person)
+      const sendIt = await prepare(app, person)
       const ending = await holdEndOfSession(app, String(claimsOf(person).session_id))
-      const asked = await ending.queue(1, () => send(app, 'POST', url, person))
+      const asked = await ending.queue(1, sendIt)
       await ending.release()
       assert.deepEqual(outcomeOf(await asked.answer), [403, 'session_not_found'])
     })
   }
+})
+
+suite('a person who is deleted meanwhile', () => {
+  for (const [what, prepare] of Object.entries({ ...challenges, ...answers })) {
+    test(`${what} does not keep the deletion waiting`, async (t) => {
+      const { app } = await build(t, { env })
+      const person = await newPerson(app)
+      const sendIt = await prepare(app, person)
+      const deletion = await holdDeletion(app, person.user.id)
+      const asked = await deletion.queue(1, sendIt)
+      await deletion.release()
+      const { statusCode, body } = await asked.answer
+      assert.ok(statusCode >= 400 && statusCode < 500, body)
+    })
+
+    test(`${what} does not either when it came before the end of the sessions`, async (t) => {
+      const { app } = await build(t, { env })
+      const person = await newPerson(app)
+      const { id } = person.user
+      const sendIt = await prepare(app, person)
+      const deletion = await holdPerson(app, id)
+      const asked = await deletion.queue(1, sendIt)
+      await deletion.query('delete from auth.sessions where user_id = $1', [id])
+      await deletion.query('delete from auth.users where id = $1', [id])
+      await deletion.release()
+      const { statusCode, body } = await asked.answer
+      assert.ok(statusCode >= 400 && statusCode < 500, body)
+    })
+  }
+})
+
+suite('a sign-out', () => {
+  test('of one device does not keep one from everywhere waiting', async (t) => {
+    const github = {
+      AUTH_EXTERNAL_GITHUB_ENABLED: 'true',
+      AUTH_EXTERNAL_GITHUB_CLIENT_ID: 'id',
+      AUTH_EXTERNAL_GITHUB_SECRET: 'secret',
+      AUTH_EXTERNAL_GITHUB_REDIRECT_URI: 'https://auth.example/callback',
+      AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+    }
+    const { app } = await build(t, { env: { ...autoconfirm, ...github } })
+    const person = await newPerson(app)
+    const linking = await send(app, 'GET', '/user/identities/authorize?provider=github', person)
+    assert.equal(linking.statusCode, 302, linking.body)
+
+    const { id } = person.user
+    const held = await holdPerson(app, id)
+    await held.query('delete from auth.flow_state where linking_target_id = $1', [id])
+    const local = await held.queue(1, () => send(app, 'POST', '/logout?scope=local', person))
+    await held.query('delete from auth.sessions where user_id = $1', [id])
+    await held.release()
+    assert.equal((await local.answer).statusCode, 204)
+  })
 })

@@ -8,6 +8,17 @@ export function holdPerson({ pool }: Pick<App, 'pool'>, id: string) {
   return hold(pool, 'select from auth.users where id = $1 for update', [id])
 }
 
+/** Deletes a person as the server does, their sessions at once and the rest with `release`; requests wait in line. */
+export async function holdDeletion({ pool }: Pick<App, 'pool'>, id: string) {
+  const held = await hold(pool, 'select from auth.users where id = $1 for update', [id])
+  await held.query('delete from auth.sessions where user_id = $1', [id])
+  const release = async () => {
+    await held.query('delete from auth.users where id = $1', [id])
+    await held.release()
+  }
+  return { ...held, release }
+}
+
 /** Deletes a session in a transaction that ends with `release`; requests that need the session wait in line. */
 export function holdEndOfSession({ pool }: Pick<App, 'pool'>, id: string) {
   return hold(pool, 'delete from auth.sessions where id = $1', [id])
@@ -25,6 +36,9 @@ async function hold(pool: App['pool'], lock: string, values: string[]) {
   await client.query(lock, values)
 
   return {
+    /** One more statement of whoever holds. */
+    query: (text: string, values: string[]) => client.query(text, values),
+
     /** Sends a request and returns it, on its way, once it waits as the `place`th in the line. */
     async queue<Answer>(
       place: number,

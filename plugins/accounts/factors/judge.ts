@@ -57,7 +57,7 @@ export async function findAsked(
   if (!challenge) throw mfaChallengeNotFound()
   if (challenge.verified_at || !challenge.is_same_address) throw mfaIpAddressMismatch()
   if (challenge.created_at <= oldestChallenge(house, now)) {
-    await deleteChallenge(db, challenge.id)
+    await deleteChallenge(db, challenge.id, member.user.id)
     throw mfaChallengeExpired()
   }
   return { factor, challenge }

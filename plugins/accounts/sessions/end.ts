@@ -32,7 +32,7 @@ export async function endAll(
   await dropPhoneChange(trx, userId)
 }
 
-/** Ends one session of a person; false when it is not theirs or gone. */
+/** Ends one session of a person, whom it holds first, like `endAll`; false when it is not theirs or gone. */
 export async function end(
   house: House<'events'>,
   trx: Trx,
@@ -40,6 +40,7 @@ export async function end(
   sessionId: string,
   now: Date,
 ): Promise<boolean> {
+  await lockUser(trx, userId)
   const isEnded = await deleteSession(trx, userId, sessionId)
   if (isEnded) await tellEnded(house, trx, userId, [sessionId], now)
   return isEnded

@@ -37,8 +37,8 @@ function createWebauthn(house: House<Needs>) {
       async requireEnabled(): Promise<void> {
         if (!config.AUTH_PASSKEY_ENABLED) throw passkeyDisabled()
       },
-      ...{ spendRegistration, spendSignIn },
-      ...bindSteps(asking, { askToRegister, askForSignIn, judge }),
+      spendSignIn,
+      ...bindSteps(asking, { askToRegister, askForSignIn, spendRegistration, judge }),
       ...bindSteps(house, { checkMayAdd, register, accept, rename, remove }),
     },
   }

@@ -5,7 +5,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { Db } from '../../../../db/database.ts'
+import type { Db, Trx } from '../../../../db/database.ts'
 import { isForeignKeyViolation } from '../../../../db/foreign-key-violation.ts'
 import {
   type Asker,
@@ -63,9 +63,17 @@ export async function askToRegister(
   const asker = { userId: user.id, sessionId: session.session_id }
   const handle = house.ceremonies.userHandle(user.id).toString('base64')
   const asked = { options, stored: { user_id: handle, credParams: algorithms }, asker }
-  return ask(house, db, asked, now).catch((error) => {
-    throw isForeignKeyViolation(error) ? sessionNotFound() : error
-  })
+  const work = async (trx: Trx) => {
+    // Before their session, as whoever deletes the person does it: else the two would wait for each other.
+    await house.bearerAuth.holdMember(trx, member, now)
+    return ask(house, trx, asked, now)
+  }
+  return db
+    .transaction()
+    .execute(work)
+    .catch((error) => {
+      throw isForeignKeyViolation(error) ? sessionNotFound() : error
+    })
 }
 
 /** Throws unexpected_failure. */
@@ -105,18 +113,26 @@ async function ask(
   return { challenge_id: id, options: { ...options }, expires_at }
 }
 
-/** Returns what was to be signed. Throws webauthn_challenge_not_found or webauthn_challenge_expired. */
+/**
+ * Returns what was to be signed. Throws webauthn_challenge_not_found or webauthn_challenge_expired, and what `authenticate`
+ * throws.
+ */
 export async function spendRegistration(
+  { bearerAuth }: House<'bearerAuth'>,
   db: Db,
   id: string,
-  { user, session }: Member,
+  member: Member,
   now: Date,
 ): Promise<string> {
-  const asker = { userId: user.id, sessionId: session.session_id }
-  return readTaken(await takeRegistrationChallenge(db, id, asker), now)
+  const asker = { userId: member.user.id, sessionId: member.session.session_id }
+  const taken = await db.transaction().execute(async (trx) => {
+    await bearerAuth.holdMember(trx, member, now)
+    return takeRegistrationChallenge(trx, id, asker)
+  })
+  return readTaken(taken, now)
 }
 
-/** Like spendRegistration. */
+/** Returns what was to be signed. Throws webauthn_challenge_not_found or webauthn_challenge_expired. */
 export async function spendSignIn(db: Db, id: string, now: Date): Promise<string> {
   return readTaken(await takeSignInChallenge(db, id), now)
 }
