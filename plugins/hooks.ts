@@ -68,7 +68,7 @@ function createHooks(house: HooksHouse) {
 
 /** A caller for each hook that is switched on. */
 function createCallers(house: HooksHouse) {
-  const { config, telemetry } = house
+  const { config, log, telemetry } = house
   const clientOf = once(() => httpFetch(house))
   const functionsOf = once(() => functionHooks(house))
   return (name: Name): HookCaller | undefined => {
@@ -78,7 +78,7 @@ function createCallers(house: HooksHouse) {
     const transport: Transport = isFunction
       ? functionsOf().transport(uri)
       : httpTransport({ url: uri, secrets: config[`AUTH_HOOK_${name}_SECRETS`], fetch: clientOf() })
-    return createCaller(metadataNames[name], transport, telemetry)
+    return createCaller(metadataNames[name], transport, { log, ...telemetry })
   }
 }
 

@@ -1,9 +1,12 @@
 /** One hook, ready to be called: its input gets the metadata that all have, its answer is read. */
+import { HookError } from '../../errors.ts'
 import type { House } from '../define-plugin.ts'
 import { readAnswer } from './answer.ts'
 import type { Transport } from './transport.ts'
 
-type Telemetry = Pick<House<'telemetry'>['telemetry'], 'metrics' | 'tracing'>
+type Watching = Pick<House<'telemetry'>['telemetry'], 'metrics' | 'tracing'> & {
+  log: Pick<House<'log'>['log'], 'warn'>
+}
 
 export type HookAnswer = Record<string, unknown>
 
@@ -21,7 +24,7 @@ export type HookCaller = (input: object, call: HookCall) => Promise<HookAnswer>
 export function createCaller(
   name: string,
   transport: Transport,
-  { metrics, tracing }: Telemetry,
+  { log, metrics, tracing }: Watching,
 ): HookCaller {
   return async (input, { ip, uuid = crypto.randomUUID() }) => {
     const metadata = { uuid, time: new Date().toISOString(), name, ip_address: ip ?? '' }
@@ -33,6 +36,10 @@ export function createCaller(
       return answer
     } catch (error) {
       metrics.count('postern.hook_calls', { hook: name, outcome: outcomeOf(error) })
+      // A request that fails for it says no more than that a hook did, and there may be several.
+      if (!(error instanceof HookError) || error.fault !== 'refused') {
+        log.warn({ hook: name, reason: reasonOf(error) }, 'a hook did not do its part')
+      }
       throw error
     }
   }
@@ -40,4 +47,10 @@ export function createCaller(
 
 function outcomeOf(error: unknown): string {
   return error instanceof Error && 'fault' in error ? String(error.fault) : 'failed'
+}
+
+/** The innermost of what is known: fetch says no more than that it failed. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message || error.name
 }

@@ -13,7 +13,11 @@ import { emptyDatabase, openPool } from '../support/database.ts'
 import { endingOfSuite, lastFirst } from '../support/ending.ts'
 import { until } from '../support/until.ts'
 
-const unwatched = { metrics: createMetrics(undefined), tracing: withoutTracing }
+const unwatched = {
+  log: { warn: () => {} },
+  metrics: createMetrics(undefined),
+  tracing: withoutTracing,
+}
 const raise = (code: string) =>
   `raise exception 'Not today' using errcode = '${code}', hint = 'tomorrow', detail = 'a secret'`
 

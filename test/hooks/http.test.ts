@@ -15,7 +15,11 @@ import { endingOfSuite } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { type HookReply, hookSecret, startHookReceiver } from '../support/hook-receiver.ts'
 
-const unwatched = { metrics: createMetrics(undefined), tracing: withoutTracing }
+const unwatched = {
+  log: { warn: () => {} },
+  metrics: createMetrics(undefined),
+  tracing: withoutTracing,
+}
 const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined }
 const limits = { maxBytes: maxAnswerBytes, guardMaxBytes: maxAnswerBytes }
 
@@ -138,6 +142,27 @@ suite('a hook over HTTP', { concurrency: 3 }, () => {
     const receiver = await startHookReceiver(t)
     receiver.answer({ error: { http_code: 403, message: 'Only for members' } })
     await assert.rejects(callerOf(receiver.url)({}, { ip: null }), /Only for members/)
+  })
+
+  test('which hook did not do its part, and why, is in the log; what it refuses is not', async (t) => {
+    const receiver = await startHookReceiver(t)
+    const lines: object[] = []
+    const log = { warn: (fields: object) => void lines.push(fields) }
+    const transport = httpTransport({
+      ...{ url: receiver.url, secrets: [hookSecret] },
+      fetch: client.fetch,
+    })
+    const caller = createCaller('send-sms', transport, { ...unwatched, log })
+    const replies = [{ status: 401 }, json('<'), json({ error: { http_code: 403, message: 'no' } })]
+    for (const reply of replies) {
+      receiver.reply(reply)
+      await refusalOf(caller({}, { ip: null }))
+    }
+
+    assert.deepEqual(lines, [
+      { hook: 'send-sms', reason: 'the hook answered with status 401' },
+      { hook: 'send-sms', reason: `Unexpected token '<', "<" is not valid JSON` },
+    ])
   })
 
   test('every attempt has an id, a time and a signature of its own', async (t) => {
