@@ -16,11 +16,11 @@ export const unreadable = 'its content cannot be decrypted; see AUTH_ENCRYPTION_
 const longestWords = 1_000
 
 /**
- * What a mail server or a hook said, fit to be stored and logged in clear: they like to repeat the recipient. Of very
- * long words the last is left out, which may be the beginning of an address.
+ * What a mail server or a hook said, fit to be stored, logged in clear and shown on a terminal, in one line: they like to
+ * repeat the recipient. Of very long words the last is left out, which may be the beginning of an address.
  */
 export function quotedWords(text: string): string {
-  const words = storableText(text, longestWords)
+  const words = storableText(text, longestWords).replace(/[\p{Cc}\s]+/gu, ' ')
   const whole = text.length <= longestWords ? words : words.replace(/\S*$/, '…')
   return whole.replace(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '(address)')
 }
