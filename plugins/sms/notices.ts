@@ -11,8 +11,9 @@ export function smsNotices(config: Config, canSend: boolean): string[] {
       `AUTH_SMS_TEST_OTP: ${testNumbers} number(s) sign in with a fixed code until ${until}`,
     )
   }
-  if (!hasCode(config.AUTH_SMS_TEMPLATE)) {
-    notices.push('AUTH_SMS_TEMPLATE has no {{ .Code }}: messages will not hold the code')
+  for (const variable of ['AUTH_SMS_TEMPLATE', 'AUTH_MFA_PHONE_TEMPLATE'] as const) {
+    if (hasCode(config[variable])) continue
+    notices.push(`${variable} has no {{ .Code }}: messages will not hold the code`)
   }
   if (!canSend && lacksProvider(config)) {
     notices.push(

@@ -13,6 +13,7 @@ import httpClient from '../../plugins/http-client.ts'
 import languagesPlugin, { createLanguages } from '../../plugins/languages.ts'
 import pool from '../../plugins/pool.ts'
 import type { SmsConfig } from '../../plugins/sms/choose-provider.ts'
+import { smsNotices } from '../../plugins/sms/notices.ts'
 import smsPlugin, { createSms, type Deliver } from '../../plugins/sms.ts'
 import telemetry from '../../plugins/telemetry.ts'
 import type { SmsMessage } from '../../sms/provider.ts'
@@ -76,6 +77,16 @@ function answers(errorCode: string, status: number) {
 }
 
 suite('sms.send', () => {
+  for (const variable of ['AUTH_SMS_TEMPLATE', 'AUTH_MFA_PHONE_TEMPLATE']) {
+    test(`${variable} without a place for the code is named at the start`, () => {
+      const notices = (template: string) => smsNotices(configOf({ [variable]: template }), true)
+      assert.deepEqual(notices('Hello {{ .Token }}'), [
+        `${variable} has no {{ .Code }}: messages will not hold the code`,
+      ])
+      assert.deepEqual(notices('{{ .Code }} it is'), [])
+    })
+  }
+
   test('sends the rendered template and ties our id to the provider’s, without digits', async (t) => {
     const { vendor, sms, lines } = await twilio(t, { json: { sid: 'SM9' } })
 
