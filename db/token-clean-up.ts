@@ -6,22 +6,29 @@ import type { Db } from './database.ts'
 
 const utc = (time: Date) => sql<Date>`${time}::timestamptz at time zone 'utc'`
 
-export function deleteExpiredOneTimeTokens(db: Db, expiredBefore: Date, limit: number) {
+export interface TokenAge {
+  expiredBefore: Date
+  /** Of GoTrue's, for which nothing says when they expire. */
+  madeBefore: Date
+}
+
+export function deleteExpiredOneTimeTokens(
+  db: Db,
+  { expiredBefore, madeBefore }: TokenAge,
+  limit: number,
+) {
   const old = db
     .selectFrom('one_time_tokens')
     .select('id')
     .where('created_at', '<', utc(expiredBefore))
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('postern_one_time_tokens')
-            .select('token_id')
-            .whereRef('token_id', '=', 'one_time_tokens.id')
-            .where('expires_at', '>=', expiredBefore),
-        ),
-      ),
-    )
+    .where((eb) => {
+      const expiry = eb
+        .selectFrom('postern_one_time_tokens')
+        .select('expires_at')
+        .whereRef('token_id', '=', 'one_time_tokens.id')
+      const isOld = eb('created_at', '<', utc(madeBefore))
+      return sql<boolean>`coalesce(${expiry} < ${expiredBefore}, ${isOld})`
+    })
     .orderBy('created_at')
   return count(db.deleteFrom('one_time_tokens').where('id', '=', chosen(old, limit)))
 }

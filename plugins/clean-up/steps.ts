@@ -54,7 +54,10 @@ export function cleanUpSteps(retention: Retention): Record<string, Step> {
     ...(hasSessionLimits && { expired_sessions: expiredSessions(retention) }),
     ...(retention.singlePerUser && { superseded_sessions: supersededSessions(retention) }),
     refresh_tokens: step(ended, deleteSpentRefreshTokens),
-    one_time_tokens: step(ended, deleteExpiredOneTimeTokens),
+    one_time_tokens: step(ended, (db, expiredBefore, limit) => {
+      const madeBefore = ago(expiredBefore, retention.flow)
+      return deleteExpiredOneTimeTokens(db, { expiredBefore, madeBefore }, limit)
+    }),
     passkey_challenges: step(ended, deleteExpiredPasskeyChallenges),
     flow_states: step(retention.flow + ended, deleteOldFlowStates),
     factor_challenges: step(retention.challenge + ended, deleteOldChallenges),

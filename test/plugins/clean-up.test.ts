@@ -7,7 +7,9 @@ import { decodeJwt } from 'jose'
 import { configuredCleanUp, createCleanUp } from '../../plugins/clean-up.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { refresh } from '../support/requests.ts'
-import { build } from '../support/server.ts'
+import { type App, build } from '../support/server.ts'
+import { watchPool } from '../support/statements.ts'
+import { until } from '../support/until.ts'
 import { ago, day, minute, now, oldRows } from './clean-up-rows.ts'
 
 suite('clean-up', () => {
@@ -36,6 +38,80 @@ suite('clean-up', () => {
     assert.deepEqual(removed, { ...once, expired_sessions: 3 })
     const again = await configuredCleanUp(app).run(now)
     assert.ok(Object.values(again).every((count) => count === 0))
+  })
+
+  test('AUTH_DB_CLEANUP_RETENTION is how long what has ended is kept', async (t) => {
+    const { app } = await build(t, { env: { ...autoconfirm, AUTH_DB_CLEANUP_RETENTION: '1h' } })
+    const { user } = await newPerson(app)
+    const ends = [
+      'ended_sessions',
+      'refresh_tokens',
+      'one_time_tokens',
+      'passkey_challenges',
+    ] as const
+    for (const kind of ends) {
+      const [insert, keptFor] = oldRows[kind]
+      assert.equal(keptFor, day)
+      await insert(app.db, user.id, ago(61 * minute))
+      await insert(app.db, user.id, ago(59 * minute))
+    }
+
+    const removed = await configuredCleanUp(app).run(now)
+
+    for (const kind of ends) assert.equal(removed[kind], 1, kind)
+  })
+
+  test('a token that GoTrue mailed is kept until its link has expired', async (t) => {
+    const env = { AUTH_MAILER_OTP_EXP: '72h', AUTH_DB_CLEANUP_RETENTION: '1h' }
+    const { app } = await build(t, { env: { ...autoconfirm, ...env } })
+    const kept = await gotrueToken(app, 71)
+    const gone = await gotrueToken(app, 74)
+    // What was guessed at has a row of ours, without an end.
+    const guessed = await gotrueToken(app, 71)
+    await app.db
+      .insertInto('postern_one_time_tokens')
+      .values({ token_id: guessed, ...guess })
+      .execute()
+
+    await configuredCleanUp(app).run(now)
+
+    const left = await app.db.selectFrom('one_time_tokens').select('id').execute()
+    const ids = left.map(({ id }) => id)
+    assert.deepEqual(ids.toSorted(), [kept, guessed].toSorted(), gone)
+  })
+
+  for (const [setting, left] of [
+    ['true', 0],
+    ['false', 1],
+  ] as const) {
+    test(`AUTH_DB_CLEANUP_ENABLED=${setting}: the job leaves ${left} of one old row`, async (t) => {
+      const { app } = await build(t, { env: { AUTH_DB_CLEANUP_ENABLED: setting } })
+      await oldRows.throttles[0](app.db, '', ago(30 * day))
+
+      await app.jobQueue.enqueue(app.db, 'clean_up', {})
+
+      await until(async () => {
+        const { rows } = await app.pool.query(
+          "select from auth_jobs.jobs where task_identifier = 'clean_up'",
+        )
+        return rows.length === 0
+      })
+      const rows = await app.db.selectFrom('postern_throttles').select('key').execute()
+      assert.equal(rows.length, left)
+    })
+  }
+
+  test('AUTH_DB_CLEANUP_BATCH_SIZE is the most rows that a statement removes', async (t) => {
+    const { app } = await build(t, { env: { AUTH_DB_CLEANUP_BATCH_SIZE: '2' } })
+    for (let row = 0; row < 5; row++) await oldRows.throttles[0](app.db, '', ago(30 * day))
+
+    const trips = await watchPool(app.pool, async () => {
+      const { throttles } = await configuredCleanUp(app).run(now)
+      assert.equal(throttles, 5)
+    })
+
+    const removals = trips.flat().filter((text) => /^delete from .*postern_throttles/.test(text))
+    assert.equal(removals.length, 3)
   })
 
   test('of one session a person, those that another has taken the place of go after a day', async (t) => {
@@ -111,6 +187,27 @@ suite('clean-up', () => {
     assert.deepEqual(removed, {})
   })
 })
+
+const guess = { expires_at: null, failed_attempts: 1 }
+
+/** Sent so many hours ago, to a person of its own. */
+async function gotrueToken({ db }: App, hours: number): Promise<string> {
+  const sentAt = ago(hours * 60 * minute)
+  const [id, user_id] = [crypto.randomUUID(), crypto.randomUUID()]
+  await db.insertInto('users').values({ id: user_id, recovery_sent_at: sentAt }).execute()
+  const row = {
+    id,
+    user_id,
+    token_type: 'recovery_token' as const,
+    token_hash: id,
+    relates_to: 'a@b',
+  }
+  await db
+    .insertInto('one_time_tokens')
+    .values({ ...row, created_at: sentAt, updated_at: sentAt })
+    .execute()
+  return id
+}
 
 const sessionOf = ({ access_token }: { access_token: string }) =>
   String(decodeJwt(access_token).session_id)
