@@ -1,5 +1,6 @@
 /** What an operator should know about a configuration that is otherwise right. */
 import { localeSettingPattern } from '../../mail/locale-settings.ts'
+import { formatDuration } from '../../schemas/duration.ts'
 import { type Config, variableEntries } from './config.ts'
 import { genericOidcVariable } from './generic-oidc.ts'
 import { core } from './groups/core.ts'
@@ -112,6 +113,12 @@ function noticeSettings(config: Config, warn: Warn) {
     !config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
   ) {
     warn('AUTH_RATE_LIMIT_HEADER is not set: nothing is limited by client address.')
+  }
+  const { AUTH_SESSIONS_INACTIVITY_TIMEOUT: longestPause } = config
+  if (longestPause !== undefined && longestPause <= config.AUTH_JWT_EXP) {
+    warn(
+      `AUTH_SESSIONS_INACTIVITY_TIMEOUT is not above AUTH_JWT_EXP: clients refresh when a token is about to expire, and sessions in use end ${formatDuration(longestPause)} after each refresh.`,
+    )
   }
   for (const variable of unsignedHooks(config)) {
     warn(`${variable} is not set: the hook cannot tell our requests from anybody else's.`)

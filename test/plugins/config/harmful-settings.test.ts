@@ -154,6 +154,17 @@ suite('warned about', () => {
     assert.doesNotMatch(notices.join(), /thirty-two/)
   })
 
+  test('sessions that end for want of use while their tokens are good', () => {
+    const noticed = (env: Record<string, string>) =>
+      read(env).notices.filter((notice) => notice.startsWith('AUTH_SESSIONS_INACTIVITY_TIMEOUT'))
+    assert.match(
+      noticed({ AUTH_SESSIONS_INACTIVITY_TIMEOUT: '15m' })[0] ?? '',
+      /AUTH_SESSIONS_INACTIVITY_TIMEOUT is not above AUTH_JWT_EXP: .* 15m after each refresh/,
+    )
+    assert.deepEqual(noticed({ AUTH_SESSIONS_INACTIVITY_TIMEOUT: '15m', AUTH_JWT_EXP: '5m' }), [])
+    assert.deepEqual(noticed({}), [])
+  })
+
   test('algorithms of a secret that GoTrue signs with are those of tokens here as well', () => {
     const { config } = read({
       AUTH_JWT_SECRET: '',
