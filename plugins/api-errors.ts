@@ -99,10 +99,11 @@ function lacksRoute(thrown: unknown): boolean {
 }
 
 function answerUnrouted(house: ErrorsHouse, request: FastifyRequest, reply: FastifyReply) {
-  const allowed = allowedMethods(house, request)
-  if (allowed.length === 0) return answer(house, notFound(), request, reply)
-  reply.header('allow', allowed.join(', '))
-  return answer(house, methodNotAllowed(allowed.join(', ')), request, reply)
+  const allowed = allowedMethods(house, request).join(', ')
+  if (allowed !== '') reply.header('allow', allowed)
+  const error = allowed === '' ? notFound() : methodNotAllowed(allowed)
+  house.telemetry.metrics.count('postern.refusals', { error_code: error.errorCode })
+  return answer(house, error, request, reply)
 }
 
 function answer(

@@ -168,6 +168,20 @@ suite('metrics', () => {
     assert.equal(readSeries(text, 'postern_rate_limit_refusals_total', 'limiter="/verify"'), 2)
   })
 
+  test('what has no route is counted among the answers with an error', async () => {
+    const { server, scrape } = shared
+    const counted = async (code: string) =>
+      readSeries(await scrape(), 'postern_refusals_total', `error_code="${code}"`) ?? 0
+    const before = [await counted('not_found'), await counted('method_not_allowed')]
+    assert.equal((await fetch(`${server.url}/wp-login.php`)).status, 404)
+    assert.equal((await fetch(`${server.url}/settings`, { method: 'DELETE' })).status, 405)
+    const after = [await counted('not_found'), await counted('method_not_allowed')]
+    assert.deepEqual(
+      after,
+      before.map((count) => count + 1),
+    )
+  })
+
   test('a request whose client hangs up is active no more', async () => {
     const { server, scrape } = shared
     const active = async () => readSeries(await scrape(), 'http_server_active_requests')
