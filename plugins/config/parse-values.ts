@@ -8,9 +8,6 @@ const hour = 3600
 /** What is left of a rate is kept in 32 bits, and reckoned with a second rate while it is changed. */
 const mostCounted = 1_000_000_000
 
-/** Postgres counts in integers, and adds two limits when one takes the place of the other. */
-const mostCounted = 1_000_000_000
-
 /** `30` is thirty an hour, `5/10m` five in ten minutes. */
 export function parseRate(text: string): { count: number; seconds: number } | undefined {
   const [, count, time] = /^(\d+)(?:\/(.+))?$/.exec(text) ?? []
