@@ -6,6 +6,7 @@ import type { Db, Trx } from './database.ts'
 import type { FactorChallengesTable, MfaChallengesTable } from './mfa.ts'
 import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
 import { isUniqueViolation } from './unique-violation.ts'
+import { holdUser } from './user-rows.ts'
 
 export interface NewChallenge {
   id: string
@@ -66,21 +67,9 @@ type Values = Omit<NewChallenge, 'ceremony' | 'challenge' | 'sessionData'> &
     now: Date
   }
 
-/**
- * Whoever deletes the person holds them first, and takes their sessions before their factors; a challenge takes the factor
- * before the session. Without this, the two would wait for each other.
- */
-function holdPerson(db: Pick<Db, 'selectFrom'>, value: ValueOf<{ userId: string }>) {
-  return db
-    .selectFrom('users')
-    .select('users.id')
-    .where('users.id', '=', value('userId'))
-    .forKeyShare()
-}
-
 const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
   db
-    .with('held', (eb) => holdPerson(eb, value))
+    .with('held', (eb) => holdUser(eb, value('userId')))
     .with('asked', (eb) =>
       eb
         .updateTable('mfa_factors')
@@ -194,7 +183,7 @@ export async function spendChallenge(
 
 const deleteHeld = preparedWrite((db, value: ValueOf<{ id: string; userId: string }>) =>
   db
-    .with('held', (eb) => holdPerson(eb, value))
+    .with('held', (eb) => holdUser(eb, value('userId')))
     .deleteFrom('mfa_challenges')
     .where('id', '=', value('id'))
     .where((eb) => eb.exists(eb.selectFrom('held').select('held.id'))),

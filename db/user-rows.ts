@@ -1,4 +1,6 @@
 /** Changing, locking and removing a person's row. */
+import type { Expression } from 'kysely'
+
 import type { Db } from './database.ts'
 import {
   namesIn,
@@ -61,6 +63,14 @@ const lockById = preparedUnawaited((db, value: ValueOf<{ id: string }>) =>
  */
 export async function lockUser(db: Db, id: string): Promise<void> {
   await lockById(db, { id })
+}
+
+/**
+ * The beginning of a statement that takes rows of a person: whoever deletes the person holds them first, and then takes
+ * these rows in another order, so that the two would wait for each other.
+ */
+export function holdUser(db: Pick<Db, 'selectFrom'>, id: Expression<string>) {
+  return db.selectFrom('users').select('users.id').where('users.id', '=', id).forKeyShare()
 }
 
 const lockAll = preparedUnawaited((db, value: ValueOf<{ ids: readonly string[] }>) =>
