@@ -102,7 +102,7 @@ const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
         )
         .returning('id'),
     )
-    .with('audited', (eb) => auditInsert(eb, value, sql`true`))
+    .with('audited', (eb) => auditInsert(eb, value, sql`exists (select from asked)`))
     .insertInto('postern_factor_challenges')
     .columns(['challenge_id', 'session_id', 'ceremony', 'challenge'])
     .expression((of) =>

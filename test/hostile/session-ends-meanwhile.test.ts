@@ -81,6 +81,23 @@ suite('a person who is deleted meanwhile', () => {
   }
 })
 
+suite('a factor that is removed meanwhile', () => {
+  test('is not challenged, and the audit trail does not say so', async (t) => {
+    const { app } = await build(t, { env })
+    const person = await newPerson(app)
+    const { id } = await addTotp(app, person)
+    const held = await holdPerson(app, person.user.id)
+    const asked = await held.queue(1, () => send(app, 'POST', `/factors/${id}/challenge`, person))
+    await held.query('delete from auth.mfa_factors where id = $1', [id])
+    await held.release()
+    assert.deepEqual(outcomeOf(await asked.answer), [404, 'mfa_factor_not_found'])
+    const { rows } = await app.pool.query(
+      `select payload from auth.audit_log_entries where payload->>'action' = 'challenge_created'`,
+    )
+    assert.deepEqual(rows, [])
+  })
+})
+
 suite('a sign-out', () => {
   test('of one device does not keep one from everywhere waiting', async (t) => {
     const github = {
