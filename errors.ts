@@ -36,8 +36,15 @@ export class ApiError extends Error {
 export class HookError extends ApiError {
   readonly fault: HookFault
 
-  constructor(fault: HookFault, status: number, code: string, message: string, cause?: unknown) {
-    super(status, code, message, { cause })
+  constructor(
+    fault: HookFault,
+    status: number,
+    code: string,
+    message: string,
+    cause?: unknown,
+    details: ApiErrorDetails = {},
+  ) {
+    super(status, code, message, { cause, ...details })
     this.fault = fault
   }
 }
@@ -431,6 +438,16 @@ export const hookFunctionTimeout = (cause: unknown) =>
     'unexpected_failure',
     'A database function that is a hook did not finish in time. Try again later.',
     cause,
+  )
+/** Nobody knows whether the function has run to its end. */
+export const hookFunctionLost = (cause: unknown) =>
+  new HookError(
+    'silent',
+    503,
+    'service_unavailable',
+    'The database cannot be reached. Try again shortly.',
+    cause,
+    { retryAfter: 5 },
   )
 export const hookWrongContentType = (type: string) =>
   new HookError(

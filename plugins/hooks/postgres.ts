@@ -10,6 +10,7 @@ import pg from 'pg'
 import {
   databaseUnavailable,
   hookFailed,
+  hookFunctionLost,
   hookFunctionTimeout,
   hookRefused,
   hookUnreachable,
@@ -70,9 +71,9 @@ async function call(pool: pg.Pool, statement: pg.QueryConfig): Promise<unknown> 
   const [begin, result, commit] = await Promise.allSettled([begun, answered, committed])
   const isBroken = begin.status === 'rejected' || commit.status === 'rejected'
   client.release(isBroken)
-  if (begin.status === 'rejected') throw databaseUnavailable(begin.reason)
+  if (begin.status === 'rejected') throw lostOrRefused(begin.reason)
   if (result.status === 'rejected') throw toHookError(result.reason)
-  if (commit.status === 'rejected') throw databaseUnavailable(commit.reason)
+  if (commit.status === 'rejected') throw lostOrRefused(commit.reason)
   return readAnswer(result.value.rows[0]?.answer)
 }
 
@@ -81,9 +82,14 @@ function readAnswer(answer: unknown): unknown {
   return answer === '' || answer === null ? undefined : answer
 }
 
+/** What Postgres complains of was not done; of what it does not answer, nobody knows. */
+function lostOrRefused(error: unknown): unknown {
+  return error instanceof pg.DatabaseError ? databaseUnavailable(error) : hookFunctionLost(error)
+}
+
 /** What a function raises on purpose is for the client; every other complaint of the database is for the log. */
 function toHookError(error: unknown): unknown {
-  if (!(error instanceof pg.DatabaseError)) return databaseUnavailable(error)
+  if (!(error instanceof pg.DatabaseError)) return hookFunctionLost(error)
   const { code = '', message } = error
   if (code === '57014') return hookFunctionTimeout(error)
   const status = /^PT([45]\d\d)$/.exec(code)?.[1]

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { suite, test } from 'node:test'
 
-import { ApiError } from '../../errors.ts'
+import { ApiError, HookError } from '../../errors.ts'
 import { createCaller } from '../../plugins/hooks/caller.ts'
 import { createFunctionHooks } from '../../plugins/hooks/postgres.ts'
 import { createMetrics } from '../../plugins/telemetry/metrics.ts'
@@ -113,6 +113,62 @@ suite('a hook that is a database function', { concurrency: 3 }, () => {
     assert.equal(slow.link.roundTrips - before, 1)
   })
 })
+
+test('one whose connection is lost may have been done: no mail is handed to it again', async (t) => {
+  const database = await emptyDatabase(t)
+  const pool = openPool({ connectionString: database.url })
+  await pool.query('create schema operator; create table operator.sent (event jsonb)')
+  await pool.query(
+    `create function operator.send(event jsonb) returns void language sql
+     as $$ insert into operator.sent values (event) $$`,
+  )
+  const link = await lossyLink(new URL(database.url))
+  const hooks = createFunctionHooks({ connectionString: link.url }, true)
+  const caller = createCaller(
+    'send-email',
+    hooks.transport('pg-functions://postgres/operator/send'),
+    unwatched,
+  )
+
+  const asked = caller({}, { ip: null })
+
+  await assert.rejects(asked, (error) => {
+    assert.ok(error instanceof HookError)
+    assert.deepEqual([error.fault, error.status, error.details.retryAfter], ['silent', 503, 5])
+    return true
+  })
+  assert.equal((await pool.query('select from operator.sent')).rowCount, 1)
+  await hooks.close()
+  await link.stop()
+  await pool.end()
+})
+
+/** The same database behind a link that is lost when Postgres has committed and before it could say so. */
+async function lossyLink(target: URL) {
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    let commits = false
+    near.on('data', (chunk) => {
+      commits ||= chunk.includes('commit')
+      far.write(chunk)
+    })
+    far.on('data', (chunk) => {
+      if (!commits) return near.write(chunk)
+      // The last of the answers: a command was completed.
+      return chunk.includes('COMMIT') && near.destroy()
+    })
+    near.on('close', () => far.destroy()).on('error', () => {})
+    far.on('close', () => near.destroy()).on('error', () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const url = new URL(target)
+  url.hostname = '127.0.0.1'
+  url.port = typeof address === 'object' && address ? String(address.port) : ''
+  const stop = () => new Promise<void>((resolve) => void server.close(() => resolve()))
+  return { url: url.href, stop }
+}
 
 /** Of an answer. */
 const delayMs = 50
