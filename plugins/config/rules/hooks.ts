@@ -25,9 +25,19 @@ function wrongUri(variable: string, { protocol, hostname, pathname, username }: 
     const remedy = 'it must be an https:// address, because people’s data travels over it'
     return [{ variable, problem: 'is an unencrypted address', remedy }]
   }
-  if (protocol === 'pg-functions:' && !/^\/[^/]+\/[^/]+$/.test(pathname)) {
+  if (protocol === 'pg-functions:' && !namesFunction(pathname)) {
     const remedy = 'it must be pg-functions://postgres/<schema>/<function>'
     return [{ variable, problem: 'names no database function', remedy }]
   }
   return []
+}
+
+function namesFunction(pathname: string): boolean {
+  if (!/^\/[^/]+\/[^/]+$/.test(pathname)) return false
+  try {
+    decodeURIComponent(pathname)
+    return true
+  } catch {
+    return false
+  }
 }

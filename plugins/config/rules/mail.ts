@@ -3,7 +3,12 @@ import type { Mistake } from '../mistake.ts'
 import { missing } from './missing.ts'
 
 export function mailRule(config: Config): Mistake[] {
-  return [...serverMistakes(config), ...headerMistakes(config), ...confirmationMistakes(config)]
+  return [
+    ...serverMistakes(config),
+    ...headerMistakes(config),
+    ...pathMistakes(config),
+    ...confirmationMistakes(config),
+  ]
 }
 
 function serverMistakes(config: Config): Mistake[] {
@@ -31,6 +36,18 @@ function headerMistakes({ AUTH_SMTP_HEADERS }: Config): Mistake[] {
   const names = Object.keys(AUTH_SMTP_HEADERS).filter((name) => reserved.test(name))
   const remedy = 'it may add headers, not replace those that every mail has'
   return names.map((name) => ({ variable, problem: `sets the header ${name}`, remedy }))
+}
+
+const paths = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
+
+/** Every request that is to send such a link would fail. */
+function pathMistakes(config: Config): Mistake[] {
+  return paths.flatMap((kind) => {
+    const variable = `AUTH_MAILER_URLPATHS_${kind}` as const
+    if (URL.canParse(config[variable], config.AUTH_API_EXTERNAL_URL)) return []
+    const remedy = 'it must be a path such as /verify, or an address'
+    return [{ variable, problem: 'makes no address of a link', remedy }]
+  })
 }
 
 /** Together they would let anybody take an account over by claiming its address at a provider. */

@@ -199,6 +199,19 @@ const wrong: Wrong[] = [
     ['AUTH_SMTP_HEADERS'],
   ],
   [
+    'a path of links that makes no address',
+    { AUTH_MAILER_URLPATHS_RECOVERY: 'https://[app.example.test/verify' },
+    ['AUTH_MAILER_URLPATHS_RECOVERY'],
+  ],
+  [
+    'a hook function whose name cannot be read',
+    {
+      AUTH_HOOK_SEND_EMAIL_ENABLED: 'true',
+      AUTH_HOOK_SEND_EMAIL_URI: 'pg-functions://postgres/public/100%_mail',
+    },
+    ['AUTH_HOOK_SEND_EMAIL_URI'],
+  ],
+  [
     'unverified addresses that count as confirmed',
     { AUTH_MAILER_AUTOCONFIRM: 'true', AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' },
     ['AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS'],
