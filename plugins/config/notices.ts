@@ -1,7 +1,7 @@
 /** What an operator should know about a configuration that is otherwise right. */
 import { localeSettingPattern } from '../../mail/locale-settings.ts'
-import { formatDuration } from '../../schemas/duration.ts'
 import { type Config, variableEntries } from './config.ts'
+import { contradictions } from './contradictions.ts'
 import { genericOidcVariable } from './generic-oidc.ts'
 import { core } from './groups/core.ts'
 import { hookNames } from './groups/hooks.ts'
@@ -22,7 +22,11 @@ export function giveNotices(env: Environment, config: Config, found: FoundNames,
   noticeUnknown(env, warn)
   noticeSlips(env, found, warn)
   noticeSettings(config, warn)
-  const notices = [...redirectNotices(config), ...telemetryNotices(env, config)]
+  const notices = [
+    ...contradictions(config),
+    ...redirectNotices(config),
+    ...telemetryNotices(env, config),
+  ]
   for (const notice of notices) warn(notice)
 }
 
@@ -113,12 +117,6 @@ function noticeSettings(config: Config, warn: Warn) {
     !config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
   ) {
     warn('AUTH_RATE_LIMIT_HEADER is not set: nothing is limited by client address.')
-  }
-  const { AUTH_SESSIONS_INACTIVITY_TIMEOUT: longestPause } = config
-  if (longestPause !== undefined && longestPause <= config.AUTH_JWT_EXP) {
-    warn(
-      `AUTH_SESSIONS_INACTIVITY_TIMEOUT is not above AUTH_JWT_EXP: clients refresh when a token is about to expire, and sessions in use end ${formatDuration(longestPause)} after each refresh.`,
-    )
   }
   for (const variable of unsignedHooks(config)) {
     warn(`${variable} is not set: the hook cannot tell our requests from anybody else's.`)

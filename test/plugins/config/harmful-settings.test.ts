@@ -165,6 +165,20 @@ suite('warned about', () => {
     assert.deepEqual(noticed({}), [])
   })
 
+  test('roles that must have a second factor where none can be added', () => {
+    const roles = { AUTH_MFA_REQUIRED_ROLES: 'editor' }
+    const noTotp = { AUTH_MFA_TOTP_ENROLL_ENABLED: 'false' }
+    const noticed = (env: Record<string, string>) =>
+      read(env).notices.filter((notice) => notice.startsWith('AUTH_MFA_REQUIRED_ROLES'))
+    assert.match(noticed({ ...roles, ...noTotp })[0] ?? '', /no kind of second factor can be added/)
+    assert.deepEqual(noticed(roles), [])
+    const keys = { AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED: 'true' }
+    assert.equal(noticed({ ...roles, ...noTotp, ...keys }).length, 1)
+    const proven = { ...keys, AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED: 'true' }
+    assert.deepEqual(noticed({ ...roles, ...noTotp, ...proven }), [])
+    assert.deepEqual(noticed(noTotp), [])
+  })
+
   test('algorithms of a secret that GoTrue signs with are those of tokens here as well', () => {
     const { config } = read({
       AUTH_JWT_SECRET: '',
