@@ -1,6 +1,6 @@
-import { type Generated, type Selectable, sql } from 'kysely'
+import { type Generated, type QueryCreator, type Selectable, sql } from 'kysely'
 
-import type { Db } from './database.ts'
+import type { Database, Db } from './database.ts'
 import { nilUuid } from './users.ts'
 
 /** Tokens in GoTrue's older form, one row each; we write them for sessions that a GoTrue may refresh as well. */
@@ -29,8 +29,13 @@ export function findRefreshToken(db: Db, token: string): Promise<RefreshTokenRow
     .executeTakeFirst()
 }
 
+/** Locked before its tokens are, as wherever a session ends: the other way round, each would wait for the other. */
+const heldSession = (db: Pick<QueryCreator<Database>, 'selectFrom'>, id: string) =>
+  db.selectFrom('sessions').select('sessions.id').where('sessions.id', '=', id).forNoKeyUpdate()
+
 export interface Exchange {
   tokenId: number
+  sessionId: string
   /** The key for a session that has none yet, encrypted. */
   newKey: string
   userAgent: string | null
@@ -44,19 +49,21 @@ export interface CounterState {
 
 /**
  * Spends the token and moves its session to the counter format, in one statement; undefined when the token was spent
- * before, by another request for example.
+ * before, by another request for example, or the session has ended.
  */
 export async function exchangeRefreshToken(
   db: Db,
-  { tokenId, newKey, userAgent, ip }: Exchange,
+  { tokenId, sessionId, newKey, userAgent, ip }: Exchange,
   now: Date,
 ): Promise<CounterState | undefined> {
   return db
+    .with('held', (eb) => heldSession(eb, sessionId))
     .with('spent', (eb) =>
       eb
         .updateTable('refresh_tokens')
         .set({ revoked: true, updated_at: now })
         .where('id', '=', tokenId)
+        .where('session_id', '=', (of) => of.selectFrom('held').select('held.id'))
         .where(sql<boolean>`revoked is not true`)
         .returning('session_id as spent_session_id'),
     )
@@ -80,6 +87,7 @@ export async function exchangeRefreshToken(
 
 export interface Rotation {
   tokenId: number
+  sessionId: string
   /** What it is exchanged for. */
   child: string
   userAgent: string | null
@@ -89,15 +97,17 @@ export interface Rotation {
 /** Spends the token for one that has it as parent, in one statement; false when it was spent before. */
 export async function rotateRefreshToken(
   db: Db,
-  { tokenId, child, userAgent, ip }: Rotation,
+  { tokenId, sessionId, child, userAgent, ip }: Rotation,
   now: Date,
 ): Promise<boolean> {
   const row = await db
+    .with('held', (eb) => heldSession(eb, sessionId))
     .with('spent', (eb) =>
       eb
         .updateTable('refresh_tokens')
         .set({ revoked: true, updated_at: now })
         .where('id', '=', tokenId)
+        .where('session_id', '=', (of) => of.selectFrom('held').select('held.id'))
         .where(sql<boolean>`revoked is not true`)
         .returning(['session_id', 'user_id', 'token']),
     )

@@ -1,13 +1,14 @@
-/** Challenges that are asked for or answered while their session ends: they belong to nobody, and nobody waits for ever. */
+/** What is asked for, answered or exchanged while its session ends: it belongs to nobody, and nobody waits for ever. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
 import { addTotp, answer, challenge, claimsOf, everyFactor, send } from '../support/factors.ts'
-import { holdDeletion, holdEndOfSession, holdPerson } from '../support/held-person.ts'
+import { holdDeletion, holdEndOfSession, holdPerson, holdSession } from '../support/held-person.ts'
+import { legacySession } from '../support/legacy-session.ts'
 import { askToRegister, finishRegistration, newDevice, passkeysOn } from '../support/passkeys.ts'
 import { autoconfirm, newPerson } from '../support/people.ts'
-import { outcomeOf } from '../support/requests.ts'
+import { outcomeOf, refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 
 type Send = () => ReturnType<typeof send>
@@ -48,6 +49,22 @@ suite('a session that ends meanwhile', () => {
       const asked = await ending.queue(1, sendIt)
       await ending.release()
       assert.deepEqual(outcomeOf(await asked.answer), [403, 'session_not_found'])
+    })
+  }
+
+  for (const isShared of [false, true]) {
+    const where = isShared ? 'beside GoTrue' : 'by itself'
+    test(`a refresh token of the older format, ${where}, waits for the session first`, async (t) => {
+      const { app } = await build(t, { env: autoconfirm })
+      app.takeover.isShared = isShared
+      const { user } = await newPerson(app)
+      const session = await legacySession(app, user.id)
+      const token = await session.add()
+      const ending = await holdSession(app, session.id)
+      const asked = await ending.queue(1, () => refresh(app, token))
+      await ending.query('delete from auth.sessions where id = $1', [session.id])
+      await ending.release()
+      assert.deepEqual(outcomeOf(await asked.answer), [400, 'refresh_token_not_found'])
     })
   }
 })

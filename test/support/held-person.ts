@@ -19,6 +19,11 @@ export async function holdDeletion({ pool }: Pick<App, 'pool'>, id: string) {
   return { ...held, release }
 }
 
+/** Holds the session's row until `release`, as whoever is about to end it. */
+export function holdSession({ pool }: Pick<App, 'pool'>, id: string) {
+  return hold(pool, 'select from auth.sessions where id = $1 for update', [id])
+}
+
 /** Deletes a session in a transaction that ends with `release`; requests that need the session wait in line. */
 export function holdEndOfSession({ pool }: Pick<App, 'pool'>, id: string) {
   return hold(pool, 'delete from auth.sessions where id = $1', [id])

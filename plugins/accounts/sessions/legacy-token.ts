@@ -70,9 +70,8 @@ async function rotate(
   now: Date,
 ): Promise<Outcome | undefined> {
   const child = newToken()
-  if (!(await rotateRefreshToken(db, { tokenId: token.id, child, userAgent, ip }, now))) {
-    return undefined
-  }
+  const spent = { tokenId: token.id, sessionId: record.session_id }
+  if (!(await rotateRefreshToken(db, { ...spent, child, userAgent, ip }, now))) return undefined
   await audit.record(db, 'token_refreshed', record, { ip: ip ?? '', now })
   return { record: { ...record, refreshed_at: now }, token: child, outcome: 'rotated' }
 }
@@ -93,7 +92,8 @@ async function exchange(
   const { db, audit } = house
   const { session_id: sessionId } = record
   const newKey = sealKey(house, sessionId, deriveKey(house, sessionId))
-  const state = await exchangeRefreshToken(db, { tokenId: token.id, newKey, userAgent, ip }, now)
+  const spent = { tokenId: token.id, sessionId }
+  const state = await exchangeRefreshToken(db, { ...spent, newKey, userAgent, ip }, now)
   if (!state) return undefined
   await audit.record(db, 'token_refreshed', record, { ip: ip ?? '', now })
   const key = openKey(house, sessionId, state.refresh_token_hmac_key)
