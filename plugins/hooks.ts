@@ -86,7 +86,9 @@ function createCallers(house: HooksHouse) {
 function httpFetch(house: HooksHouse): Fetch {
   const { config, telemetry } = house
   const limits = { maxBytes: maxAnswerBytes, guardMaxBytes: maxAnswerBytes }
-  const client = createHttpClient({ dev: config.dev, proxy: configuredProxies(config), ...limits })
+  const { noProxy = '', ...proxies } = configuredProxies(config)
+  const proxy = { ...proxies, noProxy: [...localHosts, noProxy].join(',') }
+  const client = createHttpClient({ dev: config.dev, proxy, ...limits })
   house.addHook('onClose', client.close)
   return telemetry.fetch((input, init) => {
     const { hostname } = new URL(input instanceof Request ? input.url : input)

@@ -14,6 +14,9 @@ const idleTimeout = 30_000
 /** Time for a lost first packet; a host that is not there by then is down. */
 const connectTimeout = 2_500
 
+/** A proxy elsewhere cannot reach it, and would read what is sent there in clear. */
+const thisMachine = ['localhost', '127.0.0.1', '::1']
+
 export const loadUndici = () => import('undici')
 
 export function createAgent(proxies: Proxies, lookup: LookupFunction | undefined) {
@@ -38,7 +41,7 @@ async function makeAgent(
     // Empty strings keep undici from reading the environment itself.
     httpProxy: httpProxy ?? '',
     httpsProxy: httpsProxy ?? '',
-    noProxy: noProxy ?? '',
+    noProxy: [...thisMachine, noProxy ?? ''].join(','),
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     connect: { timeout: connectTimeout, ...(lookup && { lookup }) },

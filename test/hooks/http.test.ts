@@ -13,7 +13,10 @@ import { createMetrics } from '../../plugins/telemetry/metrics.ts'
 import { withoutTracing } from '../../plugins/telemetry/tracing.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
-import { type HookReply, hookSecret, startHookReceiver } from '../support/hook-receiver.ts'
+import { type HookReply, hookEnv, hookSecret, startHookReceiver } from '../support/hook-receiver.ts'
+import { newAddress, signUp } from '../support/people.ts'
+import { build } from '../support/server.ts'
+import { vendorServer } from '../support/vendor-server.ts'
 
 const unwatched = {
   log: { warn: () => {} },
@@ -265,6 +268,19 @@ suite('a hook over HTTP', { concurrency: 3 }, () => {
       assert.deepEqual(await refusalOf(asked), [500, 'unexpected_failure'])
     })
   }
+})
+
+test('a hook on the machine of a container is asked without the proxy', async (t) => {
+  const proxy = await vendorServer(t, { text: '{}' })
+  const env = {
+    ...hookEnv('http://host.docker.internal:8099/hook', ['BEFORE_USER_CREATED']),
+    HTTP_PROXY: proxy.url,
+  }
+  const { app } = await build(t, { env })
+
+  await signUp(app, { email: newAddress() })
+
+  assert.deepEqual(proxy.seen, [])
 })
 
 async function refusalOf(asked: Promise<unknown>): Promise<[number, string]> {

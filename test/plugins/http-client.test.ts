@@ -124,6 +124,19 @@ suite('guardedFetch outside development', () => {
     assert.equal(vendor.connections(), 0)
   })
 
+  test('what is on this machine is no affair of the proxy', async (t) => {
+    const proxy = await vendorServer(t, { text: 'from the proxy' })
+    const target = await vendorServer(t, { text: 'from here' })
+    const { fetch, guardedFetch } = client(t, {
+      proxy: { httpProxy: proxy.url, httpsProxy: proxy.url, noProxy: '.internal' },
+    })
+
+    assert.equal(await (await fetch(target.url)).text(), 'from here')
+    const { port } = new URL(target.url)
+    await assert.rejects(guardedFetch(`https://localhost:${port}/`), TypeError)
+    assert.deepEqual(proxy.seen, [])
+  })
+
   test('behind a proxy names go to the proxy, private literals still nowhere', async (t) => {
     const proxy = await vendorServer(t, { text: '' })
     const connects: string[] = []

@@ -95,9 +95,12 @@ export const outgoing = group('Outgoing requests', {
     secret('Proxy for outgoing http requests.', { 'x-type': 'url', 'x-aliases': ['http_proxy'] }),
   ),
   NO_PROXY: Optional(
-    text('Hosts, separated by commas, that are reached without the proxy.', {
-      'x-aliases': ['no_proxy'],
-    }),
+    text(
+      'Hosts, separated by commas, that are reached without the proxy, as this machine always is.',
+      {
+        'x-aliases': ['no_proxy'],
+      },
+    ),
   ),
 })
 
