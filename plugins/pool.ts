@@ -10,6 +10,13 @@ declare module 'fastify' {
   }
 }
 
+declare module 'pg' {
+  interface Client {
+    /** What a connection asks for when it is made. */
+    getStartupConf(): Record<string, string>
+  }
+}
+
 // sessions.refreshed_at has no time zone and is UTC: dates must go in as UTC and come out as UTC.
 pg.defaults.parseInputDatesAsUTC = true
 const types = new pg.TypeOverrides()
@@ -50,6 +57,13 @@ function isoTime(date: string, time: string, fraction: string): string {
   return `${date}T${time}.${fraction.padEnd(3, '0')}Z`
 }
 
+/** Times are read in this form alone, whatever is set for the database or the login. Poolers know it, as of other drivers. */
+class IsoClient extends pg.Client {
+  override getStartupConf(): Record<string, string> {
+    return { ...super.getStartupConf(), DateStyle: 'ISO' }
+  }
+}
+
 export interface PoolOptions {
   connectionString: string
   /** 0 means 100 connections. */
@@ -73,6 +87,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     keepAlive: true,
     application_name: 'postern',
     types,
+    Client: IsoClient,
   })
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
