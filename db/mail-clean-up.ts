@@ -1,4 +1,7 @@
 /** What happens to queued mail without anybody asking: recovery after crashes, and removal of old rows. */
+import { sql } from 'kysely'
+
+import { chosen, count } from './clean-up.ts'
 import type { Db } from './database.ts'
 import { deadMailEvents } from './dead-mail.ts'
 import type { JobOf } from './mail-messages.ts'
@@ -53,26 +56,21 @@ export async function restoreMailJobs(db: Db, overdue: Overdue, jobOf: JobOf): P
     .execute()
 }
 
-/** Returns how many rows went; called again until that is less than `limit`. */
-export async function deleteOldMail(
+/**
+ * The oldest of one state, by postern_mail_messages_state_idx. Returns how many rows went; called again until that is less
+ * than `limit`.
+ */
+export function deleteOldMail(
   db: Db,
-  before: { sent: Date; dead: Date },
+  state: 'sent' | 'dead',
+  createdBefore: Date,
   limit: number,
 ): Promise<number> {
-  const deleted = await db
-    .deleteFrom('postern_mail_messages')
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('postern_mail_messages')
-        .select('id')
-        .where((old) =>
-          old.or([
-            old('state', '=', 'sent').and('created_at', '<', before.sent),
-            old('state', '=', 'dead').and('created_at', '<', before.dead),
-          ]),
-        )
-        .limit(limit),
-    )
-    .executeTakeFirst()
-  return Number(deleted.numDeletedRows)
+  const old = db
+    .selectFrom('postern_mail_messages')
+    .select('id')
+    .where('state', '=', sql.lit(state))
+    .where('created_at', '<', createdBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('postern_mail_messages').where('id', '=', chosen(old, limit)))
 }

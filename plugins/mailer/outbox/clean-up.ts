@@ -50,9 +50,13 @@ async function recover(
 
 /** `batchSize` is the most rows removed by one statement. */
 async function removeOld(db: Db, batchSize: number, now: Date): Promise<void> {
-  const sent = new Date(now.getTime() - keepSentMs)
-  const dead = new Date(now.getTime() - keepDeadMs)
-  let removed: number
-  do removed = await deleteOldMail(db, { sent, dead }, batchSize)
-  while (removed === batchSize)
+  for (const [state, keepMs] of [
+    ['sent', keepSentMs],
+    ['dead', keepDeadMs],
+  ] as const) {
+    const before = new Date(now.getTime() - keepMs)
+    let removed: number
+    do removed = await deleteOldMail(db, state, before, batchSize)
+    while (removed === batchSize)
+  }
 }
