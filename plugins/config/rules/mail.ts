@@ -39,12 +39,14 @@ function headerMistakes({ AUTH_SMTP_HEADERS }: Config): Mistake[] {
 }
 
 const paths = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
+/** Stands for AUTH_API_EXTERNAL_URL, which may be a mistake of its own. */
+const anyBase = 'https://auth.example.com'
 
 /** Every request that is to send such a link would fail. */
 function pathMistakes(config: Config): Mistake[] {
   return paths.flatMap((kind) => {
     const variable = `AUTH_MAILER_URLPATHS_${kind}` as const
-    if (URL.canParse(config[variable], config.AUTH_API_EXTERNAL_URL)) return []
+    if (URL.canParse(config[variable], anyBase)) return []
     const remedy = 'it must be a path such as /verify, or an address'
     return [{ variable, problem: 'makes no address of a link', remedy }]
   })
