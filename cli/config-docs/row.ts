@@ -31,6 +31,7 @@ const types: Record<string, string> = {
   prefix: 'path',
   header: 'header name',
   'header-names': 'list',
+  hosts: 'list',
   address: 'e-mail address',
   'secret-bytes': 'text',
   keys: 'list of keys',

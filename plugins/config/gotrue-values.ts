@@ -6,7 +6,7 @@ import { parseDuration } from '../../schemas/duration.ts'
 import type { VariableName } from './config.ts'
 import { hookNames } from './groups/hooks.ts'
 import { smsProviderNames } from './groups/sms.ts'
-import { headerName } from './parse-values.ts'
+import { headerName, hostName } from './parse-values.ts'
 import type { FoundNames } from './read-config.ts'
 
 interface Reading {
@@ -23,12 +23,13 @@ type Read = (text: string, textOf: (name: VariableName) => string) => Reading | 
 
 const readings: Partial<Record<VariableName, Read>> = {
   AUTH_SITE_URL: site,
-  AUTH_CORS_ALLOWED_HEADERS: headerNames,
+  AUTH_CORS_ALLOWED_HEADERS: those(headerName, 'has names that no header can have'),
   AUTH_JWT_KEYS: noKeys,
   AUTH_JWT_EXP: zeroIs('1h'),
   AUTH_API_MAX_REQUEST_DURATION: zeroIs('1h'),
   AUTH_MAILER_OTP_EXP: zeroIs('24h'),
   AUTH_MAILER_OTP_LENGTH: digits,
+  AUTH_MAILER_EXTERNAL_HOSTS: those(hostName, 'has entries that are no names of hosts'),
   AUTH_SMTP_ADMIN_EMAIL: sender,
   AUTH_SMTP_MAX_FREQUENCY: zeroIs('1m'),
   AUTH_SMS_PROVIDER: smsProvider,
@@ -61,11 +62,14 @@ export function asGotrueReads(found: FoundNames, warn: (message: string) => void
   return read
 }
 
-function headerNames(text: string): Reading | undefined {
-  const entries = text.split(',').map((entry) => entry.trim())
-  const names = entries.filter((entry) => headerName.test(entry))
-  if (names.length === entries.filter((entry) => entry !== '').length) return undefined
-  return { text: names.join(), says: 'has names that no header can have, and they are left out' }
+/** The entries of a list that fit; the others mean nothing to GoTrue. */
+function those(pattern: RegExp, says: string): Read {
+  return (text) => {
+    const entries = text.split(',').map((entry) => entry.trim())
+    const fitting = entries.filter((entry) => pattern.test(entry))
+    if (fitting.length === entries.filter((entry) => entry !== '').length) return undefined
+    return { text: fitting.join(), says: `${says}, and they are left out` }
+  }
 }
 
 function seconds(text: string): number | undefined {

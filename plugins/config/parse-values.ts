@@ -93,6 +93,7 @@ function isNetwork(text: string): boolean {
   return width !== undefined && !address.includes('%') && Number(bits ?? 0) <= width
 }
 
+export const hostName = /^[A-Za-z0-9._-]+(:\d{1,5})?$/
 export const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** A line end in a header would start another header. */

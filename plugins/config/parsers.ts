@@ -9,6 +9,7 @@ import { parseLanguages, parseLocale } from './parse-locales.ts'
 import { absoluteUrl, httpUrl, postgresUrl, urlOf } from './parse-url.ts'
 import {
   headerName,
+  hostName,
   parseCharacterSets,
   parseHeaders,
   parseJwks,
@@ -55,6 +56,7 @@ export const parsers: Record<string, Parser> = {
   prefix: (text) => (/^(\/[\w.~-]+)*\/?$/.test(text) ? text.replace(/\/$/, '') : undefined),
   header: only(headerName),
   'header-names': every(headerName, ','),
+  hosts: every(hostName, ','),
   address: only(address),
   'secret-bytes': (text) => text,
   key: only(key),

@@ -69,7 +69,7 @@ export const mailer = group('Mail', {
   ),
   AUTH_MAILER_EXTERNAL_HOSTS: list(
     'Host names that a proxy may forward and that links in mail may then be built with. In development its pages are served under them as well.',
-    { default: [] },
+    { default: [], 'x-type': 'hosts' },
   ),
 })
 

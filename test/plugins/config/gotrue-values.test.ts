@@ -22,6 +22,7 @@ const rows: Row[] = [
   ['SITE_URL', 'app.example.test:8443/path', 'https://app.example.test:8443/path'],
   ['CORS_ALLOWED_HEADERS', 'X-A, X-Größe, X B', ['X-A']],
   ['CORS_ALLOWED_HEADERS', 'X-Größe', []],
+  ['MAILER_EXTERNAL_HOSTS', 'https://a.example,b.example:8080', ['b.example:8080']],
   ['JWT_EXP', '0', 3600],
   ['JWT_KEYS', '[]', undefined],
   ['JWT_KEYS', JSON.stringify(shortKeys), shortKeys],

@@ -91,6 +91,7 @@ const wrong: [VariableName, string][] = [
   ['AUTH_RATE_LIMIT_HEADER', 'X Real IP'],
   ['AUTH_CORS_ALLOWED_HEADERS', 'X-Größe'],
   ['AUTH_CORS_ALLOWED_HEADERS', 'X-A; X-B'],
+  ['AUTH_MAILER_EXTERNAL_HOSTS', 'https://auth.example.com'],
   ['AUTH_RATE_LIMIT_EMAIL_SENT', '5/0s'],
   ['AUTH_RATE_LIMIT_EMAIL_SENT', '5/day'],
   ['AUTH_RATE_LIMIT_EMAIL_SENT', '-1'],
