@@ -41,6 +41,7 @@ suite('the issuer and the type of a token', () => {
     ['without session, of us', { session_id: undefined }, 200],
     ['without session, of nobody', { session_id: undefined, iss: undefined }, 200],
     ['without session, of another', { session_id: undefined, iss: other }, 403],
+    ['with the session that is none, of nobody', { session_id: nil, iss: undefined }, 200],
     ['with the session that is none, of another', { session_id: nil, iss: other }, 403],
   ]
   for (const [what, change, status] of people) {

@@ -50,6 +50,16 @@ suite('jwt', () => {
     await refused(jwt, hs256({ role: 'service_role' }, jwtSecret))
   })
 
+  test('a key is for its own algorithm alone, whatever AUTH_JWT_VALID_METHODS allows', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const env = { AUTH_JWT_VALID_METHODS: 'RS256,RS512,ES256' }
+    const { jwt, keys } = await startedKeyServer(t, url, env)
+
+    for (const alg of ['RS512', 'ES256']) {
+      await refused(jwt, strangersRsa({ alg, kid: keys.ring.signing.kid }))
+    }
+  })
+
   const attacks: Record<string, (server: KeyServer) => Promise<string> | string> = {
     'alg none': ({ keys }) => `${part({ alg: 'none', kid: keys.ring.signing.kid })}.${body()}.`,
     'alg None without kid': () => `${part({ alg: 'None' })}.${body()}.`,

@@ -72,6 +72,7 @@ suite('signing keys', () => {
     const { keys, jwt } = await start(t, { AUTH_JWT_EXP: '3600' })
     const old = keys.ring.signing.kid
     const oldToken = await jwt.sign({ ...claims, exp: seconds() + 3600 })
+    const forged = await jwt.sign({ ...claims, exp: seconds() + 36_000 })
 
     t.mock.timers.setTime(Date.now() + 1_000)
     const fresh = await keys.rotate('ES256', {}, new Date())
@@ -91,6 +92,7 @@ suite('signing keys', () => {
     t.mock.timers.setTime(Date.now() + minutes(62))
     assert.deepEqual(shownIds(keys), [fresh], 'after its last token it is gone')
     await assert.rejects(jwt.verify(oldToken), { errorCode: 'bad_jwt' })
+    await assert.rejects(jwt.verify(forged), { errorCode: 'bad_jwt' }, 'whenever its tokens end')
   })
 
   test('a demoted key has lost its private part', async (t) => {
@@ -142,6 +144,49 @@ suite('signing keys', () => {
 
     assert.notEqual(kidOf(token), keys.ring.signing.kid)
     assert.equal((await jwt.verify(token)).role, 'service_role')
+  })
+
+  test('a token for a minute ends neither its key nor that of anybody', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { keys, jwt } = await start(t)
+    await jwt.signApiToken({ role: 'service_role', seconds: 60 }, new Date())
+
+    t.mock.timers.setTime(Date.now() + minutes(2))
+    await keys.sync(new Date())
+
+    assert.equal((await jwt.verify(await jwt.sign(claims))).sub, claims.sub)
+    assert.deepEqual(shownIds(keys), [keys.ring.signing.kid])
+  })
+
+  test('tokens of a replica that has not heard of the change yet are good until they expire', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { url } = await cloneDatabase(t)
+    const [one, late] = await startSeveral(t, url, 2)
+    assert.ok(one && late)
+    await one.keys.rotate('ES256', { activateAfter: 0 }, new Date())
+    t.mock.timers.setTime(Date.now() + 59_000)
+    const session = await late.jwt.sign({ ...claims, exp: seconds() + 3600 })
+    const service = { role: 'service_role', seconds: 7200 }
+
+    t.mock.timers.setTime(Date.now() + 3_599_000)
+    assert.equal((await one.jwt.verify(session)).sub, claims.sub)
+    const token = await late.jwt.signApiToken(service, new Date())
+    await one.keys.sync(new Date())
+
+    t.mock.timers.setTime(Date.now() + 7_204_000)
+    assert.equal((await one.jwt.verify(token)).role, 'service_role', 'as late as clocks may differ')
+  })
+
+  test('keys that nobody knows are looked for once a second, however many tokens name one', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { keys } = await start(t)
+    const look = () => keys.lookAgain(new Date())
+    const first = look()
+
+    t.mock.timers.setTime(Date.now() + 999)
+    assert.equal(look(), first)
+    t.mock.timers.setTime(Date.now() + 1)
+    assert.notEqual(look(), first)
   })
 
   test('a revoked key verifies nothing, here and on the other replica, and another one signs', async (t) => {
@@ -214,6 +259,10 @@ suite('signing keys', () => {
       const [one, two] = await Promise.all([pair('ES256'), pair('ES256')])
       return { ...one, x: `${two.x}`, y: `${two.y}` }
     },
+    'an RSA key with the exponent of another': async () => ({
+      ...(await pair('RS256')),
+      e: 'Aw',
+    }),
     'another algorithm': async () => ({ ...(await pair('ES256')), alg: 'RS256' }),
     'the algorithm none': async () => ({ ...(await pair('ES256')), alg: 'none' }),
     'a kind we do not know': () => ({ kty: 'quantum' }),
