@@ -11,8 +11,8 @@ import { sharedServers } from '../support/shared-servers.ts'
 suite('a demoted admin', () => {
   const serverFor = sharedServers()
 
-  async function admin() {
-    const { app } = await serverFor(autoconfirm)
+  async function admin(env: Record<string, string> = {}) {
+    const { app } = await serverFor({ ...autoconfirm, ...env })
     const { email, user } = await newPerson(app)
     const url = `/admin/users/${user.id}`
     await adminCall(app, 'PUT', url, { role: 'service_role' })
@@ -46,6 +46,14 @@ suite('a demoted admin', () => {
     assert.deepEqual(outcomeOf(own), [403, 'not_admin'])
   })
 
+  test('is none once the session is over, for as long as the token may go on', async () => {
+    const { app, user, ask } = await admin({ AUTH_SESSIONS_TIMEBOX: '10m' })
+    const opened = { created_at: new Date(Date.now() - 600_000) }
+    await app.db.updateTable('sessions').set(opened).where('user_id', '=', user.id).execute()
+
+    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'session_expired'])
+  })
+
   test('does not write what was let in just before', async () => {
     const { app, url, user, ask } = await admin()
     const held = await holdPerson(app, user.id)
@@ -55,6 +63,18 @@ suite('a demoted admin', () => {
     assert.equal((await demotion.answer).statusCode, 200)
     assert.deepEqual(outcomeOf(await promotion.answer), [403, 'session_not_found'])
     assert.equal((await adminCall(app, 'GET', url)).role, 'authenticated')
+  })
+
+  test('does not write to others either', async () => {
+    const { app, url, user, ask } = await admin()
+    const other = `/admin/users/${(await newPerson(app)).user.id}`
+    const held = await holdPerson(app, user.id)
+    const demotion = await held.queue(1, () => asAdmin(app, 'PUT', url, { role: 'authenticated' }))
+    const change = await held.queue(2, () => ask('PUT', other, { role: 'service_role' }))
+    await held.release()
+    assert.equal((await demotion.answer).statusCode, 200)
+    assert.deepEqual(outcomeOf(await change.answer), [403, 'session_not_found'])
+    assert.equal((await adminCall(app, 'GET', other)).role, 'authenticated')
   })
 
   test('does not change the signing keys when let in just before', async () => {

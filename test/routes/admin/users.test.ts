@@ -6,7 +6,7 @@ import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { adminToken, createdPerson, password, signedIn, signIn } from '../../support/people.ts'
-import { getUser, refresh } from '../../support/requests.ts'
+import { getUser, outcomeOf, refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
 const nobody = '11111111-1111-4111-8111-111111111111'
@@ -320,6 +320,18 @@ suite('/admin/users', () => {
       await adminCall(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true })
       assert.deepEqual(await adminCall(app, 'GET', `/admin/users/${id}`), user)
       await create({ email: 'soft@example.com', phone: '15550133' })
+    })
+
+    test('soft: a token without a session, which outlives sign-outs, is of nobody', async () => {
+      const { id } = await create({ email: 'once@example.com' })
+      const iat = Math.floor(Date.now() / 1000)
+      const access_token = await app.jwt.sign({ iss: app.jwt.issuer, sub: id, exp: iat + 60 })
+      assert.equal((await getUser(app, { access_token })).statusCode, 200)
+
+      await adminCall(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true })
+
+      const after = await getUser(app, { access_token })
+      assert.deepEqual(outcomeOf(after), [403, 'user_not_found'])
     })
   })
 
