@@ -177,6 +177,17 @@ suite('the send email hook over HTTP', () => {
     receiver.answer({})
   })
 
+  test('so may one whose answer cannot be read', async () => {
+    const { app, receiver } = await started
+    receiver.reply({ body: 'sent', headers: { 'content-type': 'application/json' } })
+    const email = newAddress()
+    const since = receiver.calls.length
+    await signUp(app, { email })
+    const { metadata } = await receiver.next(since, ofKind('signup', email))
+    assert.match(await reasonOf(app, metadata.uuid, 'dead'), /may have been delivered/)
+    receiver.answer({})
+  })
+
   test('a receiver that fails is asked again for the same message', async () => {
     const { app, receiver } = await started
     const since = receiver.calls.length
@@ -314,6 +325,20 @@ suite('the hooks of messages as database functions', () => {
     assert.equal(Object(text?.sms).phone, phone)
     const token = Object(letter?.email_data).token
     assert.equal((await verify(app, { type: 'signup', email, token })).statusCode, 200)
+  })
+
+  test('a mail whose function was stopped for taking long is tried again: what it had begun was undone', async () => {
+    const { app } = await started
+    await makeFunction(app, 'send', `begin raise exception using errcode = '57014'; end;`)
+    await signUp(app, { email: newAddress() })
+    const reasons = await untilRows(() =>
+      app.db
+        .selectFrom('postern_mail_messages')
+        .select('state')
+        .where('reason', 'like', '%did not finish in time%')
+        .execute(),
+    )
+    assert.deepEqual(reasons, [{ state: 'queued' }])
   })
 })
 
