@@ -24,6 +24,7 @@ const chain = '198.51.100.1, 203.0.113.7, 10.0.0.1'
 
 const cases: Case[] = [
   ['no header', {}, stranger, {}, stranger],
+  ['no header, in the form of IPv6', {}, `::ffff:${stranger}`, {}, stranger],
   ['a header from elsewhere', {}, stranger, by('198.51.100.1'), stranger],
   ['a chain from elsewhere', ours, stranger, by(chain), stranger],
   ['loopback in a header from elsewhere', {}, stranger, by('127.0.0.1'), stranger],
