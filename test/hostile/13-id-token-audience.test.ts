@@ -90,6 +90,10 @@ suite('the audiences of issuers on the list', () => {
       [audiences]: 'https://b.test=app',
     },
     'an audience of an issuer that is not on the list': { [audiences]: 'https://c.test=app' },
+    'a provider by its issuer that is switched off': {
+      ...right['an enabled provider by its issuer'],
+      AUTH_EXTERNAL_OIDC_ACME_ENABLED: 'false',
+    },
     'nothing but separators': { [issuers]: 'https://a.test', [audiences]: 'https://a.test=|' },
     'no pair': { [issuers]: 'https://a.test', [audiences]: 'app' },
   }
