@@ -143,6 +143,17 @@ suite('discovery', () => {
     await assert.rejects(verifyAt(4000), { kind: 'id_token' })
   })
 
+  test('a document that one has accepted is none for whoever accepts others', async () => {
+    const { issuers } = createUpstream({
+      ...{ fetch: fakeIssuer().fetch, timeoutMs: 1000, discoverySeconds: 3600 },
+    })
+    assert.equal((await issuers.metadata(iss, () => true, start)).issuer, iss)
+    await assert.rejects(
+      issuers.metadata(iss, (named) => named !== iss, start),
+      { kind: 'discovery' },
+    )
+  })
+
   test('a silent issuer keeps nobody waiting who can be served from an old copy', async () => {
     const { issuer, verifyAt, endpointsAt } = open()
     await verifyAt(0)

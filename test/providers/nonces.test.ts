@@ -103,6 +103,13 @@ suite('the authorized party', () => {
     })
   }
 
+  test('of a callback is our first client: a token for another of ours is refused', async (t) => {
+    const settings = { clientIds: [client.id, 'second client'] }
+    const claims = { aud: 'second client' }
+    const { signedIn } = await walk(t, 'google', { settings, claims })
+    assert.equal((await faultOf(signedIn)).kind, 'id_token')
+  })
+
   const brought: [string, Record<string, unknown>, boolean][] = [
     // Google Sign-In on Android: asked for by the app, made for its server.
     ['is the app that asked for its server', { azp: 'the android client' }, true],
@@ -116,6 +123,13 @@ suite('the authorized party', () => {
       else await assert.rejects(signedIn, { kind: 'invalid_request', message: /authorized party/ })
     })
   }
+})
+
+test('the at_hash of a callback is that of the access token beside it', async (t) => {
+  const { signedIn } = await walk(t, 'google', { claims: { at_hash: 'of-another-token' } })
+  const { kind, message } = await faultOf(signedIn)
+  assert.equal(kind, 'id_token')
+  assert.match(message, /at_hash/)
 })
 
 test('the nonce of a token that an app brings may be missing where Apple did not support it', async () => {

@@ -58,16 +58,18 @@ suite('a real OpenID provider', () => {
   test('a token of somebody else lends no address: userinfo must be of the same sub', async (t) => {
     const { documented } = cases.google ?? {}
     assert.ok(documented)
-    const claims = { sub: 'eve' }
+    const claims = { sub: 'eve', name: 'Eve' }
     const fake = await startFakeProvider(t, { ...documented, idToken: { issuer: '', claims } })
     const provider = createProvider('acme', settingsOf({ issuer: fake.origin }), upstreamOf())
     assert.ok(provider)
     for (const sub of ['eve', 'ann']) {
-      const body = JSON.stringify({ sub, email: 'ann@ex.test', email_verified: true })
-      fake.instead.set('/userinfo', { body })
+      const profile = { sub, name: 'Ann', email: 'ann@ex.test', email_verified: true }
+      fake.instead.set('/userinfo', { body: JSON.stringify(profile) })
       const signIn = provider.identity(await visit(provider))
-      if (sub === 'eve') assert.equal((await signIn).claims.email, 'ann@ex.test')
-      else await assert.rejects(signIn, { kind: 'profile' })
+      if (sub === 'eve') {
+        const { email, name } = (await signIn).claims
+        assert.deepEqual([email, name], ['ann@ex.test', 'Eve'], 'what is signed counts first')
+      } else await assert.rejects(signIn, { kind: 'profile' })
     }
   })
 
