@@ -80,6 +80,17 @@ suite('fetch', () => {
     await assert.rejects(fetch(vendor.url), /longer than 1000 bytes/)
   })
 
+  test('an answer says nothing of a packing that it no longer has', async (t) => {
+    const headers = { 'content-encoding': 'gzip' }
+    const vendor = await vendorServer(t, { text: gzipSync('hello'), headers })
+
+    const response = await client(t).fetch(vendor.url)
+
+    assert.equal(await response.text(), 'hello')
+    assert.equal(response.headers.get('content-encoding'), null)
+    assert.equal(response.headers.get('content-length'), null)
+  })
+
   test('the environment is not read behind the back of the configuration', async (t) => {
     const { HTTP_PROXY } = process.env
     process.env.HTTP_PROXY = 'http://127.0.0.1:9'
@@ -110,7 +121,10 @@ suite('guardedFetch outside development', () => {
   ]
   for (const url of refused) {
     test(`${url} is refused`, async (t) => {
-      await assert.rejects(client(t).guardedFetch(url), TypeError)
+      await assert.rejects(client(t).guardedFetch(url), {
+        name: 'TypeError',
+        message: /is not public|only https is allowed/,
+      })
     })
   }
 
@@ -202,6 +216,16 @@ suite('guardedFetch: limits', () => {
       await assert.rejects(guardedFetch(vendor.url), { name: 'TimeoutError' })
     })
   }
+
+  test("a signal of the caller's does not lengthen it", async (t) => {
+    const vendor = await vendorServer(t, 'hang')
+    const { guardedFetch } = client(t, { dev: true, guardTimeoutMs: 100 })
+    const signal = AbortSignal.timeout(5_000)
+
+    const startedAt = performance.now()
+    await assert.rejects(guardedFetch(vendor.url, { signal }), { name: 'TimeoutError' })
+    assert.ok(performance.now() - startedAt < 4_000)
+  })
 
   test("the caller's signal counts as well", async (t) => {
     const vendor = await vendorServer(t, 'hang')
