@@ -197,6 +197,7 @@ suite('AUTH_TRUSTED_PROXIES', () => {
     '::1/129',
     '10.0.0.1-9',
     '10.0.0.0/8;::1',
+    'fe80::1%eth0',
     '10.0.0.0/',
   ]) {
     test(`${value} is refused at the start`, () => {

@@ -7,6 +7,8 @@ import { read, wrongVariables } from './environment.ts'
 const key = 'qR3-vT8_zLm5Xw0KpYd7uBn1HsGc6JfEo2AiVtQyZ4k'
 const rsa = { kty: 'RSA', alg: 'RS256', kid: 'a', d: 'x', key_ops: ['sign', 'verify'] }
 
+const hook = { url: 'https://a.test/x', secrets: [`whsec_${'A'.repeat(32)}`] }
+
 const right: [VariableName, string, unknown][] = [
   ['AUTH_DISABLE_SIGNUP', 'TRUE', true],
   ['AUTH_DISABLE_SIGNUP', '1', true],
@@ -54,12 +56,15 @@ const right: [VariableName, string, unknown][] = [
   ],
   ['AUTH_EXTERNAL_APPLE_CLIENT_ID', ' a , b', ['a', 'b']],
   ['AUTH_JWT_ADMIN_ROLES', 'boss', ['boss']],
+  ['AUTH_WEBHOOK_ENDPOINTS', JSON.stringify([hook]), [hook]],
   ['DEBUG', 'express:*', false],
   ['DEBUG', 'true', true],
   ['AUTH_JWT_AUD', '', 'authenticated'],
 ]
 
 const wrong: [VariableName, string][] = [
+  ['AUTH_WEBHOOK_ENDPOINTS', JSON.stringify([hook, { ...hook, description: 'once more' }])],
+  ['AUTH_WEBHOOK_ENDPOINTS', JSON.stringify([{ ...hook, events: ['user.unheard_of'] }])],
   ['AUTH_DISABLE_SIGNUP', 'perhaps'],
   ['PORT', '65536'],
   ['PORT', '-1'],
