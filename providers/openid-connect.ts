@@ -57,7 +57,7 @@ export const openidConnect: ProviderDefinition = {
 }
 
 function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
-  return issuer !== '' && issuer === settings.issuer
+  return issuer === settings.issuer
 }
 
 function issuerOf({ issuer }: ProviderSettings): string {
