@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
+import type { Identity } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
@@ -65,10 +66,14 @@ suite('a real OpenID provider', () => {
     for (const sub of ['eve', 'ann']) {
       const profile = { sub, name: 'Ann', email: 'ann@ex.test', email_verified: true }
       fake.instead.set('/userinfo', { body: JSON.stringify(profile) })
-      const signIn = provider.identity(await visit(provider))
+      const signIn: Promise<Identity> = provider.identity(await visit(provider))
       if (sub === 'eve') {
-        const { email, name } = (await signIn).claims
-        assert.deepEqual([email, name], ['ann@ex.test', 'Eve'], 'what is signed counts first')
+        const { claims: known } = await signIn
+        assert.deepEqual(
+          [known.email, known.name],
+          ['ann@ex.test', 'Eve'],
+          'what is signed counts first',
+        )
       } else await assert.rejects(signIn, { kind: 'profile' })
     }
   })

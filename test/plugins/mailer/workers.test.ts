@@ -1,0 +1,183 @@
+/** Workers that have one message in hand at the same moment, and a database that is lost after a mail was handed over. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { createDb } from '../../../db/database.ts'
+import { MailTransportError } from '../../../mail/transport-error.ts'
+import { createMailJobs } from '../../../plugins/mailer/outbox/job.ts'
+import { createSender } from '../../../plugins/mailer/outbox/send.ts'
+import { createPool } from '../../../plugins/pool.ts'
+import { cloneDatabase } from '../../support/database.ts'
+
+const log = { info() {}, warn() {} }
+const { signal } = new AbortController()
+
+suite('workers with the same message', () => {
+  test('send it once, although both have found it waiting', async (t) => {
+    const { id, worker, row } = await start(t)
+    const both = Promise.withResolvers<void>()
+    let found = 0
+    let sent = 0
+    const send = worker({
+      compose: async () => {
+        found += 1
+        if (found === 2) both.resolve()
+        await both.promise
+      },
+      deliver: async () => {
+        sent += 1
+      },
+    })
+
+    await Promise.all([send(id, signal), send(id, signal)])
+
+    assert.equal(sent, 1)
+    assert.deepEqual(await row(), { state: 'sent', attempts: 1 })
+  })
+
+  test('leave it alone once another has tried it since', async (t) => {
+    const { id, pool, worker, row } = await start(t)
+    const tried = Promise.withResolvers<void>()
+    let late = 0
+    const first = worker({
+      compose: async () => {},
+      deliver: unreached,
+    })
+    const second = worker({
+      compose: () => tried.promise,
+      deliver: async () => {
+        late += 1
+      },
+    })
+
+    const waiting = second(id, signal)
+    await pause(50)
+    await first(id, signal)
+    tried.resolve()
+    await waiting
+
+    assert.equal(late, 0)
+    assert.deepEqual(await row(), { state: 'queued', attempts: 1 })
+    const { rows } = await pool.query('select run_at from auth_jobs.jobs')
+    assert.deepEqual(
+      rows.map(({ run_at }) => Math.round((run_at.getTime() - Date.now()) / 60_000)),
+      [60],
+    )
+  })
+
+  test('leave it alone once it has been given up', async (t) => {
+    const { id, pool, worker, row } = await start(t)
+    let sent = 0
+    const send = worker({
+      compose: async () => {
+        await pool.query(`update auth.postern_mail_messages set state = 'dead'`)
+      },
+      deliver: async () => {
+        sent += 1
+      },
+    })
+
+    await send(id, signal)
+
+    assert.equal(sent, 0)
+    assert.deepEqual(await row(), { state: 'dead', attempts: 0 })
+  })
+
+  test('write down what became of it when the database is there again', async (t) => {
+    const { id, pool, worker, row } = await start(t)
+    const send = worker({
+      compose: async () => {},
+      deliver: async () => {
+        await pool.query('alter table auth.postern_mail_messages rename to lost')
+      },
+    })
+
+    const sending = send(id, signal)
+    await pause(300)
+    await pool.query('alter table auth.lost rename to postern_mail_messages')
+    await sending
+
+    assert.deepEqual(await row(), { state: 'sent', attempts: 1 })
+  })
+})
+
+const ages: [what: string, daysOld: number, daysLeft: number | null, state: string][] = [
+  ['three days after it was asked for', 3.1, null, 'dead'],
+  ['before that', 2.9, null, 'queued'],
+  ['while its link is good', 3.1, 1, 'queued'],
+]
+suite('a mail whose server is away', () => {
+  for (const [what, daysOld, daysLeft, state] of ages) {
+    test(`is ${state} ${what}`, async (t) => {
+      const { id, worker, row } = await start(t, { daysOld, daysLeft })
+      await worker({ compose: async () => {}, deliver: unreached })(id, signal)
+      assert.deepEqual(await row(), { state, attempts: 1 })
+    })
+  }
+})
+
+test('a mail of which nobody knows whether it went out is not sent again, and its reason holds no address', async (t) => {
+  const { id, pool, worker } = await start(t)
+  const deliver = async () => {
+    throw new Error('something about ann@example.com')
+  }
+  await worker({ compose: async () => {}, deliver })(id, signal)
+  const { rows } = await pool.query('select state, reason from auth.postern_mail_messages')
+  const reason = 'may have been delivered: Error: something about (address)'
+  assert.deepEqual(rows, [{ state: 'dead', reason }])
+})
+
+async function unreached() {
+  throw new MailTransportError('temporary', 'the mail server was not reached')
+}
+
+interface Work {
+  compose: () => Promise<void>
+  deliver: () => Promise<void>
+}
+
+/** A message that waits, and nobody else who would send it. */
+async function start(
+  t: TestContext,
+  { daysOld, daysLeft }: { daysOld: number; daysLeft: number | null } = {
+    daysOld: 0,
+    daysLeft: null,
+  },
+) {
+  const { url } = await cloneDatabase(t)
+  const pool = createPool({ connectionString: url, max: 4, log })
+  t.after(() => pool.end())
+  const db = createDb(pool, 'auth')
+  const id = crypto.randomUUID()
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+  const now = inDays(-daysOld)
+  await db
+    .insertInto('postern_mail_messages')
+    .values({
+      ...{ id, kind: 'recovery', payload: 'sealed', state: 'queued', attempts: 0 },
+      ...{ created_at: now, updated_at: now },
+      expires_at: daysLeft === null ? null : inDays(daysLeft),
+    })
+    .execute()
+  const worker = ({ compose, deliver }: Work) =>
+    createSender<{ id: string }>({
+      ...{ db, log, jobs: createMailJobs('auth_jobs'), tellsDead: false },
+      retryDelay: () => 3600_000,
+      compose: async () => {
+        await compose()
+        return { id }
+      },
+      deliver: async () => {
+        await deliver()
+        return '250 taken'
+      },
+    })
+  const row = () =>
+    db
+      .selectFrom('postern_mail_messages')
+      .select(['state', 'attempts'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  return { id, pool, worker, row }
+}
