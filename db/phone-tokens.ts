@@ -1,7 +1,6 @@
 /** One-time tokens of phone numbers: codes that somebody else judges, and changes of the number that are given up. */
 import type { Db, Trx } from './database.ts'
 import { deleteTokens, spend, type TokenRow, tokenColumns } from './one-time-tokens.ts'
-import { isLive, type Lifetimes } from './token-life.ts'
 import type { TokenType } from './user-tokens.ts'
 
 /** The last token sent to an address, live or not. Served by one_time_tokens_relates_to_hash_idx. */
@@ -20,19 +19,13 @@ export function findNewestToken(
     .executeTakeFirst()
 }
 
-/** Spends a token whose code was found right elsewhere; undefined when it is gone, replaced or late. */
+/** Spends a token that was live when its code was found right elsewhere; undefined when it is gone or replaced by now. */
 export function takeFoundToken(
   trx: Trx,
   { id, token_hash }: TokenRow,
-  lifetimes: Lifetimes,
-  now: Date,
 ): Promise<TokenRow | undefined> {
   return spend(trx, (db) =>
-    db
-      .deleteFrom('one_time_tokens')
-      .where('id', '=', id)
-      .where('token_hash', '=', token_hash)
-      .where((eb) => isLive(eb, lifetimes, now)),
+    db.deleteFrom('one_time_tokens').where('id', '=', id).where('token_hash', '=', token_hash),
   )
 }
 

@@ -167,6 +167,37 @@ suite('through twilio_verify', () => {
     assert.equal(right.json().user?.id, session.user.id, right.body)
   })
 
+  test('its word counts for ten minutes, as long as its codes live', async (t) => {
+    const { app } = await begin(t, started, started, approved)
+    const [soon, late] = [newNumber(), newNumber()]
+    const now = Date.now()
+    t.mock.timers.enable({ apis: ['Date'], now })
+    for (const phone of [soon, late]) await call(app, '/signup', { phone, password })
+    t.mock.timers.setTime(now + 599_000)
+    assert.equal((await typed(app, soon, '482910')).statusCode, 200)
+    t.mock.timers.setTime(now + 601_000)
+    assert.deepEqual(outcomeOf(await typed(app, late, '482910')), expired)
+  })
+
+  test('a number that two people want becomes that of whom it was asked for last', async (t) => {
+    const { app } = await begin(t, started, started, approved)
+    const [first, last] = [await newPerson(app), await newPerson(app)]
+    const phone = newNumber()
+    for (const { access_token } of [first, last]) await changeUser(app, access_token, { phone })
+    const proof = { type: 'phone_change', phone, token: '482910' }
+    const changed = await call(app, '/verify', proof)
+    assert.equal(changed.json().user?.id, last.user.id, changed.body)
+  })
+
+  test('after nine wrong guesses its word counts, as that of a code of ours', async (t) => {
+    const wrong = Array.from({ length: 9 }, () => pending)
+    const { app } = await begin(t, started, ...wrong, approved)
+    const phone = newNumber()
+    await call(app, '/signup', { phone, password })
+    for (let guess = 0; guess < 9; guess++) await typed(app, phone, '000000')
+    assert.equal((await typed(app, phone, '482910')).statusCode, 200)
+  })
+
   test('after ten wrong guesses its word counts no more', async (t) => {
     const wrong = Array.from({ length: 10 }, () => pending)
     const { app } = await begin(t, started, ...wrong, approved)

@@ -74,7 +74,7 @@ export async function takeSmsCode(
   }
   if (!judgement.token) return undefined
   await lockUser(trx, judgement.token.user_id)
-  return takeFoundToken(trx, judgement.token, policy.lifetimes, now)
+  return takeFoundToken(trx, judgement.token)
 }
 
 /** The provider's word counts for what we asked it to send, for as many guesses as our own codes allow. */
