@@ -181,9 +181,11 @@ suite('AUTH_SESSIONS_ALLOW_LOW_AAL', () => {
     const { app } = await serverFor(limited)
     const { session } = await guarded(app)
     const nobody = await newPerson(app)
+    const beginner = await newPerson(app)
+    await addTotp(app, beginner)
     assert.equal(session.expires_in, 3600)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_000_000 })
-    for (const { refresh_token } of [session, nobody]) {
+    for (const { refresh_token } of [session, nobody, beginner]) {
       const response = await refresh(app, refresh_token)
       assert.deepEqual([response.statusCode, response.json().expires_in], [200, 3600])
     }

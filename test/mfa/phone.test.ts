@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
+import { adminCall } from '../support/admin.ts'
 import {
   answer,
   ask,
@@ -77,6 +78,20 @@ suite('a phone as second factor', () => {
     const response = await answer(app, person, id, { challenge_id: second.id, code })
     assert.deepEqual(outcomeOf(response), [422, 'mfa_verification_failed'])
     await finish(await server(), person, id, first.id, code ?? '')
+  })
+
+  test('a code proves nothing once an admin has given the factor another number', async () => {
+    const { app, sms } = await server()
+    const person = await newPerson(app)
+    const number = newNumber()
+    const { id } = await enrol(await server(), person, number)
+    const since = sms.messages.length
+    const asked = await challenge(app, person, id)
+    const code = await sms.code(number, since)
+    const path = `/admin/users/${person.user.id}/factors/${id}`
+    await adminCall(app, 'PUT', path, { phone: newNumber() })
+    const late = await answer(app, person, id, { challenge_id: asked.id, code })
+    assert.deepEqual(outcomeOf(late), [422, 'mfa_factor_not_found'])
   })
 
   test('a number that is a verified factor already cannot be enrolled again; one that is not, can', async () => {

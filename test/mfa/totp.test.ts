@@ -126,10 +126,12 @@ suite('an authenticator app', () => {
     const { app } = await serverFor(everyFactor)
     const person = await newPerson(app)
     await addTotp(app, person, 'abandoned')
+    const phone = { factor_type: 'phone', friendly_name: 'another kind', phone: '+15550107' }
+    await ask<Enrolled>(app, 'POST', '/factors', person, phone)
     const session = await prove(app, person, await addTotp(app, person, 'finished'))
     assert.deepEqual(
       session.user.factors?.map(({ friendly_name }) => friendly_name),
-      ['finished'],
+      ['another kind', 'finished'],
     )
   })
 
@@ -188,6 +190,19 @@ suite('an authenticator app', () => {
     const next = (await refresh(app, session.refresh_token)).json()
     const { aal, amr } = claimsOf(next)
     assert.deepEqual([aal, amr.map(({ method }) => method)], ['aal1', ['password']])
+  })
+
+  test('a session that another factor had raised stays at its level when one is removed', async () => {
+    const { app } = await serverFor(everyFactor)
+    const { email, session, factor } = await guarded(app)
+    const second = await addTotp(app, session, 'second')
+    const lowered = await prove(app, session, second)
+    const other = await prove(app, await signedIn(app, email), factor, 1)
+    await ask(app, 'DELETE', `/factors/${second.id}`, other)
+    const levels = [lowered, other].map(async ({ refresh_token }) => {
+      return claimsOf((await refresh(app, refresh_token)).json()).aal
+    })
+    assert.deepEqual(await Promise.all(levels), ['aal1', 'aal2'])
   })
 
   test('one that was never confirmed is removed at aal1', async () => {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { asAdmin } from '../support/admin.ts'
-import { claimsOf, prove } from '../support/factors.ts'
+import { ask, claimsOf, prove } from '../support/factors.ts'
 import { anonymousPerson, newPerson, signedIn } from '../support/people.ts'
 import {
   factorsOn,
@@ -64,6 +64,14 @@ suite('recovery codes', () => {
     assert.deepEqual(outcomeOf(await getUser(app, other)), [403, 'session_not_found'])
     const old = await refresh(app, low.refresh_token)
     assert.deepEqual(outcomeOf(old), [400, 'refresh_token_already_used'])
+  })
+
+  test('a factor that had raised the session before still lowers it when it is removed', async () => {
+    const { app } = await serverFor(factorsOn)
+    const { factor, session, first } = await withCodes(app)
+    const used = (await useCode(app, session, first)).json()
+    await ask(app, 'DELETE', `/factors/${factor.id}`, used)
+    assert.equal(claimsOf((await refresh(app, used.refresh_token)).json()).aal, 'aal1')
   })
 
   test('with it, what a second factor guards may be done: another factor, a new password', async () => {
