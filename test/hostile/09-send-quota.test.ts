@@ -328,6 +328,22 @@ suite('row 9: the quota of text messages', () => {
     assert.equal(await answered(server, '/signup', { phone: newNumber(), password }), 200)
   })
 
+  test('a repeated sign-up counts like a first one, so that the count does not tell', async (t) => {
+    const server = await buildWithSms(t, { env: { AUTH_RATE_LIMIT_SMS_SENT: '10' } })
+    const { user } = await phonePerson(server)
+    assert.equal(await left(server, 'sms'), 9)
+    assert.equal(await answered(server, '/signup', { phone: user.phone, password }), 200)
+    assert.equal(await left(server, 'sms'), 8)
+  })
+
+  test('is not used up by strangers, to whom nothing is sent while nobody may sign up', async (t) => {
+    const server = await buildWithSms(t, { env: { ...env, AUTH_DISABLE_SIGNUP: 'true' } })
+    for (let i = 0; i < 3; i++) {
+      assert.equal(await answered(server, '/otp', { phone: newNumber() }), 200)
+    }
+    assert.equal(await left(server, 'sms'), undefined)
+  })
+
   test('once exhausted, refuses requests for known and unknown numbers alike', async (t) => {
     const server = await buildWithSms(t, { env })
     const known = newNumber()

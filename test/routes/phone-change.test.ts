@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
-import { mailAfter, nextMail } from '../support/mail-journeys.ts'
+import { mailAfter, nextMail, tokenOf } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import { newAddress, newNumber, newPerson, password, phonePerson } from '../support/people.ts'
 import {
@@ -50,6 +50,17 @@ suite('PUT /user with another phone number', () => {
     assert.deepEqual(outcomeOf(await changed(server, phone, token)), expired)
     const signedIn = await call(server.app, '/token?grant_type=password', { phone, password })
     assert.equal(signedIn.statusCode, 200, signedIn.body)
+  })
+
+  test('once done, links by mail that were on their way are void', async () => {
+    const server = await shared()
+    const session = await newPerson(server.app)
+    const { email } = session
+    const message = await mailAfter(server, email, () => call(server.app, '/recover', { email }))
+    const phone = newNumber()
+    await changed(server, phone, await start(server, session, phone))
+    const proof = { type: 'recovery', token_hash: tokenOf(message) }
+    assert.deepEqual(outcomeOf(await call(server.app, '/verify', proof)), expired)
   })
 
   test('ten racing confirmations: one session', async () => {
@@ -166,6 +177,9 @@ suite('PUT /user with another phone number', () => {
     const server = await buildWithSms(t, { env })
     const [ann, bob] = [await newPerson(server.app), await newPerson(server.app)]
     const phone = newNumber()
+    server.sms.state.refuses = true
+    assert.equal((await changeUser(server.app, ann.access_token, { phone })).statusCode, 422)
+    server.sms.state.refuses = false
     assert.equal((await changeUser(server.app, ann.access_token, { phone })).statusCode, 200)
     const limited = [429, 'over_sms_send_rate_limit']
     assert.deepEqual(

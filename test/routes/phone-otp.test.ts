@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { newNumber, password, phonePerson } from '../support/people.ts'
+import { mailAfter, tokenOf } from '../support/mail-journeys.ts'
+import { createdPerson, newAddress, newNumber, password, phonePerson } from '../support/people.ts'
 import {
   buildWithSms,
   codeAfter,
@@ -139,6 +140,16 @@ suite('a texted code', () => {
     assert.deepEqual(outcomeOf(await typed(server, phone, token)), expired)
     const next = await sendTo(server, phone)
     assert.equal((await typed(server, phone, next)).statusCode, 200)
+  })
+
+  test('once right, voids the links by mail that were on their way', async () => {
+    const server = await shared()
+    const [email, phone] = [newAddress(), newNumber()]
+    await createdPerson(server.app, { email, phone, email_confirm: true, phone_confirm: true })
+    const message = await mailAfter(server, email, () => call(server.app, '/recover', { email }))
+    assert.equal((await typed(server, phone, await sendTo(server, phone))).statusCode, 200)
+    const proof = { type: 'recovery', token_hash: tokenOf(message) }
+    assert.deepEqual(outcomeOf(await call(server.app, '/verify', proof)), expired)
   })
 
   test('of somebody banned says so, once it is right', async () => {
