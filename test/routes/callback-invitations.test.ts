@@ -4,8 +4,9 @@ import { suite, test } from 'node:test'
 
 import { describe, externalServer, proven, type Somebody, unproven } from '../support/external.ts'
 import { nextId } from '../support/linking.ts'
-import { tokenOf } from '../support/mail-journeys.ts'
+import { mailAfter, pkcePair, tokenOf } from '../support/mail-journeys.ts'
 import { invite } from '../support/people.ts'
+import { call, verify } from '../support/requests.ts'
 
 suite('an invitation', () => {
   test('is taken up by a provider', async (t) => {
@@ -41,6 +42,36 @@ suite('an invitation', () => {
       assert.equal(seen.query.error_code, 'validation_failed')
       const next = await takeUp(invitation, proven('right@ex.test', nextId()))
       assert.ok(next.fragment.access_token)
+    })
+
+    await t.test('not with an identity of somebody else', async () => {
+      const id = nextId()
+      await server.signInWith('github', proven('owner@ex.test', id))
+      const seen = await takeUp(await invited('other@ex.test'), unproven('other@ex.test', id))
+      assert.equal(seen.query.error_code, 'identity_already_exists')
+    })
+
+    await t.test('not by somebody banned', async () => {
+      const email = 'banned@ex.test'
+      const invitation = await invited(email)
+      const banned_until = new Date(Date.now() + 3_600_000)
+      await server.app.db
+        .updateTable('users')
+        .set({ banned_until })
+        .where('email', '=', email)
+        .execute()
+      const query = { invite_token: invitation, ...pkcePair().fields }
+      const seen = await server.signInWith('github', proven(email, nextId()), { query })
+      assert.equal(seen.query.error_code, 'user_banned')
+    })
+
+    await t.test('which voids the other links on their way', async () => {
+      const email = 'void@ex.test'
+      const invitation = await invited(email)
+      const message = await mailAfter(server, email, () => call(server.app, '/recover', { email }))
+      await takeUp(invitation, proven(email, nextId()))
+      const late = await verify(server.app, { type: 'recovery', token_hash: tokenOf(message) })
+      assert.equal(late.json().error_code, 'otp_expired')
     })
 
     await t.test('once', async () => {

@@ -80,6 +80,8 @@ suite('/callback', () => {
       assert.equal(session.provider_refresh_token, 'rt1')
       assert.equal(session.user.email, 'ann@ex.test')
       assert.equal((await exchange(verifier)).json().error_code, 'flow_state_not_found')
+      const actions = await server.auditActions(session.user.id)
+      assert.deepEqual(actions, ['user_signedup', 'login', 'login'], 'the exchange is the sign-in')
     })
 
     await t.test('by a form as well, with a slash at the end too', async () => {

@@ -8,6 +8,8 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
+import { proven } from '../support/external.ts'
+import { nextId } from '../support/linking.ts'
 import { landing, mailAfter, open } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
@@ -19,9 +21,9 @@ import {
   signIn,
   signUp,
 } from '../support/people.ts'
-import { call, getUser, verify } from '../support/requests.ts'
+import { call, getUser, outcomeOf, verify } from '../support/requests.ts'
 import type { Built } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
+import { sharedExternalServers, sharedServers } from '../support/shared-servers.ts'
 
 const strangers = "the stranger's password"
 const owners = "the owner's password"
@@ -184,6 +186,29 @@ suite("a stranger's sign-up with somebody else's address", { concurrency: 3 }, (
       const ownerWorks = (await signIn(server.app, { email, password: owners })).statusCode === 200
       assert.equal(ownerWorks, isIn)
     }
+  })
+})
+
+suite('an address that a provider proves', () => {
+  const servers = sharedExternalServers()
+
+  test('sessions, links and known devices from before the proof end with it', async () => {
+    const server = await servers({ AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' })
+    const { app } = server
+    const email = newAddress()
+    const message = await steps['stranger signs up'](server, email)
+    const device = { 'user-agent': 'of the stranger' }
+    const stranger = await signIn(app, { email, password: strangers }, device)
+    const session = stranger.json<Session>()
+    await server.signInWith('github', proven(email, nextId()))
+    assert.deepEqual(outcomeOf(await getUser(app, session)), [403, 'session_not_found'])
+    await areDead(server, [message])
+    const known = await app.db
+      .selectFrom('postern_known_devices')
+      .select('device_hash')
+      .where('user_id', '=', session.user.id)
+      .execute()
+    assert.equal(known.length, 1)
   })
 })
 
