@@ -6,7 +6,13 @@ import type { Session } from '../../schemas/session.ts'
 import { adminCall } from '../support/admin.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
-import { confirmedPerson, newAddress, password } from '../support/people.ts'
+import {
+  confirmedPerson,
+  newAddress,
+  password,
+  signUp,
+  unconfirmedPerson,
+} from '../support/people.ts'
 import { call } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
@@ -142,6 +148,29 @@ suite('row 18: a known device', () => {
     await adminCall(server.app, 'PUT', `/admin/users/${user.id}`, { password: 'a new password' })
     await siege(server, user.email)
     assert.equal((await signIn(server, user.email, laptop, 'a new password')).statusCode, 429)
+  })
+
+  test('a proof of the address makes strangers of those from before it', async () => {
+    const server = await servers({ AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' })
+    const { email } = (await unconfirmedPerson(server)).user
+    assert.equal((await signIn(server, email, laptop)).statusCode, 200)
+    const message = await mailAfter(server, email, () => call(server.app, '/recover', { email }))
+    const desk = { ip: '203.0.113.10', agent: 'A desk' }
+    assert.equal((await typeCode(server, email, desk, codeIn(message))).statusCode, 200)
+    await siege(server, email)
+    assert.equal((await signIn(server, email, laptop)).statusCode, 429)
+  })
+
+  test('so does a sign-up that takes the place of another one', async () => {
+    const server = await servers()
+    const { id, email } = (await unconfirmedPerson(server)).user
+    const { db, otp } = server.app
+    const device_hash = otp.deviceHash({ network: laptop.ip, userAgent: laptop.agent })
+    const device = { user_id: id, device_hash, last_used_at: new Date() }
+    await db.insertInto('postern_known_devices').values(device).execute()
+    await signUp(server.app, { email })
+    const known = db.selectFrom('postern_known_devices').select('user_id').where('user_id', '=', id)
+    assert.deepEqual(await known.execute(), [])
   })
 
   test('of many devices the latest twenty are known, so that nobody stores up guesses', async () => {
