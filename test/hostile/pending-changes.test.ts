@@ -74,6 +74,34 @@ suite('a change that a stolen session began', () => {
   }
 })
 
+suite('a change that waits when an admin gives the person another', () => {
+  const servers = sharedSmsServer({ env: oneMailbox })
+
+  test('address: nobody can ask for it once more', async () => {
+    const server = await servers()
+    const { app } = server
+    const [wanted, given] = [newAddress('thief'), newAddress('given')]
+    const person = await confirmedPerson(server)
+    await mailAfter(server, wanted, () => changeUser(app, person.access_token, { email: wanted }))
+    await asAdmin(app, 'PUT', `/admin/users/${person.user.id}`, { email: given })
+    await call(app, '/resend', { type: 'email_change', email: given })
+    await idle(server)
+    assert.equal(server.mail.messages.filter(({ to }) => to === wanted).length, 1)
+  })
+
+  test('number: nobody can ask for it once more', async () => {
+    const server = await servers()
+    const { app, sms } = server
+    const [wanted, given] = [newNumber(), newNumber()]
+    const { access_token, user } = await phonePerson(server)
+    await codeAfter(server, wanted, () => changeUser(app, access_token, { phone: wanted }))
+    await asAdmin(app, 'PUT', `/admin/users/${user.id}`, { phone: given })
+    await call(app, '/resend', { type: 'phone_change', phone: given })
+    await idle(server)
+    assert.equal(sms.messages.filter(({ to }) => to.endsWith(wanted)).length, 1)
+  })
+})
+
 suite('a change of the number that a stolen session began', () => {
   const servers = sharedSmsServer({ env: { AUTH_SMS_OTP_EXP: '3600' } })
 
