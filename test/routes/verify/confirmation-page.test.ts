@@ -129,6 +129,12 @@ suite('the page between a link and its effect', () => {
     })
   }
 
+  test('is not shown for a link that is of another type than it says', async () => {
+    const server = await servers(confirming)
+    const url = (await newLink(server)).replace('type=signup', 'type=recovery')
+    assert.equal(landing(await server.app.inject(url)).fragment.error_code, 'otp_expired')
+  })
+
   test('is not in the way of apps that hand over the token themselves', async () => {
     const server = await servers(confirming)
     const token_hash = new URL(await newLink(server), 'http://x').searchParams.get('token')
