@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { replayDeliveries } from '../../../db/webhook-history.ts'
 import { lockWebhook } from '../../../db/webhooks.ts'
 import { validationFailed, webhookNotFound } from '../../../errors.ts'
+import { nullable } from '../../../schemas/choices.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { Timestamp } from '../../../schemas/timestamp.ts'
@@ -31,9 +32,9 @@ const Queued = Type.Object({
   queued: Type.Integer({
     description: `How many events, the oldest first, without those that wait already; at most ${most}`,
   }),
-  next: Type.Union([Type.Integer(), Type.Null()], {
-    description: `For \`after\`, when ${most} were found and there may be more`,
-  }),
+  next: nullable(
+    Type.Integer({ description: `For \`after\`, when ${most} were found and there may be more` }),
+  ),
 })
 
 const replay: FastifyPluginAsyncTypebox = async (fastify) => {
