@@ -27,6 +27,14 @@ const acme = {
   AUTH_EXTERNAL_OIDC_ACME_SECRET: 'secret',
   AUTH_EXTERNAL_OIDC_ACME_REDIRECT_URI: 'https://auth.example.test/callback',
 }
+const keycloak = {
+  AUTH_EXTERNAL_KEYCLOAK_ENABLED: 'true',
+  AUTH_EXTERNAL_KEYCLOAK_CLIENT_ID: 'id',
+  AUTH_EXTERNAL_KEYCLOAK_SECRET: 'secret',
+  AUTH_EXTERNAL_KEYCLOAK_REDIRECT_URI: 'https://auth.example.test/callback',
+  AUTH_EXTERNAL_KEYCLOAK_URL: 'https://id.test/realms/one',
+}
+const listed = { AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: 'https://id.test/realms/one' }
 const phone = { AUTH_EXTERNAL_PHONE_ENABLED: 'true' }
 const captcha = {
   AUTH_SECURITY_CAPTCHA_ENABLED: 'true',
@@ -86,7 +94,12 @@ const right: [string, Environment][] = [
   ['a hook over https', { ...hook, ...uri('https://hooks.test/x') }],
   ['a hook on this machine', { ...hook, ...uri('http://[::1]:9/x') }],
   ['one signing key', keys(signing)],
+  ['ID tokens of a keycloak that is a provider', { ...keycloak, ...listed }],
   ['a signing key and an old secret', keys(signing, oct)],
+  [
+    'the method of the signing key alone',
+    { ...keys(signing), AUTH_JWT_VALID_METHODS: 'RS256', AUTH_JWT_ALGORITHM: 'ES256' },
+  ],
   ['an old secret without id', keys(signing, { ...oct, kid: undefined })],
   ['passkeys on one site', passkeys],
   [
@@ -197,6 +210,21 @@ const wrong: Wrong[] = [
     'a mail header that is the mail’s own',
     { AUTH_SMTP_HEADERS: '{"bCC":["eve@example.net"]}' },
     ['AUTH_SMTP_HEADERS'],
+  ],
+  [
+    'a header of what the mail is made of',
+    { AUTH_SMTP_HEADERS: '{"Content-Language":["de"]}' },
+    ['AUTH_SMTP_HEADERS'],
+  ],
+  [
+    'ID tokens of a keycloak that is switched off',
+    { ...keycloak, ...listed, AUTH_EXTERNAL_KEYCLOAK_ENABLED: 'false' },
+    ['AUTH_EXTERNAL_ID_TOKEN_AUDIENCES'],
+  ],
+  [
+    'methods without the one of the signing key',
+    { ...keys(signing), AUTH_JWT_VALID_METHODS: 'ES256', AUTH_JWT_ALGORITHM: 'ES256' },
+    ['AUTH_JWT_VALID_METHODS'],
   ],
   [
     'a path of links that makes no address',
