@@ -1,6 +1,6 @@
-import { type Generated, type QueryCreator, type Selectable, sql } from 'kysely'
+import { type Generated, type Selectable, sql } from 'kysely'
 
-import type { Database, Db } from './database.ts'
+import type { Db } from './database.ts'
 import { nilUuid } from './users.ts'
 
 /** Tokens in GoTrue's older form, one row each; we write them for sessions that a GoTrue may refresh as well. */
@@ -30,7 +30,7 @@ export function findRefreshToken(db: Db, token: string): Promise<RefreshTokenRow
 }
 
 /** Locked before its tokens are, as wherever a session ends: the other way round, each would wait for the other. */
-const heldSession = (db: Pick<QueryCreator<Database>, 'selectFrom'>, id: string) =>
+const heldSession = (db: Pick<Db, 'selectFrom'>, id: string) =>
   db.selectFrom('sessions').select('sessions.id').where('sessions.id', '=', id).forNoKeyUpdate()
 
 export interface Exchange {

@@ -1,7 +1,7 @@
 /** What becomes of each answer of a database function that is a hook. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 
 import { ApiError, HookError } from '../../errors.ts'
@@ -144,9 +144,8 @@ test('one whose connection is lost may have been done: no mail is handed to it a
 })
 
 /** The same database behind a link that is lost when Postgres has committed and before it could say so. */
-async function lossyLink(target: URL) {
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname)
+function lossyLink(target: URL) {
+  return linkTo(target, (near, far) => {
     let commits = false
     near.on('data', (chunk) => {
       commits ||= chunk.includes('commit')
@@ -157,17 +156,7 @@ async function lossyLink(target: URL) {
       // The last of the answers: a command was completed.
       return chunk.includes('COMMIT') && near.destroy()
     })
-    near.on('close', () => far.destroy()).on('error', () => {})
-    far.on('close', () => near.destroy()).on('error', () => {})
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const url = new URL(target)
-  url.hostname = '127.0.0.1'
-  url.port = typeof address === 'object' && address ? String(address.port) : ''
-  const stop = () => new Promise<void>((resolve) => void server.close(() => resolve()))
-  return { url: url.href, stop }
 }
 
 /** Of an answer. */
@@ -212,8 +201,7 @@ async function start(ending: { after(stop: () => Promise<void>): void }) {
 /** The same database behind a link on which an answer comes late, so that what is sent at once is seen to be. */
 async function slowLink(target: URL) {
   const link = { roundTrips: 0 }
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname)
+  const { url, stop } = await linkTo(target, (near, far) => {
     let isAnswered = true
     near.on('data', (chunk) => {
       if (isAnswered) link.roundTrips += 1
@@ -226,6 +214,15 @@ async function slowLink(target: URL) {
         if (near.writable) near.write(chunk)
       }, delayMs)
     })
+  })
+  return { url, link, stop }
+}
+
+/** The same database by way of a link, which `carry` takes the bytes over, from us (`near`) and back (`far`). */
+async function linkTo(target: URL, carry: (near: Socket, far: Socket) => void) {
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    carry(near, far)
     near.on('close', () => far.destroy()).on('error', () => {})
     far.on('close', () => near.destroy()).on('error', () => {})
   })
@@ -236,5 +233,5 @@ async function slowLink(target: URL) {
   url.hostname = '127.0.0.1'
   url.port = typeof address === 'object' && address ? String(address.port) : ''
   const stop = () => new Promise<void>((resolve) => void server.close(() => resolve()))
-  return { url: url.href, link, stop }
+  return { url: url.href, stop }
 }

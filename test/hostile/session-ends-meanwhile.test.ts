@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
+import { providerEnv } from '../support/external.ts'
 import { addTotp, answer, challenge, claimsOf, everyFactor, send } from '../support/factors.ts'
 import { holdDeletion, holdEndOfSession, holdPerson, holdSession } from '../support/held-person.ts'
 import { legacySession } from '../support/legacy-session.ts'
@@ -117,14 +118,9 @@ suite('a factor that is removed meanwhile', () => {
 
 suite('a sign-out', () => {
   test('of one device does not keep one from everywhere waiting', async (t) => {
-    const github = {
-      AUTH_EXTERNAL_GITHUB_ENABLED: 'true',
-      AUTH_EXTERNAL_GITHUB_CLIENT_ID: 'id',
-      AUTH_EXTERNAL_GITHUB_SECRET: 'secret',
-      AUTH_EXTERNAL_GITHUB_REDIRECT_URI: 'https://auth.example/callback',
-      AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
-    }
-    const { app } = await build(t, { env: { ...autoconfirm, ...github } })
+    const github = providerEnv('github', 'https://github.example')
+    const linkingOn = { ...autoconfirm, ...github, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
+    const { app } = await build(t, { env: linkingOn })
     const person = await newPerson(app)
     const linking = await send(app, 'GET', '/user/identities/authorize?provider=github', person)
     assert.equal(linking.statusCode, 302, linking.body)

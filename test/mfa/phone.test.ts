@@ -52,13 +52,7 @@ suite('a phone as second factor', () => {
   })
 
   test('the code is stored encrypted', async () => {
-    const { app, sms } = await server()
-    const person = await newPerson(app)
-    const number = newNumber()
-    const { id } = await enrol(await server(), person, number)
-    const since = sms.messages.length
-    const asked = await challenge(app, person, id)
-    const code = await sms.code(number, since)
+    const { app, asked, code } = await asking(await server())
     const { rows } = await app.pool.query(
       'select otp_code from auth.mfa_challenges where id = $1',
       [asked.id],
@@ -81,13 +75,7 @@ suite('a phone as second factor', () => {
   })
 
   test('a code proves nothing once an admin has given the factor another number', async () => {
-    const { app, sms } = await server()
-    const person = await newPerson(app)
-    const number = newNumber()
-    const { id } = await enrol(await server(), person, number)
-    const since = sms.messages.length
-    const asked = await challenge(app, person, id)
-    const code = await sms.code(number, since)
+    const { app, person, id, asked, code } = await asking(await server())
     const path = `/admin/users/${person.user.id}/factors/${id}`
     await adminCall(app, 'PUT', path, { phone: newNumber() })
     const late = await answer(app, person, id, { challenge_id: asked.id, code })
@@ -179,6 +167,18 @@ suite('a phone as second factor', () => {
 function enrol({ app }: PhoneServer, token: Session, phone: string, name = ''): Promise<Enrolled> {
   const body = { factor_type: 'phone', phone, friendly_name: name }
   return ask(app, 'POST', '/factors', token, body)
+}
+
+/** Somebody who was sent a code to a number that is not proven yet. */
+async function asking(server: PhoneServer) {
+  const { app, sms } = server
+  const person = await newPerson(app)
+  const number = newNumber()
+  const { id } = await enrol(server, person, number)
+  const since = sms.messages.length
+  const asked = await challenge(app, person, id)
+  const code = await sms.code(number, since)
+  return { app, person, id, asked, code }
 }
 
 async function finish(
