@@ -10,17 +10,9 @@ import { run as runKeys } from '../../cli/keys.ts'
 import { run as runToken } from '../../cli/token.ts'
 import { listSigningKeys } from '../../db/signing-keys.ts'
 import { startCli } from '../support/cli-process.ts'
-import { callCommand } from '../support/command-call.ts'
-import { configOf } from '../support/config.ts'
+import { callCommand, commandEnvironment } from '../support/command-call.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startedKeyServer } from '../support/signing-keys.ts'
-
-const environment = {
-  AUTH_SITE_URL: 'http://app.example',
-  AUTH_API_EXTERNAL_URL: 'http://auth.example',
-  AUTH_DB_DRIVER: 'postgres',
-  AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET,
-}
 
 suite('keys and token commands', () => {
   test('a key is made, rotated, revoked, imported and listed', async (t) => {
@@ -130,12 +122,12 @@ interface Outcome {
 
 function command(databaseUrl: string, name: string, ...args: string[]): Promise<Outcome> {
   const run = name === 'keys' ? runKeys : runToken
-  return callCommand(run, args, { ...environment, DATABASE_URL: databaseUrl })
+  return callCommand(run, args, { ...commandEnvironment, DATABASE_URL: databaseUrl })
 }
 
 /** The same as the command line does it. */
 async function commandProcess(t: TestContext, databaseUrl: string, ...args: string[]) {
-  const env = { ...environment, DATABASE_URL: databaseUrl }
+  const env = { ...commandEnvironment, DATABASE_URL: databaseUrl }
   const { written, ended } = startCli(t, args, { cwd: tmpdir(), env })
   assert.equal(await ended, 0, written.err)
   return written.out

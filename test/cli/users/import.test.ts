@@ -1,0 +1,205 @@
+/** Import: who is taken in and who is refused, and going on after an interruption. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import { query } from '../../db/sql.ts'
+import type { CliProcess } from '../../support/cli-process.ts'
+import { cloneDatabase } from '../../support/database.ts'
+import { password, signIn } from '../../support/people.ts'
+import { build } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
+import {
+  everybody,
+  fileOf,
+  google,
+  passwordHash,
+  startUsers,
+  temporaryFolder,
+  users,
+} from './command.ts'
+
+suite('users import', () => {
+  test('imported people sign in with the password they had', async (t) => {
+    const { app, database } = await build(t)
+    const django = 'pbkdf2_sha256$20000$seasalt2$Flpve/uAcyo6+IFI6YAhjeABGPVbRQjzHDxRhqxewgw='
+    const file = await fileOf(t, 'people.ndjson', [
+      { email: 'Ann@Example.com', password_hash: passwordHash, email_confirm: true },
+      {
+        email: 'bob@example.com',
+        password_hash: django,
+        email_confirmed_at: '2020-01-01T00:00:00Z',
+      },
+    ])
+    const { written, ended } = startUsers(t, database.url, 'import', file)
+    await ended
+    assert.match(written.out, /^2 imported, 0 refused/)
+    for (const [email, secret] of Object.entries({
+      'ann@example.com': password,
+      'bob@example.com': 'lètmein',
+    })) {
+      const response = await signIn(app, { email, password: secret })
+      assert.equal(response.statusCode, 200, response.body)
+      assert.equal(response.json().user.identities[0].identity_data.email, email)
+    }
+    const [{ encrypted_password } = {}] = await query(
+      database.url,
+      `select encrypted_password from auth.users where email = 'ann@example.com'`,
+    )
+    assert.match(String(encrypted_password), /^\$argon2id/)
+    const [entry] = await query(
+      database.url,
+      `select payload from auth.audit_log_entries where payload ->> 'action' = 'users_imported'`,
+    )
+    assert.ok(entry)
+  })
+
+  test('rows that cannot be taken are reported with their reasons, all others are in', async (t) => {
+    const { url } = await cloneDatabase(t)
+    await query(url, `insert into auth.users (id, email) values (gen_random_uuid(), 'taken@b.co')`)
+    const rows: [unknown, RegExp | undefined][] = [
+      [{ email: 'first@b.co' }, undefined],
+      ['{"email": ', /not valid JSON/],
+      [[], /not an object/],
+      [{ email: 'nonsense' }, /Unable to validate email/],
+      [{ phone: 'nonsense' }, /Invalid phone/],
+      [{}, /no email, phone or identity/],
+      [{ email: 'a@b.co', id: '7' }, /id is not a UUID/],
+      [{ email: 'a@b.co', password: 'clear' }, /in clear/],
+      [{ email: 'a@b.co', password_hash: 'md5' }, /no known format/],
+      [{ email: 'a@b.co', created_at: 'yesterday' }, /created_at is not a time/],
+      [{ email: 'a@b.co', created_at: '+100000-01-01T00:00:00Z' }, /created_at is not a time/],
+      [{ email: 'a@b.co', user_metadata: 7 }, /user_metadata is not an object/],
+      [{ email: 'a@b.co', user_metadata: { a: '\u0000' } }, /cannot store/],
+      [{ email: 'a@b.co', user_metadata: { a: '\ud800' } }, /cannot store/],
+      [{ email: 'a@b.co', identities: [{ provider: 'google' }] }, /provider_id/],
+      [{ email: 'taken@b.co' }, /somebody has this email already/],
+      [{ email: 'FIRST@b.co' }, /somebody has this email already/],
+      [{ email: 'g1@b.co', identities: [google] }, undefined],
+      [{ email: 'g2@b.co', identities: [google] }, /one of its identities already/],
+      [{ email: 'g3@b.co', identities: [{ ...google, provider_id: endless }] }, /index row size/],
+      [`{"email":"deep@b.co","user_metadata":{"a":${nested(5_000)}}}`, /nested/],
+      [`{"email":"deeper@b.co","user_metadata":{"a":${nested(50_000)}}}`, /nested/],
+      [{ email: 'slash@b.co', user_metadata: { a: String.raw`\u0000 😀` } }, undefined],
+      [{ email: 'last@b.co' }, undefined],
+    ]
+    const file = await fileOf(
+      t,
+      'people.ndjson',
+      rows.map(([row]) => row),
+    )
+    const { stdout } = await users(url, 'import', file)
+    const expected = rows.flatMap(([, reason], i) => (reason ? [{ line: i + 1, reason }] : []))
+    assert.match(
+      stdout,
+      new RegExp(`^${rows.length - expected.length} imported, ${expected.length} refused`),
+    )
+    const report = await reportOf(file)
+    assert.deepEqual(
+      report.map(({ line }) => line),
+      expected.map(({ line }) => line),
+    )
+    for (const [i, { reason }] of expected.entries()) assert.match(report[i]?.reason ?? '', reason)
+    const emails = (await everybody(url)).map(({ email }) => email).sort()
+    assert.deepEqual(emails, ['first@b.co', 'g1@b.co', 'last@b.co', 'slash@b.co', 'taken@b.co'])
+  })
+
+  test('a dry run reports the same and stores nothing', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const file = await fileOf(t, 'people.ndjson', [{ email: 'a@b.co' }, { email: 'nonsense' }])
+    const { stdout } = await users(url, 'import', file, '--dry-run')
+    assert.match(stdout, /^1 could be imported, 1 refused/)
+    assert.equal((await reportOf(file)).length, 1)
+    assert.deepEqual(await everybody(url), [])
+  })
+
+  test('killed half way and resumed: none twice, none lost', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const count = Number(process.env.TEST_IMPORT_ROWS ?? 8_000)
+    const people = Array.from({ length: count }, (_, i) =>
+      // Every thousandth is refused, so that the report has to go on as well.
+      i % 1000 === 7 ? { email: 'nonsense' } : { email: `person-${i}@example.com` },
+    )
+    const file = await fileOf(t, 'people.ndjson', people)
+    for (const share of [0.3, 0.6]) {
+      const { child, ended } = startUsers(t, url, 'import', file, '--resume')
+      await untilImported(url, count * share, child)
+      child.kill('SIGKILL')
+      await ended
+      assert.ok((await countUsers(url)) < count * 0.95, 'it was killed too late to show anything')
+    }
+    const { stderr } = await users(url, 'import', file)
+    assert.match(stderr, /was stopped after \d+ rows\. Add --resume/)
+
+    const { stdout } = await users(url, 'import', file, '--resume')
+
+    const refused = people.filter(({ email }) => email === 'nonsense').length
+    assert.match(stdout, new RegExp(`^${count - refused} imported, ${refused} refused`))
+    assert.equal(await countUsers(url), count - refused)
+    assert.equal((await reportOf(file)).length, refused)
+    const [{ lone } = {}] = await query(
+      url,
+      `select count(*) as lone from auth.users
+       where not exists (select from auth.identities where user_id = users.id)`,
+    )
+    assert.equal(Number(lone), 0)
+  })
+
+  test('resumed when it is already over: nobody is taken in twice', async (t) => {
+    const { url } = await cloneDatabase(t)
+    // Nothing of this person is unique.
+    const file = await fileOf(t, 'people.ndjson', [{ is_anonymous: true }, { email: 'nonsense' }])
+    const first = await users(url, 'import', file, '--resume')
+
+    const { stdout } = await users(url, 'import', file, '--resume')
+
+    assert.match(stdout, /^1 imported, 1 refused/)
+    assert.match(first.stdout, /^1 imported, 1 refused/)
+    assert.equal(await countUsers(url), 1)
+    assert.equal((await reportOf(file)).length, 1)
+  })
+
+  test('broken CSV is told with its line', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const file = join(await temporaryFolder(t), 'people.csv')
+    await writeFile(file, 'email,phone\na@b.co,\n"b@b.co,\n')
+    const { stderr, code } = await users(url, 'import', file)
+    assert.match(stderr, /line 3|line 4/)
+    assert.equal(code, 1)
+  })
+})
+
+/** Longer than an entry of an index may be, and not to be compressed. */
+const endless = randomBytes(6_000).toString('base64')
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+async function countUsers(url: string): Promise<number> {
+  const [{ count } = {}] = await query(url, 'select count(*) from auth.users')
+  return Number(count)
+}
+
+async function untilImported(
+  url: string,
+  people: number,
+  child: CliProcess['child'],
+): Promise<void> {
+  await until(
+    async () => {
+      if (child.exitCode !== null) assert.fail('the command ended before it was killed')
+      return (await countUsers(url)) >= people
+    },
+    // A file may be as long as somebody wants to try.
+    { everyMs: 5, seconds: 3600, missing: 'too few people were imported' },
+  )
+}
+
+async function reportOf(file: string): Promise<{ line: number; reason: string }[]> {
+  const text = await readFile(`${file}.refused.ndjson`, 'utf8')
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
