@@ -129,7 +129,8 @@ export function judge(
   ]
   const inTime = Math.min(comparison.rankP, comparison.distanceP) > significance
   return {
-    ...{ question, kind },
+    question,
+    kind,
     knownMs: median(known.times),
     unknownMs: median(unknown.times),
     comparison,

@@ -91,7 +91,8 @@ async function startAll(
     const copy = await imageOf(from)
     const all = {
       ...settings({ databaseUrl: database, jwtSecret }, port, smtpPort),
-      ...{ ...shared, ...more },
+      ...shared,
+      ...more,
       PORT: String(port),
       ...imageSettings(root),
     }

@@ -26,7 +26,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
     options: {
-      ...{ all: { type: 'boolean' }, uncertain: { type: 'boolean' } },
+      all: { type: 'boolean' },
+      uncertain: { type: 'boolean' },
       locale: { type: 'string' },
     },
     allowPositionals: true,

@@ -149,8 +149,13 @@ const markSent = preparedWrite((db, value: ValueOf<Attempt & { response: string;
   db
     .updateTable('postern_mail_messages')
     .set({
-      ...{ state: 'sent', payload: '', reason: null, outcome: 'sent' },
-      ...{ response: value('response'), updated_at: value('now'), sent_at: value('now') },
+      state: 'sent',
+      payload: '',
+      reason: null,
+      outcome: 'sent',
+      response: value('response'),
+      updated_at: value('now'),
+      sent_at: value('now'),
     })
     .where('id', '=', value('id'))
     .where('attempts', '=', value('attempts'))

@@ -60,7 +60,9 @@ export function openingValues(opening: Opening, now: Date): OpeningValues {
     ...session,
     ...auditValues(audit),
     ...eventValues(audit.events),
-    ...{ method, deviceHash, now },
+    method,
+    deviceHash,
+    now,
     impersonatedBy: opening.impersonatedBy ?? null,
     passwordHash: opening.passwordHash ?? null,
   }

@@ -29,8 +29,12 @@ export async function finishTakeover(db: Db): Promise<void> {
   await db
     .updateTable('users')
     .set({
-      ...{ confirmation_token: '', recovery_token: '', reauthentication_token: '' },
-      ...{ email_change_token_new: '', email_change_token_current: '', phone_change_token: '' },
+      confirmation_token: '',
+      recovery_token: '',
+      reauthentication_token: '',
+      email_change_token_new: '',
+      email_change_token_current: '',
+      phone_change_token: '',
     })
     .where(
       sql<boolean>`concat(confirmation_token, recovery_token, reauthentication_token,

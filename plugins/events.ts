@@ -34,7 +34,9 @@ function createEvents(house: House<Needs>) {
   house.addHook('onClose', dispatcher.stop)
   return {
     ...recorder,
-    ...{ removeEndpoint, endpointTraits, toDelivery },
+    removeEndpoint,
+    endpointTraits,
+    toDelivery,
     ...bindSteps(house, { createEndpoint, changeEndpoint, rotateSecret, testEndpoint, removeOld }),
   }
 }

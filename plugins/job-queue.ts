@@ -91,7 +91,8 @@ export default definePlugin({
     const { config, log } = house
     // Not the pool of the requests: a queue that waits for a busy pool would not send mail when it matters.
     const pool = new QueuePool({
-      ...{ ...house.pool.options, max: 2 },
+      ...house.pool.options,
+      max: 2,
       // Behind a pooler that keeps no statements, the connection is not ours to set.
       ...(config.AUTH_DB_PREPARED_STATEMENTS && { onConnect: setConnection }),
     })

@@ -59,7 +59,9 @@ export function createLogger({ level, file, isShared = false }: LoggerOptions): 
   const to = file ? { dest: file } : { fd: process.stdout.fd }
   const minLength = isShared ? fewSharedCharacters : fewCharacters
   const destination = pino.destination({
-    ...{ ...to, ...buffering, minLength },
+    ...to,
+    ...buffering,
+    minLength,
     maxLength: mostWaiting,
   })
   const log = createPino(level, destination)

@@ -33,7 +33,9 @@ export async function identityFromIdToken(
     const claimed = issuerOf(idToken)
     if (request.provider && issuer && !sameIssuer(issuer, claimed)) throw otherIssuer(provider)
     const claims = await verifyIdToken(context.upstream.issuers, idToken, {
-      ...{ audiences, accessToken, now: context.now },
+      audiences,
+      accessToken,
+      now: context.now,
       accepts: (candidate) => rules.accepts(candidate, settings),
       discoverAt: rules.discoverAt?.(settings),
     })

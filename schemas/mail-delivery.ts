@@ -50,7 +50,11 @@ interface Source {
 export function toMailDelivery(row: Source): MailDelivery {
   const { id, kind, locale, attempts, reason, response, expires_at, sent_at } = row
   return {
-    ...{ id, kind, locale, status: statusOf(row), attempts },
+    id,
+    kind,
+    locale,
+    status: statusOf(row),
+    attempts,
     response: response ?? reason,
     created_at: toTimestamp(row.created_at),
     updated_at: toTimestamp(row.updated_at),

@@ -108,7 +108,13 @@ export interface WebhookSource
 export function toWebhook(row: WebhookSource): Webhook {
   const { id, source, url, description, state, reason, failures } = row
   return {
-    ...{ id, source, url, description, state, reason, failures },
+    id,
+    source,
+    url,
+    description,
+    state,
+    reason,
+    failures,
     events: eventTypes.filter((type) => row.events.includes(type)),
     retry_at: row.retry_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

@@ -40,7 +40,8 @@ export const questions: Question[] = [
     kinds,
     request: (contact) =>
       post('/verify', {
-        ...{ ...contact, token: '000000' },
+        ...contact,
+        token: '000000',
         type: 'phone' in contact ? 'sms' : 'signup',
       }),
   },

@@ -58,8 +58,13 @@ export interface HtmlCursor {
 
 export function createHtmlCursor(): HtmlCursor {
   let spot: Spot = {
-    ...{ state: 'text', tag: '', attribute: '', quote: '' },
-    ...{ link: 'nothing', tail: '', comment: '' },
+    state: 'text',
+    tag: '',
+    attribute: '',
+    quote: '',
+    link: 'nothing',
+    tail: '',
+    comment: '',
   }
 
   function closeTag() {

@@ -23,7 +23,10 @@ export async function syncEnvironment(
   now: Date,
 ): Promise<void> {
   const webhooks = config.AUTH_WEBHOOK_ENDPOINTS.map(({ url, description = '', events = [] }) => ({
-    ...{ id: environmentId(url), url, description, events },
+    id: environmentId(url),
+    url,
+    description,
+    events,
   }))
   await db.transaction().execute(async (trx) => {
     for (const webhook of webhooks) await putEnvironmentWebhook(trx, webhook, now)

@@ -14,7 +14,12 @@ export function toDelivery(row: DeliveryRow, url: string): Delivery {
   const { id, position, type, state, attempts, answer } = row
   const headers = { 'content-type': 'application/json', 'webhook-id': id }
   return {
-    ...{ event_id: id, position, type, state, attempts, answer },
+    event_id: id,
+    position,
+    type,
+    state,
+    attempts,
+    answer,
     first_attempt_at: moment(row.first_attempt_at),
     last_attempt_at: moment(row.last_attempt_at),
     next_attempt_at: state === 'waiting' ? moment(row.due_at) : null,

@@ -41,7 +41,10 @@ export function serializeError(error: unknown) {
   const message = shorten(error.message, longestValue)
   // Not `code`, which would be taken for somebody's one-time code.
   return {
-    ...{ type: name, errcode: code, message, stack: stackOf(error, message) },
+    type: name,
+    errcode: code,
+    message,
+    stack: stackOf(error, message),
     ...(cause instanceof Error && {
       cause: { name: cause.name, message: shorten(cause.message, longestValue) },
     }),

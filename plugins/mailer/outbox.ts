@@ -91,7 +91,10 @@ export function createOutbox(house: OutboxHouse) {
     send({ renderer, deliver, retryDelay }: Sending): void {
       const fromAddress = config.AUTH_SMTP_ADMIN_EMAIL ?? 'postern@localhost'
       const compose = createCompose({
-        ...{ encryption, renderer, fromAddress, log },
+        encryption,
+        renderer,
+        fromAddress,
+        log,
         fallbackLocale: languages.fallback,
       })
       work({ compose, deliver, retryDelay })

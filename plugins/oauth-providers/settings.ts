@@ -40,7 +40,13 @@ function settingsOf(config: Config, configured: Configured): ProviderSettings {
   const { clientIds, secret, redirectUri = '', url, apiUrl } = configured
   const { emailOptional, skipNonceCheck } = configured
   return {
-    ...{ clientIds, secret, redirectUri, url, apiUrl, emailOptional, skipNonceCheck },
+    clientIds,
+    secret,
+    redirectUri,
+    url,
+    apiUrl,
+    emailOptional,
+    skipNonceCheck,
     ...(configured.name === 'apple' && {
       bundleId: config.AUTH_EXTERNAL_IOS_BUNDLE_ID,
       teamId: config.AUTH_EXTERNAL_APPLE_TEAM_ID,

@@ -50,7 +50,10 @@ export const apple: Vendor = {
       clientSecret: createAppleSecret(settings),
       async profile(grant) {
         const claims = await verifyCallbackIdToken(upstream.issuers, grant, {
-          ...{ accepts, settings, mayLackNonce, discoverAt: settings.url && url },
+          accepts,
+          settings,
+          mayLackNonce,
+          discoverAt: settings.url && url,
         })
         const { sub, emails, claims: known } = profileOf(claims)
         return { sub, emails, claims: { ...known, ...nameOf(grant.callback.params.user) } }

@@ -76,7 +76,11 @@ function profileOf(claims: Claims, settings: ProviderSettings): Profile {
   return {
     sub,
     claims: {
-      ...{ iss: issuer, sub, provider_id: sub, full_name: name, preferred_username },
+      iss: issuer,
+      sub,
+      provider_id: sub,
+      full_name: name,
+      preferred_username,
       ...otherClaims(claims, technical),
     },
     emails: email(text(claims.email), isVerified(claims, oneTenant || issuer === personal)),

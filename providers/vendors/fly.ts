@@ -29,7 +29,10 @@ export const fly: Vendor = {
         return {
           sub,
           claims: {
-            ...{ iss: api, sub, provider_id: sub, full_name: text(at(info, 'user_name')) },
+            iss: api,
+            sub,
+            provider_id: sub,
+            full_name: text(at(info, 'user_name')),
             custom_claims: Object.fromEntries(present.map((name) => [name, info[name]])),
           },
           emails: email(text(info.email), true),

@@ -35,7 +35,9 @@ export const twitch: Vendor = {
           sub: id,
           claims: {
             ...person(id, text(at(user, 'login')), picture),
-            ...{ iss: api, nickname, slug: nickname },
+            iss: api,
+            nickname,
+            slug: nickname,
             custom_claims: Object.fromEntries(custom.map((name) => [name, at(user, name)])),
           },
           emails: email(text(at(user, 'email')), true),

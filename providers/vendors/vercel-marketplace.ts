@@ -44,8 +44,11 @@ function profileOf(claims: Claims): Profile {
   return {
     sub,
     claims: {
-      ...{ iss: claims.iss, sub, provider_id: sub },
-      ...{ name: text(claims.user_name), picture: text(claims.user_avatar_url) },
+      iss: claims.iss,
+      sub,
+      provider_id: sub,
+      name: text(claims.user_name),
+      picture: text(claims.user_avatar_url),
     },
     emails: email(text(claims.user_email), true),
   }

@@ -38,7 +38,9 @@ export const x: Vendor = {
           sub: id,
           claims: {
             ...person(id, text(at(user, 'name')), text(at(user, 'profile_image_url'))),
-            ...{ iss: api, preferred_username: username, user_name: username },
+            iss: api,
+            preferred_username: username,
+            user_name: username,
             profile: username && `https://x.com/${username}`,
             website: text(at(user, 'url')),
             ...(created_at !== '' && { custom_claims: { created_at } }),

@@ -22,7 +22,9 @@ async function docs(fastify: FastifyInstance) {
     transformSpecification: () => document,
     transformSpecificationClone: false,
     uiConfig: {
-      ...{ layout: 'BaseLayout', defaultModelsExpandDepth: 0, persistAuthorization: true },
+      layout: 'BaseLayout',
+      defaultModelsExpandDepth: 0,
+      persistAuthorization: true,
       plugins: [plainPaths],
     },
     theme: {

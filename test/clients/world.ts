@@ -86,19 +86,17 @@ export async function startWorld(t: TestContext) {
 
   const [serviceKey, anonKey] = [await adminToken(app), await adminToken(app, 'anon')]
   return {
-    ...{
-      app,
-      url,
-      serviceKey,
-      anonKey,
-      nextMail,
-      nextCode,
-      nextText,
-      open,
-      visit,
-      idToken,
-      totp: codeOf,
-    },
+    app,
+    url,
+    serviceKey,
+    anonKey,
+    nextMail,
+    nextCode,
+    nextText,
+    open,
+    visit,
+    idToken,
+    totp: codeOf,
   }
 }
 

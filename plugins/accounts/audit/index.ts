@@ -20,7 +20,12 @@ function createAudit({ config, events, log, telemetry }: House<Needs>) {
   const lines = log.child({}, { redact: [] })
   const settings = { stored, log: lines, metrics: telemetry.metrics, events }
   return {
-    ...{ stored, adminActor, difference, personDifference, personDeleted, keyDifference },
+    stored,
+    adminActor,
+    difference,
+    personDifference,
+    personDeleted,
+    keyDifference,
     ...bindSteps(settings, { entry, record, recordAdmin, recordAdminOn }),
   }
 }

@@ -48,7 +48,9 @@ function createCredentials(house: House<Needs>) {
     ...bindSteps(house, { checkPasswordChange, putPassword, checkDeletion, checkDeletable }),
     ...bindSteps(house, { readMagicLink, askByEmail, repeatSms, generateLink }),
     ...bindSteps(house, { sendSignInCode, acceptSignInCode, spend, isLive, setFirstPassword }),
-    ...{ halfDoneMessage, isType, phoneTokenOf },
+    halfDoneMessage,
+    isType,
+    phoneTokenOf,
     signInWithPassword: createPasswordSignIn(house),
   }
 }

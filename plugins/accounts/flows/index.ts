@@ -33,8 +33,18 @@ function createFlows(house: House<Needs>) {
   const { config, mailer } = house
   const asking = { config, mailer, ...createRedirectPolicy(house) }
   return {
-    ...{ readPkce, start, issueCode, isAnswered, methodOf, deleteOf, deleteAnsweredOf },
-    ...{ withCode, withError, withMessage, withOauthError, withSession },
+    readPkce,
+    start,
+    issueCode,
+    isAnswered,
+    methodOf,
+    deleteOf,
+    deleteAnsweredOf,
+    withCode,
+    withError,
+    withMessage,
+    withOauthError,
+    withSession,
     ...bindSteps(asking, { resolveTarget, linkContext }),
     ...bindSteps(house, { bindBrowser, browserCookie, clearedCookie, isRightBrowser }),
     ...bindSteps(house, { providerTokens, beginOauth, findOauth, claimOauth, issueOauthCode }),

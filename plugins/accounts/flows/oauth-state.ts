@@ -77,8 +77,12 @@ export async function beginOauth(
   const { url, secrets } = await oauthProviders.start(provider, authorization)
   if (inviteToken) await checkInvitation(house, inviteToken, now)
   const flow = {
-    ...{ id, user_id: null, auth_code: pkce ? crypto.randomUUID() : null },
-    ...{ provider_type: provider, authentication_method: 'oauth', referrer: redirectTo },
+    id,
+    user_id: null,
+    auth_code: pkce ? crypto.randomUUID() : null,
+    provider_type: provider,
+    authentication_method: 'oauth',
+    referrer: redirectTo,
     // Where GoTrue looks, should the browser come back to it.
     ...(house.takeover.isShared && { invite_token: inviteToken ?? null }),
     code_challenge: pkce?.challenge ?? null,
@@ -137,8 +141,12 @@ export async function issueOauthCode(
   const seal = (token: string) => token && encryption.seal(flow.id, token)
   const code = crypto.randomUUID()
   const answered = {
-    ...{ id: flow.id, user_id: userId, provider_type: flow.provider },
-    ...{ auth_code: code, auth_code_issued_at: now, authentication_method: 'oauth' },
+    id: flow.id,
+    user_id: userId,
+    provider_type: flow.provider,
+    auth_code: code,
+    auth_code_issued_at: now,
+    authentication_method: 'oauth',
     code_challenge: flow.pkce?.code_challenge ?? null,
     code_challenge_method: flow.pkce?.code_challenge_method ?? null,
     provider_access_token: seal(providerToken),

@@ -58,9 +58,17 @@ function createOtp(needed: House<Needs>) {
   const limits = bindSteps(house, { ...intervals, checkQuota, chargeQuota })
   const checks = bindSteps(house, { judgeSmsCode, takeSmsCode, gate, gateSignIn, deviceHash })
   return {
-    ...{ newCode, ...tokens, isPkce },
-    ...{ linkKinds, flowMethodOf, linkSeconds: config.AUTH_MAILER_OTP_EXP, ...links },
-    ...{ smsSeconds: smsSeconds(house), ...texts, ...checks, ...limits },
+    newCode,
+    ...tokens,
+    isPkce,
+    linkKinds,
+    flowMethodOf,
+    linkSeconds: config.AUTH_MAILER_OTP_EXP,
+    ...links,
+    smsSeconds: smsSeconds(house),
+    ...texts,
+    ...checks,
+    ...limits,
   }
 }
 

@@ -95,7 +95,8 @@ function countOf(house: GatePolicy, { kind, account, device }: Guess, now: Date)
   return {
     accountKey: keyOf(account),
     device: device && hash ? { key: keyOf(`${account}\n${hash}`), hash, owner: device } : undefined,
-    ...{ free, longestBlockSeconds },
+    free,
+    longestBlockSeconds,
     forgetBefore: new Date(now.getTime() - forgottenAfterMs),
   }
 }

@@ -58,7 +58,10 @@ export function draft(house: DraftHouse, person: UserRecord, proof: SignInProof,
   const amr: AmrClaim[] = [{ method, timestamp: Math.floor(now.getTime() / 1000) }]
   const signedIn = { ...person, updated_at: now, ...(!impersonatedBy && { last_sign_in_at: now }) }
   const described = {
-    ...{ session_id: id, session_created_at: now, aal: session.aal, amr },
+    session_id: id,
+    session_created_at: now,
+    aal: session.aal,
+    amr,
     not_after: session.not_after,
     impersonated_by: impersonatedBy ?? null,
   }

@@ -33,8 +33,17 @@ const needs = [
 
 const createSessions = (house: House<Needs>) =>
   bindSteps(house, {
-    ...{ open, openNewcomer, approveUpgrade, upgrade, answer, list: listSessions, refresh },
-    ...{ end, endAll, suspendAll, readEndToken },
+    open,
+    openNewcomer,
+    approveUpgrade,
+    upgrade,
+    answer,
+    list: listSessions,
+    refresh,
+    end,
+    endAll,
+    suspendAll,
+    readEndToken,
   })
 
 export default definePlugin({ name: 'sessions', needs, create: createSessions })

@@ -41,11 +41,21 @@ function recordOf(person: NewUser, now: Date): UserRecord {
   return {
     ...person,
     confirmed_at: person.email_confirmed_at ?? person.phone_confirmed_at,
-    ...{ invited_at: null, confirmation_sent_at: null, recovery_sent_at: null },
-    ...{ email_change: '', email_change_sent_at: null, email_change_confirm_status: 0 },
-    ...{ phone_change: '', phone_change_sent_at: null, reauthentication_sent_at: null },
-    ...{ last_sign_in_at: now, created_at: now, updated_at: now, deleted_at: null },
-    ...{ identities: [], factors: [] },
+    invited_at: null,
+    confirmation_sent_at: null,
+    recovery_sent_at: null,
+    email_change: '',
+    email_change_sent_at: null,
+    email_change_confirm_status: 0,
+    phone_change: '',
+    phone_change_sent_at: null,
+    reauthentication_sent_at: null,
+    last_sign_in_at: now,
+    created_at: now,
+    updated_at: now,
+    deleted_at: null,
+    identities: [],
+    factors: [],
   }
 }
 

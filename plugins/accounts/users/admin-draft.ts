@@ -27,7 +27,10 @@ export async function draftRecord(
   const role = input.role?.trim() || undefined
   return {
     approval: { userId: id, ip: null },
-    ...{ email, phone, bannedUntil: bannedTo, ...(role && { role }) },
+    email,
+    phone,
+    bannedUntil: bannedTo,
+    ...(role && { role }),
     aud: input.aud || config.AUTH_JWT_AUD,
     passwordHash: await readPassword(passwords, input),
     appMetadata: { ...providersOf(email, phone), ...withoutNulls(input.app_metadata) },

@@ -36,7 +36,9 @@ export async function announce(
   if (!hooks.tellOfUser || ip === null) return
   const uuid = crypto.randomUUID()
   const job: Static<typeof Announcement> = {
-    ...{ v: 1, userId, uuid },
+    v: 1,
+    userId,
+    uuid,
     ip: encryption.encrypt(uuid, ip),
   }
   await jobQueue.enqueue(trx, announceTask, job, { maxAttempts })

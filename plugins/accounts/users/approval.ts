@@ -47,8 +47,11 @@ export async function approve(
   const userId = crypto.randomUUID()
   await hooks.askForUser?.(
     {
-      ...{ id: userId, aud, is_anonymous: isAnonymous },
-      ...{ user_metadata: userMetadata, app_metadata: appMetadata },
+      id: userId,
+      aud,
+      is_anonymous: isAnonymous,
+      user_metadata: userMetadata,
+      app_metadata: appMetadata,
       ...(email && { email }),
       ...(phone && { phone }),
     },

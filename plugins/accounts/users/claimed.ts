@@ -56,7 +56,9 @@ export function asClaimed(
     ...identity,
     id: own?.id ?? stored.id ?? crypto.randomUUID(),
     identity_data: stored.identityData,
-    ...{ last_sign_in_at: null, created_at: null, updated_at: null },
+    last_sign_in_at: null,
+    created_at: null,
+    updated_at: null,
     email: provider === 'email' ? address : null,
   }
   return { ...user, raw_user_meta_data: stored.metadata, identities: [shown] }

@@ -50,7 +50,10 @@ function createUsers(house: House<Needs>) {
     signUpByPhone,
   }
   return {
-    ...{ lock, lockLive, lockNamed, keepForProof },
+    lock,
+    lockLive,
+    lockNamed,
+    keepForProof,
     ...bindSteps(house, { proveEmail, provePhone, dropUnproven, settleSignUps, tellEmailChanged }),
     ...bindSteps(house, { approve, approveSignUp, approveIfNew }),
     approveQuietly: createQuietApproval(house),
@@ -59,7 +62,9 @@ function createUsers(house: House<Needs>) {
     ...bindSteps(house, { draftRecord, createRecord, readChange, changeRecord, checkMetadata }),
     ...bindSteps(house, { remove }),
     ...bindSteps(house, { pageAfter }),
-    ...{ page: createPage(house), readSearch: createReadSearch(house), readFilter },
+    page: createPage(house),
+    readSearch: createReadSearch(house),
+    readFilter,
     /** Addresses are taken as proven. */
     emailAutoconfirm: AUTH_MAILER_AUTOCONFIRM,
     phoneAutoconfirm: AUTH_SMS_AUTOCONFIRM,

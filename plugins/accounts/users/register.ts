@@ -84,7 +84,11 @@ export async function createRegistrant(
   await lockUser(trx, id)
   const userMetadata = byAdmin ? data : metadataOf(id, contact, data)
   const person = {
-    ...{ approval, aud, passwordHash, userMetadata, [provider]: address },
+    approval,
+    aud,
+    passwordHash,
+    userMetadata,
+    [provider]: address,
     appMetadata: { provider, providers: [provider] },
     identities: [identityOf(id, contact, userMetadata)],
   }

@@ -115,7 +115,10 @@ export async function verifyAnswer(
   const { verifyAuthenticationResponse } = await loadLibrary()
   const { verified, authenticationInfo: info } = await verifyAuthenticationResponse({
     response: {
-      ...{ id, rawId, type, clientExtensionResults: {} },
+      id,
+      rawId,
+      type,
+      clientExtensionResults: {},
       response: { clientDataJSON, authenticatorData, signature },
     },
     expectedChallenge: challenge,

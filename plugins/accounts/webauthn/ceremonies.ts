@@ -51,7 +51,10 @@ export function createCeremonies(relyingParty: RelyingParty | undefined) {
     const userName = email || phone || id
     const { generateRegistrationOptions } = await loadLibrary()
     return generateRegistrationOptions({
-      ...{ rpName, rpID, userName, timeout },
+      rpName,
+      rpID,
+      userName,
+      timeout,
       userID: new Uint8Array(userHandle(id)),
       excludeCredentials: [...known],
       attestationType: 'none',

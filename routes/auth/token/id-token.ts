@@ -47,7 +47,11 @@ export function idTokenGrant(fastify: FastifyInstance): Grant {
 function toRequest(body: TokenRequest) {
   const { id_token, provider, issuer, client_id, access_token, nonce } = body
   return {
-    ...{ idToken: id_token, provider, issuer, clientId: client_id },
-    ...{ accessToken: access_token, nonce },
+    idToken: id_token,
+    provider,
+    issuer,
+    clientId: client_id,
+    accessToken: access_token,
+    nonce,
   }
 }
