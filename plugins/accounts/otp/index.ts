@@ -36,39 +36,35 @@ const needs = [
 
 function createOtp(needed: House<Needs>) {
   const { config, encryption, mailer, sms, takeover } = needed
-  const tokenKey = encryption.deriveKey('one-time tokens')
-  const tokenKeys = encryption.deriveKeys('one-time tokens').toArray()
-  const gateKeys = {
-    password: encryption.deriveKey('sign-in throttle'),
-    code: encryption.deriveKey('code throttle'),
-    nonce: encryption.deriveKey('nonce throttle'),
-    factor: encryption.deriveKey('factor throttle'),
+  const house = {
+    config,
+    mailer,
+    sms,
+    takeover,
+    ...createSendPolicy(needed),
+    tokenKey: encryption.deriveKey('one-time tokens'),
+    tokenKeys: encryption.deriveKeys('one-time tokens').toArray(),
+    gateKeys: {
+      password: encryption.deriveKey('sign-in throttle'),
+      code: encryption.deriveKey('code throttle'),
+      nonce: encryption.deriveKey('nonce throttle'),
+      factor: encryption.deriveKey('factor throttle'),
+    },
+    deviceKey: encryption.deriveKey('known devices'),
+    lifetimes: { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP },
+    pace: createPace(),
   }
-  const deviceKey = encryption.deriveKey('known devices')
-  const pace = createPace()
-  const keys = { tokenKey, tokenKeys, gateKeys, deviceKey }
-  const lifetimes = { mailSeconds: config.AUTH_MAILER_OTP_EXP, smsSeconds: config.AUTH_SMS_OTP_EXP }
-  const policy = { ...keys, lifetimes, takeover, ...createSendPolicy(needed) }
-  const house = { config, mailer, sms, pace, ...policy }
-  const tokens = bindSteps(house, { takeCode, takeLink, findLink })
-  const links = bindSteps(house, { createLink, createNonce })
-  const sending = { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }
-  const texts = bindSteps(house, sending)
-  const intervals = { claimInterval, checkRepeat, releaseInterval }
-  const limits = bindSteps(house, { ...intervals, checkQuota, chargeQuota })
-  const checks = bindSteps(house, { judgeSmsCode, takeSmsCode, gate, gateSignIn, deviceHash })
   return {
+    ...bindSteps(house, { takeCode, takeLink, findLink, createLink, createNonce }),
+    ...bindSteps(house, { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }),
+    ...bindSteps(house, { judgeSmsCode, takeSmsCode, gate, gateSignIn, deviceHash }),
+    ...bindSteps(house, { claimInterval, checkRepeat, releaseInterval, checkQuota, chargeQuota }),
     newCode,
-    ...tokens,
     isPkce,
     linkKinds,
     flowMethodOf,
     linkSeconds: config.AUTH_MAILER_OTP_EXP,
-    ...links,
     smsSeconds: smsSeconds(house),
-    ...texts,
-    ...checks,
-    ...limits,
   }
 }
 
