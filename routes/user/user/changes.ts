@@ -24,6 +24,7 @@ export const ChangeBody = Type.Object({
   app_metadata: Type.Optional(Metadata),
   ...PkceFields,
 })
+export type ChangeBody = Static<typeof ChangeBody>
 
 /**
  * Normal forms and strength; an address the person has already is not asked for.
@@ -32,7 +33,7 @@ export const ChangeBody = Type.Object({
 export async function readChanges(
   { config, passwords }: House<'config' | 'passwords'>,
   user: UserRecord,
-  body: Static<typeof ChangeBody>,
+  body: ChangeBody,
 ): Promise<Changes> {
   const { password, nonce, data, app_metadata } = body
   const email = body.email ? normalizeEmail(body.email) : undefined

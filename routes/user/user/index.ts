@@ -1,17 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Static } from '@sinclair/typebox'
 
-import { findUser } from '../../../db/users.ts'
-import type { Bearer } from '../../../plugins/bearer-auth.ts'
 import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { RedirectQuery } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
-import { ChangeBody, readChanges } from './changes.ts'
+import { changeThemselves } from './change-themselves.ts'
+import { ChangeBody } from './changes.ts'
 import { DeletionBody, deleteThemselves } from './deletion.ts'
 
 const user: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, credentials, db, flows, passwords, rateLimits, sms, users } = fastify
+  const { bearerAuth, rateLimits } = fastify
 
   fastify.get(
     '/user',
@@ -42,47 +40,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: User, ...ErrorResponses },
       },
     },
-    async (request) => {
-      const { body, client, clientIp: ip } = request
-      const bearer = bearerAuth.bearerOf(request)
-      const now = new Date()
-      const changes = await readChanges(fastify, bearer.user, body)
-      const context = flows.linkContext(request, body)
-      const channel = sms.channelOf(changes.phone ? body.channel : undefined)
-      users.checkProfile(bearer, changes, now)
-      users.checkMetadata({ user_metadata: changes.data, app_metadata: changes.app_metadata })
-
-      const { email, phone, password, app_metadata } = changes
-      const at = { ip, now }
-      if (!email && !phone && password === undefined && !app_metadata) {
-        return toUser(await users.putProfile(db, bearer.user, changes, at))
-      }
-      const renewed = password === undefined ? undefined : await renew(bearer, password, body, now)
-      const keepSession = bearer.session?.session_id
-      // Before the transaction, so that whoever is refused has waited all the same.
-      const newEmail = email && (await credentials.claimEmailChange(db, bearer.user, email, now))
-      const newPhone =
-        phone && (await credentials.askPhoneChange(db, bearer.user, { phone, channel }, now))
-
-      const changed = await db.transaction().execute(async (trx) => {
-        // Their session may have ended while all of this was looked at.
-        const held = await bearerAuth.hold(trx, bearer, now)
-        users.checkProfile(held, changes, now)
-        if (renewed) {
-          const replaces = bearer.user.encrypted_password
-          const change = { hash: renewed.hash, replaces, keepSession, client }
-          await credentials.putPassword(trx, held.user, change, at)
-        }
-        const changed = await users.putProfile(trx, bearer.user, changes, at)
-        // What applies at once voids all codes on their way, so it comes before the one that was just sent.
-        if (phone && !newPhone) await credentials.putPhone(trx, changed, phone, now)
-        if (newEmail) await credentials.startEmailChange(trx, changed, newEmail, context, now)
-        if (newPhone) await credentials.acceptPhoneChange(trx, changed, newPhone, now)
-        return (await findUser(trx, changed.id)) ?? changed
-      })
-      await renewed?.attempt?.succeeded(db)
-      return toUser(changed)
-    },
+    async (request) => toUser(await changeThemselves(fastify, request)),
   )
 
   fastify.delete(
@@ -104,19 +62,6 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
       return reply.status(204).send(null)
     },
   )
-
-  /** Throws what the rules for a new password refuse with. */
-  async function renew(
-    bearer: Bearer,
-    password: string,
-    body: Static<typeof ChangeBody>,
-    now: Date,
-  ) {
-    const { nonce, current_password: currentPassword } = body
-    const change = { password, nonce, currentPassword }
-    const attempt = await credentials.checkPasswordChange(db, bearer, change, now)
-    return { attempt, hash: await passwords.hash(password) }
-  }
 }
 
 export default user
