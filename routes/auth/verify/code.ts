@@ -3,15 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { linkExpired, otpExpired, validationFailed } from '../../../errors.ts'
+import { linkExpired, otpExpired } from '../../../errors.ts'
 import type { Proof } from '../../../plugins/accounts/credentials/verification.ts'
-import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import type { VerifyBody } from '../../../schemas/verify.ts'
-
-/** A proof as it was typed. */
-type Offer =
-  | Exclude<Proof, { phone: string }>
-  | { type: string; phone: string; aud: string; code: string }
+import { guessIn, type Offer, readOffer } from './offer.ts'
 
 /**
  * A wrong code takes up to a tenth of a millisecond longer where one was sent, because there is a row to read. In a
@@ -19,36 +14,9 @@ type Offer =
  */
 const longestPauseMs = 10
 
-/** Codes are short and made of digits. */
-const isLinkToken = (token: string) => /^(?:[0-9a-f]{56}$|[0-9a-f]{64}$|pkce_)/.test(token)
-
 /** A typed code, or a link's token that an app hands over itself, for a session. */
 export function codeVerification(fastify: FastifyInstance) {
   const { audit, credentials, db, otp, passwords, sessions } = fastify
-
-  /** Which proof the body offers. Throws validation_failed for none or more than one. */
-  function readProof(body: VerifyBody, aud: string): Offer {
-    const { type, token, token_hash, email, phone } = body
-    if (!type) throw validationFailed('Verify requires a verification type')
-    if (!token === !token_hash) {
-      throw validationFailed('Verify requires either a token or a token hash')
-    }
-    if (token_hash && (email || phone)) {
-      throw validationFailed('Only the token_hash and type should be provided')
-    }
-    const code = (token ?? '').trim()
-    if (token_hash || (!email && !phone && isLinkToken(code))) {
-      if (!credentials.isType(type)) throw validationFailed('Unsupported verification type')
-      return { type, linkToken: token_hash || code }
-    }
-    if (!email === !phone) {
-      throw validationFailed('Verify requires either an email or a phone number')
-    }
-    if (phone) return { type, phone: normalizePhone(phone), aud, code }
-    const address = normalizeEmail(email ?? '', 422)
-    if (isLinkToken(code)) return { type, linkToken: code, email: address, aud }
-    return { type, email: address, aud, code }
-  }
 
   /** With the word of whoever knows the code that was texted; undefined for a type that no text message proves. */
   async function judged(offer: Offer, now: Date): Promise<Proof | undefined> {
@@ -81,19 +49,8 @@ export function codeVerification(fastify: FastifyInstance) {
     })
   }
 
-  /** A code is guessed at by its address; the token of a link is too long for that. */
-  function guessIn(offer: Offer, { client }: FastifyRequest) {
-    if ('linkToken' in offer) return undefined
-    const kind = 'code' as const
-    const { aud } = offer
-    if ('email' in offer) {
-      return { kind, account: offer.email, device: { email: offer.email, aud, client } }
-    }
-    return { kind, account: offer.phone, device: { phone: offer.phone, aud, client } }
-  }
-
   return async (body: VerifyBody, request: FastifyRequest, now: Date) => {
-    const offer = readProof(body, request.audience)
+    const offer = readOffer(fastify, body, request.audience)
     const { password } = body
     if (password) await passwords.checkStrength(password)
     const guess = guessIn(offer, request)
