@@ -1,13 +1,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+import type { Trx } from '../../db/database.ts'
 import { badOauthCallback, badOauthState } from '../../errors.ts'
 import type { OauthFlow } from '../../plugins/accounts/flows/oauth-state.ts'
+import type { OauthPerson, SignInOutcome } from '../../plugins/accounts/identities/oauth-sign-in.ts'
 import { NoBody } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { firstValues, ManyQuery } from '../../schemas/query.ts'
 
 type Params = Record<string, string>
+type Accepted = Extract<SignInOutcome, { state: 'accepted' }>
+
+interface Asked {
+  request: FastifyRequest
+  flow: OauthFlow
+  person: OauthPerson
+}
 
 const described = {
   tags: ['external'],
@@ -77,28 +86,8 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
     const identity = await oauthProviders.identify(provider, { params, secrets, now })
     const person = { provider, identity, emailOptional }
     identities.requireAddress(person)
-    const { audience: aud, clientIp: ip, client } = request
-    const { baseUrl } = flows.linkContext(request, {})
-    const approval = await identities.approve(db, person, flow, { aud, ip })
-    const links = { redirectTo: target, baseUrl, pkce: undefined }
-    const context = { ip, aud, approval, links }
 
-    const outcome = await db.transaction().execute(async (trx) => {
-      const found = await identities.completeSignIn(trx, person, flow, context, now)
-      if (found.state === 'refused') return found
-      const { user, action } = found
-      if (flow.pkce) {
-        // The exchange of the code is the sign-in; what comes before it is recorded here.
-        const isRecorded = action === 'login' || action === 'identity_linked'
-        if (!isRecorded) await audit.record(trx, action, user, { ip, now, traits: { provider } })
-        const code = await flows.issueOauthCode(trx, flow, user.id, identity, now)
-        return { state: 'code' as const, code }
-      }
-      const isLinked = action === 'identity_linked'
-      const entry = isLinked ? undefined : audit.entry(action, user, ip, { provider })
-      const opened = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
-      return { state: 'opened' as const, opened }
-    })
+    const outcome = await signIn(request, flow, person, now)
     if (outcome.state === 'refused') throw outcome.error
     if (outcome.state === 'code') return flows.withCode(target, outcome.code)
     const tokens = {
@@ -107,6 +96,47 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
     }
     const session = await sessions.answer(outcome.opened, now)
     return flows.withSession(target, session, { provider, ...tokens })
+  }
+
+  /** The account, and in the same transaction the code or the session that its client gets. */
+  async function signIn(request: FastifyRequest, flow: OauthFlow, person: OauthPerson, now: Date) {
+    const { audience: aud, clientIp: ip } = request
+    const { baseUrl } = flows.linkContext(request, {})
+    const approval = await identities.approve(db, person, flow, { aud, ip })
+    const links = { redirectTo: flow.target, baseUrl, pkce: undefined }
+    const context = { ip, aud, approval, links }
+    return db.transaction().execute(async (trx) => {
+      const found = await identities.completeSignIn(trx, person, flow, context, now)
+      if (found.state === 'refused') return found
+      const complete = flow.pkce ? issueCode : openSession
+      return complete(trx, { request, flow, person }, found, now)
+    })
+  }
+
+  async function issueCode(
+    trx: Trx,
+    { request, flow, person }: Asked,
+    { user, action }: Accepted,
+    now: Date,
+  ) {
+    // The exchange of the code is the sign-in; what comes before it is recorded here.
+    const isRecorded = action === 'login' || action === 'identity_linked'
+    const record = { ip: request.clientIp, now, traits: { provider: flow.provider } }
+    if (!isRecorded) await audit.record(trx, action, user, record)
+    const code = await flows.issueOauthCode(trx, flow, user.id, person.identity, now)
+    return { state: 'code' as const, code }
+  }
+
+  async function openSession(
+    trx: Trx,
+    { request: { client, clientIp: ip }, flow: { provider } }: Asked,
+    { user, action }: Accepted,
+    now: Date,
+  ) {
+    const isLinked = action === 'identity_linked'
+    const entry = isLinked ? undefined : audit.entry(action, user, ip, { provider })
+    const opened = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
+    return { state: 'opened' as const, opened }
   }
 
   function checkAnswer(params: Params): void {
