@@ -85,7 +85,11 @@ const insertAsked = preparedRow((db, value: ValueOf<Values>) =>
       eb
         .insertInto('mfa_challenges')
         .columns([
-          ...(['id', 'factor_id', 'created_at', 'ip_address', 'otp_code'] as const),
+          'id',
+          'factor_id',
+          'created_at',
+          'ip_address',
+          'otp_code',
           'web_authn_session_data',
         ])
         .expression((of) =>

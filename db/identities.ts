@@ -78,9 +78,15 @@ export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promis
 
 /** Of a row that is written. */
 export const identityRowColumns = [
-  ...(['id', 'user_id', 'provider', 'provider_id', 'identity_data'] as const),
-  ...(['last_sign_in_at', 'created_at', 'updated_at'] as const),
-]
+  'id',
+  'user_id',
+  'provider',
+  'provider_id',
+  'identity_data',
+  'last_sign_in_at',
+  'created_at',
+  'updated_at',
+] as const
 
 /** Merges into the identity, or makes it, where the condition holds: a statement, or a part of one. */
 export const putIdentityRow = (

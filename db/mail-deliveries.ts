@@ -3,8 +3,18 @@ import type { Db } from './database.ts'
 import type { MailMessagesTable } from './mail-messages.ts'
 
 const columns = [
-  ...(['id', 'kind', 'locale', 'state', 'outcome', 'attempts', 'reason', 'response'] as const),
-  ...(['created_at', 'updated_at', 'expires_at', 'sent_at'] as const),
+  'id',
+  'kind',
+  'locale',
+  'state',
+  'outcome',
+  'attempts',
+  'reason',
+  'response',
+  'created_at',
+  'updated_at',
+  'expires_at',
+  'sent_at',
 ] as const
 
 export type MailDelivery = Pick<MailMessagesTable, (typeof columns)[number]>

@@ -115,8 +115,14 @@ export async function rotateRefreshToken(
       eb
         .insertInto('refresh_tokens')
         .columns([
-          ...(['instance_id', 'token', 'user_id', 'session_id', 'parent', 'revoked'] as const),
-          ...(['created_at', 'updated_at'] as const),
+          'instance_id',
+          'token',
+          'user_id',
+          'session_id',
+          'parent',
+          'revoked',
+          'created_at',
+          'updated_at',
         ])
         .expression((select) =>
           select

@@ -17,7 +17,13 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['addHook', 'config', 'db', 'encryption', 'httpClient', 'jobQueue', 'log'] as const),
+  'addHook',
+  'config',
+  'db',
+  'encryption',
+  'httpClient',
+  'jobQueue',
+  'log',
   'telemetry',
 ] as const
 

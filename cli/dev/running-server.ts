@@ -7,9 +7,15 @@ import type { Environment } from '../../plugins/config/names.ts'
 
 /** What a command needs to know to work beside the server; whatever else it reads from the environment and .env. */
 const shared: readonly VariableName[] = [
-  ...(['DATABASE_URL', 'AUTH_DB_DRIVER', 'AUTH_DB_NAMESPACE'] as const),
-  ...(['AUTH_JWT_SECRET', 'AUTH_ENCRYPTION_KEY', 'AUTH_JWT_ALGORITHM'] as const),
-  ...(['PORT', 'AUTH_API_EXTERNAL_URL', 'AUTH_SITE_URL'] as const),
+  'DATABASE_URL',
+  'AUTH_DB_DRIVER',
+  'AUTH_DB_NAMESPACE',
+  'AUTH_JWT_SECRET',
+  'AUTH_ENCRYPTION_KEY',
+  'AUTH_JWT_ALGORITHM',
+  'PORT',
+  'AUTH_API_EXTERNAL_URL',
+  'AUTH_SITE_URL',
 ]
 
 interface Announcement {

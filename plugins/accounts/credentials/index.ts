@@ -32,9 +32,23 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'bearerAuth', 'config', 'db', 'emails', 'encryption', 'events', 'flows'] as const),
-  ...(['hooks', 'jobQueue', 'languages', 'log', 'mailer', 'otp', 'passwords'] as const),
-  ...(['sessions', 'users'] as const),
+  'audit',
+  'bearerAuth',
+  'config',
+  'db',
+  'emails',
+  'encryption',
+  'events',
+  'flows',
+  'hooks',
+  'jobQueue',
+  'languages',
+  'log',
+  'mailer',
+  'otp',
+  'passwords',
+  'sessions',
+  'users',
 ] as const
 
 function createCredentials(house: House<Needs>) {

@@ -23,8 +23,18 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'config', 'emails', 'encryption', 'events', 'hooks', 'log'] as const),
-  ...(['bearerAuth', 'otp', 'sessions', 'sms', 'webauthn'] as const),
+  'audit',
+  'config',
+  'emails',
+  'encryption',
+  'events',
+  'hooks',
+  'log',
+  'bearerAuth',
+  'otp',
+  'sessions',
+  'sms',
+  'webauthn',
 ] as const
 
 const createFactors = (house: House<Needs>) => ({

@@ -29,10 +29,7 @@ declare module 'fastify' {
 
 type Needs = (typeof needs)[number]
 
-const needs = [
-  ...(['config', 'db', 'encryption', 'mailer', 'sms'] as const),
-  ...(['takeover', 'telemetry'] as const),
-] as const
+const needs = ['config', 'db', 'encryption', 'mailer', 'sms', 'takeover', 'telemetry'] as const
 
 function createOtp(needed: House<Needs>) {
   const { config, encryption, mailer, sms, takeover } = needed

@@ -17,18 +17,19 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...([
-    'audit',
-    'config',
-    'db',
-    'emails',
-    'encryption',
-    'events',
-    'flows',
-    'hooks',
-    'jwt',
-  ] as const),
-  ...(['bearerAuth', 'otp', 'takeover', 'telemetry'] as const),
+  'audit',
+  'config',
+  'db',
+  'emails',
+  'encryption',
+  'events',
+  'flows',
+  'hooks',
+  'jwt',
+  'bearerAuth',
+  'otp',
+  'takeover',
+  'telemetry',
 ] as const
 
 const createSessions = (house: House<Needs>) =>

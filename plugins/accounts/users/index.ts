@@ -35,8 +35,19 @@ declare module 'fastify' {
 type Needs = (typeof needs)[number]
 
 const needs = [
-  ...(['audit', 'config', 'db', 'emails', 'encryption', 'events', 'hooks', 'jobQueue'] as const),
-  ...(['bearerAuth', 'log', 'otp', 'passwords', 'sessions'] as const),
+  'audit',
+  'config',
+  'db',
+  'emails',
+  'encryption',
+  'events',
+  'hooks',
+  'jobQueue',
+  'bearerAuth',
+  'log',
+  'otp',
+  'passwords',
+  'sessions',
 ] as const
 
 function createUsers(house: House<Needs>) {
