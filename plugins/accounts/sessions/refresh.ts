@@ -23,27 +23,23 @@ export interface Exchanged {
 /** A refusal is returned, not thrown, because it may have had something to write down. */
 export type Outcome = Exchanged | ApiError
 
-export interface Refreshed {
-  session: Session
-  outcome: Exchanged['outcome']
-}
-
 /**
- * Exchanges a refresh token. Throws validation_failed, refresh_token_not_found, refresh_token_already_used,
- * session_expired, user_banned, conflict, token_too_large or HookError; what a refusal had to write is committed by then.
+ * The session with the tokens that it has from then on. Throws validation_failed, refresh_token_not_found,
+ * refresh_token_already_used, session_expired, user_banned, conflict, token_too_large or HookError; what a refusal had to
+ * write is committed by then.
  */
 export async function refresh(
   house: ExchangeHouse & House<'hooks' | 'jwt' | 'telemetry'>,
   presented: string,
   client: Client,
   now: Date,
-): Promise<Refreshed> {
+): Promise<Session> {
   const isLegacy = presented.length <= longestLegacyToken
   const exchange = isLegacy ? exchangeLegacyToken : exchangeCounterToken
   const exchanged = await exchange(house, presented, client, now)
   house.telemetry.metrics.count('postern.token_refreshes', { outcome: nameOf(exchanged) })
   if (exchanged instanceof ApiError) throw exchanged
-  return { session: await answer(house, exchanged, client, now), outcome: exchanged.outcome }
+  return answer(house, exchanged, client, now)
 }
 
 /** A token that cannot be answered with is not spent: its client would come back with it and be taken for a thief. */

@@ -7,7 +7,6 @@ import type { Grant } from './grant.ts'
 export function refreshTokenGrant({ sessions }: FastifyInstance): Grant {
   return async ({ refresh_token }, { client }, now) => {
     if (!refresh_token) throw validationFailed('Refresh token is not valid')
-    const { session } = await sessions.refresh(refresh_token, client, now)
-    return session
+    return sessions.refresh(refresh_token, client, now)
   }
 }
