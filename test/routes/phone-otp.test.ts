@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { holdPerson } from '../support/held-person.ts'
 import { mailAfter, tokenOf } from '../support/mail-journeys.ts'
 import { createdPerson, newAddress, newNumber, password, phonePerson } from '../support/people.ts'
 import {
@@ -50,6 +51,29 @@ suite('POST /otp with a phone number', () => {
     const ask = () => call(server.app, '/otp', { phone: user.phone, create_user: false })
     const token = await codeAfter(server, user.phone, ask)
     assert.equal((await typed(server, user.phone, token)).statusCode, 200)
+  })
+
+  test('answers {} also for a number whose account goes while the message is sent', async () => {
+    const server = await shared()
+    const { user } = await phonePerson(server)
+    const held = await holdPerson(server.app, user.id)
+    const asked = await held.queue(1, () => call(server.app, '/otp', { phone: user.phone }))
+    await held.query('delete from auth.users where id = $1', [user.id])
+    await held.release()
+    const response = await asked.answer
+    assert.deepEqual([response.statusCode, response.json()], [200, {}])
+  })
+
+  test('a code is not kept for whoever had the number until the message was sent', async () => {
+    const server = await shared()
+    const { user } = await phonePerson(server)
+    const held = await holdPerson(server.app, user.id)
+    const asked = await held.queue(1, () => call(server.app, '/otp', { phone: user.phone }))
+    await held.query('update auth.users set phone = $2 where id = $1', [user.id, newNumber()])
+    await held.release()
+    assert.equal((await asked.answer).statusCode, 200)
+    const tokens = server.app.db.selectFrom('one_time_tokens').select('id')
+    assert.deepEqual(await tokens.where('user_id', '=', user.id).execute(), [])
   })
 
   test('by WhatsApp', async () => {
