@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
+import { delayAnswers } from '../support/late-answers.ts'
 import { mailAfter, nextMail, tokenOf } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import { newAddress, newNumber, newPerson, password, phonePerson } from '../support/people.ts'
@@ -12,6 +13,7 @@ import {
   sharedSmsServer,
 } from '../support/phone-journeys.ts'
 import { call, changeUser, outcomeOf } from '../support/requests.ts'
+import { unnamedStatements } from '../support/statements.ts'
 
 const expired = [403, 'otp_expired']
 const confirmed = { AUTH_MAILER_AUTOCONFIRM: 'true' }
@@ -191,6 +193,25 @@ suite('PUT /user with another phone number', () => {
       (await changeUser(server.app, bob.access_token, { phone: newNumber() })).statusCode,
       200,
     )
+  })
+
+  test('two people who ask for each other’s number do not wait for each other', async (t) => {
+    const env = { ...confirmed, ...unnamedStatements, AUTH_SMS_MAX_FREQUENCY: '60s' }
+    const server = await buildWithSms(t, { env })
+    const { app } = server
+    const [ann, ben] = [await phonePerson(server), await phonePerson(server)]
+    await app.pool.query('delete from auth.postern_send_intervals')
+    delayAnswers(app, 'into "auth"."postern_send_intervals"', () => 50)
+    const answers = await Promise.all([
+      changeUser(app, ann.access_token, { phone: ben.user.phone }),
+      changeUser(app, ben.access_token, { phone: ann.user.phone }),
+    ])
+    const outcomes = answers.map(outcomeOf).sort()
+    const expected = [
+      [422, 'phone_exists'],
+      [429, 'over_sms_send_rate_limit'],
+    ]
+    assert.deepEqual(outcomes, expected)
   })
 
   test('is told by mail, with the old number', async (t) => {

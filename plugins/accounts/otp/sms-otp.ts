@@ -71,8 +71,9 @@ export async function claimSms(
   const { sms } = house
   const isFixed = hasFixedCode(house, phone, now)
   if (!sms.enabled && !isFixed) throw unexpectedFailure('Unable to get SMS provider')
-  if (askedBy) await claimInterval(house, trx, 'sms', interval, askedBy, now)
-  await claimInterval(house, trx, 'sms', interval, phone, now)
+  // In one order: two people who ask for each other's number would wait for each other.
+  const waiting = askedBy ? [askedBy, phone].sort() : [phone]
+  for (const address of waiting) await claimInterval(house, trx, 'sms', interval, address, now)
   if (!isFixed) await checkQuota(house, trx, 'sms', now)
 }
 
