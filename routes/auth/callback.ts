@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../db/database.ts'
@@ -17,6 +18,9 @@ interface Asked {
   flow: OauthFlow
   person: OauthPerson
 }
+
+/** Empty where the query says it all. */
+const Form = Type.Union([ManyQuery, Type.Null()])
 
 const described = {
   tags: ['external'],
@@ -45,12 +49,15 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
       config: policy,
       schema: {
         summary: 'The same for providers that post a form (Apple)',
-        body: ManyQuery,
+        body: Form,
         ...described,
       },
     },
     (request, reply) =>
-      comeBack(request, reply, { ...firstValues(request.query), ...firstValues(request.body) }),
+      comeBack(request, reply, {
+        ...firstValues(request.query),
+        ...firstValues(request.body ?? {}),
+      }),
   )
 
   /** Without a state that is ours, nobody knows where the browser wanted to go. */

@@ -96,6 +96,16 @@ suite('/callback', () => {
       assert.match(String(response.headers.location), /^http:\/\/app\.example#access_token=/)
     })
 
+    await t.test('by POST without a body, with everything in the query', async () => {
+      const url = `/callback?${new URLSearchParams(await goTo('github'))}`
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const response = await app.inject({ method: 'POST', url, headers, payload: '' })
+      assert.match(String(response.headers.location), /^http:\/\/app\.example#access_token=/)
+      const empty = await app.inject({ method: 'POST', url: '/callback' })
+      assert.equal(empty.statusCode, 303)
+      assert.match(String(empty.headers.location), /error_code=bad_oauth_callback/)
+    })
+
     await t.test('never to a target that the callback names', async () => {
       const params = await goTo('github')
       const { location } = await comeBack({ ...params, redirect_to: 'https://a.test/evil' })
