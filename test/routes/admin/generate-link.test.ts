@@ -206,6 +206,8 @@ suite('POST /admin/generate_link', () => {
     [{ type: 'email_change_new', email: known }, 400, 'validation_failed'],
     [{ type: 'email_change_new', email: known, new_email: 'x' }, 400, 'validation_failed'],
     [{ type: 'email_change_new', email: known, new_email: 'other@b.co' }, 422, 'email_exists'],
+    [{ type: 'email_change_new', email: known, new_email: known }, 422, 'email_exists'],
+    [{ type: 'email_change_current', email: known, new_email: known }, 422, 'email_exists'],
   ]
   test('wrong requests are refused and change nothing', async () => {
     await create(known)

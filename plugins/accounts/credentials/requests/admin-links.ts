@@ -104,6 +104,8 @@ async function changeEmail(
   const found = await findUserByEmail(trx, email, aud)
   const user = found && (await users.lock(trx, found.id))
   if (!user) throw unknownAddress()
+  // A link to the address that they have would change nothing.
+  if (newEmail === user.email) throw emailExists()
   await checkEmailFree(trx, user, newEmail)
   // A link that agrees to another new address must not agree to this one.
   if (user.email_change !== newEmail) {
