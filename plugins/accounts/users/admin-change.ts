@@ -122,7 +122,7 @@ async function writeIdentities(trx: Trx, id: string, change: Change, now: Date):
       { user_id: id, provider, provider_id: id, identity_data: { sub: id, ...data } },
       now,
     )
-  if (email) await put('email', { email, email_verified: confirmsEmail })
-  if (phone) await put('phone', { phone, phone_verified: confirmsPhone })
+  if (email) await put('email', { email, email_verified: confirmsEmail, phone_verified: false })
+  if (phone) await put('phone', { phone, email_verified: false, phone_verified: confirmsPhone })
   await recomputeProviders(trx, id, now)
 }

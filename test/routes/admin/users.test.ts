@@ -176,6 +176,10 @@ suite('/admin/users', () => {
           assert.equal(user.phone, '15550111')
           assert.ok(user.phone_confirmed_at)
           assert.deepEqual(user.app_metadata.providers, ['email', 'phone'])
+          const identity = user.identities?.find(({ provider }) => provider === 'phone')
+          const phone = '15550111'
+          const verified = { email_verified: false, phone_verified: true }
+          assert.deepEqual(identity?.identity_data, { sub: user.id, phone, ...verified })
         },
       ],
       [
