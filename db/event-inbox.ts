@@ -39,8 +39,10 @@ export const eventValues = (events: readonly NewEvent[]): EventValues => ({
   events: JSON.stringify(events),
 })
 
+/** Infinity is written as schemas/timestamp.ts shows it: `to_char` has nothing for it. */
 const moment = (column: string) =>
-  sql`to_char(${sql.ref(column)} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  sql`case ${sql.ref(column)} when 'infinity' then '9999-12-31T23:59:59.999Z' when '-infinity' then '0001-01-01T00:00:00.000Z'
+    else to_char(${sql.ref(column)} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end`
 
 /** The person as events hold them (EventUser in schemas/events.ts), from the columns of `table`. */
 export function eventUser(table: 'users' | 'edited' | 'inserted' | 'person') {

@@ -108,7 +108,7 @@ export interface Cursor {
   id: string
 }
 
-/** The latest moment a cursor can name, in microseconds: the year 2255, exact in a double. */
+/** The latest moment a cursor can name, in microseconds: the year 2255, exact in a double. It stands for infinity. */
 export const endOfTime = 9_000_000_000_000_000
 
 type AfterValues = ListValues & { size: number; createdAt: number; afterId: string }
@@ -119,9 +119,10 @@ const afterStatement = preparedFor((traits: readonly Trait[]) =>
       .selectFrom('users')
       .select(asText('users'))
       .select(
-        sql<number>`coalesce((extract(epoch from users.created_at) * 1000000)::bigint, ${sql.lit(endOfTime)})`.as(
-          'place',
-        ),
+        sql<number>`case when isfinite(users.created_at)
+          then (extract(epoch from users.created_at) * 1000000)::bigint
+          when users.created_at = '-infinity' then ${sql.lit(-endOfTime)}
+          else ${sql.lit(endOfTime)} end`.as('place'),
       )
       .where(isListed(value, traits))
       .$if(traits.includes('after'), (qb) => qb.where(isAfter(value, directionOf(traits))))
@@ -133,8 +134,11 @@ const afterStatement = preparedFor((traits: readonly Trait[]) =>
 
 function isAfter(value: ValueOf<AfterValues>, direction: 'asc' | 'desc') {
   const comparison = sql.raw(direction === 'asc' ? '>' : '<')
-  return sql<SqlBool>`(users.created_at, users.id) ${comparison}
-    ('epoch'::timestamptz + ${value('createdAt')}::float8 * interval '1 microsecond', ${value('afterId')}::uuid)`
+  const createdAt = sql`${value('createdAt')}::float8`
+  return sql<SqlBool>`(users.created_at, users.id) ${comparison} (
+    case ${createdAt} when ${sql.lit(endOfTime)} then 'infinity' when ${sql.lit(-endOfTime)} then '-infinity'
+      else 'epoch'::timestamptz + ${createdAt} * interval '1 microsecond' end,
+    ${value('afterId')}::uuid)`
 }
 
 /** What follows a cursor, however deep it lies, and one row more. */

@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import pg from 'pg'
 
+import { endlessTimestamp } from '../schemas/timestamp.ts'
 import { definePlugin } from './define-plugin.ts'
 
 declare module 'fastify' {
@@ -20,9 +21,9 @@ declare module 'pg' {
 // sessions.refreshed_at has no time zone and is UTC: dates must go in as UTC and come out as UTC.
 pg.defaults.parseInputDatesAsUTC = true
 const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => readTimestamp(`${text}+00`))
+types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => readTime(text, '+00'))
 types.setTypeParser(pg.types.builtins.INT8, Number)
-types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp)
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => readTime(text))
 
 const parseTimestamp: (text: string) => Date = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
 
@@ -38,6 +39,11 @@ class StoredDate extends Date {
   override toISOString(): string {
     return this.#iso
   }
+}
+
+function readTime(text: string, zone = ''): Date {
+  const end = endlessTimestamp(text)
+  return end === undefined ? readTimestamp(text + zone) : new Date(end)
 }
 
 /** In UTC, which most sessions of Postgres are in, the text is nearly ISO 8601; rows of this server end at milliseconds. */

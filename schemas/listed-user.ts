@@ -2,6 +2,7 @@
  * A person as lists show them, written from the text that Postgres printed: reading dates and metadata only to print
  * them again took most of a list's time.
  */
+import { endlessTimestamp } from './timestamp.ts'
 import type { User } from './user.ts'
 
 type Text =
@@ -71,7 +72,9 @@ function time(text: string | null): string | undefined {
   if (text === null) return undefined
   const point = text[19] ?? '.'
   // Moments before our era and after the year 9999 are longer.
-  if (text[10] !== ' ' || point !== '.') return JSON.stringify(new Date(`${text}Z`))
+  if (text[10] !== ' ' || point !== '.') {
+    return JSON.stringify(endlessTimestamp(text) ?? new Date(`${text}Z`))
+  }
   return `"${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(3, '0')}Z"`
 }
 
