@@ -8,8 +8,12 @@ import { suite, type TestContext, test } from 'node:test'
 
 import pg from 'pg'
 
+import { wrongVariables } from '../plugins/config/environment.ts'
 import { confirmedPerson } from '../support/people.ts'
 import { type BuildOptions, build } from '../support/server.ts'
+
+/** What development mode says of paths of other servers. */
+const elsewhere = /^\/(rest|graphql|storage|realtime|functions)\//
 
 suite('transport', () => {
   test('a preflight is answered on any path, and allows what the SDKs send', async (t) => {
@@ -46,6 +50,19 @@ suite('transport', () => {
     }
     const moved = await build(t, { env: { AUTH_API_PREFIX: '/' } })
     assert.equal((await moved.app.inject({ url: '/auth/v1/health' })).statusCode, 404)
+  })
+
+  test('no path can be hidden by the prefix', async (t) => {
+    for (const dev of [true, false]) {
+      const { app } = await build(t, { dev })
+      const paths = app.openapi.routes.map(({ url }) => url)
+      assert.ok(paths.includes('/admin/users'))
+      const ours = paths.filter((path) => !elsewhere.test(path))
+      for (const first of new Set(ours.map((path) => path.split('/')[1]))) {
+        if (first === '') continue
+        assert.deepEqual(wrongVariables({ AUTH_API_PREFIX: `/${first}/v1` }), ['AUTH_API_PREFIX'])
+      }
+    }
   })
 
   test('a request id is ours unless the header of AUTH_REQUEST_ID_HEADER names one', async (t) => {

@@ -3,7 +3,29 @@ import type { Config } from '../config.ts'
 import type { Mistake } from '../mistake.ts'
 
 export function addressesRule(config: Config): Mistake[] {
-  return [...mailHostMistakes(config), ...metricsPortMistakes(config), ...allowListMistakes(config)]
+  return [
+    ...prefixMistakes(config),
+    ...mailHostMistakes(config),
+    ...metricsPortMistakes(config),
+    ...allowListMistakes(config),
+  ]
+}
+
+/** What paths of this server begin with. */
+const firstParts = [
+  ...['.well-known', 'admin', 'authorize', 'callback', 'dev', 'docs', 'factors', 'health'],
+  ...['invite', 'logout', 'magiclink', 'oauth', 'openapi.json', 'otp', 'passkeys', 'ready'],
+  ...['reauthenticate', 'recover', 'resend', 'scim', 'sessions', 'settings', 'signup', 'sso'],
+  ...['token', 'user', 'verify'],
+]
+
+/** Below such a prefix, what is taken off a path is a part of the path itself. */
+function prefixMistakes({ AUTH_API_PREFIX: prefix }: Config): Mistake[] {
+  const [, first = ''] = prefix.split('/')
+  if (!firstParts.includes(first)) return []
+  const problem = `is "${prefix}", and paths of this server begin with /${first}`
+  const remedy = 'it must be a path of its own, such as /auth/v1, or / for none'
+  return [{ variable: 'AUTH_API_PREFIX', problem, remedy }]
 }
 
 function mailHostMistakes({ AUTH_SMTP_HOST: host }: Config): Mistake[] {

@@ -13,6 +13,10 @@ const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
     { AUTH_URI_ALLOW_LIST: 'https://*/auth' },
     /^AUTH_URI_ALLOW_LIST allows every site by https:\/\/\*\/auth;/,
   ],
+  'a prefix that hides paths': [
+    { AUTH_API_PREFIX: '/admin' },
+    /^AUTH_API_PREFIX is "\/admin", and paths of this server begin with \/admin; it must be a path of its own/,
+  ],
   'an address as the mail host': [
     { AUTH_SMTP_HOST: 'smtp://me:secret@mail.test:587', AUTH_SMTP_ADMIN_EMAIL: 'a@b.test' },
     /^AUTH_SMTP_HOST is "smtp:\/\/\.\.\.@mail\.test:587"; it must be a host name alone/,
