@@ -38,7 +38,7 @@ async function findUnaccepted(db: Db, config: Config): Promise<MissingFeature[]>
   if (config.AUTH_OAUTH_SERVER_ENABLED) inUse.add('oauth_server')
   if (config.AUTH_EXTERNAL_WEB3_SOLANA_ENABLED) inUse.add('web3')
   if (config.AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED) inUse.add('web3')
-  const accepted: readonly string[] = config.AUTH_TAKEOVER_ACCEPT_MISSING
+  const accepted: readonly MissingFeature[] = config.AUTH_TAKEOVER_ACCEPT_MISSING
   return [...inUse].filter((feature) => !accepted.includes(feature))
 }
 

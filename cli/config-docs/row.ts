@@ -22,6 +22,7 @@ export interface Row {
 const types: Record<string, string> = {
   bool: 'true, false',
   whole: 'whole number',
+  choices: 'list',
   url: 'URL',
   link: 'URL',
   site: 'URL',

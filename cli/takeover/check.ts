@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
 import type { Db } from '../../db/database.ts'
-import { findMissingInUse, missingFeatures } from '../../db/features-in-use.ts'
+import { findMissingInUse, type MissingFeature, missingFeatures } from '../../db/features-in-use.ts'
 import { gotrueVersionsIn, hasTable } from '../../db/gotrue-database.ts'
 import { gotrueLevel, gotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import { gotrueSecretColumns } from '../../db/stored-secrets.ts'
@@ -124,7 +124,7 @@ async function ciphertext(db: Db, schema: string, config: Config): Promise<Findi
 }
 
 async function features(db: Db, config: Config): Promise<Finding[]> {
-  const accepted: readonly string[] = config.AUTH_TAKEOVER_ACCEPT_MISSING
+  const accepted: readonly MissingFeature[] = config.AUTH_TAKEOVER_ACCEPT_MISSING
   const inUse = await findMissingInUse(db, config.AUTH_DB_NAMESPACE)
   return inUse.map(({ feature, rows }) => {
     const words = `In use and not there yet: ${missingFeatures[feature]} (${rows} rows).`

@@ -44,6 +44,7 @@ const expected: Record<string, string> = {
 export function expectation(schema: TSchema): string {
   const type: string = schema['x-type']
   if (type === 'choice') return oneOf(schema.enum)
+  if (type === 'choices') return `words of ${schema.items.enum.join(', ')}, separated by commas`
   if (type === 'map') return `name${schema['x-sign'] ?? ':'}value, several separated by commas`
   if (schema.pattern !== undefined) return `a text that matches ${schema.pattern}`
   return [expected[type], bounds(schema)].filter(Boolean).join(', ')

@@ -99,6 +99,16 @@ export function choice<const W extends string>(
   })
 }
 
+/** Some words of a few, in any case, separated by commas. */
+export function choices<const W extends string>(
+  description: string,
+  words: readonly W[],
+  options: SchemaOptions & Metadata = {},
+) {
+  const word = Type.Unsafe<W>({ ...Type.String(), type: 'string', enum: words })
+  return Type.Array(word, { 'x-type': 'choices', ...options, description })
+}
+
 /** The same variable for each of several names, such as one per mail kind. */
 export function forEach<const N extends string, const K extends string, S extends TSchema>(
   names: readonly N[],

@@ -47,6 +47,7 @@ export const parsers: Record<string, Parser> = {
   duration,
   list: (text) => split(text, ','),
   choice: (text, schema) => choice(schema['x-synonyms']?.[text.toLowerCase()] ?? text, schema.enum),
+  choices: (text, schema) => choices(text, schema.items.enum),
   url: (text) => httpUrl(text)?.replace(/\/+$/, ''),
   link: httpUrl,
   site: absoluteUrl,
@@ -91,6 +92,11 @@ function duration(text: string, schema: TSchema): number | undefined {
 
 function choice(text: string, words: string[]): string | undefined {
   return words.find((word) => word.toLowerCase() === text.toLowerCase())
+}
+
+function choices(text: string, words: string[]): string[] | undefined {
+  const chosen = split(text, ',').map((entry) => choice(entry, words))
+  return chosen.every((word) => word !== undefined) ? chosen : undefined
 }
 
 function split(text: string, sign: string): string[] {

@@ -4,9 +4,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { before, suite, test } from 'node:test'
 
 import { resealSecrets } from '../../cli/takeover/secrets.ts'
+import { missingFeatures } from '../../db/features-in-use.ts'
 import { finishTakeover } from '../../db/takeover.ts'
 import { configuredEncryption, createEncryption } from '../../plugins/encryption.ts'
 import { migrated, query } from '../db/sql.ts'
+import { configOf } from '../support/config.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { addTotp, prove } from '../support/factors.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
@@ -220,6 +222,12 @@ async function newPersonOf(server: Built) {
 }
 
 suite('what is not there yet', () => {
+  test('can be named in the configuration, all of it', () => {
+    const words = Object.keys(missingFeatures)
+    const config = configOf({ AUTH_TAKEOVER_ACCEPT_MISSING: words.join() })
+    assert.deepEqual(config.AUTH_TAKEOVER_ACCEPT_MISSING, words)
+  })
+
   test('stops the start where it is in use, unless that is accepted', async (t) => {
     const database = await gotrueDatabase()
     await migrated(database.url)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { choice, duration, flag, group, list, secret, text, whole } from '../fields.ts'
+import { choice, choices, duration, flag, group, secret, text, whole } from '../fields.ts'
 
 const { Optional } = Type
 
@@ -51,8 +51,9 @@ export const database = group('Database', {
 })
 
 export const takeover = group('Taking over from GoTrue', {
-  AUTH_TAKEOVER_ACCEPT_MISSING: list(
+  AUTH_TAKEOVER_ACCEPT_MISSING: choices(
     'What GoTrue was used for and may be missing: `saml`, `oauth_server`, `custom_providers`, `web3`. Without, the server does not start on a database in which it is in use.',
+    ['saml', 'oauth_server', 'custom_providers', 'web3'],
     { default: [] },
   ),
 })

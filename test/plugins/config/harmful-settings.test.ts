@@ -17,6 +17,10 @@ const refused: Record<string, [env: Record<string, string>, said: RegExp]> = {
     { AUTH_API_PREFIX: '/admin' },
     /^AUTH_API_PREFIX is "\/admin", and paths of this server begin with \/admin; it must be a path of its own/,
   ],
+  'a word for nothing that may be missing': [
+    { AUTH_TAKEOVER_ACCEPT_MISSING: 'smal' },
+    /^AUTH_TAKEOVER_ACCEPT_MISSING is "smal"; it must be words of saml, oauth_server, custom_providers, web3, separated by commas$/,
+  ],
   'an address as the mail host': [
     { AUTH_SMTP_HOST: 'smtp://me:secret@mail.test:587', AUTH_SMTP_ADMIN_EMAIL: 'a@b.test' },
     /^AUTH_SMTP_HOST is "smtp:\/\/\.\.\.@mail\.test:587"; it must be a host name alone/,
