@@ -59,7 +59,10 @@ export const takeover = group('Taking over from GoTrue', {
 })
 
 export const cleanup = group('Clean-up of old rows', {
-  AUTH_DB_CLEANUP_ENABLED: flag('A background job removes what has long ended.', true),
+  AUTH_DB_CLEANUP_ENABLED: flag(
+    'A background job removes what has long ended. Sent mails and old events are removed also without it.',
+    true,
+  ),
   AUTH_DB_CLEANUP_BATCH_SIZE: whole('Most rows removed by one statement.', {
     default: 1000,
     minimum: 1,
