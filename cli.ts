@@ -2,6 +2,8 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
+import { endOnSignals } from './cli/until-signal.ts'
+
 interface Command {
   run(args: readonly string[]): Promise<void>
   /** How it is called, a form a line. */
@@ -11,12 +13,18 @@ interface Command {
 interface Entry {
   /** What it is for. */
   about: string
+  /** It ends what it has begun before it ends itself. */
+  hearsSignals?: true
   load: () => Promise<Command>
 }
 
 const commands: Record<string, Entry> = {
-  dev: { about: 'a server to develop against', load: () => import('./cli/dev.ts') },
-  serve: { about: 'the server (npm start)', load: () => import('./server.ts') },
+  dev: {
+    about: 'a server to develop against',
+    hearsSignals: true,
+    load: () => import('./cli/dev.ts'),
+  },
+  serve: { about: 'the server (npm start)', hearsSignals: true, load: () => import('./server.ts') },
   migrate: { about: 'brings the database up to date', load: () => import('./cli/migrate.ts') },
   users: { about: 'imports and exports people', load: () => import('./cli/users.ts') },
   token: { about: 'mints a token for a service', load: () => import('./cli/token.ts') },
@@ -66,6 +74,7 @@ const [name = '', ...args] = process.argv.slice(2)
 const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
 
 if (entry) {
+  if (!entry.hearsSignals) endOnSignals()
   const { run, usage } = await entry.load().catch((error) => end(missingPackage(error)))
   if (asksForHelp(args)) console.log(usage)
   else await run(args).catch((error) => end(explain(error, usage)))

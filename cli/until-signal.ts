@@ -1,3 +1,5 @@
+import { constants } from 'node:os'
+
 /** How often a process that npm started looks whether it still has its parent. */
 const lookMs = 500
 
@@ -27,4 +29,15 @@ function onOrphaned(end: () => void): void {
     end()
   }, lookMs)
   look.unref()
+}
+
+/**
+ * For a command that has nothing to end. The first process of a container is not ended by a signal that it does not hear:
+ * it would work on until it is killed. Ends it at once, as any other process is, with the code that shells give.
+ */
+export function endOnSignals(): void {
+  if (process.pid !== 1) return
+  for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => process.exit(128 + constants.signals[name]))
+  }
 }
