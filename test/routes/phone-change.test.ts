@@ -13,6 +13,7 @@ import {
   sharedSmsServer,
 } from '../support/phone-journeys.ts'
 import { call, changeUser, outcomeOf } from '../support/requests.ts'
+import { build } from '../support/server.ts'
 import { unnamedStatements } from '../support/statements.ts'
 
 const expired = [403, 'otp_expired']
@@ -212,6 +213,24 @@ suite('PUT /user with another phone number', () => {
       [429, 'over_sms_send_rate_limit'],
     ]
     assert.deepEqual(outcomes, expected)
+  })
+
+  test('goes on where nobody signs up or in by phone, as long as codes can be sent', async (t) => {
+    const off = { ...confirmed, AUTH_EXTERNAL_PHONE_ENABLED: 'false' }
+    const server = await buildWithSms(t, { env: off })
+    const [session, phone] = [await newPerson(server.app), newNumber()]
+    const done = await changed(server, phone, await start(server, session, phone))
+    assert.equal(done.json().user?.phone, phone, done.body)
+    const signedIn = await call(server.app, '/token?grant_type=password', { phone, password })
+    assert.deepEqual(outcomeOf(signedIn), [422, 'phone_provider_disabled'])
+
+    const { app } = await build(t, { env: off })
+    const { user, access_token } = await newPerson(app)
+    const refused = await changeUser(app, access_token, { phone })
+    assert.deepEqual(outcomeOf(refused), [400, 'phone_provider_disabled'])
+    await app.db.updateTable('users').set({ phone }).where('id', '=', user.id).execute()
+    const same = await changeUser(app, access_token, { phone: `+${phone}`, data: { seen: true } })
+    assert.equal(same.statusCode, 200, same.body)
   })
 
   test('is told by mail, with the old number', async (t) => {

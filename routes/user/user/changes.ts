@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { UserRecord } from '../../../db/users.ts'
 import { phoneProviderDisabled } from '../../../errors.ts'
 import type { Changes } from '../../../plugins/accounts/users/profile.ts'
+import type { Config } from '../../../plugins/config/config.ts'
 import type { House } from '../../../plugins/define-plugin.ts'
 import {
   Channel,
@@ -31,23 +32,32 @@ export type ChangeBody = Static<typeof ChangeBody>
  * Throws validation_failed, phone_provider_disabled or weak_password.
  */
 export async function readChanges(
-  { config, passwords }: House<'config' | 'passwords'>,
+  { config, passwords, sms }: House<'config' | 'passwords' | 'sms'>,
   user: UserRecord,
   body: ChangeBody,
 ): Promise<Changes> {
   const { password, nonce, data, app_metadata } = body
   const email = body.email ? normalizeEmail(body.email) : undefined
-  const phone = body.phone ? normalizePhone(body.phone) : undefined
-  if (phone && !config.AUTH_EXTERNAL_PHONE_ENABLED) {
+  const given = body.phone ? normalizePhone(body.phone) : undefined
+  const phone = given === user.phone ? undefined : given
+  if (phone && !takesNumbers(config, sms)) {
     throw phoneProviderDisabled('Phone logins are disabled', 400)
   }
   if (password !== undefined) await passwords.checkStrength(password)
   return {
     email: email === user.email ? undefined : email,
-    phone: phone === user.phone ? undefined : phone,
+    phone,
     password,
     nonce,
     data,
     app_metadata,
   }
+}
+
+/** Also where nobody signs up or in by phone, as at GoTrue: the setting is about that. */
+function takesNumbers(
+  { AUTH_EXTERNAL_PHONE_ENABLED, AUTH_SMS_AUTOCONFIRM }: Config,
+  sms: House<'sms'>['sms'],
+) {
+  return AUTH_EXTERNAL_PHONE_ENABLED || AUTH_SMS_AUTOCONFIRM || sms.enabled
 }
