@@ -47,11 +47,15 @@ function createRequestId(header: string | undefined) {
   }
 }
 
+const id = '[^/?]+'
+const ofPerson = `(?:factors|passkeys)(?:/${id})?`
+/** GoTrue serves these paths with a slash at the end as well, which some clients send. */
+const withSlash = new RegExp(
+  `^(/(?:signup|verify|user|callback|reauthenticate|${ofPerson}|admin/(?:audit|users(?:/${id}(?:/${ofPerson})?)?)))/(?=$|\\?)`,
+)
+
 /** Without the SDKs' gateway prefix, so that no gateway is needed, and without the slash some clients end a path with. */
 function routedUrl(url: string, prefix: string): string {
   const path = prefix && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
-  return path.replace(
-    /^(\/(?:signup|verify|user|callback|factors|passkeys|admin\/users))\/(?=$|\?)/,
-    '$1',
-  )
+  return path.replace(withSlash, '$1')
 }

@@ -9,8 +9,35 @@ import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 
 import { wrongVariables } from '../plugins/config/environment.ts'
-import { confirmedPerson } from '../support/people.ts'
+import { adminToken, confirmedPerson } from '../support/people.ts'
 import { type BuildOptions, build } from '../support/server.ts'
+
+const webauthn = {
+  AUTH_PASSKEY_ENABLED: 'true',
+  AUTH_WEBAUTHN_RP_ID: 'app.example',
+  AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'The app',
+  AUTH_WEBAUTHN_RP_ORIGINS: 'https://app.example',
+}
+
+const id = '11111111-1111-4111-8111-111111111111'
+const withSlash = [
+  ['POST', '/signup'],
+  ['GET', '/verify'],
+  ['GET', '/callback'],
+  ['GET', '/user'],
+  ['GET', '/reauthenticate'],
+  ['POST', '/factors'],
+  ['DELETE', `/factors/${id}`],
+  ['GET', '/passkeys'],
+  ['DELETE', `/passkeys/${id}`],
+  ['GET', '/admin/audit'],
+  ['GET', '/admin/users'],
+  ['GET', `/admin/users/${id}`],
+  ['GET', `/admin/users/${id}/factors`],
+  ['DELETE', `/admin/users/${id}/factors/${id}`],
+  ['GET', `/admin/users/${id}/passkeys`],
+  ['DELETE', `/admin/users/${id}/passkeys/${id}`],
+] as const
 
 /** What development mode says of paths of other servers. */
 const elsewhere = /^\/(rest|graphql|storage|realtime|functions)\//
@@ -50,6 +77,25 @@ suite('transport', () => {
     }
     const moved = await build(t, { env: { AUTH_API_PREFIX: '/' } })
     assert.equal((await moved.app.inject({ url: '/auth/v1/health' })).statusCode, 404)
+  })
+
+  test('what GoTrue serves with a slash at the end is served so', async (t) => {
+    const { app } = await build(t, { env: webauthn })
+    const authorization = `Bearer ${await adminToken(app)}`
+    for (const [method, url] of withSlash) {
+      const ask = async (path: string) => {
+        const response = await app.inject({ method, url: path, headers: { authorization } })
+        const { statusCode, body, headers } = response
+        return { statusCode, body: body.replace(/"error_id":"[^"]*"/, ''), to: headers.location }
+      }
+      const plain = await ask(url)
+      assert.doesNotMatch(plain.body, /"not_found"/, `${method} ${url}`)
+      assert.deepEqual(await ask(`${url}/`), plain, `${method} ${url}/`)
+      assert.deepEqual(await ask(`/auth/v1${url}/?page=1`), plain, `${method} ${url}/`)
+    }
+    for (const url of ['/health/', '/settings/', '/admin/generate_link/']) {
+      assert.equal((await app.inject({ url })).statusCode, 404, url)
+    }
   })
 
   test('no path can be hidden by the prefix', async (t) => {
