@@ -11,7 +11,7 @@ import type {
   ProviderSettings,
 } from '../providers/provider.ts'
 import { createProvider, findDefinition, providerNames } from '../providers/registry.ts'
-import { createUpstream, type Upstream } from '../providers/upstream.ts'
+import { createUpstream, type Upstream, upstreamsByName } from '../providers/upstream.ts'
 import { definePlugin } from './define-plugin.ts'
 import { serveDevOidc } from './oauth-providers/dev-oidc.ts'
 import { answerFault, callbackFault, idTokenFault, startFault } from './oauth-providers/faults.ts'
@@ -38,8 +38,11 @@ interface Group {
 
 interface OauthProviderDeps {
   groups: readonly Group[]
-  /** Fetches what an id_token names: metadata and keys of its issuer. */
-  upstream: Upstream
+  /**
+   * Fetches what an id_token names: metadata and keys of its issuer. Each provider has its own: a stranger may name as many
+   * tenants of Microsoft's as the cache holds issuers.
+   */
+  idTokenUpstreamOf(provider: string): Upstream
   /** Issuers without a provider, each with its audiences. */
   allowedIssuers: ReadonlyMap<string, readonly string[]>
   /** For all that is asked of a provider in one step, so that the browser hears of it in time. */
@@ -49,7 +52,13 @@ interface OauthProviderDeps {
 }
 
 export function createOauthProviders(deps: OauthProviderDeps) {
-  const { groups, upstream, allowedIssuers, deadlineMs, metadataDeadlineMs } = deps
+  const {
+    groups,
+    idTokenUpstreamOf: upstreamOf,
+    allowedIssuers,
+    deadlineMs,
+    metadataDeadlineMs,
+  } = deps
   const settings = new Map(groups.flatMap((group) => [...group.settings]))
   const providers = new Map(groups.flatMap(createAll))
 
@@ -111,7 +120,7 @@ export function createOauthProviders(deps: OauthProviderDeps) {
     /** Whose id_token this is. Throws validation_failed, provider_disabled, service_unavailable, unexpected_failure. */
     async identifyByIdToken(request: IdTokenRequest, now: Date): Promise<IdTokenSignIn> {
       try {
-        const context = { upstream, providers: settings, allowedIssuers, now }
+        const context = { upstreamOf, providers: settings, allowedIssuers, now }
         return await inTime(identityFromIdToken(request, context), metadataDeadlineMs)
       } catch (error) {
         const { provider, issuer = '' } = request
@@ -146,16 +155,22 @@ export default definePlugin({
     }
     const named = createUpstream({ fetch, discoveryFetch: guardedFetch, ...limits })
     // The metadata of such a provider may name any address, so none is fetched without the guard.
-    const guarded = createUpstream({ fetch: guardedFetch, ...limits })
+    const createGuarded = () => createUpstream({ fetch: guardedFetch, ...limits })
+    const guarded = createGuarded()
+    const generic = issuerProviders(config)
     const deadlineMs = longestWaitMs(config)
     const dev = await serveDevOidc(house)
     return createOauthProviders({
       groups: [
         { settings: namedProviders(config), upstream: named },
-        { settings: issuerProviders(config), upstream: guarded },
+        { settings: generic, upstream: guarded },
         { settings: new Map(dev ? [['dev', dev]] : []), upstream: named },
       ],
-      upstream: guarded,
+      // A provider of one issuer has the metadata and keys that its own sign-ins have.
+      idTokenUpstreamOf: upstreamsByName(
+        createGuarded,
+        new Map([...generic.keys()].map((name) => [name, guarded])),
+      ),
       allowedIssuers: allowedIssuers(config),
       deadlineMs,
       metadataDeadlineMs: Math.min(deadlineMs, metadataDeadlineMs),

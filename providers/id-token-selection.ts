@@ -15,7 +15,8 @@ export interface IdTokenRequest {
 }
 
 export interface IdTokenContext {
-  upstream: Upstream
+  /** By provider, or by issuer where it belongs to none. */
+  upstreamOf(provider: string): Upstream
   /** The enabled providers by name, OpenID providers of the operator's own included. */
   providers: ReadonlyMap<string, ProviderSettings>
   /** Issuers accepted without a provider, each with the audiences whose tokens are meant for us. */

@@ -32,7 +32,7 @@ export async function identityFromIdToken(
   try {
     const claimed = issuerOf(idToken)
     if (request.provider && issuer && !sameIssuer(issuer, claimed)) throw otherIssuer(provider)
-    const claims = await verifyIdToken(context.upstream.issuers, idToken, {
+    const claims = await verifyIdToken(context.upstreamOf(provider).issuers, idToken, {
       audiences,
       accessToken,
       now: context.now,

@@ -22,3 +22,16 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const discover = createSend(createRequest({ fetch: discoveryFetch, timeoutMs }))
   return { request, send: createSend(request), issuers: createIssuers(discover, discoverySeconds) }
 }
+
+/** One for each name, made at its first use, unless it is given. */
+export function upstreamsByName(
+  create: () => Upstream,
+  given: ReadonlyMap<string, Upstream> = new Map(),
+): (name: string) => Upstream {
+  const known = new Map(given)
+  return (name) => {
+    const upstream = known.get(name) ?? create()
+    known.set(name, upstream)
+    return upstream
+  }
+}

@@ -63,7 +63,12 @@ export function attempt(
 ) {
   const upstream = upstreamOf(issuer.fetch)
   const allowedIssuers = new Map([['https://other.test', ['app']]])
-  return identityFromIdToken(request, { upstream, providers, allowedIssuers, now })
+  return identityFromIdToken(request, {
+    upstreamOf: () => upstream,
+    providers,
+    allowedIssuers,
+    now,
+  })
 }
 
 export async function faultOf(promise: Promise<unknown>): Promise<IdTokenFaultKind> {
