@@ -157,23 +157,6 @@ export async function sealFactorSecret(db: Db, factorId: string, found: string, 
     .execute()
 }
 
-export async function putCredential(
-  trx: Trx,
-  factorId: string,
-  { credential, aaguid }: { credential: object; aaguid: string | null },
-  now: Date,
-): Promise<void> {
-  await trx
-    .updateTable('mfa_factors')
-    .set({
-      web_authn_credential: JSON.stringify(credential),
-      web_authn_aaguid: aaguid,
-      updated_at: now,
-    })
-    .where('id', '=', factorId)
-    .execute()
-}
-
 /** Everything, for an account whose address somebody else has proven. */
 export async function deleteFactors(trx: Trx, userId: string): Promise<void> {
   await trx.deleteFrom('mfa_factors').where('user_id', '=', userId).execute()

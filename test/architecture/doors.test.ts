@@ -79,7 +79,8 @@ const doors: Record<string, Door> = {
   'a second factor is proven by factors.accept': {
     only: ['plugins/accounts/factors/accept.ts'],
     functions: {
-      'factors.ts': ['verifyFactor', 'takeStep', 'putCredential'],
+      'factors.ts': ['verifyFactor', 'takeStep'],
+      'factor-credentials.ts': ['putCredential', 'advanceCredential'],
       'factor-challenges.ts': ['spendChallenge'],
     },
   },

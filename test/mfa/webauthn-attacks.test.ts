@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { answer, challenge, everyFactor } from '../support/factors.ts'
+import { holdPerson } from '../support/held-person.ts'
 import { enrolKey, finish, give, optionsOf, withKey } from '../support/key-journeys.ts'
 import { newPerson } from '../support/people.ts'
 import { outcomeOf } from '../support/requests.ts'
@@ -113,6 +114,30 @@ suite('a security key that lies', () => {
     assert.equal(rows[0]?.payload.traits.factor_id, id)
     const honest = key.get(optionsOf(next), { counter: 5 })
     await finish(app, session, id, next.id, honest)
+  })
+
+  test('of two answers with one counter, given at once, one is a copy', async () => {
+    const { app } = await serverFor(everyFactor)
+    const { session, key, id } = await withKey(app)
+    const asked = [await challenge(app, session, id), await challenge(app, session, id)]
+    const held = await holdPerson(app, session.user.id)
+    const answers = asked.map((one, place) =>
+      held.queue(place + 1, () =>
+        give(app, session, id, one.id, key.get(optionsOf(one), { counter: 1 })),
+      ),
+    )
+    const queued = await Promise.all(answers)
+    await held.release()
+    const outcomes = await Promise.all(queued.map(async ({ answer }) => outcomeOf(await answer)))
+    assert.deepEqual(outcomes.toSorted(), [[200, ''], failed])
+    const { rows } = await app.pool.query(
+      'select web_authn_credential from auth.mfa_factors where id = $1',
+      [id],
+    )
+    const { signCount, cloneWarning } = rows[0].web_authn_credential.authenticator
+    assert.deepEqual([signCount, cloneWarning], [1, true])
+    const next = await challenge(app, session, id)
+    await finish(app, session, id, next.id, key.get(optionsOf(next), { counter: 5 }))
   })
 
   const incomplete = {

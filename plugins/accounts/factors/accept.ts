@@ -1,14 +1,17 @@
 /** A factor was proven: what that changes, and what is done about a copied security key. */
 import type { Trx } from '../../../db/database.ts'
 import { spendChallenge } from '../../../db/factor-challenges.ts'
-import { putCredential, takeStep, verifyFactor } from '../../../db/factors.ts'
+import { advanceCredential, markCloned, putCredential } from '../../../db/factor-credentials.ts'
+import { takeStep, verifyFactor } from '../../../db/factors.ts'
 import type { FactorType } from '../../../db/mfa.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {
+  type ApiError,
   insufficientAal,
   mfaChallengeExpired,
   mfaFactorNotFound,
   mfaIpAddressMismatch,
+  mfaVerificationFailed,
 } from '../../../errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { Member } from '../../bearer-auth.ts'
@@ -35,11 +38,13 @@ export async function approve(
   return { proof, approval: await sessions.approveUpgrade(session, { method, ip }, now) }
 }
 
-type AcceptHouse = House<'audit' | 'bearerAuth' | 'config' | 'emails' | 'events' | 'sessions'>
+type AcceptHouse = House<
+  'audit' | 'bearerAuth' | 'config' | 'emails' | 'events' | 'log' | 'sessions'
+>
 
 /**
- * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted
- * before; roll back then. Throws user_not_found, user_banned, session_not_found, mfa_factor_not_found when it was removed
+ * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted before,
+ * and a refusal, which is to be committed, when the counter of a key was. Throws user_not_found, user_banned, session_not_found, mfa_factor_not_found when it was removed
  * meanwhile, mfa_challenge_expired when it has got a key meanwhile, mfa_ip_address_mismatch when another request was first,
  * and insufficient_aal for a new factor where another one is owed.
  */
@@ -48,9 +53,10 @@ export async function accept(
   trx: Trx,
   member: Member,
   { proof, approval }: ApprovedProof,
-  { ip, now }: { ip: string; now: Date },
-): Promise<Session | undefined> {
+  at: { ip: string; now: Date },
+): Promise<Session | ApiError | undefined> {
   const { audit, bearerAuth, sessions } = house
+  const { ip, now } = at
   const held = await bearerAuth.holdMember(trx, member, now)
   const { user, session } = held
   const { challenge } = proof
@@ -61,15 +67,30 @@ export async function accept(
     throw insufficientAal('AAL2 required to enroll a new factor', 403)
   }
   if ('step' in proof && !(await takeStep(trx, factor_id, proof.step))) return undefined
+  if ('key' in proof && !(await takeKey(trx, proof.key, now))) {
+    return refuseClone(house, trx, member, proof.key, at)
+  }
   if (!(await spendChallenge(trx, challenge.id, oldestChallenge(house, now), now))) {
     throw mfaIpAddressMismatch()
   }
-  if ('key' in proof) await putCredential(trx, factor_id, proof.key, now)
   await verifyFactor(trx, { id: factor_id, user_id: user.id, factor_type }, now)
   const traits = { factor_id, challenge_id: challenge.id, factor_type }
   await audit.record(trx, 'verification_attempted', user, { ip, now, traits })
   if (isNew) await tellEnrolled(house, trx, user, { factor_id, factor_type }, now)
   return sessions.upgrade(trx, session, { approval, factorId: factor_id }, now)
+}
+
+/** False when an answer with this counter, or a later one, was accepted since it was judged. */
+async function takeKey(
+  trx: Trx,
+  { factor, credential, aaguid, isNew }: KeyProof,
+  now: Date,
+): Promise<boolean> {
+  const put = { credential, aaguid }
+  const counter = credential.authenticator.signCount
+  if (!isNew) return advanceCredential(trx, factor.id, { ...put, counter }, now)
+  await putCredential(trx, factor.id, put, now)
+  return true
 }
 
 /** The factor as it is now. Throws mfa_factor_not_found, and mfa_challenge_expired for a key in the place of its own. */
@@ -94,17 +115,18 @@ async function tellEnrolled(
   await emails.notify(trx, user, { kind, FactorType: enrolled.factor_type }, now)
 }
 
-/** A key whose counter went back exists twice: it is refused, written down and told to the person. */
-export async function reportClone(
+/** A key whose counter went back exists twice: it is refused, written down and told to the person. Returns the refusal. */
+export async function refuseClone(
   { audit, emails, log }: House<'audit' | 'emails' | 'log'>,
   trx: Trx,
   { user }: Member,
-  { factor, credential, aaguid }: KeyProof,
+  { factor }: KeyProof,
   { ip, now }: { ip: string; now: Date },
-): Promise<void> {
+): Promise<ApiError> {
   const traits = { factor_id: factor.id, factor_type: factor.factor_type, reason: 'cloned' }
   log.warn({ factor_id: factor.id }, 'a security key was refused: its counter went back')
-  await putCredential(trx, factor.id, { credential, aaguid }, now)
+  await markCloned(trx, factor.id, now)
   await audit.record(trx, 'factor_refused', user, { ip, now, traits })
   await emails.notify(trx, user, { kind: 'security_key_refused_notification' }, now)
+  return mfaVerificationFailed('The security key was refused: there may be a copy of it')
 }

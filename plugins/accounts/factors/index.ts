@@ -3,7 +3,7 @@
  * else counts a factor as verified.
  */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
-import { accept, approve, reportClone } from './accept.ts'
+import { accept, approve, refuseClone } from './accept.ts'
 import { challenge } from './challenge.ts'
 import { enrol } from './enrol.ts'
 import { requireEnroll } from './factor-types.ts'
@@ -39,7 +39,7 @@ const needs = [
 
 const createFactors = (house: House<Needs>) => ({
   ...bindSteps(house, { requireEnroll, enrol, challenge, unenrol }),
-  ...bindSteps(house, { findAsked, gate, judge, consult, approve, accept, reportClone }),
+  ...bindSteps(house, { findAsked, gate, judge, consult, approve, accept, refuseClone }),
   ...bindSteps(house, { makeRecoveryCodes, discardRecoveryCodes }),
   ...bindSteps(house, { gateRecoveryCode, approveRecoveryCode, spendRecoveryCode }),
 })

@@ -59,15 +59,18 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
         const proof = await factors.judge(db, asked, answer, now)
         if (proof && 'key' in proof && proof.key.isCloned) {
           const { key } = proof
-          await db.transaction().execute((trx) => factors.reportClone(trx, member, key, at))
-          throw mfaVerificationFailed('The security key was refused: there may be a copy of it')
+          throw await db.transaction().execute((trx) => factors.refuseClone(trx, member, key, at))
         }
         const guess = { isRight: proof !== undefined, ip: at.ip }
         const refusal = await factors.consult(db, asked, guess)
         if (refusal) return refusal
         if (!proof) return undefined
         const approved = await factors.approve(member, proof, at)
-        return db.transaction().execute((trx) => factors.accept(trx, member, approved, at))
+        const accepted = await db
+          .transaction()
+          .execute((trx) => factors.accept(trx, member, approved, at))
+        if (accepted instanceof ApiError) throw accepted
+        return accepted
       }
       const raised = await attempt.check(db, prove, isRaised)
       if (raised instanceof ApiError) throw raised
