@@ -98,7 +98,7 @@ interface QuotaValues {
   now: Date
 }
 
-const takeQuota = preparedOneRow((db, value: ValueOf<QuotaValues>) => {
+const takeQuota = preparedRow((db, value: ValueOf<QuotaValues>) => {
   const tokens = sql.ref('postern_send_quotas.tokens')
   const refilledAt = sql.ref('postern_send_quotas.refilled_at')
   const isOver = sql`${refilledAt} <= ${value('windowStart')}`
@@ -112,26 +112,38 @@ const takeQuota = preparedOneRow((db, value: ValueOf<QuotaValues>) => {
       quota: limit,
     })
     .onConflict((conflict) =>
-      conflict.column('channel').doUpdateSet({
-        tokens: sql`case when ${isOver} then ${limit} else ${leftOf(tokens, limit)} end - 1`,
-        quota: limit,
-        refilled_at: sql`case when ${isOver} then ${value('now')}::timestamptz else ${refilledAt} end`,
-      }),
+      conflict
+        .column('channel')
+        .doUpdateSet({
+          tokens: sql`case when ${isOver} then ${limit} else ${leftOf(tokens, limit)} end - 1`,
+          quota: limit,
+          refilled_at: sql`case when ${isOver} then ${value('now')}::timestamptz else ${refilledAt} end`,
+        })
+        .where(sql<boolean>`(${isOver} or ${leftOf(tokens, limit)} > 0)`),
     )
-    .returning(['tokens', 'refilled_at'])
+    .returning('refilled_at')
 })
 
-/** Takes one of `limit` sends per window. Returns 0, or the whole seconds until the window ends. */
+export interface TakenQuota {
+  /** The whole seconds until the window ends, when nothing was left of it; else 0. */
+  wait: number
+  /** When the window began from which one send was taken. */
+  windowBegan: Date | undefined
+}
+
+/** Takes one of `limit` sends per window. */
 export async function takeSendQuota(
   db: Db,
   channel: string,
   limit: number,
   windowSeconds: number,
   now: Date,
-): Promise<number> {
+): Promise<TakenQuota> {
   const windowStart = new Date(now.getTime() - windowSeconds * 1000)
-  const row = await takeQuota(db, { channel, limit, windowStart, now })
-  return row.tokens >= 0 ? 0 : secondsUntil(row.refilled_at, windowStart)
+  const taken = await takeQuota(db, { channel, limit, windowStart, now })
+  if (taken) return { wait: 0, windowBegan: taken.refilled_at }
+  const wait = await findQuotaWait(db, channel, { count: limit, seconds: windowSeconds }, now)
+  return { wait: Math.max(1, wait), windowBegan: undefined }
 }
 
 const findExhausted = preparedRow((db, value: ValueOf<Omit<QuotaValues, 'now'>>) =>

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { UserRecord } from '../db/users.ts'
-import { smsSendFailed, unexpectedFailure, validationFailed } from '../errors.ts'
+import { ApiError, smsSendFailed, unexpectedFailure, validationFailed } from '../errors.ts'
 import { createFormClient, type PostForm } from '../sms/form-client.ts'
 import { type Channel, SmsError, type SmsMessage, type SmsProvider } from '../sms/provider.ts'
 import { renderSms } from '../sms/template.ts'
@@ -110,6 +110,10 @@ export function createSms(deps: SmsDeps) {
       onAttempt?.('sent')
       log.info({ messageId, ...sent }, 'a text message was accepted')
     },
+
+    /** Whether an error of `send` says for certain that nothing was sent. */
+    isUnsent: (error: unknown): boolean =>
+      error instanceof ApiError && error.cause instanceof SmsError && !error.cause.mayBeSent,
 
     /**
      * Only with a provider that makes and checks the codes itself: ask it instead of the database.

@@ -19,6 +19,11 @@ interface FormRequest {
   retryable?: (answer: FormAnswer) => boolean
 }
 
+/** Of an answer in which neither a refusal nor an acceptance can be read, the status alone tells. */
+export function unreadable({ status }: FormAnswer): [detail: string, { mayBeSent: boolean }] {
+  return [`unreadable answer (status ${status})`, { mayBeSent: status < 300 }]
+}
+
 export interface FormAnswer {
   status: number
   /** Undefined when the answer was not JSON. */
@@ -61,7 +66,9 @@ export function createFormClient({ fetch, timeoutMs, retryDelayMs }: FormClientO
       await sleep(retryDelayMs, undefined, { signal })
       return await post(request, signal)
     } catch (error) {
-      throw new SmsError(request.provider, `no answer (${codeOf(error)})`)
+      const code = codeOf(error)
+      const mayBeSent = !neverConnected.has(code)
+      throw new SmsError(request.provider, `no answer (${code})`, { mayBeSent })
     }
   }
 }

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { FormAnswer, PostForm } from './form-client.ts'
+import { type FormAnswer, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface MessagebirdSettings {
@@ -43,7 +43,7 @@ function read({ status, body }: FormAnswer): { messageId: string } {
   if (Value.Check(Refusal, body))
     throw new SmsError('messagebird', `status ${status}: ${body.errors[0]?.description}`)
   if (status >= 300 || !Value.Check(Sent, body))
-    throw new SmsError('messagebird', `unreadable answer (status ${status})`)
+    throw new SmsError('messagebird', ...unreadable({ status, body }))
   if (body.recipients.totalSentCount === 0)
     throw new SmsError('messagebird', 'sent to none of the recipients')
   return { messageId: body.id }

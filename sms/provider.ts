@@ -26,11 +26,14 @@ export class SmsError extends Error {
   readonly provider: string
   /** The provider's own words, for the log alone. */
   readonly detail: string
+  /** Nobody knows whether it was sent all the same: the answer was lost, or cannot be read. */
+  readonly mayBeSent: boolean
 
-  constructor(provider: string, detail: string) {
+  constructor(provider: string, detail: string, { mayBeSent = false } = {}) {
     super(`${provider}: ${detail}`)
     this.name = 'SmsError'
     this.provider = provider
     this.detail = detail
+    this.mayBeSent = mayBeSent
   }
 }

@@ -22,7 +22,7 @@ async function withoutDigits<T>(secrets: string[], work: () => Promise<T>): Prom
     const detail = secrets
       .filter(Boolean)
       .reduce((text, digits) => text.replace(spelled(digits), '[…]'), error.detail)
-    throw new SmsError(error.provider, detail)
+    throw new SmsError(error.provider, detail, error)
   }
 }
 

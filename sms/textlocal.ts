@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { FormAnswer, PostForm } from './form-client.ts'
+import { type FormAnswer, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface TextlocalSettings {
@@ -36,8 +36,7 @@ export function textlocal({ url, apiKey, sender }: TextlocalSettings, post: Post
 
 function read({ status, body }: FormAnswer): { messageId: string } {
   if (Value.Check(Sent, body)) return { messageId: String(body.messages[0]?.id) }
-  if (!Value.Check(Refusal, body))
-    throw new SmsError('textlocal', `unreadable answer (status ${status})`)
+  if (!Value.Check(Refusal, body)) throw new SmsError('textlocal', ...unreadable({ status, body }))
   const [reason] = body.errors
   throw new SmsError('textlocal', `error ${reason?.code}: ${reason?.message}`)
 }

@@ -28,7 +28,7 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
       const answer = await post({ provider, url: `${service}/Verifications`, form, authorization })
       const { status, body } = answer
       if ((status !== 200 && status !== 201) || !Value.Check(Started, body))
-        throw new SmsError(provider, refusal(answer))
+        throw new SmsError(provider, ...refusal(answer))
       return { messageId: body.sid }
     },
 
@@ -41,7 +41,7 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
       if (status === 404 || status === 429) return false
       if (status === 400 && Value.Check(Malformed, body)) return false
       if ((status !== 200 && status !== 201) || !Value.Check(Checked, body))
-        throw new SmsError(provider, refusal(answer))
+        throw new SmsError(provider, ...refusal(answer))
       return body.status === 'approved' && body.valid
     },
   }

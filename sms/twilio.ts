@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { basicAuth, type FormAnswer, type PostForm } from './form-client.ts'
+import { basicAuth, type FormAnswer, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsMessage, type SmsProvider } from './provider.ts'
 
 export interface TwilioSettings {
@@ -63,7 +63,7 @@ export function twilio(settings: TwilioSettings, post: PostForm): SmsProvider {
 
 function read({ status, body }: FormAnswer): { messageId: string } {
   if ((status !== 200 && status !== 201) || !Value.Check(Accepted, body))
-    throw new SmsError('twilio', refusal({ status, body }))
+    throw new SmsError('twilio', ...refusal({ status, body }))
   if (body.status === 'failed' || body.status === 'undelivered')
     throw new SmsError(
       'twilio',
@@ -73,7 +73,9 @@ function read({ status, body }: FormAnswer): { messageId: string } {
 }
 
 /** Twilio's reason, for the log. */
-export function refusal({ status, body }: FormAnswer): string {
-  if (!Value.Check(Refusal, body)) return `unreadable answer (status ${status})`
-  return `status ${status}: ${body.message} ${body.more_info ?? ''}`.trimEnd()
+export function refusal(answer: FormAnswer): ReturnType<typeof unreadable> {
+  const { status, body } = answer
+  if (!Value.Check(Refusal, body)) return unreadable(answer)
+  const reason = `status ${status}: ${body.message} ${body.more_info ?? ''}`.trimEnd()
+  return [reason, { mayBeSent: false }]
 }

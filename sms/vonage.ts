@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { FormAnswer, PostForm } from './form-client.ts'
+import { type FormAnswer, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface VonageSettings {
@@ -55,8 +55,7 @@ function outcomeOf({ body }: FormAnswer) {
 
 function read(answer: FormAnswer): { messageId: string } {
   const outcome = outcomeOf(answer)
-  if (outcome === undefined)
-    throw new SmsError('vonage', `unreadable answer (status ${answer.status})`)
+  if (outcome === undefined) throw new SmsError('vonage', ...unreadable(answer))
   if (outcome.status !== acceptedStatus)
     throw new SmsError('vonage', `status ${outcome.status}: ${outcome['error-text'] ?? ''}`)
   return { messageId: outcome['message-id'] ?? '' }

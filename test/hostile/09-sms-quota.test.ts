@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { newNumber, password, phonePerson } from '../support/people.ts'
+import { refundSendQuota } from '../../db/quota-refunds.ts'
+import { ask, everyFactor, send } from '../support/factors.ts'
+import { newNumber, newPerson, password, phonePerson } from '../support/people.ts'
 import { buildWithSms, type PhoneServer } from '../support/phone-journeys.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
@@ -21,6 +23,46 @@ suite('row 9: the quota of text messages', () => {
     await untilAnswered(server)
     assert.equal(await left(server, 'sms'), undefined)
     assert.equal(await answered(server, '/signup', { phone: newNumber(), password }), 200)
+  })
+
+  test('is not used up by what the provider refuses', async (t) => {
+    const server = await buildWithSms(t, { env: { ...everyFactor, ...env } })
+    const person = await newPerson(server.app)
+    const factor = { factor_type: 'phone', phone: newNumber() }
+    const { id } = await ask<{ id: string }>(server.app, 'POST', '/factors', person, factor)
+    server.sms.state.refuses = true
+    const texts = Array.from({ length: 4 }, () =>
+      answered(server, '/signup', { phone: newNumber(), password }),
+    )
+    assert.ok((await Promise.all(texts)).every((status) => [422, 429].includes(status)))
+    const code = await send(server.app, 'POST', `/factors/${id}/challenge`, person)
+    assert.equal(code.statusCode, 422, code.body)
+    assert.equal(await left(server, 'sms'), 2)
+    server.sms.state.refuses = false
+    const statuses = []
+    for (let i = 0; i < 3; i++) {
+      statuses.push(await answered(server, '/signup', { phone: newNumber(), password }))
+    }
+    assert.deepEqual(statuses, [200, 200, 429])
+  })
+
+  test('is used up by what may have been sent: an answer that is lost', async (t) => {
+    const timed = { ...env, AUTH_INTERNAL_HTTP_TIMEOUT: '1s' }
+    const server = await buildWithSms(t, { env: timed })
+    server.sms.state.delayMs = 2_000
+    assert.equal(await answered(server, '/signup', { phone: newNumber(), password }), 422)
+    assert.equal(await left(server, 'sms'), 1)
+  })
+
+  test('what was taken before a new window began is not given to it', async (t) => {
+    const server = await buildWithSms(t, { env })
+    assert.equal(await answered(server, '/signup', { phone: newNumber(), password }), 200)
+    const { rows } = await server.app.pool.query('select refilled_at from auth.postern_send_quotas')
+    const began: Date = rows[0].refilled_at
+    await refundSendQuota(server.app.db, 'sms', new Date(began.getTime() - 3_600_000))
+    assert.equal(await left(server, 'sms'), 1)
+    for (const window of [began, began]) await refundSendQuota(server.app.db, 'sms', window)
+    assert.equal(await left(server, 'sms'), 2)
   })
 
   test('a repeated sign-up counts like a first one, so that the count does not tell', async (t) => {

@@ -27,15 +27,16 @@ export async function sendCode(
   if (!sms.enabled) throw unexpectedFailure('Unable to get SMS provider')
   const phone = factor.phone ?? ''
   const address = waitingAddress(factor)
-  await db.transaction().execute(async (trx) => {
+  const windowBegan = await db.transaction().execute(async (trx) => {
     await otp.claimInterval(trx, 'sms', 'factor', address, now)
-    await otp.chargeQuota(trx, 'sms', now)
+    return otp.chargeQuota(trx, 'sms', now)
   })
   const code = otp.newCode(config.AUTH_MFA_PHONE_OTP_LENGTH)
   const template = config.AUTH_MFA_PHONE_TEMPLATE
   try {
     const message = { phone, code, channel, messageId: challengeId, template }
-    await sms.send({ ...message, person: user, reader: user.raw_user_meta_data, isFactor: true })
+    const outgoing = { ...message, person: user, reader: user.raw_user_meta_data, isFactor: true }
+    await otp.orRefund(db, windowBegan, () => sms.send(outgoing))
   } catch (error) {
     await otp.releaseInterval(db, 'sms', 'factor', address)
     throw error

@@ -7,6 +7,7 @@ import { createLink, createNonce } from './email-links.ts'
 import { flowMethodOf, linkKinds } from './kinds.ts'
 import { deviceHash } from './known-devices.ts'
 import { createPace } from './pace.ts'
+import { orRefund } from './quota-refund.ts'
 import {
   chargeQuota,
   checkQuota,
@@ -55,7 +56,14 @@ function createOtp(needed: House<Needs>) {
     ...bindSteps(house, { takeCode, takeLink, findLink, createLink, createNonce }),
     ...bindSteps(house, { claimSms, deliverSms, withholdSms, sendSms, rehearseSms, storeSms }),
     ...bindSteps(house, { judgeSmsCode, takeSmsCode, gate, gateSignIn, deviceHash }),
-    ...bindSteps(house, { claimInterval, checkRepeat, releaseInterval, checkQuota, chargeQuota }),
+    ...bindSteps(house, {
+      claimInterval,
+      checkRepeat,
+      releaseInterval,
+      checkQuota,
+      chargeQuota,
+      orRefund,
+    }),
     newCode,
     isPkce,
     linkKinds,

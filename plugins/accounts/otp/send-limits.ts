@@ -17,7 +17,6 @@ import { repeatTooSoon, sendQuotaExceeded, sentTooRecently } from '../../../erro
 import type { House } from '../../define-plugin.ts'
 import {
   channelLimits,
-  type Rate,
   repeats,
   type SendChannel,
   type SendLimits,
@@ -100,33 +99,34 @@ export async function checkQuota(
   channel: SendChannel,
   now: Date,
 ): Promise<void> {
-  await refuseSpent(policy, channel, (quota) => findQuotaWait(db, channel, quota, now))
+  const { quota } = policy.channels[channel]
+  if (!quota) return
+  const wait = quota.count === 0 ? quota.seconds : await findQuotaWait(db, channel, quota, now)
+  refuseSpent(policy, channel, wait)
 }
 
 /**
  * Counts one message. Throws over_email_send_rate_limit or over_sms_send_rate_limit when everybody together has sent
- * enough. Everybody who sends waits for this row until the transaction ends, so it comes late in one.
+ * enough. Everybody who sends waits for this row until the transaction ends, so it comes late in one. Returns when the window
+ * began that it counts to; undefined where there is no quota.
  */
 export async function chargeQuota(
   policy: QuotaPolicy,
   db: Db,
   channel: SendChannel,
   now: Date,
-): Promise<void> {
-  await refuseSpent(policy, channel, ({ count, seconds }) =>
-    takeSendQuota(db, channel, count, seconds, now),
-  )
+): Promise<Date | undefined> {
+  const { quota } = policy.channels[channel]
+  if (!quota) return undefined
+  const { count, seconds } = quota
+  if (count === 0) refuseSpent(policy, channel, seconds)
+  const { wait, windowBegan } = await takeSendQuota(db, channel, count, seconds, now)
+  refuseSpent(policy, channel, wait)
+  return windowBegan
 }
 
-/** `waitFor`: the seconds until there is more, 0 when there is some. */
-async function refuseSpent(
-  { channels, metrics }: QuotaPolicy,
-  channel: SendChannel,
-  waitFor: (quota: Rate) => Promise<number>,
-): Promise<void> {
-  const { quota } = channels[channel]
-  if (!quota) return
-  const wait = quota.count === 0 ? quota.seconds : await waitFor(quota)
+/** `wait`: the seconds until there is more, 0 when there is some. */
+function refuseSpent({ metrics }: QuotaPolicy, channel: SendChannel, wait: number): void {
   if (wait === 0) return
   metrics.count('postern.send_quota_refusals', { channel })
   throw sendQuotaExceeded(channel, wait)

@@ -11,6 +11,7 @@ import type { Metadata, UserRecord } from '../../../db/users.ts'
 import { unexpectedFailure } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Pace } from './pace.ts'
+import { orRefund } from './quota-refund.ts'
 import {
   chargeQuota,
   checkQuota,
@@ -94,8 +95,9 @@ export async function deliverSms(
   if (hasFixedCode(house, phone, now)) return sent
   await orRelease(house, db, request, () =>
     pace.measure(async () => {
-      await chargeQuota(house, db, 'sms', now)
-      await sms.send({ phone, code: sent.code, channel, messageId, ...readerOf(owner) })
+      const windowBegan = await chargeQuota(house, db, 'sms', now)
+      const message = { phone, code: sent.code, channel, messageId, ...readerOf(owner) }
+      await orRefund(house, db, windowBegan, () => sms.send(message))
     }),
   )
   return sent
