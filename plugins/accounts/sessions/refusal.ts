@@ -1,4 +1,5 @@
 /** Why a session may not be refreshed, whatever the token. */
+import type { Db } from '../../../db/database.ts'
 import { hasNewerSession } from '../../../db/newer-session.ts'
 import type { SessionRecord } from '../../../db/sessions.ts'
 import { isBanned } from '../../../db/users.ts'
@@ -13,7 +14,7 @@ const reasons = {
 } as const
 
 export async function findRefusal(
-  { db, bearerAuth: { sessionPolicy: policy } }: House<'bearerAuth' | 'db'>,
+  { db, bearerAuth }: House<'bearerAuth' | 'db'>,
   record: SessionRecord,
   now: Date,
 ): Promise<ApiError | undefined> {
@@ -21,10 +22,20 @@ export async function findRefusal(
   if (isBanned(record, now)) {
     return userBanned(400, 'Invalid Refresh Token: User Banned')
   }
-  const limit = policy.expiredBy(record, now)
+  const limit = bearerAuth.sessionPolicy.expiredBy(record, now)
   if (limit) return sessionExpired(reasons[limit])
-  if (!policy.singlePerUser) return undefined
-  const others = { tags: policy.tags, openedAfter: policy.openedAfter(now) }
-  const isOld = await hasNewerSession(db, record.session_id, others, now)
+  const isOld = await isReplaced({ bearerAuth }, db, record, now)
   return isOld ? sessionExpired('Revoked by Newer Login') : undefined
+}
+
+/** Whether a later session has taken its place, where people have one of each kind. */
+export async function isReplaced(
+  { bearerAuth: { sessionPolicy: policy } }: House<'bearerAuth'>,
+  db: Db,
+  { session_id: sessionId }: Pick<SessionRecord, 'session_id'>,
+  now: Date,
+): Promise<boolean> {
+  if (!policy.singlePerUser) return false
+  const others = { tags: policy.tags, openedAfter: policy.openedAfter(now) }
+  return hasNewerSession(db, sessionId, others, now)
 }

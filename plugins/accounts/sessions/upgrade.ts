@@ -9,6 +9,7 @@ import type { Session } from '../../../schemas/session.ts'
 import type { House } from '../../define-plugin.ts'
 import { tellEnded } from './end.ts'
 import { encodeRefreshToken } from './refresh-token.ts'
+import { isReplaced } from './refusal.ts'
 import { deriveKey, openKey, sealKey } from './session-key.ts'
 import { settleClaims, withClaims } from './to-session.ts'
 
@@ -64,6 +65,8 @@ export async function upgrade(
   const limit = house.bearerAuth.sessionPolicy.expiredBy(session, now)
   // The factor that was owed was just proven.
   if (limit && limit !== 'low_aal') throw sessionInvalid()
+  // It would take its place back, with new tokens.
+  if (await isReplaced(house, trx, session, now)) throw sessionInvalid()
   const newKey = sealKey(house, sessionId, deriveKey(house, sessionId))
   const proof = { sessionId, userId, method, factorId: factorId ?? null, newKey }
   if (!(await raiseSession(trx, proof, now))) throw sessionNotFound()

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { updateUser } from '../../../db/user-rows.ts'
+import { answer, challenge, everyFactor, guarded, prove } from '../../support/factors.ts'
 import { autoconfirm, newPerson, signedIn } from '../../support/people.ts'
 import { refresh } from '../../support/requests.ts'
 import { sharedServers } from '../../support/shared-servers.ts'
@@ -73,6 +74,24 @@ suite('session policy', () => {
     assert.equal((await refresh(app, second.refresh_token)).statusCode, 200)
     const other = await newPerson(app)
     assert.equal((await refresh(app, other.refresh_token)).statusCode, 200)
+  })
+
+  test('one per person: a session that was replaced proves no second factor any more', async (t) => {
+    const { app } = await serverFor({ ...everyFactor, AUTH_SESSIONS_SINGLE_PER_USER: 'true' })
+    const at = clock(t)
+    const { email, factor } = await guarded(app)
+    at(60)
+    const first = await signedIn(app, email)
+    at(120)
+    const second = await signedIn(app, email)
+    at(180)
+    const { id: challenge_id } = await challenge(app, first, factor.id)
+    const late = await answer(app, first, factor.id, { challenge_id, code: factor.code() })
+    const over = [403, 'session_expired', 'Session is no longer valid. Sign in again.']
+    assert.deepEqual(errorOf(late), over)
+    // Nothing was spent by it: the code is still good where it counts.
+    const raised = await prove(app, second, factor)
+    assert.equal((await refresh(app, raised.refresh_token)).statusCode, 200)
   })
 
   test('one per person: a later session that has itself ended does not count', async (t) => {
