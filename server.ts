@@ -51,7 +51,7 @@ function withOwnMetricsPort(config: Config, worker: number): Config {
   return { ...config, OTEL_EXPORTER_PROMETHEUS_PORT: port + worker }
 }
 
-async function serve(config: Config, { log, reopen }: Logger): Promise<void> {
+async function serve(config: Config, { log, reopen, end }: Logger): Promise<void> {
   // From the first moment on: the default of this signal is the end of the process.
   process.on('SIGHUP', reopen)
   const stop = untilStop(log)
@@ -68,10 +68,11 @@ async function serve(config: Config, { log, reopen }: Logger): Promise<void> {
   setTimeout(() => process.exit(1), delay * 1000 + longestCloseMs).unref()
   await app.readiness.leave(delay)
   await app.close()
+  await end()
   process.exit(0)
 }
 
-async function serveWithWorkers(config: Config, { log, reopen }: Logger): Promise<void> {
+async function serveWithWorkers(config: Config, { log, reopen, end }: Logger): Promise<void> {
   const stop = untilStop(log)
   await prepareDatabase(config, log)
   if (!config.AUTH_REDIS_URL) {
@@ -84,6 +85,7 @@ async function serveWithWorkers(config: Config, { log, reopen }: Logger): Promis
     workers.signal('SIGHUP')
   })
   await workers.stop(await stop.signal)
+  await end()
   process.exit(0)
 }
 

@@ -1,6 +1,7 @@
 /** The structured log: one JSON object a line, without secrets, addresses of people or query strings. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FastifyBaseLogger } from 'fastify'
 import pino, { type DestinationStream } from 'pino'
@@ -38,6 +39,8 @@ export interface Logger {
   log: FastifyBaseLogger
   /** Opens the log file anew, after it was moved away. */
   reopen(): void
+  /** Before the end of the process: writes what waits, for as long as somebody takes of it. */
+  end(): Promise<void>
 }
 
 /** Lines are written many at a time: a system call for each would be a tenth of a short request's cost. */
@@ -48,6 +51,8 @@ const buffering = {
 }
 /** Bytes that wait for a full disk, or for whoever reads slowly; further lines are lost. */
 const mostWaiting = 16 * 2 ** 20
+/** Of a process that ends, for whoever reads slowly: from one piece that is taken to the next. */
+const longestPauseMs = 3_000
 /** Characters that are collected before they are written. */
 const fewCharacters = 12_288
 /** Where several processes share a pipe, up to 4 KiB stay in one piece. */
@@ -58,22 +63,59 @@ export function createLogger({ level, file, isShared = false }: LoggerOptions): 
   if (file !== undefined) checkWritable(file)
   const to = file ? { dest: file } : { fd: process.stdout.fd }
   const minLength = isShared ? fewSharedCharacters : fewCharacters
+  let triedUntil = Number.POSITIVE_INFINITY
   const destination = pino.destination({
     ...to,
     ...buffering,
     minLength,
     maxLength: mostWaiting,
+    retryEAGAIN: () => performance.now() < triedUntil,
   })
   const log = createPino(level, destination)
   outlastFullDisk(destination, log)
-  return { log, reopen: () => file && reopen(file, destination, log) }
+  boundLastLines(destination, (time) => {
+    triedUntil = time
+  })
+  return {
+    log,
+    reopen: () => file && reopen(file, destination, log),
+    end: () => writeLastLines(destination),
+  }
+}
+
+type Destination = ReturnType<typeof pino.destination>
+
+/** Writes what waits, as long as somebody takes of it. What nobody takes is lost. */
+async function writeLastLines(destination: Destination): Promise<void> {
+  let isOver = false
+  let takenAt = performance.now()
+  destination.on('write', () => {
+    takenAt = performance.now()
+  })
+  destination.flush(() => {
+    isOver = true
+  })
+  while (!isOver && performance.now() - takenAt < longestPauseMs) await pause(10)
+  if (!isOver) destination.flushSync = () => {}
+}
+
+/** Where the process ends otherwise, these lines are written while everything waits: for a reader who takes nothing, not long. */
+function boundLastLines(destination: Destination, tryUntil: (time: number) => void): void {
+  const flushSync = destination.flushSync.bind(destination)
+  destination.flushSync = () => {
+    tryUntil(performance.now() + longestPauseMs)
+    try {
+      flushSync()
+    } catch {
+      // Nobody reads; there is nowhere to say so.
+    } finally {
+      tryUntil(Number.POSITIVE_INFINITY)
+    }
+  }
 }
 
 /** Left alone, a line that cannot be written ends the process, and whoever writes the last ones tries for ever. */
-function outlastFullDisk(
-  destination: ReturnType<typeof pino.destination>,
-  log: FastifyBaseLogger,
-): void {
+function outlastFullDisk(destination: Destination, log: FastifyBaseLogger): void {
   let isFailing = false
   let lost = 0
   destination.on('error', (error: NodeJS.ErrnoException) => {

@@ -5,6 +5,8 @@ import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -89,6 +91,40 @@ suite('stopping', { concurrency: 2 }, () => {
     server.child.kill('SIGTERM')
     assert.equal(await server.ended, 0)
     for (const pid of workersOf(server.child)) assert.throws(() => process.kill(pid, 0))
+  })
+
+  test('a reader of the log who comes late gets all lines, and one who never comes keeps no server', async (t) => {
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const readers: Record<string, (output: Readable) => Promise<string> | undefined> = {
+      late: async (output) => {
+        await pause(2_000)
+        return text(output)
+      },
+      none: () => undefined,
+      gone: (output) => void output.destroy(),
+    }
+    for (const [name, read] of Object.entries(readers)) {
+      const server = await startServerProcess(
+        t,
+        { DATABASE_URL, LOG_LEVEL: 'info' },
+        { log: 'pipe' },
+      )
+      const { stdout } = server.child
+      assert.ok(stdout)
+      // More lines than a pipe holds.
+      const agent = new Agent({ keepAlive: true })
+      for (let request = 0; request < 1500; request++) await ask(`${server.url}/health`, agent)
+      agent.destroy()
+      const lines = read(stdout)
+      const signalled = performance.now()
+      server.child.kill('SIGTERM')
+      const written = await lines
+      assert.equal(await server.ended, 0, name)
+      assert.ok(performance.now() - signalled < 10_000, name)
+      if (written === undefined) continue
+      assert.equal(written.match(/"route":"\/health"/g)?.length, 1500)
+      assert.match(written, /SIGTERM: finishing what runs/)
+    }
   })
 
   test('SIGHUP opens the log file anew', async (t) => {

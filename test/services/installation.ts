@@ -88,7 +88,7 @@ export async function startInstallation(
   /** As the .env is now; with the cli.ts of another release where one is named. */
   async function start(index: number, program?: string): Promise<void> {
     const settings = { ...(await env()), PORT: String(ports[index]) }
-    replicas[index] = await startServerProcess(t, settings, program)
+    replicas[index] = await startServerProcess(t, settings, { program })
   }
 
   function replica(index: number): Replica {

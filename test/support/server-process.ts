@@ -20,16 +20,23 @@ const cli = new URL('../../cli.ts', import.meta.url).pathname
 
 /**
  * Resolves when it is ready. It is killed when the test ends; `ended` resolves to its exit code. `program` is the cli.ts
- * of another release.
+ * of another release; the test reads the `log` that is a pipe.
  */
-export async function startServerProcess(t: Ending, env: Record<string, string>, program = cli) {
+export async function startServerProcess(
+  t: Ending,
+  env: Record<string, string>,
+  {
+    program = cli,
+    log = 'inherit',
+  }: { program?: string | undefined; log?: 'inherit' | 'pipe' } = {},
+) {
   const DATABASE_URL = env.DATABASE_URL ?? (await cloneDatabase(t)).url
   const port = env.PORT ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
   const child = spawn(process.execPath, [program, 'serve'], {
     // Away from an .env that would change what is tested.
     cwd: tmpdir(),
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', log, 'inherit'],
     env: { ...wayToPrograms, ...needed, PORT: String(port), ...env, DATABASE_URL },
   })
   const ended = once(child, 'exit').then(([code]) => code as number | null)
