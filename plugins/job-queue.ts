@@ -80,7 +80,8 @@ async function setConnection(client: pg.ClientBase): Promise<void> {
   // It would stay behind for requests, whose commits have to wait for the disk.
   if (await isPooled(client)) return
   await client.query(
-    'set enable_seqscan = off; set enable_bitmapscan = off; set synchronous_commit = off',
+    `set enable_seqscan = off; set enable_bitmapscan = off; set synchronous_commit = off;
+     set default_transaction_isolation = 'read committed'`,
   )
 }
 

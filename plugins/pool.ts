@@ -70,6 +70,20 @@ class IsoClient extends pg.Client {
   }
 }
 
+/**
+ * Whoever has waited for a row goes by what the other one left of it, and of all rows beside it: in a stricter isolation,
+ * which may be set for the database or the login, the statement fails, or sees what was there before. Behind a pooler
+ * the connection is not ours to set.
+ */
+async function readCommitted(client: pg.ClientBase): Promise<void> {
+  if (!('processID' in client)) return
+  await client.query(
+    `select set_config('default_transaction_isolation', 'read committed', false)
+     where pg_backend_pid() = $1`,
+    [client.processID],
+  )
+}
+
 export interface PoolOptions {
   connectionString: string
   /** 0 means 100 connections. */
@@ -94,6 +108,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: 'postern',
     types,
     Client: IsoClient,
+    onConnect: readCommitted,
   })
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
