@@ -11,7 +11,8 @@ export type OpenapiDocument = ReturnType<ReturnType<typeof Fastify>['swagger']>
 const description = `User management and authentication next to Postgres.
 
 Every error has the shape of **Error**; \`error_code\` is stable, the message is for people. With the
-header \`X-Supabase-Api-Version: 2024-01-01\` the code itself stands in \`code\`.`
+header \`X-Supabase-Api-Version: 2024-01-01\` the code itself stands in \`code\`. A browser that opens an
+address (\`Accept: text/html\`) is shown a page in the place of the error.`
 
 const info = {
   openapi: '3.1.0',

@@ -4,15 +4,15 @@ import { Type } from '@sinclair/typebox'
 import { findUser } from '../../db/users.ts'
 import type { EndableSession } from '../../plugins/accounts/sessions/end-link.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { Page, PageOrError } from '../../schemas/page.ts'
 
 const Token = Type.Object({ token: Type.Optional(Type.String()) })
-const Page = Type.String()
 
 /** The link in the mail that tells of a sign-in. Scanners open links, so that only its button ends the session. */
 const endSession: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, db, pages, rateLimits, sessions } = fastify
   const config = { rateLimit: rateLimits.verify }
-  const response = { 200: Page, ...ErrorResponses }
+  const response = { 200: Page, 400: PageOrError, ...ErrorResponses }
 
   fastify.get(
     '/sessions/end',

@@ -63,6 +63,19 @@ suite('the OpenAPI document', () => {
     }
   })
 
+  test('says of pages that they are pages', () => {
+    const typesOf = (name: string, status: string) => {
+      const found = operations(document).find((described) => described.name === name)
+      return Object.keys(found?.operation.responses[status]?.content ?? {})
+    }
+    for (const name of ['GET /verify', 'GET /sessions/end', 'POST /sessions/end']) {
+      assert.deepEqual(typesOf(name, '200'), ['text/html'], name)
+    }
+    for (const name of ['GET /sessions/end', 'POST /sessions/end']) {
+      assert.deepEqual(typesOf(name, '400'), ['text/html', 'application/json'], name)
+    }
+  })
+
   test('asks for a token in the groups of people, second factors and admins, and in no other', () => {
     for (const { name, operation } of operations(document)) {
       const isGuarded = /^(user|mfa|admin)$/.test(operation.tags?.[0] ?? '')

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { Page } from '../../../schemas/page.ts'
 import { firstValues } from '../../../schemas/query.ts'
 import { Session } from '../../../schemas/session.ts'
 import { HalfDone, VerifyBody } from '../../../schemas/verify.ts'
@@ -18,7 +19,6 @@ const Query = Type.Object({
   redirect_to: Type.Optional(Type.String()),
 })
 
-const Page = Type.String()
 const Verified = Type.Union([Session, HalfDone])
 
 const verify: FastifyPluginAsyncTypebox = async (fastify) => {
