@@ -20,7 +20,7 @@ export const RegistrationCredential = Type.Object({
   response: Type.Object({
     clientDataJSON: Bytes,
     attestationObject: Bytes,
-    transports: Type.Optional(Type.Array(Type.String())),
+    transports: Type.Optional(nullable(Type.Array(Type.String()))),
   }),
 })
 export type RegistrationCredential = Static<typeof RegistrationCredential>

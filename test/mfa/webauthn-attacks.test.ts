@@ -143,6 +143,7 @@ suite('a security key that lies', () => {
   const incomplete = {
     'no answer': {},
     'an empty answer': { webauthn: {} },
+    'null for the credential': { webauthn: { credential_response: null } },
     'an answer of another kind': { code: '123456' },
     'not a credential': { webauthn: { credential_response: { id: 'x' } } },
   }

@@ -99,6 +99,17 @@ suite('adding a passkey', () => {
     })
   }
 
+  test('a client that says null where it has nothing to say is understood', async () => {
+    const { app } = await serverFor(passkeysOn)
+    const person = await newPerson(app)
+    const { challenge_id, options } = await askToRegister(app, person)
+    const made = newDevice().create(options)
+    const response = { ...made.response, transports: null }
+    const credential = { ...made, authenticatorAttachment: null, response }
+    const answer = await finishRegistration(app, person, { challenge_id, credential })
+    assert.equal(answer.statusCode, 200, answer.body)
+  })
+
   for (const origin of [
     'https://app.example',
     'https://shop.app.example',

@@ -44,7 +44,9 @@ const registrations = TypeCompiler.Compile(
     response: Type.Object({
       clientDataJSON: Bytes,
       attestationObject: Bytes,
-      transports: Type.Optional(Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 })),
+      transports: Type.Optional(
+        Type.Union([Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 }), Type.Null()]),
+      ),
     }),
   }),
 )
@@ -70,7 +72,9 @@ export async function verifyCreation(
   { answer, challenge, algorithms }: Creation,
 ): Promise<CreatedKey> {
   if (!registrations.Check(answer)) throw new AnswerRefused('it is no registration')
-  const { id, rawId, type, response } = answer
+  const { id, rawId, type } = answer
+  const { clientDataJSON, attestationObject, transports } = answer.response
+  const response = { clientDataJSON, attestationObject }
   const { verifyRegistrationResponse } = await loadLibrary()
   const { registrationInfo: info } = await verifyRegistrationResponse({
     response: { id, rawId, type, response, clientExtensionResults: {} },
@@ -91,7 +95,7 @@ export async function verifyCreation(
     attestation: info.fmt,
     aaguid: info.aaguid,
     counter: info.credential.counter,
-    transports: response.transports ?? [],
+    transports: transports ?? [],
     backupEligible: info.credentialDeviceType === 'multiDevice',
     backedUp: info.credentialBackedUp,
     userVerified: info.userVerified,

@@ -14,7 +14,7 @@ const Body = Type.Object({
   webauthn: Type.Optional(
     Type.Object({
       credential_response: Type.Optional(
-        Type.Union([RegistrationCredential, AuthenticationCredential]),
+        Type.Union([RegistrationCredential, AuthenticationCredential, Type.Null()]),
       ),
     }),
   ),
@@ -87,7 +87,7 @@ function isRaised(outcome: object | undefined): boolean {
 /** Which of create and request it is, the stored challenge says; what the client says is not read. */
 function readAnswer({ challenge_id, code, webauthn }: Static<typeof Body>) {
   if (!challenge_id || !isUuid(challenge_id)) throw badJson('challenge_id must be an UUID')
-  return { challengeId: challenge_id, code, credential: webauthn?.credential_response }
+  return { challengeId: challenge_id, code, credential: webauthn?.credential_response ?? undefined }
 }
 
 export default verify
