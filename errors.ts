@@ -219,6 +219,13 @@ export const refreshTokenAlreadyUsed = () =>
   error(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
 export const refreshSessionNotFound = () =>
   error(400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found')
+/** RFC 6749 §5.2. Only the OAuth server that opened the session tells its applications apart. */
+export const oauthSession = () => {
+  const description = 'Client authentication required for OAuth session'
+  return error(400, 'invalid_credentials', description, {
+    oauth: { error: 'invalid_client', description },
+  })
+}
 export const sessionExpired = (
   why: '' | 'Inactivity' | 'Low AAL: User Needs MFA Verification' | 'Revoked by Newer Login',
 ) =>

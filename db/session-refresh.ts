@@ -109,6 +109,7 @@ function selectAdvanced(db: Advancing) {
       'advanced.not_after',
       'advanced.aal',
       'advanced.tag',
+      'advanced.oauth_client_id',
       'advanced.refresh_token_hmac_key',
       'advanced.refresh_token_counter',
     ])
@@ -156,6 +157,7 @@ function isRefreshable(
     'single per user': () => eb.not(eb.exists(newerSession(eb, value))),
   }
   return eb.and([
+    sql<boolean>`sessions.oauth_client_id is null`,
     sql<boolean>`coalesce(sessions.not_after > ${now}, true)`,
     ...rules.flatMap((rule) => (rule === 'audited' ? [] : [conditions[rule]()])),
     mayReturn(eb, now),

@@ -20,6 +20,8 @@ export interface SessionsTable {
   user_agent: string | null
   ip: string | null
   tag: string | null
+  /** The application that a GoTrue's OAuth server opened it for. */
+  oauth_client_id: string | null
   refresh_token_hmac_key: string | null
   refresh_token_counter: Generated<number | null>
 }
@@ -31,6 +33,7 @@ export const sessionColumns = [
   'sessions.not_after',
   'sessions.aal',
   'sessions.tag',
+  'sessions.oauth_client_id',
   'sessions.refresh_token_hmac_key',
   'sessions.refresh_token_counter',
 ] as const
@@ -42,6 +45,7 @@ export interface SessionState {
   not_after: Date | null
   aal: Aal | null
   tag: string | null
+  oauth_client_id: string | null
   /** Encrypted (plugins/encryption.ts), or plain in a database taken over from GoTrue. */
   refresh_token_hmac_key: string | null
   refresh_token_counter: number | null

@@ -3,7 +3,13 @@ import type { Db } from '../../../db/database.ts'
 import { hasNewerSession } from '../../../db/newer-session.ts'
 import type { SessionRecord } from '../../../db/sessions.ts'
 import { isBanned } from '../../../db/users.ts'
-import { type ApiError, refreshTokenNotFound, sessionExpired, userBanned } from '../../../errors.ts'
+import {
+  type ApiError,
+  oauthSession,
+  refreshTokenNotFound,
+  sessionExpired,
+  userBanned,
+} from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 
 const reasons = {
@@ -24,6 +30,8 @@ export async function findRefusal(
   }
   const limit = bearerAuth.sessionPolicy.expiredBy(record, now)
   if (limit) return sessionExpired(reasons[limit])
+  // The tokens would say nothing of the application, nor of what the person let it do.
+  if (record.oauth_client_id) return oauthSession()
   const isOld = await isReplaced({ bearerAuth }, db, record, now)
   return isOld ? sessionExpired('Revoked by Newer Login') : undefined
 }

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/database.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'
 import { deleteLowSessions, raiseSession } from '../../../db/session-upgrade.ts'
 import type { SessionRecord } from '../../../db/sessions.ts'
-import { sessionInvalid, sessionNotFound } from '../../../errors.ts'
+import { oauthSession, sessionInvalid, sessionNotFound } from '../../../errors.ts'
 import type { HookClaims } from '../../../schemas/access-token.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { House } from '../../define-plugin.ts'
@@ -51,8 +51,8 @@ export async function approveUpgrade(
 
 /**
  * Raises the session to aal2. The refresh token from before ends the session when it comes back, and the person's other
- * sessions below aal2 are over. The caller holds the lock of the person. Throws session_not_found, session_expired or
- * token_too_large.
+ * sessions below aal2 are over. The caller holds the lock of the person. Throws session_not_found, session_expired,
+ * invalid_client or token_too_large.
  */
 export async function upgrade(
   house: House<'bearerAuth' | 'encryption' | 'events' | 'jwt' | 'telemetry'>,
@@ -67,6 +67,7 @@ export async function upgrade(
   if (limit && limit !== 'low_aal') throw sessionInvalid()
   // It would take its place back, with new tokens.
   if (await isReplaced(house, trx, session, now)) throw sessionInvalid()
+  if (session.oauth_client_id) throw oauthSession()
   const newKey = sealKey(house, sessionId, deriveKey(house, sessionId))
   const proof = { sessionId, userId, method, factorId: factorId ?? null, newKey }
   if (!(await raiseSession(trx, proof, now))) throw sessionNotFound()
