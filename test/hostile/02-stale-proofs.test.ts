@@ -14,6 +14,7 @@ import {
   password,
   signedIn,
   signIn,
+  signUp,
 } from '../support/people.ts'
 import { changeUser, getUser, outcomeOf } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
@@ -65,6 +66,25 @@ suite('a proof that is no longer true when the session is opened', () => {
       await held.release()
       assert.equal((await event.answer).statusCode, 200)
       assert.deepEqual(outcomeOf(await late.answer), answer)
+    })
+  }
+
+  const whileUnproven: Record<string, [string, [number, string]]> = {
+    'a new password by an admin': ['the old password', [400, 'user_already_exists']],
+    'a deletion': ['the deleted', [400, 'user_already_exists']],
+    'a ban': ['the banned', [400, 'user_banned']],
+  }
+  for (const [name, [whom, outcome]] of Object.entries(whileUnproven)) {
+    test(`${name} comes before a sign-up that would confirm the account: ${whom} gets no session`, async () => {
+      const { app } = await serverFor(autoconfirm)
+      const email = newAddress()
+      const { id } = await createdPerson(app, { email, password })
+      const held = await holdPerson(app, id)
+      const event = await held.queue(1, () => (events[name] ?? assert.fail())[0](app, id, ''))
+      const late = await held.queue(2, () => signUp(app, { email }))
+      await held.release()
+      assert.equal((await event.answer).statusCode, 200)
+      assert.deepEqual(outcomeOf(await late.answer), outcome)
     })
   }
 

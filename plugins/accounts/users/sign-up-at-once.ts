@@ -4,6 +4,7 @@ import type { UserRecord } from '../../../db/users.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
 import type { CreateHouse } from './create.ts'
+import { lock } from './lock.ts'
 import { proveEmail } from './prove-email.ts'
 import { provePhone } from './prove-phone.ts'
 import { createRegistrant, findOwner, isUnclaimed, type Registrant } from './register.ts'
@@ -63,7 +64,7 @@ export async function signUpAtOnce(
   const { contact, aud } = person
   const existing = repeated && (await findOwner(trx, contact, aud))
   const user = existing
-    ? matched(existing, person, repeated)
+    ? await lockMatched(trx, existing, person, repeated)
     : await createRegistrant(house, trx, person, now)
   if (user) return confirmed(house, trx, user, { provider: contact.provider, ip }, now)
   const owner = existing ?? (await findOwner(trx, contact, aud))
@@ -82,10 +83,16 @@ export async function repeatedBy(
   return decoy ? { state: 'taken', reveal: false, decoy } : { state: 'taken', reveal: true }
 }
 
-/** The account, if it is still the one whose password was found to match. */
-function matched(user: UserRecord, { contact }: Registrant, { matchedHash }: Repeated) {
-  const isSame = matchedHash !== null && user.encrypted_password === matchedHash
-  return isSame && isUnclaimed(user, contact) ? user : undefined
+/** The account, held, if it is still the one whose password was found to match. */
+async function lockMatched(
+  trx: Trx,
+  { id }: UserRecord,
+  { contact }: Registrant,
+  { matchedHash }: Repeated,
+): Promise<UserRecord | undefined> {
+  if (matchedHash === null) return undefined
+  const user = await lock(trx, id)
+  return user?.encrypted_password === matchedHash && isUnclaimed(user, contact) ? user : undefined
 }
 
 async function confirmed(
