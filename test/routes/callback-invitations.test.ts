@@ -5,8 +5,8 @@ import { suite, test } from 'node:test'
 import { describe, externalServer, proven, type Somebody, unproven } from '../support/external.ts'
 import { nextId } from '../support/linking.ts'
 import { mailAfter, pkcePair, tokenOf } from '../support/mail-journeys.ts'
-import { invite } from '../support/people.ts'
-import { call, verify } from '../support/requests.ts'
+import { invite, signedIn, unconfirmedPerson } from '../support/people.ts'
+import { call, getUser, verify } from '../support/requests.ts'
 
 suite('an invitation', () => {
   test('is taken up by a provider', async (t) => {
@@ -72,6 +72,19 @@ suite('an invitation', () => {
       await takeUp(invitation, proven(email, nextId()))
       const late = await verify(server.app, { type: 'recovery', token_hash: tokenOf(message) })
       assert.equal(late.json().error_code, 'otp_expired')
+    })
+
+    await t.test('which ends the sessions from before it', async (t) => {
+      const env = { AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' }
+      const lenient = await externalServer(t, { env })
+      const email = 'ends@ex.test'
+      await unconfirmedPerson(lenient, email)
+      const stranger = await signedIn(lenient.app, email)
+      const query = { invite_token: tokenOf(await invite(lenient, email)) }
+      const seen = await lenient.signInWith('github', proven(email, nextId()), { query })
+      assert.ok(seen.fragment.access_token, JSON.stringify(seen.query))
+      const late = await getUser(lenient.app, stranger)
+      assert.equal(late.json().error_code, 'session_not_found')
     })
 
     await t.test('once', async () => {

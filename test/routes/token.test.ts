@@ -95,6 +95,18 @@ suite('refresh tokens of the older format', () => {
     assert.equal((await refresh(app, child)).statusCode, 400)
   })
 
+  test('was last used when its session was opened or it was renewed, where the session does not tell', async () => {
+    const env = { ...autoconfirm, AUTH_SESSIONS_INACTIVITY_TIMEOUT: '24h' }
+    const { app } = await serverFor(env)
+    const { user } = await newPerson(app)
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+    const session = await legacySession(app, user.id, hoursAgo(48))
+    const [unused, used] = [await session.add(), await session.add({ updatedAt: hoursAgo(1) })]
+    assert.equal((await refresh(app, unused)).json().error_code, 'session_expired')
+    const response = await refresh(app, used)
+    assert.equal(response.statusCode, 200, response.body)
+  })
+
   test('of a banned person, of a session that is gone, of nobody', async () => {
     const { app } = await serverFor(autoconfirm)
     const { user } = await newPerson(app)

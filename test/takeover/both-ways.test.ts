@@ -175,6 +175,15 @@ suite('a database that GoTrue filled, and may have back', () => {
     })
   }
 
+  test('a token in a row from before a second factor opens nothing afterwards, here or there', async () => {
+    const { id } = await someone()
+    const before: Session = (await refresh(server.app, await openSession(pool, id, 'row'))).json()
+    await prove(server.app, before, await addTotp(server.app, before))
+    assert.equal(await refreshThere(pool, before.refresh_token), undefined)
+    const late = await refresh(server.app, before.refresh_token)
+    assert.deepEqual(outcomeOf(late), [400, 'refresh_token_already_used'])
+  })
+
   test('a session opened here goes on there, and back here', async () => {
     const person = await confirmedPerson(server)
     const there = await refreshThere(pool, person.refresh_token)

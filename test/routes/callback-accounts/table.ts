@@ -147,6 +147,21 @@ export const table: Record<string, Row> = {
       assert.match(String(opened.headers.location), /#access_token=/)
     },
   },
+  'a known identity proves the own address beside another: the own one stays': {
+    async given({ signInWith, personWith }, email) {
+      const id = idOf(email)
+      await signInWith('github', unproven(email, id))
+      return personWith({ provider: 'github', id })
+    },
+    who: (email, id) => bothProven(`first-${email}`, email, id),
+    seen: 'session',
+    made: 0,
+    async stored({ personWith }, id, email) {
+      const user = await personWith({ provider: 'github', id })
+      assert.equal(user?.email, email)
+      assert.ok(user.email_confirmed_at)
+    },
+  },
   'an unproven address of somebody: the same answer, no mail, nothing stored': {
     given: async (server, email) => (await confirmedPerson(server, email)).user,
     who: unproven,

@@ -177,6 +177,19 @@ suite('a password that needs the current one', () => {
     )
   })
 
+  test('is no guess where the current one is right, however often', async () => {
+    const server = await servers(env)
+    const { access_token: token } = await confirmedPerson(server)
+    const passwords = Array.from({ length: 12 }, (_, index) => `${password} ${index}`)
+    let current = password
+    for (const next of passwords) {
+      const body = { password: next, current_password: current }
+      const response = await changeUser(server.app, token, body)
+      assert.equal(response.statusCode, 200, response.body)
+      current = next
+    }
+  })
+
   test('is set without by whoever came by mail, or has none yet', async () => {
     const server = await servers(env)
     const { email } = (await confirmedPerson(server)).user
