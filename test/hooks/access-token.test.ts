@@ -263,6 +263,17 @@ suite('the custom access token hook over HTTP', () => {
     assert.notEqual(again.refresh_token, refresh_token)
   })
 
+  test('a refused answer to the token before takes nothing back', async () => {
+    const { app } = await started
+    const { refresh_token: before } = await newPerson(app)
+    const { refresh_token: current }: Session = (await refresh(app, before)).json()
+    const refused = await answering({ error: { http_code: 403, message: 'Later' } }, () =>
+      refresh(app, before),
+    )
+    assert.deepEqual(outcomeOf(refused), [403, 'unknown'])
+    assert.equal((await refresh(app, current)).statusCode, 200)
+  })
+
   test('a token that it makes too long is refused', async () => {
     const { app } = await started
     const { email } = await newPerson(app)

@@ -70,6 +70,26 @@ suite('a session that ends meanwhile', () => {
   }
 })
 
+suite('a session that ends because its refresh token came again', () => {
+  test('ends once, whoever brings it meanwhile', async (t) => {
+    const { app } = await build(t, { env: autoconfirm })
+    const { user, refresh_token: token } = await newPerson(app)
+    const next: Session = (await refresh(app, token)).json()
+    await refresh(app, next.refresh_token)
+    const held = await holdPerson(app, user.id)
+    const asked = []
+    for (const place of [1, 2]) asked.push(await held.queue(place, () => refresh(app, token)))
+    await held.release()
+    for (const { answer } of asked) {
+      assert.deepEqual(outcomeOf(await answer), [400, 'refresh_token_already_used'])
+    }
+    const { rows } = await app.pool.query(
+      `select payload from auth.audit_log_entries where payload->>'action' = 'token_revoked'`,
+    )
+    assert.equal(rows.length, 1)
+  })
+})
+
 suite('a person who is deleted meanwhile', () => {
   for (const [what, prepare] of Object.entries({ ...challenges, ...answers })) {
     test(`${what} does not keep the deletion waiting`, async (t) => {

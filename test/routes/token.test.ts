@@ -7,6 +7,7 @@ import { updateUser } from '../../db/user-rows.ts'
 import { foreignSession, legacySession } from '../support/legacy-session.ts'
 import { autoconfirm, newPerson } from '../support/people.ts'
 import { getUser, refresh } from '../support/requests.ts'
+import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 suite('refresh tokens of the older format', () => {
@@ -107,6 +108,19 @@ suite('refresh tokens of the older format', () => {
     assert.equal(response.statusCode, 200, response.body)
   })
 
+  test('an ancestor is reuse when its descendant was exchanged here, too', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user } = await newPerson(app)
+    const session = await legacySession(app, user.id)
+    const ancestor = await session.add({ revoked: true })
+    const moved = await refresh(app, await session.add({ parent: ancestor }))
+    assert.equal(moved.statusCode, 200, moved.body)
+
+    assert.equal((await refresh(app, ancestor)).json().error_code, 'refresh_token_already_used')
+    const ended = await refresh(app, moved.json().refresh_token)
+    assert.equal(ended.json().error_code, 'refresh_token_not_found')
+  })
+
   test('of a banned person, of a session that is gone, of nobody', async () => {
     const { app } = await serverFor(autoconfirm)
     const { user } = await newPerson(app)
@@ -122,6 +136,26 @@ suite('refresh tokens of the older format', () => {
 
 suite('counter tokens under another server’s key', () => {
   const serverFor = sharedServers()
+
+  const sessions: Record<string, (app: App, userId: string) => Promise<string>> = {
+    'of GoTrue': async (app, userId) => (await foreignSession(app, userId, 7)).tokenAt(7),
+    'that had a token of the older format': async (app, userId) => {
+      const token = await (await legacySession(app, userId)).add()
+      return (await refresh(app, token)).json().refresh_token
+    },
+  }
+  for (const [whose, prepare] of Object.entries(sessions)) {
+    test(`a session ${whose}: the answer that was lost comes again, however late`, async (t) => {
+      const { app } = await serverFor(autoconfirm)
+      const { user } = await newPerson(app)
+      t.mock.timers.enable({ apis: ['Date'], now: Math.ceil(Date.now() / 1000) * 1000 })
+      const token = await prepare(app, user.id)
+      const lost = (await refresh(app, token)).json().refresh_token
+      t.mock.timers.tick(3_600_000)
+      assert.equal((await refresh(app, token)).json().refresh_token, lost)
+      assert.equal((await refresh(app, lost)).statusCode, 200)
+    })
+  }
 
   test('are exchanged by their own rules, and the key is encrypted at the next use', async () => {
     const { app } = await serverFor(autoconfirm)

@@ -146,6 +146,14 @@ suite('session policy', () => {
     assert.equal((await refresh(app, refresh_token)).statusCode, 200)
   })
 
+  test('somebody who is deleted and kept has no session, whoever left one', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user, refresh_token } = await newPerson(app)
+    await updateUser(app.db, user.id, { deleted_at: new Date() }, new Date())
+    const [status, code] = errorOf(await refresh(app, refresh_token))
+    assert.deepEqual([status, code], [400, 'refresh_token_not_found'])
+  })
+
   test('access tokens carry the session and their own end', async (t) => {
     const { app } = await serverFor({ ...autoconfirm, AUTH_JWT_EXP: '120' })
     const at = clock(t)
