@@ -31,7 +31,11 @@ export interface Guess<Owner extends DeviceOwner = DeviceOwner> {
   kind: GuessKind
   /** An address in its stored form or a person's id, known or not. */
   account: string
-  /** Without it, all guesses at the account are counted together. */
+  /**
+   * Devices that the person signed in from have a count of their own, so that strangers do not keep them out. Not where
+   * whoever guesses has passed the first proof: they can make as many devices known as they like. Without it, all guesses
+   * at the account are counted together.
+   */
   device?: Device<Owner>
 }
 
@@ -48,23 +52,14 @@ export interface Attempt {
   check: <T>(db: Db, act: () => Promise<T>, isRight: (outcome: T) => boolean) => Promise<T>
 }
 
-interface Rule {
-  /** So many are tried at once. */
-  free: number
-  /**
-   * Devices that the person signed in from have a count of their own, so that strangers do not keep them out. Not where
-   * whoever guesses has passed the first proof: they can make as many devices known as they like.
-   */
-  knowsDevices: boolean
-}
-
-const rules: Record<GuessKind, Rule> = {
+/** So many are tried at once. */
+const freeGuesses: Record<GuessKind, number> = {
   /** A person who mistypes is not slowed; a list of passwords is. */
-  password: { free: 10, knowsDevices: true },
+  password: 10,
   /** Two codes that somebody may use up; each code has a bound of its own besides. */
-  code: { free: 20, knowsDevices: true },
-  nonce: { free: 20, knowsDevices: false },
-  factor: { free: 10, knowsDevices: false },
+  code: 20,
+  nonce: 20,
+  factor: 10,
 }
 const longestBlockSeconds = 300
 const forgottenAfterMs = 3_600_000
@@ -88,10 +83,10 @@ export async function gateSignIn(
 }
 
 function countOf(house: GatePolicy, { kind, account, device }: Guess, now: Date): GuessCount {
-  const { free, knowsDevices } = rules[kind]
+  const free = freeGuesses[kind]
   const keyOf = (what: string) =>
     createHmac('sha256', house.gateKeys[kind]).update(what).digest('base64url')
-  const hash = knowsDevices && device ? deviceHash(house, device.client) : undefined
+  const hash = device && deviceHash(house, device.client)
   return {
     accountKey: keyOf(account),
     device: device && hash ? { key: keyOf(`${account}\n${hash}`), hash, owner: device } : undefined,
