@@ -237,7 +237,10 @@ suite('the custom access token hook over HTTP', () => {
     const use = (typed: string) =>
       send(app, 'POST', '/factors/recovery_codes/verify', low, { code: typed })
 
-    assert.deepEqual(outcomeOf(await answering(refusal, () => use(code))), [403, 'unknown'])
+    // More often than one may guess: a code that was refused by the hook is no guess.
+    for (let i = 0; i < 11; i++) {
+      assert.deepEqual(outcomeOf(await answering(refusal, () => use(code))), [403, 'unknown'])
+    }
     const left = await ask<{ remaining: number }>(app, 'GET', '/factors/recovery_codes', low)
     assert.equal(left.remaining, codes.length)
     assert.equal((await getUser(app, raised)).statusCode, 200)

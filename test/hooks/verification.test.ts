@@ -1,6 +1,7 @@
 /** PASSWORD_VERIFICATION_ATTEMPT and MFA_VERIFICATION_ATTEMPT: the operator's word on a guess. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { endingOfSuite } from '../support/ending.ts'
 import {
@@ -16,6 +17,7 @@ import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
 import { newAddress, newPerson, password, signedIn, signIn } from '../support/people.ts'
 import { getUser, outcomeOf } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 type Person = Awaited<ReturnType<typeof newPerson>>
 
@@ -95,6 +97,24 @@ suite('the hooks of verification over HTTP', () => {
       await receiver.next(since, isAbout('password-verification', user.id, false))
     }
     receiver.answer({ decision: 'continue' })
+  })
+
+  test('nor do their sessions end, unless the hook wants that', async () => {
+    const { app, receiver } = await started
+    const { email, user, ...session } = await newPerson(app)
+    const isOver = async () => (await getUser(app, session)).statusCode === 403
+    const guess = async (reply: object) => {
+      const since = receiver.calls.length
+      await answering(reply, async () => {
+        await signIn(app, { email, password: `not ${password}` })
+        await receiver.next(since, isAbout('password-verification', user.id, false))
+      })
+    }
+    await guess({ decision: 'reject' })
+    await sleep(200)
+    assert.equal(await isOver(), false)
+    await guess({ decision: 'reject', should_logout_user: true })
+    await until(isOver)
   })
 
   test('a hook that fails lets no right password pass', async () => {

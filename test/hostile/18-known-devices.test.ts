@@ -90,6 +90,34 @@ suite('row 18: a known device', () => {
     assert.equal((await signIn(server, email, phone)).statusCode, 200)
   })
 
+  test('is forgiven what it got wrong, once it gets it right', async () => {
+    const server = await servers()
+    const { email } = await besieged(server, laptop)
+    for (let round = 0; round < 2; round++) {
+      for (let i = 0; i < 9; i++) {
+        assert.equal((await signIn(server, email, laptop, `guess ${i}`)).statusCode, 400)
+      }
+      assert.equal((await signIn(server, email, laptop)).statusCode, 200)
+    }
+  })
+
+  test('that becomes one forgives strangers nothing', async () => {
+    const server = await servers()
+    const { email } = await besieged(server)
+    mock.timers.tick(1000)
+    assert.equal((await signIn(server, email, laptop)).statusCode, 200)
+    assert.equal((await signIn(server, email, stranger, 'a guess')).statusCode, 400)
+    assert.equal((await signIn(server, email, stranger, 'one more')).statusCode, 429)
+  })
+
+  test('is none of a guest, who has nothing to guess at', async () => {
+    const server = await servers({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+    const guest = await call(server.app, '/signup', {}, from(laptop))
+    assert.equal(guest.statusCode, 200, guest.body)
+    const { rows } = await server.app.pool.query('select from auth.postern_known_devices')
+    assert.equal(rows.length, 0)
+  })
+
   const six = { ip: '2001:db8:1:2::1', agent: laptop.agent }
   const networks: [string, Device, Device, boolean][] = [
     ['another address of the same IPv6 network', six, { ...six, ip: '2001:db8:1:2:a:b:c:d' }, true],

@@ -112,6 +112,16 @@ suite('the time between two mails to one address', () => {
     assert.equal((await signUp(server.app, { email })).statusCode, 200)
   })
 
+  test('a confirmation once more waits for the sign-up, and not the other way round', async () => {
+    const server = await servers(everyMinute)
+    const resend = (email: string) => call(server.app, '/resend', { type: 'signup', email })
+    const [first, second] = [newAddress(), newAddress()]
+    assert.equal((await signUp(server.app, { email: first })).statusCode, 200)
+    await mustWait(await resend(first), 60)
+    assert.equal((await resend(second)).statusCode, 200)
+    assert.equal((await signUp(server.app, { email: second })).statusCode, 200)
+  })
+
   test('a request that is refused for another reason does not start it', async () => {
     const server = await servers({ ...everyMinute, AUTH_RATE_LIMIT_EMAIL_SENT: '0' })
     const email = newAddress()
