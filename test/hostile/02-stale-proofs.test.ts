@@ -131,6 +131,19 @@ suite('a proof that is no longer true when the session is opened', () => {
     assert.equal((await signIn(app, { email: own.email, password: other })).statusCode, 200)
     assert.equal((await getUser(app, own)).statusCode, 200)
   })
+
+  test('of two changes at once in one session, the second was checked with a password that is no more', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user, email, access_token } = await newPerson(app)
+    const held = await holdPerson(app, user.id)
+    const first = await held.queue(1, () => changeUser(app, access_token, { password: other }))
+    const late = { password: 'another choice' }
+    const second = await held.queue(2, () => changeUser(app, access_token, late))
+    await held.release()
+    assert.equal((await first.answer).statusCode, 200)
+    assert.deepEqual(outcomeOf(await second.answer), [400, 'current_password_invalid'])
+    assert.equal((await signIn(app, { email, password: other })).statusCode, 200)
+  })
 })
 
 async function imported(app: App) {

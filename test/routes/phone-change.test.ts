@@ -66,6 +66,17 @@ suite('PUT /user with another phone number', () => {
     assert.deepEqual(outcomeOf(await call(server.app, '/verify', proof)), expired)
   })
 
+  test('over an older one: the moment of the proof is the one of the new number', async () => {
+    const server = await shared()
+    const session = await phonePerson(server)
+    const before = new Date(String(session.user.phone_confirmed_at))
+    const phone = newNumber()
+    const done = await changed(server, phone, await start(server, session, phone))
+    const { user } = done.json<Session>()
+    assert.equal(user.phone, phone)
+    assert.ok(new Date(String(user.phone_confirmed_at)) > before)
+  })
+
   test('ten racing confirmations: one session', async () => {
     const server = await shared()
     const phone = newNumber()

@@ -107,6 +107,7 @@ suite('a database that GoTrue filled, and may have back', () => {
   const shut: [what: string, columns: object, outcome: [number, string]][] = [
     ['banned', { banned_until: new Date(Date.now() + 3_600_000) }, [400, 'user_banned']],
     ['unconfirmed', { email_confirmed_at: null }, [400, 'email_not_confirmed']],
+    ['managed by their company', { is_sso_user: true }, [400, 'invalid_credentials']],
     ['invited', { email_confirmed_at: null, invited_at: new Date() }, [400, 'email_not_confirmed']],
   ]
   for (const [what, columns, outcome] of shut) {

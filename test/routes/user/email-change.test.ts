@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { insertIdentity } from '../../../db/identities.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
 import { idle, landing, nextMail, open, pkcePair, tokenOf } from '../../support/mail-journeys.ts'
@@ -184,6 +185,17 @@ suite('an address that both mailboxes agree to', () => {
     const { server, toNew, toCurrent, wanted } = await ask(await servers())
     await open(server.app, toCurrent)
     await confirmedPerson(server, wanted)
+    const { fragment } = landing(await open(server.app, toNew))
+    assert.equal(fragment.error_code, 'email_exists')
+  })
+
+  test('and when it became part of another account meanwhile', async () => {
+    const { server, toNew, toCurrent, wanted } = await ask(await servers())
+    await open(server.app, toCurrent)
+    const { user } = await confirmedPerson(server)
+    const claims = { sub: '4711', email: wanted, email_verified: true }
+    const identity = { provider: 'github', provider_id: '4711', identity_data: claims }
+    await insertIdentity(server.app.db, { user_id: user.id, ...identity }, new Date())
     const { fragment } = landing(await open(server.app, toNew))
     assert.equal(fragment.error_code, 'email_exists')
   })
