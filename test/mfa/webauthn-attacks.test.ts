@@ -105,6 +105,8 @@ suite('a security key that lies', () => {
     const next = await challenge(app, session, id)
     const late = key.get(optionsOf(next), { counter: 1 })
     assert.deepEqual(outcomeOf(await give(app, session, id, next.id, late)), failed)
+    const none = key.get(optionsOf(next), { counter: 0 })
+    assert.deepEqual(outcomeOf(await give(app, session, id, next.id, none)), failed)
 
     const told = await mail.waitFor((message) => message.to === email)
     assert.equal(told.mail.subject, 'A security key of your account was refused')

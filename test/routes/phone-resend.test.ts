@@ -50,6 +50,18 @@ suite('POST /resend for text messages', () => {
     assert.equal(done.json().user?.id, session.user.id, done.body)
   })
 
+  test('phone_change: sends nothing to a number that has become somebody’s', async () => {
+    const server = await shared()
+    const session = await phonePerson(server)
+    const wanted = newNumber()
+    await changeUser(server.app, session.access_token, { phone: wanted })
+    await phonePerson(server, wanted)
+    const sent = server.sms.messages.length
+    await resend(server, 'phone_change', session.user.phone)
+    await idle(server)
+    assert.equal(server.sms.messages.length, sent)
+  })
+
   test('answers alike for everybody, and sends nothing where nothing is left to confirm', async () => {
     const server = await shared()
     const { user } = await phonePerson(server)

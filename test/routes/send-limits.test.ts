@@ -15,6 +15,7 @@ import {
 import { call, changeUser } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
+import { untilRows } from '../support/until.ts'
 
 type Ask = (server: Built, email: string, token: string) => ReturnType<typeof call>
 
@@ -120,6 +121,19 @@ suite('the time between two mails to one address', () => {
     await mustWait(await resend(first), 60)
     assert.equal((await resend(second)).statusCode, 200)
     assert.equal((await signUp(server.app, { email: second })).statusCode, 200)
+  })
+
+  test('a change once more waits for the change, which whoever asks is not told', async () => {
+    const server = await servers(everyMinute)
+    const { access_token: token, user } = await confirmedPerson(server)
+    const email = newAddress()
+    assert.equal((await changeUser(server.app, token, { email })).statusCode, 200)
+    const body = { type: 'email_change', email: user.email }
+    assert.equal((await call(server.app, '/resend', body)).statusCode, 200)
+    const putOff = `select from auth_jobs._private_jobs join auth_jobs._private_tasks t on t.id = task_id
+      where t.identifier = 'answer_mail_request' and run_at > now() + interval '30 seconds'`
+    await untilRows(async () => (await server.app.pool.query(putOff)).rows)
+    assert.equal(server.mail.messages.filter(({ to }) => to === email).length, 1)
   })
 
   test('a request that is refused for another reason does not start it', async () => {

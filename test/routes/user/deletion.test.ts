@@ -11,6 +11,7 @@ import { codeIn } from '../../support/mail-links.ts'
 import {
   anonymousPerson,
   autoconfirm,
+  newAddress,
   newPerson,
   password,
   signedIn,
@@ -166,6 +167,14 @@ suite('people who delete their account', () => {
     const guest = await anonymousPerson(app)
     assert.equal((await remove(app, guest)).statusCode, 204)
     assert.equal(await exists(app, guest.user.id), false)
+  })
+
+  test('who were nobody in particular until just now show who they are', async () => {
+    const { app } = await servers({ ...allowed, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+    const person = await anonymousPerson(app)
+    const proven = { email: newAddress(), email_confirm: true }
+    await adminCall(app, 'PUT', `/admin/users/${person.user.id}`, proven)
+    assert.deepEqual(outcomeOf(await remove(app, person)), [400, 'reauthentication_needed'])
   })
 
   test('of an organization are deleted there', async () => {

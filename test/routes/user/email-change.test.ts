@@ -153,6 +153,18 @@ suite('an address that both mailboxes agree to', () => {
     assert.equal(await addressOf(change), change.current)
   })
 
+  test('its links are void once the person came in by a link to their mailbox', async () => {
+    const { server, current, toNew, toCurrent } = await ask(await servers())
+    const recover = () => call(server.app, '/recover', { email: current })
+    const since = server.mail.messages.length
+    assert.equal((await recover()).statusCode, 200)
+    const { fragment } = landing(await open(server.app, await nextMail(server, current, since)))
+    assert.ok(fragment.access_token, JSON.stringify(fragment))
+    for (const link of [toNew, toCurrent]) {
+      assert.equal(landing(await open(server.app, link)).fragment.error_code, 'otp_expired')
+    }
+  })
+
   test('the old address is told, when the operator wants that', async () => {
     const { server, toNew, toCurrent, current, wanted } = await ask(await servers(notifying))
     await open(server.app, toCurrent)
