@@ -122,6 +122,15 @@ export const table: Record<string, Row> = {
       assert.deepEqual(user?.raw_app_meta_data, { provider: 'gitlab', providers })
     },
   },
+  'proven addresses, one of somebody and one that somebody else has squatted': {
+    async given(server, email) {
+      await unconfirmedPerson(server, email)
+      return (await confirmedPerson(server, `own-${email}`)).user
+    },
+    who: (email, id) => bothProven(email, `own-${email}`, id),
+    seen: 'session',
+    made: 0,
+  },
   'proven addresses of two people': {
     async given(server, email) {
       await confirmedPerson(server, email)
