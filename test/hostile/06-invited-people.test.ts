@@ -119,6 +119,20 @@ suite('an invited address', () => {
     assert.ok(landing(await open(server.app, again.mail)).fragment.access_token)
   })
 
+  test('a password that it has from elsewhere opens nothing once an admin has invited once more', async () => {
+    const server = await servers()
+    const { email } = await invited(server)
+    await server.app.db
+      .updateTable('users')
+      .set({ encrypted_password: await server.app.passwords.hash(password) })
+      .where('email', '=', email)
+      .execute()
+    const { mail } = await invited(server, email)
+    assert.ok(landing(await open(server.app, mail)).fragment.access_token)
+    const { error_code } = (await signIn(server.app, { email, password })).json()
+    assert.equal(error_code, 'invalid_credentials')
+  })
+
   test('an admin may make a sign-up link for it', async () => {
     const server = await servers()
     const { email } = await invited(server)

@@ -158,6 +158,19 @@ suite('a code that was issued', () => {
     assert.equal(await exchange(server, opened.query.code ?? '', owner.verifier), undefined)
   })
 
+  test('is none before its link is opened', async () => {
+    const { server, sessions } = await withTwoSessions(servers)
+    const { email, id } = sessions.own.user
+    const { verifier, fields } = pkcePair()
+    await mailAfter(server, email, () => call(server.app, '/recover', { email, ...fields }))
+    const { auth_code } = await server.app.db
+      .selectFrom('flow_state')
+      .select('auth_code')
+      .where('user_id', '=', id)
+      .executeTakeFirstOrThrow()
+    assert.equal(await exchange(server, auth_code ?? '', verifier), 'flow_state_not_found')
+  })
+
   test('opens one while nothing has happened', async () => {
     const { server, sessions } = await withTwoSessions(servers)
     const { verifier, fields } = pkcePair()

@@ -14,7 +14,8 @@ import {
 } from '../support/factors.ts'
 import { holdPerson } from '../support/held-person.ts'
 import { enrolKey, finish, give, optionsOf, withKey } from '../support/key-journeys.ts'
-import { newPerson, signedIn } from '../support/people.ts'
+import { askToRegister, finishRegistration, newDevice, passkeysOn } from '../support/passkeys.ts'
+import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { outcomeOf } from '../support/requests.ts'
 import { newSecurityKey } from '../support/security-key.ts'
 import { build } from '../support/server.ts'
@@ -90,6 +91,24 @@ suite('late enrolments', () => {
       `select count(*)::int from auth.postern_mail_messages where kind like 'mfa_factor_enrolled%'`,
     )
     assert.deepEqual(rows, [{ count: 1 }])
+  })
+
+  test('whoever owes a second factor by now adds no passkey', async (t) => {
+    const { app } = await build(t, { env: { ...autoconfirm, ...passkeysOn } })
+    const person = await newPerson(app)
+    const { challenge_id, options } = await askToRegister(app, person)
+    const credential = newDevice().create(options)
+    const held = await holdPerson(app, person.user.id)
+    const late = await held.queue(1, () =>
+      finishRegistration(app, person, { challenge_id, credential }),
+    )
+    await held.query(
+      `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, created_at, updated_at)
+        values (gen_random_uuid(), $1, 'phone app', 'totp', 'verified', now(), now())`,
+      [person.user.id],
+    )
+    await held.release()
+    assert.deepEqual(outcomeOf(await late.answer), [403, 'insufficient_aal'])
   })
 
   test('whoever was signed out meanwhile adds no factor', async (t) => {

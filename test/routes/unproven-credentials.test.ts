@@ -9,6 +9,7 @@ import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
 import { proven } from '../support/external.ts'
+import { addTotp, prove } from '../support/factors.ts'
 import { nextId } from '../support/linking.ts'
 import { landing, mailAfter, open } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
@@ -21,6 +22,7 @@ import {
   signIn,
   signUp,
 } from '../support/people.ts'
+import { makeCodes, remaining } from '../support/recovery-codes.ts'
 import { call, getUser, outcomeOf, verify } from '../support/requests.ts'
 import type { Built } from '../support/server.ts'
 import { sharedExternalServers, sharedServers } from '../support/shared-servers.ts'
@@ -124,6 +126,20 @@ suite("a stranger's sign-up with somebody else's address", { concurrency: 3 }, (
     await getIn(server, email, await steps.recovery(server, email))
     const response = await getUser(server.app, before.json<Session>())
     assert.equal(response.json().error_code, 'session_not_found')
+  })
+
+  test('second factors and recovery codes from before the proof are gone', async () => {
+    const server = await servers({ AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' })
+    const { app } = server
+    const email = newAddress()
+    await steps['stranger signs up'](server, email)
+    const stranger = (await signIn(app, { email, password: strangers })).json<Session>()
+    const raised = await prove(app, stranger, await addTotp(app, stranger))
+    assert.equal((await makeCodes(app, raised)).statusCode, 200)
+    const session = await getIn(server, email, await steps['magic link'](server, email))
+    assert.equal(session.user.id, stranger.user.id)
+    assert.equal(session.user.factors, undefined)
+    assert.equal(await remaining(app, session), 0)
   })
 
   test('an account with a proven phone is not signed up again by its unproven mail address', async () => {

@@ -124,6 +124,21 @@ suite('an address that both mailboxes agree to', () => {
     assert.equal(session.json<Session>().user.email, wanted)
   })
 
+  test('its flow of PKCE is not taken for the one of an earlier link', async () => {
+    const server = await servers()
+    const { access_token: token, user } = await confirmedPerson(server)
+    const { verifier, fields } = pkcePair()
+    const since = server.mail.messages.length
+    await call(server.app, '/recover', { email: user.email, ...fields })
+    const link = await nextMail(server, user.email, since)
+    const later = { email: newAddress(), ...pkcePair().fields }
+    assert.equal((await put(server, token, later)).statusCode, 200)
+    const { query } = landing(await open(server.app, link))
+    const body = { auth_code: query.code, code_verifier: verifier }
+    const session = await call(server.app, '/token?grant_type=pkce', body)
+    assert.equal(session.statusCode, 200, session.body)
+  })
+
   test('one mailbox cannot agree twice: asking again starts from the beginning', async () => {
     const change = await ask(await servers())
     const { server, token, current, wanted } = change
