@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
 import {
   addTotp,
@@ -16,10 +17,34 @@ import { holdPerson } from '../support/held-person.ts'
 import { enrolKey, finish, give, optionsOf, withKey } from '../support/key-journeys.ts'
 import { askToRegister, finishRegistration, newDevice, passkeysOn } from '../support/passkeys.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
-import { outcomeOf } from '../support/requests.ts'
+import { changeUser, outcomeOf } from '../support/requests.ts'
 import { newSecurityKey } from '../support/security-key.ts'
-import { build } from '../support/server.ts'
+import { type App, build } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
+
+type Send = () => ReturnType<typeof send>
+
+/** What is made ready to be sent, and the status that refuses it. */
+const needingTheFactor: Record<string, [(app: App, person: Session) => Promise<Send>, number]> = {
+  'adds no passkey': [
+    async (app, person) => {
+      const { challenge_id, options } = await askToRegister(app, person)
+      const credential = newDevice().create(options)
+      return () => finishRegistration(app, person, { challenge_id, credential })
+    },
+    403,
+  ],
+  'sets no password': [
+    async (app, { access_token }) =>
+      () =>
+        changeUser(app, access_token, { password: 'something else entirely' }),
+    401,
+  ],
+  'does not delete the account': [
+    async (app, person) => () => send(app, 'DELETE', '/user', person),
+    401,
+  ],
+}
 
 suite('late enrolments', () => {
   const serverFor = sharedServers()
@@ -93,23 +118,23 @@ suite('late enrolments', () => {
     assert.deepEqual(rows, [{ count: 1 }])
   })
 
-  test('whoever owes a second factor by now adds no passkey', async (t) => {
-    const { app } = await build(t, { env: { ...autoconfirm, ...passkeysOn } })
-    const person = await newPerson(app)
-    const { challenge_id, options } = await askToRegister(app, person)
-    const credential = newDevice().create(options)
-    const held = await holdPerson(app, person.user.id)
-    const late = await held.queue(1, () =>
-      finishRegistration(app, person, { challenge_id, credential }),
-    )
-    await held.query(
-      `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, created_at, updated_at)
-        values (gen_random_uuid(), $1, 'phone app', 'totp', 'verified', now(), now())`,
-      [person.user.id],
-    )
-    await held.release()
-    assert.deepEqual(outcomeOf(await late.answer), [403, 'insufficient_aal'])
-  })
+  for (const [what, [prepare, status]] of Object.entries(needingTheFactor)) {
+    test(`whoever owes a second factor by now ${what}`, async (t) => {
+      const env = { ...autoconfirm, ...passkeysOn, AUTH_USER_SELF_DELETE_ENABLED: 'true' }
+      const { app } = await build(t, { env })
+      const person = await newPerson(app)
+      const sendIt = await prepare(app, person)
+      const held = await holdPerson(app, person.user.id)
+      const late = await held.queue(1, sendIt)
+      await held.query(
+        `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, created_at, updated_at)
+          values (gen_random_uuid(), $1, 'phone app', 'totp', 'verified', now(), now())`,
+        [person.user.id],
+      )
+      await held.release()
+      assert.deepEqual(outcomeOf(await late.answer), [status, 'insufficient_aal'])
+    })
+  }
 
   test('whoever was signed out meanwhile adds no factor', async (t) => {
     const { app } = await build(t, { env: everyFactor })
