@@ -83,6 +83,22 @@ suite('an address that a stranger signed up with in another audience', () => {
     })
   }
 
+  for (const column of ['invited_at', 'last_sign_in_at'] as const) {
+    test(`stays where it was signed up with, and ${column} is set`, async () => {
+      const server = await servers()
+      const email = await squatted(server)
+      const people = server.app.db.updateTable('users').where('email', '=', email)
+      await people.set({ [column]: new Date() }).execute()
+      assert.equal((await call(server.app, '/signup', { email, password })).statusCode, 200)
+      const { aud } = await server.app.db
+        .selectFrom('users')
+        .select('aud')
+        .where('email', '=', email)
+        .executeTakeFirstOrThrow()
+      assert.equal(aud, 'nowhere')
+    })
+  }
+
   test('stays where it is proven, was invited, or was made by an admin', async () => {
     const server = await servers()
     const { app } = server

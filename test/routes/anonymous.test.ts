@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
+import { adminCall } from '../support/admin.ts'
 import { mailAfter, open } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import {
@@ -168,6 +169,16 @@ suite('somebody anonymous becomes permanent', () => {
     assert.equal((await changeUser(server.app, session.access_token, both)).statusCode, 200)
     await assertPermanent(server, session, both, ['email', 'phone'])
     assert.equal(server.sms.messages.length, 0)
+  })
+
+  test('not by an admin’s word on an address that they have not got', async () => {
+    const { app } = await shared()
+    const { user } = await anonymousPerson(app)
+    const record = await adminCall(app, 'PUT', `/admin/users/${user.id}`, { email_confirm: true })
+    assert.equal(record.is_anonymous, true)
+    const email = { email: newAddress(), email_confirm: true }
+    const named = await adminCall(app, 'PUT', `/admin/users/${user.id}`, email)
+    assert.equal(named.is_anonymous, false)
   })
 
   test('not by what somebody else has', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import type { User } from '../../schemas/user.ts'
 import { newNumber, password, phonePerson, signIn } from '../support/people.ts'
 import { buildWithSms, codeAfter, sharedSmsServer } from '../support/phone-journeys.ts'
 import { call, outcomeOf } from '../support/requests.ts'
@@ -35,6 +36,17 @@ suite('POST /signup with a phone number', () => {
     const signedIn = await signIn(server.app, { phone: `+${phone}` })
     assert.equal(signedIn.statusCode, 200, signedIn.body)
     assert.equal(signedIn.json().user.id, user.id)
+  })
+
+  test('its data is no word on addresses', async () => {
+    const server = await shared()
+    const data = { email: 'victim@example.com', email_verified: true, name: 'Ann' }
+    const response = await call(server.app, '/signup', { phone: newNumber(), password, data })
+    const { user_metadata, identities } = response.json<User>()
+    assert.equal(user_metadata.email_verified, false)
+    const claims = identities?.[0]?.identity_data ?? {}
+    assert.deepEqual([claims.email, claims.email_verified], [undefined, false])
+    assert.equal(claims.name, 'Ann')
   })
 
   test('of a confirmed number: nothing is sent, and the answer looks like that of a new one', async () => {

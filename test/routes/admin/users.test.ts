@@ -326,6 +326,25 @@ suite('/admin/users', () => {
       await create({ email: 'soft@example.com', phone: '15550133' })
     })
 
+    test('soft: nothing is left by which somebody came in, or was written to', async () => {
+      const { id } = await create({ email: 'gone@example.com', email_confirm: true })
+      const link = { type: 'recovery', email: 'gone@example.com' }
+      assert.equal((await asAdmin(app, 'POST', '/admin/generate_link', link)).statusCode, 200)
+      await app.pool.query(
+        `insert into auth.postern_recovery_codes (user_id, code_hash, created_at) values ($1, 'x', now())`,
+        [id],
+      )
+      await app.pool.query(
+        `insert into auth.webauthn_credentials (user_id, credential_id, public_key) values ($1, '\\x01', '\\x02')`,
+        [id],
+      )
+      await adminCall(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true })
+      for (const table of ['one_time_tokens', 'postern_recovery_codes', 'webauthn_credentials']) {
+        const { rows } = await app.pool.query(`select from auth.${table} where user_id = $1`, [id])
+        assert.equal(rows.length, 0, table)
+      }
+    })
+
     test('soft: a token without a session, which outlives sign-outs, is of nobody', async () => {
       const { id } = await create({ email: 'once@example.com' })
       const iat = Math.floor(Date.now() / 1000)
