@@ -45,6 +45,17 @@ suite('POST /logout', () => {
     })
   }
 
+  for (const query of ['', '?scope=local', '?scope=others']) {
+    test(`by a token without a session, everywhere: ${query || 'no scope'}`, async () => {
+      const { app } = await serverFor(autoconfirm)
+      const session = await newPerson(app)
+      const exp = Math.floor(Date.now() / 1000) + 60
+      const access_token = await app.jwt.sign({ iss: app.jwt.issuer, sub: session.user.id, exp })
+      assert.equal((await logout(app, { ...session, access_token }, query)).statusCode, 204)
+      assert.equal((await getUser(app, session)).statusCode, 403)
+    })
+  }
+
   test('leaves the access token good for whoever checks its signature alone', async () => {
     const { app } = await serverFor(autoconfirm)
     const session = await newPerson(app)

@@ -4,9 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { updateUser } from '../../db/user-rows.ts'
+import {
+  decodeRefreshToken,
+  encodeRefreshToken,
+} from '../../plugins/accounts/sessions/refresh-token.ts'
 import { foreignSession, legacySession } from '../support/legacy-session.ts'
 import { autoconfirm, newPerson } from '../support/people.ts'
-import { getUser, refresh } from '../support/requests.ts'
+import { getUser, outcomeOf, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
@@ -156,6 +160,26 @@ suite('counter tokens under another server’s key', () => {
       assert.equal((await refresh(app, lost)).statusCode, 200)
     })
   }
+
+  test('that nobody signed are refused, and end nothing', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { user, refresh_token } = await newPerson(app)
+    const { sessionId, counter } = decodeRefreshToken(refresh_token) ?? assert.fail()
+    const foreign = await foreignSession(app, user.id, 7)
+    const key = randomBytes(32)
+    const forged = [
+      encodeRefreshToken(sessionId, counter, key),
+      encodeRefreshToken(foreign.id, 7, key),
+      encodeRefreshToken(foreign.id, 6, key),
+      encodeRefreshToken(foreign.id, 1, key),
+    ]
+    for (const token of forged) {
+      assert.deepEqual(outcomeOf(await refresh(app, token)), [400, 'validation_failed'])
+    }
+    for (const token of [refresh_token, foreign.tokenAt(7)]) {
+      assert.equal((await refresh(app, token)).statusCode, 200)
+    }
+  })
 
   test('are exchanged by their own rules, and the key is encrypted at the next use', async () => {
     const { app } = await serverFor(autoconfirm)
