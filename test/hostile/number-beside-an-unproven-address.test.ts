@@ -8,6 +8,7 @@ import { suite, test } from 'node:test'
 import { decodeJwt } from 'jose'
 
 import type { Session } from '../../schemas/session.ts'
+import { adminCall } from '../support/admin.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { type ExternalServer, externalServer, proven, unproven } from '../support/external.ts'
 import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
@@ -57,6 +58,20 @@ suite('an unproven address, and then a number', () => {
       assert.notEqual(other.user.id, sub)
     })
   }
+})
+
+suite('a proven number, and then an address', () => {
+  test('one that nobody has proven does not become the account’s', async (t) => {
+    const server = await externalServer(t)
+    const session = await confirmedPerson(server)
+    const proof = { phone: newNumber(), phone_confirm: true }
+    await adminCall(server.app, 'PUT', `/admin/users/${session.user.id}`, proof)
+    await link(server, session, 'github', unproven(newAddress('victim'), nextId()))
+    const own = identityId(await userOf(server, session), 'email')
+    assert.equal((await unlink(server, session, own)).statusCode, 200)
+    const { email, phone } = await userOf(server, session)
+    assert.deepEqual([email, phone], ['', proof.phone])
+  })
 })
 
 /** Takes the own address away, so that the one of an identity becomes the account's. */

@@ -3,8 +3,17 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { externalServer, proven, unproven } from '../support/external.ts'
+import { addTotp, prove } from '../support/factors.ts'
 import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
-import { confirmedPerson, signIn } from '../support/people.ts'
+import {
+  confirmedPerson,
+  createdPerson,
+  newAddress,
+  newNumber,
+  password,
+  signedIn,
+  signIn,
+} from '../support/people.ts'
 
 suite('unlinking', () => {
   test('by a person who is signed in', async (t) => {
@@ -27,6 +36,26 @@ suite('unlinking', () => {
       const response = await unlink(server, ann, foreign)
       assert.equal(response.json().error_code, 'identity_not_found')
     })
+
+    await t.test(
+      'refuses to take address or number at aal1, where a second factor is owed',
+      async () => {
+        const who = { email: newAddress(), phone: newNumber(), password }
+        const proven = { email_confirm: true, phone_confirm: true }
+        await createdPerson(server.app, { ...who, ...proven })
+        const session = await signedIn(server.app, who.email)
+        await prove(server.app, session, await addTotp(server.app, session))
+        const low = await signedIn(server.app, who.email)
+        for (const provider of ['phone', 'email']) {
+          const response = await unlink(
+            server,
+            low,
+            identityId(await userOf(server, low), provider),
+          )
+          assert.equal(response.json().error_code, 'insufficient_aal', provider)
+        }
+      },
+    )
 
     await t.test('keeps the address that another identity has', async () => {
       const bob = await confirmedPerson(server, 'bob@ex.test')

@@ -149,6 +149,17 @@ suite('a proof that is not good', () => {
     }
   })
 
+  test('ten wrong guesses void a code, and not the next one', async () => {
+    const { server, email, typed } = await recovery()
+    for (let guess = 0; guess < 10; guess++) {
+      await verify(server.app, { ...typed, token: other(typed.token) })
+    }
+    assert.equal((await verify(server.app, typed)).statusCode, 403)
+    const ask = () => call(server.app, '/recover', { email })
+    const token = codeIn(await mailAfter(server, email, ask))
+    assert.equal((await verify(server.app, { ...typed, token })).statusCode, 200)
+  })
+
   const malformed: { body: object; status: number }[] = [
     { body: {}, status: 400 },
     { body: { type: 'signup' }, status: 400 },
