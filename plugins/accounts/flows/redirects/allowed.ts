@@ -36,8 +36,7 @@ function parse(target: string): URL | undefined {
   const url = URL.parse(target)
   if (!url || url.username || url.password) return undefined
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:'
-  if (isWeb && !/^https?:\/\/[^/@]+([/?#]|$)/i.test(target)) return undefined
-  // A host that only becomes ASCII by conversion may look like another one.
+  // A host that only becomes ASCII by conversion may look like another one; a host elsewhere than behind two slashes is none.
   if (isWeb && hostOf(target) !== url.hostname) return undefined
   return url
 }
