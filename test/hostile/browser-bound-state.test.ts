@@ -6,7 +6,13 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
-import { describe, type ExternalServer, externalServer, proven } from '../support/external.ts'
+import {
+  describe,
+  type ExternalServer,
+  externalServer,
+  proven,
+  providerEnv,
+} from '../support/external.ts'
 import { newAddress } from '../support/people.ts'
 
 const secure = { AUTH_API_EXTERNAL_URL: 'https://auth.example' }
@@ -65,6 +71,14 @@ suite('a sign-in that is bound to its browser', () => {
     )
     const wanted = ['HttpOnly', 'Secure', 'Path=/', 'SameSite=Lax', 'Max-Age=300']
     assert.deepEqual(attributes.toSorted(), wanted.toSorted())
+  })
+
+  test('goes along from another site where the provider sends the browser back by a form', async (t) => {
+    const apple = { ...providerEnv('apple', ''), AUTH_EXTERNAL_APPLE_SECRET: 'jwt' }
+    const { app } = await start(t, apple)
+    const sent = await app.inject('/authorize?provider=apple&bind_browser=true')
+    assert.equal(sent.statusCode, 302, sent.body)
+    assert.match(String(sent.headers['set-cookie']), /; SameSite=None; .*; Secure$/)
   })
 
   test('tells nobody the value: not the provider, not the database', async (t) => {

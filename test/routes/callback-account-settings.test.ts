@@ -53,6 +53,28 @@ suite('accounts behind external identities', () => {
     assert.equal(await server.countUsers(), 1)
   })
 
+  test('AUTH_RATE_LIMIT_EMAIL_SENT: a mail that asks for a proof counts, and a taken address does not tell', async (t) => {
+    const server = await externalServer(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '1' } })
+    await createdPerson(server.app, { email: 'known@ex.test', email_confirm: true })
+    const codes = []
+    for (const [index, name] of ['first', 'second', 'known'].entries()) {
+      const who = unproven(`${name}@ex.test`, String(80 + index))
+      codes.push((await server.signInWith('github', who)).query.error_code)
+    }
+    const spent = 'over_email_send_rate_limit'
+    assert.deepEqual(codes, ['provider_email_needs_verification', spent, spent])
+  })
+
+  test('AUTH_USER_METADATA_MAX_BYTES: what a provider tells has no more room', async (t) => {
+    const server = await externalServer(t, { env: { AUTH_USER_METADATA_MAX_BYTES: '2048' } })
+    const who = { ...proven('long@ex.test', '61'), name: 'x'.repeat(3000) }
+    const { fragment, query } = await server.signInWith('github', who)
+    assert.ok(fragment.access_token, JSON.stringify(query))
+    const user = await server.personWith({ provider: 'github', id: '61' })
+    assert.equal(user?.raw_user_meta_data?.name, undefined)
+    assert.equal(user?.raw_user_meta_data?.email, 'long@ex.test')
+  })
+
   test('AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: in at once, and a mail', async (t) => {
     const env = {
       AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true',
