@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { describe, externalServer, proven, unproven } from '../support/external.ts'
+import { landing, open, pkcePair } from '../support/mail-journeys.ts'
 import { autoconfirm, confirmedPerson, createdPerson } from '../support/people.ts'
 import { getUser } from '../support/requests.ts'
 
@@ -63,6 +64,14 @@ suite('accounts behind external identities', () => {
     }
     const spent = 'over_email_send_rate_limit'
     assert.deepEqual(codes, ['provider_email_needs_verification', spent, spent])
+  })
+
+  test('the link of the mail signs in wherever it is opened, whatever client waits', async (t) => {
+    const server = await externalServer(t)
+    const query = pkcePair().fields
+    await server.signInWith('github', unproven('elsewhere@ex.test', '90'), { query })
+    const opened = await open(server.app, await server.mail.waitFor('elsewhere@ex.test'))
+    assert.ok(landing(opened).fragment.access_token, String(opened.headers.location))
   })
 
   test('AUTH_USER_METADATA_MAX_BYTES: what a provider tells has no more room', async (t) => {

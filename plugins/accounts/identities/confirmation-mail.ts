@@ -27,8 +27,8 @@ async function claim(
 }
 
 /**
- * The link ends in a session: whoever opens it need not be the client that waits. Throws over_email_send_rate_limit,
- * email_address_not_authorized or email_provider_not_configured, each before anything is written.
+ * Throws over_email_send_rate_limit, email_address_not_authorized or email_provider_not_configured, each before anything
+ * is written.
  */
 export async function sendConfirmationMail(
   house: House<'emails' | 'otp'>,
@@ -39,8 +39,7 @@ export async function sendConfirmationMail(
 ): Promise<void> {
   await claim(house, trx, user.email ?? '', now)
   await house.otp.chargeQuota(trx, 'email', now)
-  const context = { ...links, pkce: undefined }
-  await house.emails.sendUncountedLink(trx, 'confirmation', user, context, now)
+  await house.emails.sendUncountedLink(trx, 'confirmation', user, links, now)
 }
 
 /**
@@ -59,5 +58,5 @@ export async function askForFirstAddress(
   await rehearseConfirmationMail(house, trx, email, now)
   const hasOwner = await isTaken(trx, email, user.aud ?? house.config.AUTH_JWT_AUD, user.id)
   const change = { newEmail: email, asksCurrent: false, reachesNew: !hasOwner }
-  await house.emails.sendEmailChange(trx, user, change, { ...links, pkce: undefined }, now)
+  await house.emails.sendEmailChange(trx, user, change, links, now)
 }

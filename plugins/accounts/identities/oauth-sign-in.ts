@@ -33,7 +33,10 @@ export interface SignInContext {
   aud: string
   /** For a new account; undefined where there was one before the transaction began. */
   approval: Approval | undefined
-  /** For the mail that asks for the proof the provider did not give. */
+  /**
+   * For the mail that asks for the proof the provider did not give. Without PKCE, so that its link ends in a session:
+   * whoever opens it need not be the client that waits.
+   */
   links: LinkContext
 }
 
