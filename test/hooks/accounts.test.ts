@@ -105,6 +105,9 @@ suite('the hooks of accounts over HTTP', () => {
     const guest = (await call(app, '/signup', {})).json().user
     const asked = await receiver.next(0, (event) => userIn(event).id === guest.id)
     assert.equal(userIn(asked).is_anonymous, true)
+    await receiver.next(0, (event) => {
+      return event.metadata.name === 'after-user-created' && userIn(event).id === guest.id
+    })
   })
 
   test('an admin who writes a record asks nobody', async () => {

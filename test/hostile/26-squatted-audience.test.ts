@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
+import { allEvents } from '../support/events.ts'
 import { proven } from '../support/external.ts'
 import { nextId } from '../support/linking.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
@@ -41,6 +42,18 @@ suite('an address that a stranger signed up with in another audience', () => {
     const proof = { type: 'signup', email, token: codeIn(message) }
     assert.equal((await verify(server.app, proof)).statusCode, 200)
     assert.equal((await signedIn(server.app, email)).user.aud, 'authenticated')
+  })
+
+  test('whoever had it elsewhere is gone, and told of as deleted', async () => {
+    const server = await servers({ AUTH_EVENTS_ENABLED: 'true' })
+    const email = await squatted(server)
+    const { id } = await server.app.db
+      .selectFrom('users')
+      .select('id')
+      .where('email', '=', email)
+      .executeTakeFirstOrThrow()
+    await unconfirmedPerson(server, email)
+    assert.equal((await allEvents(server.app, id, 1, 'user.deleted')).length, 1)
   })
 
   for (const path of ['/otp', '/magiclink']) {
