@@ -3,6 +3,7 @@ import { after, before, suite, test } from 'node:test'
 
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
+import { insertIdentity } from '../../../db/identities.ts'
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { adminToken, createdPerson, password, signedIn, signIn } from '../../support/people.ts'
@@ -230,9 +231,14 @@ suite('/admin/users', () => {
 
     test('a taken address is refused in a sentence', async () => {
       const { id } = await create({ email: 'mover@example.com' })
-      await create({ email: 'owner@example.com', phone: '15550122' })
+      const owner = await create({ email: 'owner@example.com', phone: '15550122' })
       const url = `/admin/users/${id}`
       const byEmail = await asAdmin(app, 'PUT', url, { email: 'owner@example.com' })
+      const claims = { sub: '1', email: 'proven@example.com', email_verified: true }
+      const identity = { provider: 'github', provider_id: '1', identity_data: claims }
+      await insertIdentity(app.db, { user_id: owner.id, ...identity }, new Date())
+      const byProvider = await asAdmin(app, 'PUT', url, { email: claims.email })
+      assert.deepEqual(outcomeOf(byProvider), [422, 'email_exists'])
       const byPhone = await asAdmin(app, 'PUT', url, { phone: '15550122' })
       assert.deepEqual([byEmail.statusCode, byEmail.json().error_code], [422, 'email_exists'])
       assert.deepEqual([byPhone.statusCode, byPhone.json().error_code], [422, 'phone_exists'])
