@@ -3,10 +3,25 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../support/admin.ts'
+import { adminWrites } from '../support/admin-writes.ts'
 import { holdKeys, holdPerson } from '../support/held-person.ts'
-import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { autoconfirm, newAddress, newPerson, signedIn } from '../support/people.ts'
 import { call, outcomeOf, refresh } from '../support/requests.ts'
 import { sharedServers } from '../support/shared-servers.ts'
+
+type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+
+/** What a write must say to be let in, where it must say anything. */
+const bodies: Record<string, object> = {
+  '/admin/users': { email: newAddress() },
+  '/admin/users/{user_id}': { email: newAddress() },
+  '/admin/users/{user_id}/impersonate': { reason: 'they asked for help' },
+  '/admin/generate_link': { type: 'magiclink', email: newAddress() },
+  '/admin/keys': { action: 'rotate' },
+  '/admin/webhooks': { url: 'https://hooks.example/events' },
+  '/admin/webhooks/{webhook_id}/replay': { dead: true },
+  '/invite': { email: newAddress() },
+}
 
 suite('a demoted admin', () => {
   const serverFor = sharedServers()
@@ -17,7 +32,7 @@ suite('a demoted admin', () => {
     const url = `/admin/users/${user.id}`
     await adminCall(app, 'PUT', url, { role: 'service_role' })
     const session = await signedIn(app, email)
-    const ask = (method: 'GET' | 'PUT' | 'POST', path: string, payload?: object) =>
+    const ask = (method: Method, path: string, payload?: object) =>
       call(app, path, payload, { method, token: session.access_token })
     assert.equal((await ask('GET', '/admin/users')).statusCode, 200)
     return { app, url, user, session, ask }
@@ -90,6 +105,21 @@ suite('a demoted admin', () => {
     assert.deepEqual(await keys(), before)
     assert.deepEqual(outcomeOf(await ask('GET', '/admin/keys')), [403, 'session_not_found'])
   })
+
+  for (const write of Object.keys(adminWrites)) {
+    test(`${write} is not done when let in just before`, async () => {
+      const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true', AUTH_EVENTS_ENABLED: 'true' }
+      const { app, user, ask } = await admin(env)
+      const [method = '', path = ''] = write.split(' ')
+      const url = path.replaceAll(/\{\w+\}/g, () => crypto.randomUUID())
+      const held = await holdPerson(app, user.id)
+      const late = await held.queue(1, () => ask(method as Method, url, bodies[path] ?? {}))
+      const demotion = `update auth.users set role = 'authenticated' where id = $1`
+      await held.query(demotion, [user.id])
+      await held.release()
+      assert.deepEqual(outcomeOf(await late.answer), [403, 'not_admin'])
+    })
+  }
 
   test('another role for somebody ends where they are signed in, the same one does not', async () => {
     const { app } = await serverFor(autoconfirm)

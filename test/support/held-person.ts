@@ -44,13 +44,16 @@ async function hold(pool: App['pool'], lock: string, values: string[]) {
     /** One more statement of whoever holds. */
     query: (text: string, values: string[]) => client.query(text, values),
 
-    /** Sends a request and returns it, on its way, once it waits as the `place`th in the line. */
+    /** Sends a request and returns it, once it waits as the `place`th in the line, or was answered without waiting. */
     async queue<Answer>(
       place: number,
       send: () => PromiseLike<Answer>,
     ): Promise<{ answer: Promise<Answer> }> {
-      const answer = Promise.resolve(send())
-      while ((await countWaiting()) < place) await delay(5)
+      let isAnswered = false
+      const answer = Promise.resolve(send()).finally(() => {
+        isAnswered = true
+      })
+      while (!isAnswered && (await countWaiting()) < place) await delay(5)
       return { answer }
     },
 
