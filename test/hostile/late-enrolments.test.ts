@@ -15,7 +15,13 @@ import {
 } from '../support/factors.ts'
 import { holdPerson } from '../support/held-person.ts'
 import { enrolKey, finish, give, optionsOf, withKey } from '../support/key-journeys.ts'
-import { askToRegister, finishRegistration, newDevice, passkeysOn } from '../support/passkeys.ts'
+import {
+  addPasskey,
+  askToRegister,
+  finishRegistration,
+  newDevice,
+  passkeysOn,
+} from '../support/passkeys.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { changeUser, outcomeOf } from '../support/requests.ts'
 import { newSecurityKey } from '../support/security-key.ts'
@@ -31,6 +37,13 @@ const needingTheFactor: Record<string, [(app: App, person: Session) => Promise<S
       const { challenge_id, options } = await askToRegister(app, person)
       const credential = newDevice().create(options)
       return () => finishRegistration(app, person, { challenge_id, credential })
+    },
+    403,
+  ],
+  'deletes no passkey': [
+    async (app, person) => {
+      const { passkey } = await addPasskey(app, person)
+      return () => send(app, 'DELETE', `/passkeys/${passkey.id}`, person)
     },
     403,
   ],

@@ -158,11 +158,15 @@ suite('an authenticator app', () => {
     })
   }
 
-  test('a code may be a step early or late', async () => {
+  test('a code may be a step early or late, and no more', async () => {
     const { app } = await serverFor(everyFactor)
     for (const away of [-1, 1]) {
       const person = await newPerson(app)
-      await prove(app, person, await addTotp(app, person), away)
+      const factor = await addTotp(app, person)
+      const { id: challenge_id } = await challenge(app, person, factor.id)
+      const proof = { challenge_id, code: factor.code(-2) }
+      assert.equal((await answer(app, person, factor.id, proof)).statusCode, 422)
+      await prove(app, person, factor, away)
     }
   })
 

@@ -51,6 +51,14 @@ suite('adding a passkey', () => {
     assert.deepEqual([residentKey, userVerification], ['required', 'preferred'])
   })
 
+  test('for the domain as browsers write it', async () => {
+    const { app } = await serverFor({ ...passkeysOn, AUTH_WEBAUTHN_RP_ID: 'App.Example' })
+    const person = await newPerson(app)
+    const { options } = await askToRegister(app, person)
+    assert.deepEqual(options.rp, { id: 'app.example', name: 'The app' })
+    await addPasskey(app, person, newDevice())
+  })
+
   test('it is kept under the name of its maker, and the next one excludes it', async () => {
     const { app } = await serverFor(passkeysOn)
     const person = await newPerson(app)

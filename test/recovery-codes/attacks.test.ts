@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { asAdmin } from '../support/admin.ts'
-import { claimsOf } from '../support/factors.ts'
+import { answer, challenge, claimsOf, wrongCode } from '../support/factors.ts'
 import { signedIn } from '../support/people.ts'
 import { factorsOn, remaining, url, useCode, withCodes } from '../support/recovery-codes.ts'
 import { call, getUser, outcomeOf } from '../support/requests.ts'
@@ -43,6 +43,17 @@ suite('attacks on recovery codes', () => {
       session = response.json()
     }
     assert.deepEqual(outcomeOf(await useCode(app, session, 'aaaaa-aaaaa')), failed)
+  })
+
+  test('guesses at an authenticator app do not keep out whoever lost theirs', async () => {
+    const { app } = await serverFor(factorsOn)
+    const { low, factor, first } = await withCodes(app)
+    const { id: challenge_id } = await challenge(app, low, factor.id)
+    const guess = { challenge_id, code: wrongCode(factor.secret) }
+    const answers = []
+    for (let i = 0; i < 11; i++) answers.push(await answer(app, low, factor.id, guess))
+    assert.equal(answers.at(-1)?.statusCode, 429)
+    assert.equal((await useCode(app, low, first)).statusCode, 200)
   })
 
   test('guesses at one person slow nobody else down', async () => {

@@ -8,9 +8,9 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
-import { proven } from '../support/external.ts'
+import { proven, unproven } from '../support/external.ts'
 import { addTotp, prove } from '../support/factors.ts'
-import { nextId } from '../support/linking.ts'
+import { link, nextId } from '../support/linking.ts'
 import { landing, mailAfter, open } from '../support/mail-journeys.ts'
 import { codeIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
@@ -225,6 +225,27 @@ suite('an address that a provider proves', () => {
       .where('user_id', '=', session.user.id)
       .execute()
     assert.equal(known.length, 1)
+  })
+})
+
+suite('a mailbox that answers', () => {
+  const servers = sharedExternalServers()
+
+  test('says nothing of other addresses, nor of who else has named its own', async () => {
+    const server = await servers({ AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' })
+    const [mallory, victim, id] = [newAddress('mallory'), newAddress('victim'), nextId()]
+    const message = await steps['stranger signs up'](server, mallory)
+    const signedIn = await signIn(server.app, { email: mallory, password: strangers })
+    await link(server, signedIn.json<Session>(), 'github', unproven(victim, id))
+    const isVerified = async () => {
+      const person = await server.personWith({ provider: 'github', id })
+      const identity = person?.identities.find(({ provider }) => provider === 'github')
+      return identity?.identity_data.email_verified
+    }
+    await getIn(server, mallory, message)
+    assert.equal(await isVerified(), false)
+    await getIn(server, victim, await steps['owner signs up'](server, victim))
+    assert.equal(await isVerified(), false)
   })
 })
 

@@ -201,6 +201,8 @@ suite('every kind of link', () => {
     const invitation = await kinds.invitation?.ask(await server(), email, {})
     assert.ok(invitation)
     const body = { type: 'invite', email, token: codeIn(invitation), password }
+    const weak = await verify(app, { ...body, password: 'short' })
+    assert.equal(weak.json().error_code, 'weak_password')
     assert.equal((await verify(app, body)).statusCode, 200)
     assert.equal((await signIn(app, { email })).statusCode, 200)
 
