@@ -243,4 +243,17 @@ suite('what is not there yet', () => {
     const { app } = await build(t, { database, env })
     assert.equal(app.takeover.isShared, true)
   })
+
+  const switchedOn: Record<string, RegExp> = {
+    AUTH_OAUTH_SERVER_ENABLED: /ACCEPT_MISSING=oauth_server/,
+    AUTH_EXTERNAL_WEB3_SOLANA_ENABLED: /ACCEPT_MISSING=web3/,
+    AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED: /ACCEPT_MISSING=web3/,
+  }
+  for (const [name, told] of Object.entries(switchedOn)) {
+    test(`stops the start by ${name}, too`, async (t) => {
+      const database = await gotrueDatabase()
+      await migrated(database.url)
+      await assert.rejects(build(t, { database, env: { [name]: 'true' } }), told)
+    })
+  }
 })

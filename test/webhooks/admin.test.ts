@@ -215,15 +215,16 @@ suite('webhooks of admins', () => {
 
   test('nobody: 404 for an unknown id', async () => {
     const nobody = `${path}/${crypto.randomUUID()}`
-    for (const [method, to] of [
+    for (const [method, to, body] of [
       ['GET', nobody],
-      ['PUT', nobody],
+      ['PUT', nobody, {}],
       ['DELETE', nobody],
       ['GET', `${nobody}/deliveries`],
       ['POST', `${nobody}/test`],
       ['POST', `${nobody}/rotate_secret`],
+      ['POST', `${nobody}/replay`, { dead: true }],
     ] as const) {
-      const response = await asAdmin(app, method, to, method === 'PUT' ? {} : undefined)
+      const response = await asAdmin(app, method, to, body)
       assert.deepEqual(
         [response.statusCode, response.json().error_code],
         [404, 'webhook_not_found'],
