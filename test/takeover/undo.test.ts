@@ -100,7 +100,11 @@ suite('takeover undo', () => {
 
     assert.match(await done(database, 'undo'), /^Undone: 0 secrets were handed back/)
 
-    assert.deepEqual(await everything(database), before)
+    const after = await everything(database)
+    assert.deepEqual(after, before)
+    // By name too: the database was made ready for the test by what undo does.
+    const ours = after.filter(({ name }) => /auth_jobs|postern_/.test(String(name)))
+    assert.deepEqual(ours, [])
   })
 
   const forms = [
