@@ -227,6 +227,18 @@ suite('the custom access token hook over HTTP', () => {
     )
   })
 
+  test('a factor that is proven again is named once, by its latest proof', async () => {
+    const { app } = await started
+    const person = await newPerson(app)
+    const factor = await addTotp(app, person)
+    const again = await prove(app, await prove(app, person, factor), factor, 1)
+    const { amr } = decodeJwt<{ amr: { method: string }[] }>(again.access_token)
+    assert.deepEqual(
+      amr.map(({ method }) => method),
+      ['totp', 'password'],
+    )
+  })
+
   test('a refusal after a recovery code leaves the code unspent, and a wrong one is not asked about', async () => {
     const { receiver, app } = await started
     const person = await newPerson(app)
