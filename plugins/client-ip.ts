@@ -31,8 +31,6 @@ export interface Client {
 
 /** Characters; the longest of real browsers are a tenth of this. */
 const maxUserAgent = 2048
-/** A longer one is none of AUTH_SESSIONS_TAGS. */
-const maxTag = 200
 
 /** Names of the trusted header: ours, and the one a takeover's proxy already sends. */
 const trustedHeaders = ['proxy-forwarded-for', 'sb-forwarded-for']
@@ -114,6 +112,6 @@ function clientOf({ headers, clientIp }: FastifyRequest): Client {
     userAgent: userAgent?.slice(0, maxUserAgent) ?? null,
     ip: clientIp,
     network: addressKey(clientIp),
-    tag: typeof tag === 'string' && tag.length <= maxTag ? tag : null,
+    tag: typeof tag === 'string' ? tag : null,
   }
 }
