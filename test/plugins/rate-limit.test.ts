@@ -20,6 +20,11 @@ const signIn: Asking = {
 }
 const anonymous: Asking = { method: 'POST', url: '/signup', payload: {} }
 const signUp: Asking = { method: 'POST', url: '/signup', payload: { email: 'x', password: '1' } }
+const signUpByNumber: Asking = {
+  method: 'POST',
+  url: '/signup',
+  payload: { phone: 'x', password: '1' },
+}
 const code: Asking = {
   method: 'POST',
   url: '/verify',
@@ -41,6 +46,7 @@ suite('limits by client address', () => {
     ['POST /verify', code, { AUTH_RATE_LIMIT_VERIFY: '2' }],
     ['GET /verify', link, { AUTH_RATE_LIMIT_VERIFY: '2' }],
     ['POST /signup', signUp, { AUTH_RATE_LIMIT_OTP: '2' }],
+    ['POST /signup with a number', signUpByNumber, { AUTH_RATE_LIMIT_OTP: '2' }],
     ['anonymous POST /signup', anonymous, { AUTH_RATE_LIMIT_ANONYMOUS_USERS: '2' }],
   ]
   for (const [name, asked, env] of limited) {
@@ -67,6 +73,14 @@ suite('limits by client address', () => {
     assert.deepEqual(await statuses(app, anonymous, 1, headers), [false])
     assert.deepEqual(await statuses(app, signUp, 2, headers), [false, true])
     assert.deepEqual(await statuses(app, anonymous, 1, headers), [true])
+  })
+
+  test('anonymous sign-ups are counted by the hour', async (t) => {
+    const { app } = await build(t, { env: { ...byHeader, AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1' } })
+    const headers = { 'x-real-ip': '203.0.113.7' }
+    await app.inject({ ...anonymous, headers })
+    const wait = Number((await app.inject({ ...anonymous, headers })).headers['retry-after'])
+    assert.ok(wait > 3590 && wait <= 3600, `waits ${wait}`)
   })
 
   test('a refusal says when to come back, in both error forms', async (t) => {
@@ -123,6 +137,12 @@ suite('whose address it is', () => {
         { 'x-real-ip': 'office-8, 203.0.113.7' },
       ],
       [false, true, false],
+    ],
+    [
+      'of an entry that is longer than any address, the beginning counts',
+      { ...env, ...byHeader },
+      ['1', '2'].map((end) => ({ 'x-real-ip': `${'x'.repeat(100)}${end}` })),
+      [false, true],
     ],
     [
       'an IPv6 network is one client',

@@ -43,6 +43,14 @@ suite('devices', () => {
     assert.equal(other?.current, false)
   })
 
+  test('a name of a browser that is longer than any is kept up to 2048 characters', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { email } = await newPerson(app)
+    const session = await signedIn(app, email, { 'user-agent': 'b'.repeat(3000) })
+    const own = (await devicesOf(app, session)).find(({ current }) => current)
+    assert.equal(own?.user_agent, 'b'.repeat(2048))
+  })
+
   test('does not show sessions that have ended by themselves', async (t) => {
     const { app } = await serverFor({ ...autoconfirm, AUTH_SESSIONS_TIMEBOX: '1h' })
     const started = Date.now()
