@@ -38,6 +38,7 @@ const rows: [name: string, reply: HookReply, calls: number, heard: [number, stri
     ['204', { status: 204 }, 1, undefined],
     ['200 with an object', json({ a: 1 }), 1, undefined],
     ['202 with an object', { status: 202, body: '{}' }, 1, undefined],
+    ['201 with an object', { status: 201, body: '{}' }, 1, [500, 'unexpected_failure']],
     [
       'a type with parameters',
       { ...json({}), headers: { 'content-type': 'Application/JSON; charset=utf-8' } },

@@ -134,6 +134,14 @@ suite('the verdict', () => {
     })
   }
 
+  test('one that sends us elsewhere lets nobody in, and the secret goes nowhere else', async (t) => {
+    const elsewhere = await vendorServer(t, solved)
+    const headers = { location: `${elsewhere.url}/siteverify` }
+    const { captcha } = await provider(t, { status: 307, headers })
+    await assert.rejects(captcha.verify('t', '::1'), failure('unexpected_failure', 500, /captcha/))
+    assert.deepEqual(elsewhere.seen, [])
+  })
+
   test('a provider that is not there lets nobody in', async () => {
     const { captcha } = make({ AUTH_SECURITY_CAPTCHA_URL: await deadUrl() })
     await assert.rejects(captcha.verify('t', '::1'), failure('unexpected_failure', 500, /captcha/))
