@@ -51,6 +51,12 @@ suite('imported hashes', () => {
     'bcrypt_sha256$pbkdf2_sha1$20000$seasalt2$pJt86NmjAweBY1StBvxCu7l1o9o=',
     `argon2$${bcryptHash(password, 4)}`,
     '$argon2id$v=19$m=9999999,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
+    '$argon2id$v=19$m=8192,t=21,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
+    '$argon2id$v=19$m=8192,t=2,p=17$c2FsdHNhbHQ$aGFzaGhhc2g',
+    `$2b$17$${'a'.repeat(53)}`,
+    '$fbscrypt$v=1,n=21,r=8,p=1,ss=Bw==,sk=a2V5$c2FsdHNhbHQ=$aGFzaGhhc2g=',
+    '$fbscrypt$v=1,n=4,r=65,p=1,ss=Bw==,sk=a2V5$c2FsdHNhbHQ=$aGFzaGhhc2g=',
+    '$fbscrypt$v=1,n=4,r=8,p=17,ss=Bw==,sk=a2V5$c2FsdHNhbHQ=$aGFzaGhhc2g=',
   ]
   for (const hash of refused) {
     test(`refused: ${hash.slice(0, 50)}`, async () => {
@@ -58,4 +64,9 @@ suite('imported hashes', () => {
       assert.equal(await verifyHash(hash, password), false)
     })
   }
+
+  test('a Firebase hash that is cut off is a wrong password', async () => {
+    const cut = '$fbscrypt$v=1,n=4,r=8,p=1,ss=Bw==,sk=a2V5$c2FsdHNhbHQ=$aGFzaA=='
+    assert.equal(await verifyHash(cut, password), false)
+  })
 })
