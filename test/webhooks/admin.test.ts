@@ -5,6 +5,10 @@ import { before, suite, test } from 'node:test'
 import { sql } from 'kysely'
 import { Webhook as Verifier } from 'standardwebhooks'
 
+import { findWebhook, recordWebhookFailure } from '../../db/webhooks.ts'
+import { rotateSecret } from '../../plugins/events/endpoints.ts'
+import { deliverRound } from '../../plugins/events/round.ts'
+import { secretsOf } from '../../plugins/events/secrets.ts'
 import type { Delivery, Webhook } from '../../schemas/webhook.ts'
 import { query } from '../db/sql.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
@@ -121,6 +125,30 @@ suite('webhooks of admins', () => {
     await asAdmin(app, 'DELETE', `${path}/${id}`)
   })
 
+  test('a secret ends when it was to end, however many follow it, and five sign at most', async () => {
+    const { id } = await make()
+    const at = (seconds: number) => new Date(Date.now() + seconds * 1000)
+    const rotate = (overlapSeconds: number, secret?: string) =>
+      app.db
+        .transaction()
+        .execute((trx) =>
+          rotateSecret(app, trx, id, { overlapSeconds, ...(secret && { secret }) }, at(0)),
+        )
+    const signing = async (seconds: number) => {
+      const webhook = await findWebhook(app.db, id)
+      return secretsOf(app, webhook ?? assert.fail(), at(seconds))
+    }
+    const { secret: second } = await rotate(60)
+    const { secret: third } = await rotate(3600)
+    assert.deepEqual(await signing(0), [third, second, webhookSecret])
+    assert.deepEqual(await signing(61), [third, second])
+    assert.deepEqual(await signing(3601), [third])
+
+    for (let time = 0; time < 4; time++) await rotate(3600)
+    assert.equal((await signing(0)).length, 5)
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
   test('a test event is sent at once, and its answer is the answer', async () => {
     const { id } = await make()
     const sent = await adminCall<Tested>(app, 'POST', `${path}/${id}/test`)
@@ -199,6 +227,40 @@ suite('webhooks of admins', () => {
     })
   }
 
+  test('a change is held to the rules of a new one', async () => {
+    const { id } = await make({ url: 'https://hooks.example' })
+    for (const url of ['hooks', 'ftp://hooks.example', 'https://a:b@hooks.example']) {
+      const response = await asAdmin(app, 'PUT', `${path}/${id}`, { url })
+      assert.equal(response.statusCode, 400, response.body)
+    }
+    const { url } = await adminCall<Webhook>(app, 'GET', `${path}/${id}`)
+    assert.equal(url, 'https://hooks.example')
+    await asAdmin(app, 'DELETE', `${path}/${id}`)
+  })
+
+  const silent: Record<string, (id: string) => Promise<unknown>> = {
+    paused: (id) => adminCall(app, 'PUT', `${path}/${id}`, { state: 'paused' }),
+    resting: (id) => recordWebhookFailure(app.db, id, new Date(Date.now() + 3600_000)),
+    'without a secret here, as one of another replica': (id) =>
+      app.db
+        .updateTable('postern_webhooks')
+        .set({ source: 'environment' })
+        .where('id', '=', id)
+        .execute(),
+  }
+  for (const [state, set] of Object.entries(silent)) {
+    test(`${state}: a round that is under way ends there`, async () => {
+      const { id } = await make()
+      await set(id)
+      const refused = receiver.refused.length
+      const { user } = await newPerson(app)
+      await until(async () => (await deliveriesOf(id)).length === 3)
+      assert.equal(await deliverRound(app, id), false)
+      assert.deepEqual([receiver.ofUser(user.id), receiver.refused.length], [[], refused])
+      await app.db.deleteFrom('postern_webhooks').where('id', '=', id).execute()
+    })
+  }
+
   test('one of the environment is paused here, and changed there', async () => {
     const url = `${path}/${fromEnvironment}`
     for (const [method, to, body] of [
@@ -256,15 +318,22 @@ test('what the environment does not name any more is removed at the start, and i
   const list = async (from: App) =>
     (await adminCall<{ webhooks: Webhook[] }>(from, 'GET', path)).webhooks
   const [before] = await list(app)
+  const made = await adminCall<Made>(app, 'POST', path, {
+    url: receiver.url,
+    events: ['user.deleted'],
+  })
   const again = await build(t, { env: { ...env, DATABASE_URL: database.url } })
   assert.deepEqual(
     (await list(again.app)).map(({ id }) => id),
-    [before?.id],
+    [before?.id, made.id],
   )
   const without = await build(t, {
     env: { ...autoconfirm, AUTH_EVENTS_ENABLED: 'true', DATABASE_URL: database.url },
   })
-  assert.deepEqual(await list(without.app), [])
+  assert.deepEqual(
+    (await list(without.app)).map(({ id }) => id),
+    [made.id],
+  )
 })
 
 test('what is older than AUTH_EVENTS_RETENTION is removed with what is known of its deliveries', async (t) => {

@@ -5,14 +5,21 @@ import { before, suite, test } from 'node:test'
 import { sql } from 'kysely'
 
 import type { DeliveryAnswer } from '../../db/webhook-deliveries.ts'
-import { adminCall } from '../support/admin.ts'
+import { send } from '../../plugins/events/send.ts'
+import { adminCall, asAdmin } from '../support/admin.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { allEvents, typesOf } from '../support/events.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
 import { changeUser } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { until } from '../support/until.ts'
-import { type Reaction, webhookEnv, webhookReceiver } from '../support/webhook-receiver.ts'
+import { vendorServer } from '../support/vendor-server.ts'
+import {
+  type Reaction,
+  webhookEnv,
+  webhookReceiver,
+  webhookSecret,
+} from '../support/webhook-receiver.ts'
 
 type Receiver = Awaited<ReturnType<typeof webhookReceiver>>
 
@@ -167,6 +174,12 @@ suite('deliveries', () => {
     await until(() => stubborn.ofUser(user.id).length === 3)
   })
 
+  test('an endpoint is left alone for an hour at most, whatever it asks for', async (t) => {
+    const { url } = await vendorServer(t, { status: 503, headers: { 'retry-after': '86400' } })
+    const sent = await send(app, { url, secrets: [webhookSecret] }, { id: 'event', body: '{}' })
+    assert.deepEqual([sent.accepted, sent.retryAfterMs], [false, 3600_000])
+  })
+
   test('given up three days after the first attempt, and sent again when an admin asks', async () => {
     await wake()
     const { user } = await newPerson(app)
@@ -276,6 +289,11 @@ test('an address of our own network is not asked, unless the operator allows it'
   const [{ answer } = { answer: null }] = await deliveriesOf(app, user.id, url)
   assert.match(answer?.error ?? '', /not public/)
   assert.deepEqual(receiver.received, [])
+  for (const own of [url, 'https://10.0.0.1/', 'http://hooks.example/']) {
+    const made = await asAdmin(app, 'POST', '/admin/webhooks', { url: own })
+    assert.equal(made.statusCode, 400, made.body)
+    assert.match(made.json().msg, /AUTH_WEBHOOK_PRIVATE_ADDRESSES/)
+  }
 })
 
 function endpoint(app: App, url: string) {
