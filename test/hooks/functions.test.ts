@@ -27,8 +27,9 @@ const rows: [name: string, body: string, heard: [number, string, RegExp] | undef
   ['an error', `return '{"error":{"http_code":403,"message":"No"}}'`, [403, 'unknown', /^No$/]],
   ['an exception', raise('P0001'), [500, 'unexpected_failure', /^Not today$/]],
   ['an exception with a status', raise('PT402'), [402, 'unknown', /^Not today$/]],
+  ['an exception with a status of success', raise('PT204'), [500, 'unexpected_failure', /^A hook/]],
   ['a mistake', 'perform 1 / 0; return null', [500, 'unexpected_failure', /^A hook answered that/]],
-  ['one that sleeps', 'perform pg_sleep(10); return null', [500, 'unexpected_failure', /in time/]],
+  ['one that sleeps', 'perform pg_sleep(5); return null', [500, 'unexpected_failure', /in time/]],
   ['no object', `return '[1]'`, [500, 'unexpected_failure', /no object/]],
 ]
 

@@ -15,6 +15,7 @@ import { endingOfSuite } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { type HookReply, hookEnv, hookSecret, startHookReceiver } from '../support/hook-receiver.ts'
 import { newAddress, signUp } from '../support/people.ts'
+import { outcomeOf } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { vendorServer } from '../support/vendor-server.ts'
 
@@ -119,7 +120,7 @@ const rows: [name: string, reply: HookReply, calls: number, heard: [number, stri
     ['503', { status: 503 }, 1, [500, 'unexpected_failure']],
     ['429 with Retry-After', retry(429, 'true'), 3, [500, 'unexpected_failure']],
     ['503 with Retry-After', retry(503, '0'), 3, [500, 'unexpected_failure']],
-    ['503 for longer than anybody waits', retry(503, '60'), 1, [500, 'unexpected_failure']],
+    ['503 for longer than anybody waits', retry(503, '5'), 1, [500, 'unexpected_failure']],
   ]
 
 // The slow ones wait for each other's timers, and few at once leave each call most of its five seconds.
@@ -282,6 +283,16 @@ test('a hook on the machine of a container is asked without the proxy', async (t
   await signUp(app, { email: newAddress() })
 
   assert.deepEqual(proxy.seen, [])
+})
+
+test('a hook at an address of our own network is not asked', async (t) => {
+  const env = hookEnv(`https://127.0.0.2:${await freePort()}/hook`, ['BEFORE_USER_CREATED'])
+  const { app } = await build(t, { env })
+
+  const answer = await signUp(app, { email: newAddress() })
+
+  // One that was asked and does not listen is 422.
+  assert.deepEqual(outcomeOf(answer), [500, 'unexpected_failure'])
 })
 
 async function refusalOf(asked: Promise<unknown>): Promise<[number, string]> {
