@@ -6,8 +6,10 @@ import { suite, type TestContext, test } from 'node:test'
 import pino from 'pino'
 
 import { buildApp } from '../../app.ts'
+import { migrated } from '../db/sql.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { gotrueDatabase } from '../support/gotrue/database.ts'
 
 const [one, two] = [Buffer.alloc(32, 'one'), Buffer.alloc(32, 'two')]
 const text = (key: Buffer) => key.toString('base64url')
@@ -25,9 +27,9 @@ const modes: Record<string, Record<string, string>> = {
   'the operator’s own keys': { AUTH_JWT_KEYS: JSON.stringify([jwk]) },
 }
 
-/** A start and an end, in development mode, where keys may be as simple as those here. */
-async function start(url: string, env: Record<string, string>): Promise<void> {
-  const config = configOf({ DATABASE_URL: url, ...env }, true)
+/** A start and an end, where not said otherwise in development mode, where keys may be as simple as those here. */
+async function start(url: string, env: Record<string, string>, dev = true): Promise<void> {
+  const config = configOf({ DATABASE_URL: url, ...env }, dev)
   const app = await buildApp({ config, log: pino({ level: 'silent' }) })
   try {
     await app.ready()
@@ -67,6 +69,22 @@ suite('the encryption key', () => {
     await start(url, { ...changed, AUTH_ENCRYPTION_OLD_KEYS: text(one) })
     await start(url, changed)
     await assert.rejects(start(url, { ...signing, AUTH_ENCRYPTION_KEY: text(one) }))
+  })
+
+  test('of its own follows the one made from the secret, and goes back to it', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const signing = { AUTH_JWT_ALGORITHM: 'HS256' }
+    await start(url, signing)
+    await start(url, { ...signing, AUTH_ENCRYPTION_KEY: text(one) })
+    await assert.rejects(start(url, signing), /AUTH_ENCRYPTION_KEY/)
+    await start(url, { ...signing, AUTH_ENCRYPTION_OLD_KEYS: text(one) }, false)
+    await start(url, signing)
+  })
+
+  test('of its own is asked of nobody whose database GoTrue still reads', async (t) => {
+    const { url } = await gotrueDatabase(t)
+    await migrated(url)
+    await start(url, { AUTH_JWT_ALGORITHM: 'HS256' }, false)
   })
 
   test('of replicas that start at once, all do', async (t) => {

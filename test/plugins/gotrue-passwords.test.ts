@@ -100,12 +100,13 @@ suite('a password that GoTrue encrypted', () => {
 
   test('under a key that is not here is refused like a wrong one, and the log says which key', async (t) => {
     const lines: string[] = []
-    const { app } = await build(t, { env: keys({ first: key }), lines })
-    await takenOver(app)
+    const { app, database } = await build(t, { env: keys({ first: key }), lines })
+    const readable = await takenOver(app)
     const { email } = await takenOver(app, 'second', other)
     assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'invalid_credentials'])
     const said = lines.filter((line) => line.includes('a stored password cannot be read'))
     assert.match(said.join(), /second.*AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS/)
+    assert.equal(await signInAgain(database.url, keys({ first: key }), readable.email), 200)
   })
 
   test('stops the start when none can be read, with the name of the variable', async (t) => {
@@ -119,13 +120,11 @@ suite('a password that GoTrue encrypted', () => {
     assert.equal(await startWith(keys({ first: key, second: other })), 200)
   })
 
-  test('under the key that GoTrue wrote with is read by its own variable', async (t) => {
+  test('under the key that GoTrue wrote with, before it was told to write in clear, is read by its own variable', async (t) => {
     const { app } = await build(t, {
       env: {
-        AUTH_SECURITY_DB_ENCRYPTION_ENCRYPT: 'true',
         AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID: 'first',
         AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY: key.toString('base64url'),
-        ...keys({ first: key }),
       },
     })
     const { email } = await takenOver(app)
