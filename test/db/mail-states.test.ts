@@ -1,0 +1,153 @@
+/** What becomes of a mail depends on where it stands: what came later is not overwritten, and nothing is sent twice. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+
+import { type Expression, sql } from 'kysely'
+
+import { createDb, type Db } from '../../db/database.ts'
+import { deleteMail, requeueDeadMail } from '../../db/dead-letters.ts'
+import { markMailDead } from '../../db/dead-mail.ts'
+import { markAbandonedMailDead, restoreMailJobs } from '../../db/mail-clean-up.ts'
+import {
+  claimMailMessage,
+  findWaitingMail,
+  type MailMessagesTable,
+  markMailSent,
+  requeueMailMessage,
+} from '../../db/mail-messages.ts'
+import { cloneDatabase, openPool } from '../support/database.ts'
+import { endingOfSuite } from '../support/ending.ts'
+
+type State = MailMessagesTable['state']
+type Attempt = { id: string; attempts: number }
+
+const now = new Date('2026-05-01T12:00:00Z')
+const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
+const states: State[] = ['queued', 'sending', 'sent', 'dead']
+const dead = { reason: 'no', outcome: null, keepPayload: true, isTold: false }
+
+suite('mails', () => {
+  const ending = endingOfSuite()
+  let db: Db
+  before(async () => {
+    const pool = openPool({ connectionString: (await cloneDatabase(ending)).url })
+    ending.after(() => pool.end())
+    db = createDb(pool, 'auth')
+    await sql`create table mail_jobs (id uuid); create function add_mail_job(uuid) returns void
+      language sql as 'insert into public.mail_jobs values ($1)'`.execute(db)
+  })
+
+  /** One that was tried twice, where not said otherwise. */
+  async function mail(state: State, { attempts = 2, updated_at = now } = {}): Promise<Attempt> {
+    const id = crypto.randomUUID()
+    const times = { created_at: ago(999), updated_at, expires_at: null, sent_at: null }
+    const unknown = { reason: null, user_id: null, locale: null, outcome: null, response: null }
+    const row = { id, kind: 'recovery', payload: 'sealed', state, attempts, ...times, ...unknown }
+    await db.insertInto('postern_mail_messages').values(row).execute()
+    return { id, attempts }
+  }
+
+  const find = ({ id }: Attempt) =>
+    db.selectFrom('postern_mail_messages').selectAll().where('id', '=', id).executeTakeFirst()
+  const stateOf = async (attempt: Attempt) => (await find(attempt))?.state
+  const jobOf = (id: Expression<string>) => sql`public.add_mail_job(${id})`
+  const jobsOf = async ({ id }: Attempt) =>
+    (await sql`select from public.mail_jobs where id = ${id}`.execute(db)).rows.length
+
+  const changes: Record<
+    string,
+    { change: (of: Attempt) => Promise<unknown>; from: State[]; to: State | undefined }
+  > = {
+    'the claim of an attempt': {
+      change: (of) => claimMailMessage(db, of, now),
+      from: ['queued'],
+      to: 'sending',
+    },
+    'word that the server took it': {
+      change: (of) => markMailSent(db, of, '250 OK', now),
+      from: ['sending', 'dead'],
+      to: 'sent',
+    },
+    'word that it has to wait': {
+      change: (of) => requeueMailMessage(db, of, 'busy', jobOf, now),
+      from: ['sending'],
+      to: 'queued',
+    },
+    'word that it is given up': {
+      change: (of) => markMailDead(db, of, dead, now),
+      from: ['queued', 'sending'],
+      to: 'dead',
+    },
+    'an operator who sends it again': {
+      change: ({ id }) => requeueDeadMail(db, id, jobOf, now),
+      from: ['dead'],
+      to: 'queued',
+    },
+    'an operator who drops it': {
+      change: ({ id }) => deleteMail(db, id),
+      from: ['queued', 'sent', 'dead'],
+      to: undefined,
+    },
+  }
+  for (const [name, { change, from, to }] of Object.entries(changes)) {
+    test(`${name} changes one that is ${from.join(' or ')}, and no other`, async () => {
+      for (const state of states) {
+        const one = await mail(state)
+        await change(one)
+        const isChanged = from.includes(state)
+        assert.equal(await stateOf(one), isChanged ? to : state, state)
+        assert.equal(await jobsOf(one), isChanged && to === 'queued' ? 1 : 0, state)
+      }
+    })
+  }
+
+  test('word of an attempt that another one followed changes nothing', async () => {
+    for (const [name, { change }] of Object.entries(changes)) {
+      if (!name.startsWith('word')) continue
+      const { id } = await mail('sending')
+      await change({ id, attempts: 1 })
+      assert.equal(await stateOf({ id, attempts: 1 }), 'sending', name)
+    }
+    const { id } = await mail('queued')
+    assert.equal(await claimMailMessage(db, { id, attempts: 1 }, now), undefined)
+  })
+
+  test('what was sent holds nothing that it said any more', async () => {
+    const one = await mail('sending')
+    await markMailSent(db, one, '250 OK', now)
+    assert.equal((await find(one))?.payload, '')
+    assert.equal(await findWaitingMail(db, one.id), undefined)
+  })
+
+  test('one whose process died is given up when its lease is over, and none before', async () => {
+    const [old, recent] = [
+      await mail('sending', { updated_at: ago(11) }),
+      await mail('sending', { updated_at: ago(9) }),
+    ]
+    const waiting = await mail('queued', { updated_at: ago(11) })
+    const given = await markAbandonedMailDead(db, ago(10), { reason: 'lost', isTold: false }, now)
+    assert.ok(given.some(({ id }) => id === old.id))
+    const found = await Promise.all([old, recent, waiting].map(stateOf))
+    assert.deepEqual(found, ['dead', 'sending', 'queued'])
+  })
+
+  test('a job that was lost is made again: soon for what is new, later for what waits for another attempt', async () => {
+    const overdue = { newBefore: ago(20), waitingBefore: ago(120), limit: 100 }
+    const rows: [State, attempts: number, minutes: number, jobs: number][] = [
+      ['queued', 0, 19, 0],
+      ['queued', 0, 21, 1],
+      ['queued', 1, 119, 0],
+      ['queued', 1, 121, 1],
+      ['sent', 1, 121, 0],
+      ['dead', 1, 121, 0],
+    ]
+    const mails = await Promise.all(
+      rows.map(([state, attempts, minutes]) => mail(state, { attempts, updated_at: ago(minutes) })),
+    )
+    await restoreMailJobs(db, overdue, jobOf)
+    assert.deepEqual(
+      await Promise.all(mails.map(jobsOf)),
+      rows.map(([, , , jobs]) => jobs),
+    )
+  })
+})
