@@ -25,6 +25,11 @@ suite('clean-up', () => {
     })
     const { user } = await newPerson(app)
     await app.db.deleteFrom('audit_log_entries').execute()
+    // Anonymous people alone go for their age.
+    await app.db
+      .updateTable('users')
+      .set({ created_at: ago(3650 * day) })
+      .execute()
     for (const [insert, keptFor] of Object.values(oldRows)) {
       await insert(app.db, user.id, ago(keptFor + minute))
       await insert(app.db, user.id, ago(keptFor - minute))
@@ -113,6 +118,41 @@ suite('clean-up', () => {
     const removals = trips.flat().filter((text) => /^delete from .*postern_throttles/.test(text))
     assert.equal(removals.length, 3)
   })
+
+  test('a row that a request holds is left for later', async (t) => {
+    const { app } = await build(t)
+    for (let row = 0; row < 2; row++) await oldRows.throttles[0](app.db, '', ago(30 * day))
+
+    await app.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('postern_throttles').select('key').limit(1).forUpdate().execute()
+      assert.equal((await configuredCleanUp(app).run(now)).throttles, 1)
+    })
+    assert.equal((await configuredCleanUp(app).run(now)).throttles, 1)
+  })
+
+  test('in ranges as small as a page, no session is passed over', async (t) => {
+    const env = { AUTH_DB_CLEANUP_BATCH_SIZE: '1', AUTH_SESSIONS_TIMEBOX: '48h' }
+    const { app } = await build(t, { env: { ...autoconfirm, ...env } })
+    const { user } = await newPerson(app)
+    await app.db
+      .updateTable('sessions')
+      .set({ created_at: ago(4 * day) })
+      .execute()
+    await oldRows.boxed_sessions[0](app.db, user.id, ago(4 * day))
+
+    assert.equal((await configuredCleanUp(app).run(now)).expired_sessions, 2)
+  })
+
+  for (const setting of ['AUTH_SMTP_MAX_FREQUENCY', 'AUTH_SMS_MAX_FREQUENCY'] as const) {
+    test(`${setting}: the last message is remembered until the next one may be sent`, async (t) => {
+      const { app } = await build(t, { env: { [setting]: '72h', AUTH_DB_CLEANUP_RETENTION: '1h' } })
+      const [insert] = oldRows.send_intervals
+      await insert(app.db, '', ago(3 * day + 59 * minute))
+      await insert(app.db, '', ago(3 * day + 61 * minute))
+
+      assert.equal((await configuredCleanUp(app).run(now)).send_intervals, 1)
+    })
+  }
 
   test('of one session a person, those that another has taken the place of go after a day', async (t) => {
     const env = { ...autoconfirm, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
