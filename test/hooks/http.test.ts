@@ -285,6 +285,17 @@ test('a hook on the machine of a container is asked without the proxy', async (t
   assert.deepEqual(proxy.seen, [])
 })
 
+test('a hook that is switched off is not asked, whatever its address', async (t) => {
+  const receiver = await startHookReceiver(t)
+  const env = {
+    ...hookEnv(receiver.url, ['BEFORE_USER_CREATED']),
+    AUTH_HOOK_BEFORE_USER_CREATED_ENABLED: 'false',
+  }
+  const { app } = await build(t, { env })
+  assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
+  assert.deepEqual(receiver.calls, [])
+})
+
 test('a hook at an address of our own network is not asked', async (t) => {
   const env = hookEnv(`https://127.0.0.2:${await freePort()}/hook`, ['BEFORE_USER_CREATED'])
   const { app } = await build(t, { env })

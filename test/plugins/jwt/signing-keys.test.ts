@@ -218,10 +218,15 @@ suite('signing keys', () => {
   })
 
   test('an unknown kid cannot be revoked, and none twice', async (t) => {
-    const { keys } = await start(t)
+    const { keys, db } = await start(t)
     const kid = await keys.rotate(undefined, {}, new Date())
     await keys.revoke(kid, {}, new Date())
 
+    const stored = db
+      .selectFrom('postern_signing_keys')
+      .select('private_jwk')
+      .where('kid', '=', kid)
+    assert.equal((await stored.executeTakeFirstOrThrow()).private_jwk, '')
     await assert.rejects(keys.revoke(kid, {}, new Date()), { status: 404 })
     await assert.rejects(keys.revoke('nobody', {}, new Date()), { status: 404 })
   })
