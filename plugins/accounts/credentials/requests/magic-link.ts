@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 
 import type { Metadata } from '../../../../db/users.ts'
 import { emailProviderDisabled, validationFailed } from '../../../../errors.ts'
@@ -12,18 +12,13 @@ export interface MagicLinkFields extends PkceFields {
   data?: Metadata
 }
 
-type Asking = Parameters<FastifyInstance['flows']['linkContext']>[0] & {
-  audience: string
-  clientIp: string
-}
-
 /**
  * Reads a request for a sign-in link out of the body of /magiclink or /otp.
  * Throws email_provider_disabled, validation_failed or metadata_too_large.
  */
 export function readMagicLink(
   { config, flows, users }: House<'config' | 'flows' | 'users'>,
-  asking: Asking,
+  request: FastifyRequest,
   body: MagicLinkFields,
 ): EmailRequest {
   if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
@@ -38,9 +33,9 @@ export function readMagicLink(
   return {
     kind: 'magic_link',
     address: normalizeEmail(email),
-    aud: asking.audience,
+    aud: request.audience,
     data,
-    context: flows.linkContext(asking, body),
-    ip: asking.clientIp,
+    context: flows.linkContext(request, body),
+    ip: request.clientIp,
   }
 }
