@@ -1,7 +1,7 @@
 /** Webhooks and deliveries as admins see them. */
 import type { DeliveryRow } from '../../db/webhook-history.ts'
 import { type Delivery, toWebhook, type WebhookSource } from '../../schemas/webhook.ts'
-import { toBody } from './message.ts'
+import { type SentEvent, toBody } from './message.ts'
 
 /** What the audit trail tells of a webhook. */
 export function endpointTraits(row: WebhookSource) {
@@ -12,7 +12,6 @@ export function endpointTraits(row: WebhookSource) {
 /** What was sent, and what came back. */
 export function toDelivery(row: DeliveryRow, url: string): Delivery {
   const { id, position, type, state, attempts, answer } = row
-  const headers = { 'content-type': 'application/json', 'webhook-id': id }
   return {
     event_id: id,
     position,
@@ -24,8 +23,14 @@ export function toDelivery(row: DeliveryRow, url: string): Delivery {
     last_attempt_at: moment(row.last_attempt_at),
     next_attempt_at: state === 'waiting' ? moment(row.due_at) : null,
     delivered_at: moment(row.delivered_at),
-    request: { url, headers, body: toBody(row) },
+    request: requestOf(row, url),
   }
+}
+
+/** Without the signatures, which are of each attempt. */
+export function requestOf(event: SentEvent, url: string): Delivery['request'] {
+  const headers = { 'content-type': 'application/json', 'webhook-id': event.id }
+  return { url, headers, body: toBody(event) }
 }
 
 const moment = (date: Date | null) => date?.toISOString() ?? null

@@ -2,9 +2,10 @@
 import type { WebhookRow } from '../../db/webhooks.ts'
 import { validationFailed } from '../../errors.ts'
 import type { House } from '../define-plugin.ts'
-import { toBody, toMessage } from './message.ts'
+import { toMessage } from './message.ts'
 import { secretsOf } from './secrets.ts'
 import { send } from './send.ts'
+import { requestOf } from './show.ts'
 
 /** Also to a paused one. Throws validation_failed where this replica does not know the secret. */
 export async function testEndpoint(
@@ -24,6 +25,5 @@ export async function testEndpoint(
     created_at: now,
   }
   const { answer, accepted } = await send(house, { url: webhook.url, secrets }, toMessage(event))
-  const headers = { 'content-type': 'application/json', 'webhook-id': event.id }
-  return { accepted, request: { url: webhook.url, headers, body: toBody(event) }, answer }
+  return { accepted, request: requestOf(event, webhook.url), answer }
 }
