@@ -34,7 +34,7 @@ export interface InboxMessage extends NewInboxMessage {
 export type DevInbox = ReturnType<typeof createDevInbox>
 
 /** Keeps the newest `limit` messages. */
-export function createDevInbox(limit: number) {
+function createDevInbox(limit: number) {
   let messages: InboxMessage[] = []
   const listeners = new Set<() => void>()
   const changed = () => {

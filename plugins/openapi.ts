@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-export function createOpenapi() {
+function createOpenapi() {
   const routes: RouteOptions[] = []
   const guarded = new Set<RouteOptions>()
   let document: Promise<OpenapiDocument> | undefined

@@ -48,7 +48,7 @@ interface PasswordOptions {
   watch?: HashWatch
 }
 
-export function createPasswords(options: PasswordOptions) {
+function createPasswords(options: PasswordOptions) {
   const { argon, rules, remarks, concurrency, maxWaiting, open, watch } = options
   const queue = createHashQueue(concurrency, maxWaiting, watch)
   const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))

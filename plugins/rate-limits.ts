@@ -26,7 +26,7 @@ const maxKeys = 50_000
 const minute = 60_000
 
 /** Policies that routes state as their `config.rateLimit`. */
-export function createRateLimits(config: Config, keyOf: (request: FastifyRequest) => string) {
+function createRateLimits(config: Config, keyOf: (request: FastifyRequest) => string) {
   /** `limiter` is what is counted together; by default, all methods of the matched path. */
   function limit(max: number, timeWindow: number, limiter?: string) {
     const nameOf = (request: FastifyRequest) => limiter ?? request.routeOptions.url ?? ''

@@ -47,7 +47,7 @@ const quietMs = 1_000
 /** Asked by machines, every second or two: no work. */
 export const healthChecks = ['/health', '/ready']
 
-export function createReadiness(deps: ReadinessDeps) {
+function createReadiness(deps: ReadinessDeps) {
   const { db, schema, queueDownMs, countConnections } = deps
   let stopping = false
   let askedForWorkAt = Number.NEGATIVE_INFINITY

@@ -17,7 +17,7 @@ export interface Takeover {
 }
 
 /** What was used at GoTrue is not there, and nobody has said that this is all right. */
-export class MissingFeatureError extends Error {
+class MissingFeatureError extends Error {
   override name = 'MissingFeatureError'
 
   constructor(missing: readonly MissingFeature[]) {

@@ -37,7 +37,7 @@ export type GenericOidcValues = {
 }
 
 const fields = Object.keys(genericOidcFields).join('|')
-export const genericOidcPattern = new RegExp(`^AUTH_EXTERNAL_OIDC_([A-Z0-9_]+)_(${fields})$`)
+const genericOidcPattern = new RegExp(`^AUTH_EXTERNAL_OIDC_([A-Z0-9_]+)_(${fields})$`)
 
 /** The provider's name (`ACME`) and the field, when a variable belongs to a provider of this kind. */
 export function genericOidcVariable(variable: string): [string, GenericOidcField] | undefined {

@@ -60,7 +60,7 @@ export async function startProgram(t: Ending, command: string, args: string[], p
 
 export type Program = Awaited<ReturnType<typeof startProgram>>
 
-export function accepts(port: number): Promise<boolean> {
+function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))

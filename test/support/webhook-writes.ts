@@ -59,6 +59,6 @@ function without(name: string, action: string, body = {}): Record<string, Write>
 }
 
 /** Of a host that does not exist. */
-export function newWebhook(app: App): Promise<Webhook & { secret: string }> {
+function newWebhook(app: App): Promise<Webhook & { secret: string }> {
   return adminCall(app, 'POST', path, { url: setting.url })
 }

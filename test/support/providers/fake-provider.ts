@@ -198,7 +198,7 @@ function formPage(action: string, fields: Record<string, string>): string {
   return `<form method="post" action="${action}">${inputs.join('')}</form>`
 }
 
-export async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks).toString()
