@@ -20,6 +20,10 @@ export interface EmailChange {
   reachesNew: boolean
 }
 
+type QuestionHouse = House<'config' | 'mailer' | 'otp'>
+
+type Question = MailRequest<'email_change'> & { proof: SecondProof }
+
 interface Asked {
   kind: Extract<LinkKind, `email_change_${string}`>
   to: string
@@ -31,7 +35,7 @@ interface Asked {
  * whatever half of it was answered. Returns the columns it changed. Throws over_email_send_rate_limit.
  */
 export async function sendEmailChange(
-  house: House<'config' | 'flows' | 'mailer' | 'otp'>,
+  house: QuestionHouse & House<'flows'>,
   trx: Trx,
   person: UserRecord,
   { newEmail, asksCurrent, reachesNew }: EmailChange,
@@ -45,30 +49,59 @@ export async function sendEmailChange(
     email_change_confirm_status: 0,
   }
   await updateUser(trx, person.id, change, now)
-  const asked = asksCurrent && person.email ? person.email : undefined
+  const current = asksCurrent && person.email ? person.email : undefined
   // A hook that sends the mails is told of both addresses in one call, so that the first mail waits for the second link.
-  const isPair = mailer.byHook && asked !== undefined
-  const toNew = { kind: 'email_change_new', to: newEmail, newEmail } as const
-  const first = await keptIf(trx, reachesNew, async () => {
-    const mail = await question(house, trx, person, toNew, context, now)
-    if (!isPair) await mailer.queue(trx, mail, now)
-    return mail
-  })
-  await tellQueue(trx, { count: reachesNew ? 0 : 1 })
-  // Also of a mail that is not kept: what is left of the quota must not tell.
-  await otp.chargeQuota(trx, 'email', now)
-  if (asked) {
-    // The client is told the id of the first mail only.
-    const { messageId: _, ...rest } = context
-    const toCurrent = { kind: 'email_change_current', to: asked, newEmail } as const
-    const second = await question(house, trx, person, toCurrent, rest, now)
-    await mailer.queue(trx, isPair ? { ...first, second: second.proof } : second, now)
-    await otp.chargeQuota(trx, 'email', now)
+  const isPair = mailer.byHook && current !== undefined
+  const toNew = { newEmail, reachesNew, waits: isPair }
+  const first = await askNew(house, trx, person, toNew, context, now)
+  if (current) {
+    const toCurrent = { current, newEmail, first: isPair ? first : undefined }
+    await askCurrent(house, trx, person, toCurrent, context, now)
   } else {
     await deleteTokens(trx, person.id, ['email_change_token_current'])
   }
   await flows.start(trx, otp.linkKinds.email_change_new.flowMethod, person.id, context.pkce, now)
   return change
+}
+
+/** Returns the mail, which is queued unless it waits for the second one. */
+async function askNew(
+  house: QuestionHouse,
+  trx: Trx,
+  person: UserRecord,
+  { newEmail, reachesNew, waits }: { newEmail: string; reachesNew: boolean; waits: boolean },
+  context: LinkContext,
+  now: Date,
+): Promise<Question> {
+  const { mailer, otp } = house
+  const asked = { kind: 'email_change_new', to: newEmail, newEmail } as const
+  const mail = await keptIf(trx, reachesNew, async () => {
+    const made = await question(house, trx, person, asked, context, now)
+    if (!waits) await mailer.queue(trx, made, now)
+    return made
+  })
+  await tellQueue(trx, { count: reachesNew ? 0 : 1 })
+  // Also of a mail that is not kept: what is left of the quota must not tell.
+  await otp.chargeQuota(trx, 'email', now)
+  return mail
+}
+
+/** Queues the second mail, or the first one with what the second would prove. */
+async function askCurrent(
+  house: QuestionHouse,
+  trx: Trx,
+  person: UserRecord,
+  { current, newEmail, first }: { current: string; newEmail: string; first: Question | undefined },
+  context: LinkContext,
+  now: Date,
+): Promise<void> {
+  const { mailer, otp } = house
+  // The client is told the id of the first mail only.
+  const { messageId: _, ...rest } = context
+  const asked = { kind: 'email_change_current', to: current, newEmail } as const
+  const second = await question(house, trx, person, asked, rest, now)
+  await mailer.queue(trx, first ? { ...first, second: second.proof } : second, now)
+  await otp.chargeQuota(trx, 'email', now)
 }
 
 /** Makes the link, and the mail that is to carry it. */
@@ -79,7 +112,7 @@ async function question(
   { kind, to, newEmail }: Asked,
   context: LinkContext,
   now: Date,
-): Promise<MailRequest<'email_change'> & { proof: SecondProof }> {
+): Promise<Question> {
   const link = await otp.createLink(trx, kind, { id: person.id, address: to }, context, now)
   const variables = {
     ...commonVariables(config, person),
