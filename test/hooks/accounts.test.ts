@@ -6,7 +6,7 @@ import { findUserByEmail, findUserByPhone } from '../../db/users.ts'
 import { asAdmin } from '../support/admin.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { functionEnv, makeFunction, makeNotes, readNotes } from '../support/hook-functions.ts'
-import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
+import { type HookEvent, startHookReceiver, userIn } from '../support/hook-receiver.ts'
 import { nextMail } from '../support/mail-journeys.ts'
 import {
   confirmedPerson,
@@ -22,7 +22,6 @@ import { build } from '../support/server.ts'
 import { startSmsServer } from '../support/sms-server.ts'
 import { untilRows } from '../support/until.ts'
 
-const userIn = (event: HookEvent) => Object(event.user) as Record<string, unknown>
 const isOf = (name: string, address: string) => (event: HookEvent) =>
   event.metadata.name === name && [userIn(event).email, userIn(event).phone].includes(address)
 const before = (address: string) => isOf('before-user-created', address)

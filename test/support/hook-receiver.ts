@@ -12,6 +12,9 @@ export interface HookEvent {
   [key: string]: unknown
 }
 
+/** The person whom a call is about, as the hook is told of them. */
+export const userIn = (event: HookEvent) => Object(event.user) as Record<string, unknown>
+
 export interface SeenCall {
   /** As the library read it. */
   event: HookEvent

@@ -1,4 +1,4 @@
-/** SEND_EMAIL and SEND_SMS: the operator sends, with a receiver in the form that guides for such hooks show. */
+/** SEND_EMAIL: the operator mails, with a receiver in the form that guides for such hooks show. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -6,12 +6,10 @@ import type { HookEmail } from '../../plugins/hooks/messages.ts'
 import { asAdmin } from '../support/admin.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { endingOfSuite } from '../support/ending.ts'
-import { answer, ask, challenge, type Enrolled, everyFactor } from '../support/factors.ts'
-import { functionEnv, makeFunction, makeNotes, readNotes } from '../support/hook-functions.ts'
-import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
+import { type HookEvent, startHookReceiver, userIn } from '../support/hook-receiver.ts'
 import { landing, pathOf } from '../support/mail-journeys.ts'
-import { newAddress, newNumber, newPerson, password, signIn, signUp } from '../support/people.ts'
-import { call, changeUser, outcomeOf, verify } from '../support/requests.ts'
+import { newAddress, password, signIn, signUp } from '../support/people.ts'
+import { call, changeUser, verify } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { untilRows } from '../support/until.ts'
 
@@ -37,7 +35,6 @@ function lettersOf(event: HookEvent): Letter[] {
   ]
 }
 
-const userIn = (event: HookEvent) => Object(event.user) as Record<string, unknown>
 const ofKind = (type: string, email: string) => (event: HookEvent) =>
   Object(event.email_data).email_action_type === type && userIn(event).email === email
 
@@ -228,118 +225,6 @@ test('where the database fails before the receiver is asked, the mail is tried a
   other.release()
   assert.equal(receiver.calls.length, 1)
   assert.equal(tried?.state, 'queued', tried?.reason ?? '')
-})
-
-suite('the send SMS hook over HTTP', () => {
-  const ending = endingOfSuite()
-  const started = start()
-
-  async function start() {
-    const receiver = await startHookReceiver(ending)
-    const env = {
-      ...everyFactor,
-      ...receiver.env('SEND_SMS'),
-      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
-      AUTH_SMS_MAX_FREQUENCY: '0',
-      AUTH_RATE_LIMIT_SMS_SENT: '1000',
-      AUTH_MFA_PHONE_MAX_FREQUENCY: '0',
-    }
-    return { ...(await build(ending, { env })), receiver }
-  }
-
-  const toNumber = (phone: string) => (event: HookEvent) => Object(event.sms).phone === phone
-
-  test('is given the code and the person, new or known', async () => {
-    const { app, receiver } = await started
-    const phone = newNumber()
-    await signUp(app, { phone }, { data: { locale: 'de' } })
-    const event = await receiver.next(0, toNumber(phone))
-    assert.deepEqual(Object.keys(Object(event.sms)), ['otp', 'phone'])
-    assert.equal(userIn(event).phone, phone)
-    assert.deepEqual(userIn(event).user_metadata, { locale: 'de' })
-    assert.deepEqual(userIn(event).app_metadata, { provider: 'phone', providers: ['phone'] })
-    const { otp: token } = Object(event.sms)
-    const session = (await verify(app, { type: 'sms', phone, token })).json()
-    assert.equal(session.user.phone, phone)
-
-    const since = receiver.calls.length
-    await call(app, '/otp', { phone, channel: 'whatsapp' })
-    assert.equal(userIn(await receiver.next(since, toNumber(phone))).id, session.user.id)
-  })
-
-  test('the code of a factor says so', async () => {
-    const { app, receiver } = await started
-    const person = await newPerson(app)
-    const phone = newNumber()
-    const payload = { factor_type: 'phone', phone }
-    const { id } = await ask<Enrolled>(app, 'POST', '/factors', person, payload)
-    const { id: challenge_id } = await challenge(app, person, id)
-    const event = await receiver.next(0, toNumber(phone))
-    assert.equal(Object(event.sms).sms_type, 'mfa')
-    assert.equal(userIn(event).id, person.user.id)
-    const code = Object(event.sms).otp
-    assert.equal((await answer(app, person, id, { challenge_id, code })).statusCode, 200)
-  })
-
-  test('its errors reach the caller, who may ask again at once', async () => {
-    const { app, receiver } = await started
-    const phone = newNumber()
-    receiver.answer({ error: { http_code: 429, message: 'Too many messages' } })
-    const refused = await call(app, '/otp', { phone })
-    assert.deepEqual(
-      [...outcomeOf(refused), refused.json().msg],
-      [429, 'unknown', 'Too many messages'],
-    )
-    receiver.answer({})
-    assert.equal((await call(app, '/otp', { phone })).statusCode, 200)
-  })
-})
-
-suite('the hooks of messages as database functions', () => {
-  const ending = endingOfSuite()
-  const started = start()
-
-  async function start() {
-    const env = {
-      ...functionEnv('SEND_EMAIL', 'send'),
-      ...functionEnv('SEND_SMS', 'send'),
-      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
-    }
-    const { app } = await build(ending, { env })
-    await makeNotes(app)
-    const body = `begin insert into operator.notes (event) values (event); return '{}'; end;`
-    await makeFunction(app, 'send', body)
-    return { app }
-  }
-
-  test('get what a receiver gets', async () => {
-    const { app } = await started
-    const [email, phone] = [newAddress(), newNumber()]
-    await signUp(app, { phone })
-    await signUp(app, { email })
-    const notes = await untilRows(async () => {
-      const rows = await readNotes(app)
-      return rows.length === 2 ? rows : []
-    })
-    const [text, letter] = notes
-    assert.equal(Object(text?.sms).phone, phone)
-    const token = Object(letter?.email_data).token
-    assert.equal((await verify(app, { type: 'signup', email, token })).statusCode, 200)
-  })
-
-  test('a mail whose function was stopped for taking long is tried again: what it had begun was undone', async () => {
-    const { app } = await started
-    await makeFunction(app, 'send', `begin raise exception using errcode = '57014'; end;`)
-    await signUp(app, { email: newAddress() })
-    const reasons = await untilRows(() =>
-      app.db
-        .selectFrom('postern_mail_messages')
-        .select('state')
-        .where('reason', 'like', '%did not finish in time%')
-        .execute(),
-    )
-    assert.deepEqual(reasons, [{ state: 'queued' }])
-  })
 })
 
 /** The reason of the message, once it is in that state with one. */
