@@ -44,6 +44,10 @@ export async function ask<Answer>(
   return response.json()
 }
 
+/** Asks to add a factor. */
+export const enrol = (app: App, token: Token, body: object) =>
+  send(app, 'POST', '/factors', token, body)
+
 export interface Enrolled {
   id: string
   type: string
