@@ -5,10 +5,7 @@ import { after, before, suite, test } from 'node:test'
 import fc from 'fast-check'
 import { CompactSign, calculateJwkThumbprint, EncryptJWT, exportSPKI, importJWK } from 'jose'
 
-import type { SessionRecord } from '../../db/sessions.ts'
 import { ApiError } from '../../errors.ts'
-import { accessTokenClaims, type ClaimsSource } from '../../plugins/jwt/access-token-claims.ts'
-import { createVerifiedTokens } from '../../plugins/jwt/verified-tokens.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { type KeyServer, startedKeyServer } from '../support/signing-keys.ts'
@@ -216,132 +213,6 @@ suite('jwt', () => {
 
   after(ending)
 })
-
-suite('verified tokens', () => {
-  test('the least recently used is forgotten, long ones are not kept', () => {
-    const tokens = createVerifiedTokens(2)
-    tokens.set('a', {})
-    tokens.set('b', {})
-    tokens.get('a')
-    tokens.set('c', {})
-    tokens.set('x'.repeat(5_000), {})
-
-    assert.deepEqual(
-      ['a', 'b', 'c', 'x'.repeat(5_000)].map((token) => tokens.get(token) !== undefined),
-      [true, false, true, false],
-    )
-  })
-})
-
-suite('access token claims', () => {
-  const now = new Date('2026-03-01T12:00:00.900Z')
-  const iat = 1772366400
-
-  test('every claim is there, empty where there is nothing to say', () => {
-    assert.deepEqual(accessTokenClaims(source()), {
-      iss: 'https://auth.example.com',
-      sub: userId,
-      aud: 'authenticated',
-      role: 'authenticated',
-      iat,
-      exp: iat + hour,
-      email: '',
-      phone: '',
-      app_metadata: {},
-      user_metadata: {},
-      aal: 'aal1',
-      amr: [],
-      session_id: 'a-session',
-      is_anonymous: true,
-    })
-  })
-
-  test('AUTH_JWT_ISSUER is the issuer', () => {
-    const { config } = source()
-    const issued = accessTokenClaims({
-      ...source(),
-      config: { ...config, AUTH_JWT_ISSUER: 'https://issuer.example' },
-    })
-    assert.equal(issued.iss, 'https://issuer.example')
-  })
-
-  const levels = [
-    [null, 'aal1'],
-    ['aal1', 'aal1'],
-    ['aal2', 'aal2'],
-    ['aal3', 'aal2'],
-  ] as const
-  for (const [aal, level] of levels) {
-    test(`a session stored as ${aal} is ${level}, however it was opened`, () => {
-      const { session } = source()
-      const amr = [{ method: 'totp', timestamp: 100 }]
-      const issued = accessTokenClaims({ ...source(), session: { ...session, aal }, amr })
-      assert.equal(issued.aal, level)
-    })
-  }
-
-  test('amr is newest first', () => {
-    const amr = ['password', 'totp'].map((method, index) => ({ method, timestamp: 100 + index }))
-    const issued = accessTokenClaims({ ...source(), amr })
-    assert.deepEqual(
-      issued.amr.map(({ method }) => method),
-      ['totp', 'password'],
-    )
-  })
-
-  test('a session that owes its second factor gets no token past its allowance', () => {
-    const { user, session, config } = source()
-    const factor = { ...someFactor, status: 'verified' as const }
-    const owing = {
-      ...source(),
-      user: { ...user, factors: [factor] },
-      session: { ...session, session_created_at: new Date(now.getTime() - 50_000) },
-      config: { ...config, AUTH_SESSIONS_ALLOW_LOW_AAL: 60 },
-    }
-    assert.equal(accessTokenClaims(owing).exp, iat + 10)
-    const raised = { ...owing.session, aal: 'aal2' as const }
-    assert.equal(accessTokenClaims({ ...owing, session: raised }).exp, iat + hour)
-    const unverified = { ...user, factors: [someFactor] }
-    assert.equal(accessTokenClaims({ ...owing, user: unverified }).exp, iat + hour)
-  })
-
-  function source(): ClaimsSource {
-    return {
-      user: {
-        id: userId,
-        aud: 'authenticated',
-        role: 'authenticated',
-        email: null,
-        phone: null,
-        raw_app_meta_data: null,
-        raw_user_meta_data: null,
-        is_anonymous: true,
-        factors: [],
-      },
-      session: { session_id: 'a-session', session_created_at: now, aal: 'aal1' },
-      amr: [],
-      config: {
-        AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
-        AUTH_JWT_EXP: hour,
-        AUTH_JWT_ISSUER: undefined,
-        AUTH_SESSIONS_ALLOW_LOW_AAL: undefined,
-      },
-      now,
-    }
-  }
-})
-
-const someFactor: SessionRecord['factors'][number] = {
-  id: 'a-factor',
-  created_at: '2026-01-01T00:00:00Z',
-  updated_at: '2026-01-01T00:00:00Z',
-  status: 'unverified',
-  friendly_name: null,
-  factor_type: 'totp',
-  phone: null,
-  last_challenged_at: null,
-  web_authn_aaguid: null,
-}
 
 /** One server for the whole suite: nothing here changes its keys. */
 function sharedServer() {
