@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 
 import { samplePasswordHashes } from '../db/password-sample.ts'
 import { definePlugin, type House } from './define-plugin.ts'
-import { createBreachedPasswords } from './passwords/breached-passwords/index.ts'
+import { createBreachedPasswords } from './passwords/breached-passwords.ts'
 import { createCommonPasswords, readCommonPasswords } from './passwords/common-passwords.ts'
 import { createDecoys, type DecoyOptions } from './passwords/decoys.ts'
 import { createHashQueue, type HashWatch } from './passwords/hash-queue.ts'

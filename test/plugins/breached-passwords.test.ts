@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import {
   type BreachedPasswordsDeps,
   createBreachedPasswords,
-} from '../../plugins/passwords/breached-passwords/index.ts'
+} from '../../plugins/passwords/breached-passwords.ts'
 import { type Answer, vendorServer } from '../support/vendor-server.ts'
 
 // SHA-1 of "password", as published: 5BAA6 1E4C9B93F3F0682250B6CF8331B7EE68FD8

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 
-import { unexpectedFailure } from '../../../errors.ts'
-import type { Config } from '../../config/config.ts'
+import { unexpectedFailure } from '../../errors.ts'
+import type { Config } from '../config/config.ts'
 
 type HibpKey = Extract<keyof Config, `AUTH_PASSWORD_HIBP_${string}`>
 
