@@ -24,9 +24,10 @@ interface PageOptions extends Pick<Said, 'link' | 'details'> {
 type Texts = ReturnType<Languages['speech']>['texts']['pages']
 
 function createPages({ ofReader }: Pick<Languages, 'ofReader'>) {
+  // Programs are answered in JSON where a person reads a page.
+  const headers = { ...pageHeaders, vary: 'Origin, Accept, Accept-Language' }
   return {
-    // Programs are answered in JSON where a person reads a page.
-    headers: { ...pageHeaders, vary: 'Origin, Accept, Accept-Language' },
+    headers,
 
     /** Answers with a page in the language of the reader. */
     send(
@@ -36,7 +37,7 @@ function createPages({ ofReader }: Pick<Languages, 'ofReader'>) {
     ): FastifyReply {
       const { tag, direction, texts } = ofReader(language)
       const html = pageOf({ ...texts.pages[name], ...rest }, { tag, direction }, fields)
-      return reply.headers(this.headers).type('text/html; charset=utf-8').send(html)
+      return reply.headers(headers).type('text/html; charset=utf-8').send(html)
     },
   }
 }

@@ -25,8 +25,11 @@ declare module 'fastify' {
 const maxKeys = 50_000
 const minute = 60_000
 
+/** '' for a request that is not limited by address. */
+const keyOf = ({ limitedIp }: FastifyRequest) => limitedIp && addressKey(limitedIp)
+
 /** Policies that routes state as their `config.rateLimit`. */
-function createRateLimits(config: Config, keyOf: (request: FastifyRequest) => string) {
+function createRateLimits(config: Config) {
   /** `limiter` is what is counted together; by default, all methods of the matched path. */
   function limit(max: number, timeWindow: number, limiter?: string) {
     const nameOf = (request: FastifyRequest) => limiter ?? request.routeOptions.url ?? ''
@@ -75,9 +78,6 @@ export function addressKey(address: string): string {
   const network = ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`)
   return `${network.toString()}/64`
 }
-
-/** '' for a request that is not limited by address. */
-const keyOf = ({ limitedIp }: FastifyRequest) => limitedIp && addressKey(limitedIp)
 
 type LimitsHouse = House<'config' | 'log' | 'telemetry' | 'register' | 'addHook'>
 
@@ -130,6 +130,6 @@ export default definePlugin({
       errorResponseBuilder: (_request, { ttl, max }) =>
         overRequestRateLimit(Math.ceil(ttl / 1000), max),
     })
-    return createRateLimits(config, keyOf)
+    return createRateLimits(config)
   },
 })
