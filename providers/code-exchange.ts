@@ -9,7 +9,8 @@ import {
 } from 'oauth4webapi'
 
 import { checkCallback } from './callback.ts'
-import { isDown, NoReply, type Reply, readReply } from './http.ts'
+import { isDown, type Reply, readReply } from './http.ts'
+import { noReplyAs } from './no-reply.ts'
 import type { ClientAuth, OAuth2Flow } from './oauth2.ts'
 import { type Callback, ProviderError, type ProviderSettings } from './provider.ts'
 import { quoted } from './said.ts'
@@ -47,7 +48,8 @@ export function createCodeExchange(
       )
     const refusals: Reply[] = []
     for (const style of order) {
-      const reply = await attempt(endpoints.token, () => ask(style))
+      const asked = readReply(endpoints.token, () => ask(style))
+      const reply = await asked.catch(noReplyAs('code_exchange'))
       const tokens = readTokens(reply)
       if (tokens) {
         order = [style, ...order.filter((other) => other !== style)]
@@ -87,15 +89,4 @@ const authentications: Record<ClientAuth, (secret: string) => Authenticate> = {
 
 function formEncoded(value: string): string {
   return new URLSearchParams({ '': value }).toString().slice(1)
-}
-
-async function attempt(url: string, ask: () => Promise<Response>): Promise<Reply> {
-  try {
-    return await readReply(url, ask)
-  } catch (error) {
-    if (error instanceof NoReply) {
-      throw new ProviderError('code_exchange', error.message, { isDown: true })
-    }
-    throw error
-  }
 }

@@ -4,9 +4,10 @@
  */
 import type { LocalJWKSet } from 'jose'
 
-import { isDown, NoReply, parseJson, type Reply, type Send } from './http.ts'
+import { isDown, parseJson, type Reply, type Send } from './http.ts'
 import { readKeySet } from './key-set.ts'
 import { faultOfMetadata, type Metadata, readMetadata } from './metadata.ts'
+import { noReplyAs } from './no-reply.ts'
 import type { OAuth2Flow } from './oauth2.ts'
 import { ProviderError } from './provider.ts'
 import { publishedMetadata } from './published-metadata.ts'
@@ -73,18 +74,11 @@ async function loadKeys(send: Send, uri: string): Promise<LocalJWKSet> {
 }
 
 async function load(send: Send, url: string): Promise<{ document: unknown; reply: Reply }> {
-  try {
-    const reply = await send(url)
-    if (reply.ok) return { document: parseJson(reply.body), reply }
-    const message = `${reply.address}: status ${reply.status}`
-    const said = quoted(reply.body)
-    throw new ProviderError('discovery', message, { isDown: isDown(reply), said })
-  } catch (error) {
-    if (error instanceof NoReply) {
-      throw new ProviderError('discovery', error.message, { isDown: true })
-    }
-    throw error
-  }
+  const reply = await send(url).catch(noReplyAs('discovery'))
+  if (reply.ok) return { document: parseJson(reply.body), reply }
+  const message = `${reply.address}: status ${reply.status}`
+  const said = quoted(reply.body)
+  throw new ProviderError('discovery', message, { isDown: isDown(reply), said })
 }
 
 function otherIssuer(url: string) {

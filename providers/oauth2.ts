@@ -2,8 +2,9 @@
 import { authorizationQuery, newSecrets, withQuery } from './authorization-query.ts'
 import { atApi } from './base-url.ts'
 import { clientOf, createCodeExchange } from './code-exchange.ts'
-import { isDown, NoReply, parseJson } from './http.ts'
+import { isDown, parseJson } from './http.ts'
 import { toIdentity } from './identity.ts'
+import { noReplyAs } from './no-reply.ts'
 import {
   type Callback,
   type Profile,
@@ -81,17 +82,11 @@ export function oauth2Provider(
 function createGet(settings: ProviderSettings, { send }: Upstream, tokens: Tokens): Grant['get'] {
   const authorization = `${tokens.tokenType} ${tokens.accessToken}`
   return async (url, headers = {}) => {
-    try {
-      const reply = await send(atApi(settings, url), { headers: { ...headers, authorization } })
-      const body = parseJson(reply.body)
-      if (reply.ok && errorOf(body) === '' && typeof body === 'object' && body !== null) return body
-      const said = quoted(reply.body, [tokens.accessToken, tokens.refreshToken])
-      throw new ProviderError('profile', describe(reply), { isDown: isDown(reply), said })
-    } catch (error) {
-      if (error instanceof NoReply) {
-        throw new ProviderError('profile', error.message, { isDown: true })
-      }
-      throw error
-    }
+    const init = { headers: { ...headers, authorization } }
+    const reply = await send(atApi(settings, url), init).catch(noReplyAs('profile'))
+    const body = parseJson(reply.body)
+    if (reply.ok && errorOf(body) === '' && typeof body === 'object' && body !== null) return body
+    const said = quoted(reply.body, [tokens.accessToken, tokens.refreshToken])
+    throw new ProviderError('profile', describe(reply), { isDown: isDown(reply), said })
   }
 }

@@ -1,9 +1,10 @@
 /** OAuth 1.0a (RFC 5849), which no other provider here uses. */
 import { atApi, baseUrl } from '../base-url.ts'
 import { sameText } from '../constant-time.ts'
-import { isDown, NoReply, parseJson, type Send } from '../http.ts'
+import { isDown, parseJson, type Send } from '../http.ts'
 import { email, person, toIdentity } from '../identity.ts'
 import { at, text } from '../json.ts'
+import { noReplyAs } from '../no-reply.ts'
 import { oauth1Header } from '../oauth1.ts'
 import type { Callback, Profile, ProviderSettings, Vendor } from '../provider.ts'
 import { ProviderError, type ProviderFault } from '../provider.ts'
@@ -93,16 +94,12 @@ async function signedGet(
   const { consumerKey, consumerSecret } = consumer
   if (!consumerKey || !consumerSecret) throw new ProviderError('configuration', 'no key or secret')
   const signed = { url, consumerKey, consumerSecret, token, tokenSecret, params, now }
-  try {
-    const reply = await send(url, { headers: { authorization: oauth1Header(signed) } })
-    if (reply.ok) return reply.body
-    const sent = [consumerSecret, token, tokenSecret, params.oauth_verifier]
-    const said = quoted(reply.body, sent)
-    throw new ProviderError(fault, describe(reply), { isDown: isDown(reply), said })
-  } catch (error) {
-    if (error instanceof NoReply) throw new ProviderError(fault, error.message, { isDown: true })
-    throw error
-  }
+  const init = { headers: { authorization: oauth1Header(signed) } }
+  const reply = await send(url, init).catch(noReplyAs(fault))
+  if (reply.ok) return reply.body
+  const sent = [consumerSecret, token, tokenSecret, params.oauth_verifier]
+  const said = quoted(reply.body, sent)
+  throw new ProviderError(fault, describe(reply), { isDown: isDown(reply), said })
 }
 
 function callbackOf({ params, secrets }: Callback) {
