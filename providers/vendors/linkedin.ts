@@ -45,9 +45,7 @@ export const linkedin: Vendor = {
 }
 
 function localized(name: unknown): string {
-  const { language, country } = {
-    language: text(at(name, 'preferredLocale', 'language')),
-    country: text(at(name, 'preferredLocale', 'country')),
-  }
+  const language = text(at(name, 'preferredLocale', 'language'))
+  const country = text(at(name, 'preferredLocale', 'country'))
   return text(at(name, 'localized', `${language}_${country}`))
 }

@@ -6,7 +6,9 @@ import { oauth2Provider } from '../oauth2.ts'
 import type { Vendor } from '../provider.ts'
 
 const standard = 'https://accounts.snapchat.com'
-const scope = 'https://auth.snapchat.com/oauth2/api/'
+const scopes = ['user.external_id', 'user.display_name', 'user.bitmoji.avatar'].map(
+  (name) => `https://auth.snapchat.com/oauth2/api/${name}`,
+)
 const query = '{me { externalId displayName bitmoji { avatar id } email }}'
 
 export const snapchat: Vendor = {
@@ -17,9 +19,7 @@ export const snapchat: Vendor = {
     steps: [
       'Create an app with Login Kit for the web (confidential client), add the redirect URI.',
     ],
-    scopes: ['user.external_id', 'user.display_name', 'user.bitmoji.avatar']
-      .map((name) => scope + name)
-      .join(' '),
+    scopes: scopes.join(' '),
     url: 'replaces accounts.snapchat.com and kit.snapchat.com',
     notes: ['Snapchat rarely tells an address: set AUTH_EXTERNAL_SNAPCHAT_EMAIL_OPTIONAL=true.'],
   },
@@ -29,9 +29,7 @@ export const snapchat: Vendor = {
     const me = `${baseUrl(settings, 'https://kit.snapchat.com')}/v1/me`
     return oauth2Provider(settings, upstream, {
       endpoints: () => ({ authorize: `${accounts}/auth`, token: `${accounts}/token` }),
-      scopes: ['user.external_id', 'user.display_name', 'user.bitmoji.avatar'].map(
-        (name) => scope + name,
-      ),
+      scopes,
       async profile({ get }) {
         const reply = await get(`${me}?query=${encodeURIComponent(query)}`)
         const user = at(reply, 'data', 'me')

@@ -90,8 +90,8 @@ async function signedGet(
   { token, secret: tokenSecret }: Token,
   params: Record<string, string> = {},
 ): Promise<string> {
-  const consumer = { consumerKey: settings.clientIds[0], consumerSecret: settings.secret }
-  const { consumerKey, consumerSecret } = consumer
+  const consumerKey = settings.clientIds[0]
+  const consumerSecret = settings.secret
   if (!consumerKey || !consumerSecret) throw new ProviderError('configuration', 'no key or secret')
   const signed = { url, consumerKey, consumerSecret, token, tokenSecret, params, now }
   const init = { headers: { authorization: oauth1Header(signed) } }
