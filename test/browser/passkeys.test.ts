@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
+import { decodeJwt } from 'jose'
 import type { CDPSession, Page } from 'playwright-core'
 
 import { passkeysOn } from '../support/passkeys.ts'
@@ -146,8 +147,7 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
   /** Of the access token of the session that the SDK keeps. */
   async function claims(): Promise<Record<string, unknown>> {
     const expression = 'client.getSession().then(({ data }) => data.session.access_token)'
-    const token = String(await page.evaluate(expression))
-    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    return decodeJwt(String(await page.evaluate(expression)))
   }
 
   return { page, cdp, device, claims }

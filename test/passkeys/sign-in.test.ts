@@ -5,12 +5,11 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
 import type { Traits } from '../support/authenticator.ts'
-import { addTotp, everyFactor, prove } from '../support/factors.ts'
+import { addTotp, claimsOf, everyFactor, prove } from '../support/factors.ts'
 import {
   addPasskey,
   answerOf,
   askForSignIn,
-  claimsOf,
   finishSignIn,
   newDevice,
   passkeysOf,

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { decodeJwt } from 'jose'
+
 import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
@@ -15,8 +17,7 @@ import { sharedServers } from '../support/shared-servers.ts'
 const headers = { 'x-jwt-aud': 'team' }
 const open = { ...autoconfirm, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
 const refused = [403, 'otp_expired']
-const audOf = ({ access_token }: Session): string =>
-  JSON.parse(Buffer.from(access_token.split('.')[1] ?? '', 'base64url').toString()).aud
+const audOf = ({ access_token }: Session) => decodeJwt(access_token).aud
 
 suite('X-JWT-AUD', () => {
   const servers = sharedServers()

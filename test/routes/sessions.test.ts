@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { decodeJwt } from 'jose'
+
 import type { Device } from '../../schemas/device.ts'
 import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
@@ -189,6 +191,5 @@ async function signOut(app: App, session: Session, id: string): Promise<number> 
 }
 
 function sessionIdOf({ access_token }: Session): string {
-  const payload = Buffer.from(access_token.split('.')[1] ?? '', 'base64url').toString()
-  return JSON.parse(payload).session_id
+  return String(decodeJwt(access_token).session_id)
 }

@@ -1,4 +1,5 @@
 /** Clients that go on whatever happens, and write down all that the server acknowledged. */
+import { decodeJwt } from 'jose'
 import pg from 'pg'
 
 import { startAsking, startMany } from './asking.ts'
@@ -48,7 +49,7 @@ export function startClients(url: string, count: number) {
 export type Clients = ReturnType<typeof startClients>
 
 export function sessionOf(token: string): string {
-  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).session_id
+  return String(decodeJwt(token).session_id)
 }
 
 /** What was acknowledged and is not there; nothing, one hopes. */

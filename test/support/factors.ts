@@ -1,6 +1,7 @@
 /** What people do with second factors, over HTTP, with an authenticator app that has a clock of its own. */
 import assert from 'node:assert/strict'
 
+import { decodeJwt } from 'jose'
 import { Secret, TOTP } from 'otpauth'
 
 import type { Session } from '../../schemas/session.ts'
@@ -120,8 +121,7 @@ export async function guarded(app: App) {
 
 /** The claims of an access token. */
 export function claimsOf({ access_token }: Token): Record<string, unknown> & { amr: Amr[] } {
-  const [, body = ''] = access_token.split('.')
-  return JSON.parse(Buffer.from(body, 'base64url').toString())
+  return decodeJwt<{ amr: Amr[] }>(access_token)
 }
 
 interface Amr {

@@ -91,17 +91,6 @@ export async function passkeysOf(app: App, token: Token): Promise<Passkey[]> {
   return answerOf(await send(app, 'GET', '/passkeys', token))
 }
 
-/** The claims of an access token. */
-export function claimsOf({ access_token }: Token): Record<string, unknown> & { amr: Amr[] } {
-  const [, body = ''] = access_token.split('.')
-  return JSON.parse(Buffer.from(body, 'base64url').toString())
-}
-
-interface Amr {
-  method: string
-  timestamp: number
-}
-
 export function answerOf<Answer>(response: Awaited<ReturnType<typeof call>>): Answer {
   assert.equal(response.statusCode, 200, response.body)
   return response.json()
