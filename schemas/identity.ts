@@ -19,7 +19,7 @@ export const Identity = Type.Object(
 )
 export type Identity = Static<typeof Identity>
 
-interface IdentitySource {
+export interface IdentitySource {
   id: string
   provider_id: string
   user_id: string

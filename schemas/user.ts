@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { nullable, oneOf } from './choices.ts'
 import { Metadata } from './fields.ts'
-import { Identity, toIdentity } from './identity.ts'
+import { Identity, type IdentitySource, toIdentity } from './identity.ts'
 import { Timestamp, toTimestamp } from './timestamp.ts'
 
 export const Factor = Type.Object(
@@ -97,7 +97,7 @@ export interface UserSource extends Times {
   raw_app_meta_data: Nullable<Record<string, unknown>>
   raw_user_meta_data: Nullable<Record<string, unknown>>
   is_anonymous: boolean
-  identities: Parameters<typeof toIdentity>[0][]
+  identities: IdentitySource[]
   factors: FactorSource[]
 }
 

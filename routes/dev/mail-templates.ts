@@ -1,8 +1,8 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
 import { devPage, escaped } from '../../plugins/pages/markup.ts'
 
-type Preview = Awaited<ReturnType<Parameters<FastifyPluginAsync>[0]['mailer']['preview']>>[number]
+type Preview = Awaited<ReturnType<FastifyInstance['mailer']['preview']>>[number]
 
 /** Every kind of mail as it would be sent now, with made-up people. */
 const mailTemplates: FastifyPluginAsync = async (fastify) => {
