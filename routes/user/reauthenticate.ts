@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
+import type { UserRecord } from '../../db/users.ts'
 import { emailNotConfirmed, phoneNotConfirmed, validationFailed } from '../../errors.ts'
 import { MessageId } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -22,32 +23,32 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { clientIp } = request
       const { user } = bearerAuth.bearerOf(request)
-      if (!user.email && !user.phone) {
-        throw validationFailed(
-          'Reauthentication requires the user to have an email or a phone number',
-        )
-      }
-      if (user.email) {
-        if (!user.email_confirmed_at) {
-          throw emailNotConfirmed('Please verify your email first.', 422)
-        }
-        const message_id = await db.transaction().execute(async (trx) => {
-          await users.lockLive(trx, user.id, now)
-          return credentials.sendReauthentication(trx, user, clientIp, now)
-        })
-        return { message_id }
-      }
-      if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
-      const to = { phone: user.phone ?? '', channel: 'sms', owner: user } as const
-      const code = { purpose: 'reauthentication', ...to } as const
-      const sent = await otp.sendSms(db, code, now)
-      await db.transaction().execute(async (trx) => {
-        await users.lockLive(trx, user.id, now)
-        await credentials.acceptSentReauthentication(trx, user, sent, clientIp, now)
-      })
-      return { message_id: sent.messageId }
+      if (user.email) return { message_id: await sendMail(user, clientIp, now) }
+      if (user.phone) return { message_id: await sendSms(user, user.phone, clientIp, now) }
+      throw validationFailed(
+        'Reauthentication requires the user to have an email or a phone number',
+      )
     },
   )
+
+  async function sendMail(user: UserRecord, ip: string, now: Date): Promise<string> {
+    if (!user.email_confirmed_at) throw emailNotConfirmed('Please verify your email first.', 422)
+    return db.transaction().execute(async (trx) => {
+      await users.lockLive(trx, user.id, now)
+      return credentials.sendReauthentication(trx, user, ip, now)
+    })
+  }
+
+  async function sendSms(user: UserRecord, phone: string, ip: string, now: Date): Promise<string> {
+    if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
+    const to = { phone, channel: 'sms', owner: user } as const
+    const sent = await otp.sendSms(db, { purpose: 'reauthentication', ...to }, now)
+    await db.transaction().execute(async (trx) => {
+      await users.lockLive(trx, user.id, now)
+      await credentials.acceptSentReauthentication(trx, user, sent, ip, now)
+    })
+    return sent.messageId
+  }
 }
 
 export default reauthenticate
