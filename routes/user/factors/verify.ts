@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
 import { ApiError, badJson, mfaVerificationFailed } from '../../../errors.ts'
+import type { Answer, Asked } from '../../../plugins/accounts/factors/judge.ts'
+import type { Member } from '../../../plugins/bearer-auth.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { FactorPath } from '../../../schemas/factor.ts'
 import { isUuid, readUuid } from '../../../schemas/fields.ts'
@@ -46,7 +48,6 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const member = bearerAuth.memberOf(request)
-      const at = { ip: request.clientIp, now }
       const answer = {
         factorId: readUuid('factor_id', request.params.factor_id),
         ...readAnswer(request.body),
@@ -54,30 +55,33 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const asked = await factors.findAsked(db, member, answer, now)
       const attempt = await factors.gate(db, member.user.id, now)
-
-      const prove = async () => {
-        const proof = await factors.judge(db, asked, answer, now)
-        if (proof && 'key' in proof && proof.key.isCloned) {
-          const { key } = proof
-          throw await db.transaction().execute((trx) => factors.refuseClone(trx, member, key, at))
-        }
-        const guess = { isRight: proof !== undefined, ip: at.ip }
-        const refusal = await factors.consult(db, asked, guess)
-        if (refusal) return refusal
-        if (!proof) return undefined
-        const approved = await factors.approve(member, proof, at)
-        const accepted = await db
-          .transaction()
-          .execute((trx) => factors.accept(trx, member, approved, at))
-        if (accepted instanceof ApiError) throw accepted
-        return accepted
-      }
-      const raised = await attempt.check(db, prove, isRaised)
+      const tryAnswer = () => prove(member, asked, answer, now)
+      const raised = await attempt.check(db, tryAnswer, isRaised)
       if (raised instanceof ApiError) throw raised
       if (!raised) throw mfaVerificationFailed('The code is wrong, too old or was used before')
       return raised
     },
   )
+
+  /** The session at aal2, the refusal of a hook, or undefined for a wrong answer. Throws mfa_verification_failed. */
+  async function prove(member: Member, asked: Asked, answer: Answer, now: Date) {
+    const { ip } = answer
+    const at = { ip, now }
+    const proof = await factors.judge(db, asked, answer, now)
+    if (proof && 'key' in proof && proof.key.isCloned) {
+      const { key } = proof
+      throw await db.transaction().execute((trx) => factors.refuseClone(trx, member, key, at))
+    }
+    const refusal = await factors.consult(db, asked, { isRight: proof !== undefined, ip })
+    if (refusal) return refusal
+    if (!proof) return undefined
+    const approved = await factors.approve(member, proof, at)
+    const accepted = await db
+      .transaction()
+      .execute((trx) => factors.accept(trx, member, approved, at))
+    if (accepted instanceof ApiError) throw accepted
+    return accepted
+  }
 }
 
 function isRaised(outcome: object | undefined): boolean {
