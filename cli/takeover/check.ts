@@ -7,6 +7,7 @@ import { gotrueVersionsIn, hasTable } from '../../db/gotrue-database.ts'
 import { gotrueLevel, gotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import { gotrueSecretColumns } from '../../db/stored-secrets.ts'
 import type { Config } from '../../plugins/config/config.ts'
+import { signingAlgorithm } from '../../plugins/config/signing-algorithm.ts'
 import { encryptionKeys, keyId, takenOverKeys } from '../../plugins/encryption/keys.ts'
 import { audiences } from './audiences.ts'
 import { type Finding, note, ok, stop } from './finding.ts'
@@ -17,7 +18,7 @@ export async function examine(db: Db, config: Config): Promise<Finding[]> {
   const schema = config.AUTH_DB_NAMESPACE
   const settings = [
     ok(`The server would answer on port ${config.PORT}.`),
-    ok(`New access tokens would be signed with ${algorithmOf(config)}.`),
+    ok(`New access tokens would be signed with ${signingAlgorithm(config)}.`),
     ...templates(config),
   ]
   if (!(await hasTable(db, schema, 'users'))) {
@@ -45,11 +46,6 @@ async function rows(db: Db, config: Config): Promise<Finding[]> {
     ...(await features(db, config)),
     ...(await contents(db, schema)),
   ]
-}
-
-function algorithmOf({ AUTH_JWT_KEYS: keys, AUTH_JWT_ALGORITHM }: Config): string {
-  const signing = keys?.find((key) => key.key_ops?.includes('sign'))
-  return keys ? (signing?.alg ?? 'HS256') : AUTH_JWT_ALGORITHM
 }
 
 async function levels(db: Db, schema: string): Promise<Finding[]> {

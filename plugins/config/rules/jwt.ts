@@ -2,6 +2,7 @@ import type { JWK } from 'jose'
 
 import type { Config } from '../config.ts'
 import type { Mistake } from '../mistake.ts'
+import { signingAlgorithm } from '../signing-algorithm.ts'
 import { weaknessOf } from '../weak-secret.ts'
 
 const variable = 'AUTH_JWT_KEYS'
@@ -49,9 +50,8 @@ function secretMistakes(config: Config): Mistake[] {
 }
 
 function methodsMistakes(config: Config): Mistake[] {
-  const { AUTH_JWT_VALID_METHODS: methods, AUTH_JWT_KEYS: keys, AUTH_JWT_ALGORITHM } = config
-  const signing = keys?.find(({ key_ops }) => key_ops?.includes('sign'))
-  const algorithm = keys ? (signing?.alg ?? 'HS256') : AUTH_JWT_ALGORITHM
+  const methods = config.AUTH_JWT_VALID_METHODS
+  const algorithm = signingAlgorithm(config)
   if (methods === undefined || methods.includes(algorithm)) return []
   const problem = `leaves out ${algorithm}, with which tokens are signed here`
   const remedy = `it must list ${algorithm}, or no session would be accepted`
