@@ -1,0 +1,24 @@
+import { sql } from 'kysely'
+
+import type { Db } from '../../db/database.ts'
+import { type Finding, note } from './finding.ts'
+
+/** What others have hung on GoTrue's tables: it stays, and is worth knowing. */
+export async function foreignObjects(db: Db, schema: string): Promise<Finding[]> {
+  const triggers = await sql<{ name: string }>`
+    select tgname || ' on ' || tgrelid::regclass as name from pg_trigger
+    join pg_class on pg_class.oid = tgrelid
+    where not tgisinternal and relnamespace = to_regnamespace(quote_ident(${schema}))
+      and relname not like 'postern\\_%'
+  `.execute(db)
+  const references = await sql<{ name: string }>`
+    select conname || ' of ' || conrelid::regclass as name from pg_constraint
+    join pg_class on pg_class.oid = conrelid
+    where contype = 'f' and relnamespace <> to_regnamespace(quote_ident(${schema}))
+      and confrelid in (select oid from pg_class where relnamespace = to_regnamespace(quote_ident(${schema})))
+  `.execute(db)
+  return [
+    ...triggers.rows.map(({ name }) => note(`The trigger ${name} goes on as it did.`)),
+    ...references.rows.map(({ name }) => note(`The foreign key ${name} goes on as it did.`)),
+  ]
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+
+import type { Db } from '../../db/database.ts'
+import { type Finding, ok, stop } from './finding.ts'
+
+interface Rights {
+  login: string
+  database: string
+  /** The tables. */
+  owns: boolean
+  /** Objects in the schema. */
+  creates: boolean
+  /** The schema of the job queue, or there is one. */
+  makes: boolean
+}
+
+/** Of the login that the server connects as. */
+export async function rights(db: Db, schema: string): Promise<Finding[]> {
+  const { rows } = await sql<Rights>`
+    select current_user as login, current_database() as database,
+      has_schema_privilege(current_user, ${schema}, 'create') as creates,
+      has_database_privilege(current_database(), 'create')
+        or to_regnamespace(quote_ident(${`${schema}_jobs`})) is not null as makes,
+      pg_has_role(current_user, relowner, 'usage') as owns
+    from pg_class where oid = to_regclass(format('%I.users', ${schema}::text))
+  `.execute(db)
+  const [found] = rows
+  if (!found) return []
+  const { login, database, owns, creates, makes } = found
+  return [
+    owns
+      ? ok(`The login ${login} owns the tables.`)
+      : stop(`The login ${login} does not own the tables: connect as their owner.`),
+    ...(creates ? [] : [stop(`Missing right: grant create on schema "${schema}" to "${login}";`)]),
+    ...(makes
+      ? []
+      : [
+          stop(
+            `Missing schema in ${database}: create schema "${schema}_jobs" authorization "${login}";`,
+          ),
+        ]),
+  ]
+}
