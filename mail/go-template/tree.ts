@@ -43,12 +43,17 @@ interface Action {
   line: number
 }
 
+/** One that begins a block. */
+interface Opener extends Action {
+  keyword: BlockNode['kind']
+}
+
 /** Throws a TemplateError for everything Go's parser would refuse, and for what is not supported. */
 export function parseTemplate(source: string): Node[] {
   const pieces = cutPieces(source)
   let next = 0
 
-  function block(depth: number, opener: Action | undefined): { nodes: Node[]; closer?: Action } {
+  function block(depth: number, opener: Opener | undefined): { nodes: Node[]; closer?: Action } {
     if (opener && depth > maxDepth) throw new TemplateError('nested too deeply', opener.line)
     const nodes: Node[] = []
     for (let piece = pieces[next++]; piece; piece = pieces[next++]) {
@@ -61,19 +66,19 @@ export function parseTemplate(source: string): Node[] {
         if (!opener) throw new TemplateError(`{{ ${action.keyword} }} closes nothing`, piece.line)
         return { nodes, closer: action }
       }
-      nodes.push(isBlock(action.keyword) ? blockNode(action, depth) : simpleNode(action))
+      nodes.push(isOpener(action) ? blockNode(action, depth) : simpleNode(action))
     }
     if (opener) throw new TemplateError(`{{ ${opener.keyword} }} has no {{ end }}`, opener.line)
     return { nodes }
   }
 
-  function blockNode(action: Action, depth: number): BlockNode {
+  function blockNode(action: Opener, depth: number): BlockNode {
     const { names, value } = declaration(action, action.keyword === 'range' ? 2 : 1)
     const { nodes: body, closer } = block(depth + 1, action)
     const otherwise = closer?.keyword === 'else' ? alternative(closer, action, depth) : []
     if (closer?.keyword === 'end') expectNothing(closer)
     return {
-      kind: action.keyword as BlockNode['kind'],
+      kind: action.keyword,
       names,
       value,
       body,
@@ -82,7 +87,7 @@ export function parseTemplate(source: string): Node[] {
     }
   }
 
-  function alternative(closer: Action, opener: Action, depth: number): Node[] {
+  function alternative(closer: Action, opener: Opener, depth: number): Node[] {
     const [keyword, ...tokens] = closer.tokens
     if (keyword?.type === 'name' && (keyword.text === 'if' || keyword.text === 'with')) {
       // `else if` shares the {{ end }} of its opener.
@@ -100,7 +105,8 @@ export function parseTemplate(source: string): Node[] {
 const keywords = new Set(['if', 'range', 'with', 'else', 'end'])
 const unsupported = new Set(['define', 'template', 'block', 'break', 'continue'])
 
-function isBlock(keyword: string): boolean {
+function isOpener(action: Action): action is Opener {
+  const { keyword } = action
   return keyword === 'if' || keyword === 'range' || keyword === 'with'
 }
 
@@ -127,10 +133,11 @@ function simpleNode(action: Action): Node {
 const assignSigns = [':=', '=']
 
 /** `$a := value` or `$a, $b := value`, outside of blocks also `$a = value`, or a bare value. */
-function declaration({ keyword, tokens, line }: Action, most: number) {
+function declaration(action: Action, most: number) {
+  const { keyword, tokens, line } = action
   const assign = tokens.findIndex(({ type, text }) => type === 'mark' && assignSigns.includes(text))
   const sign = tokens[assign]?.text
-  if (sign === '=' && isBlock(keyword)) {
+  if (sign === '=' && isOpener(action)) {
     throw new TemplateError(`= cannot stand in {{ ${keyword} }}`, line)
   }
   const names = tokens.slice(0, Math.max(assign, 0)).filter((token) => token.text !== ',')
