@@ -35,8 +35,9 @@ suite('packages that are not installed', () => {
   test('are told in one sentence', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'postern-bare-'))
     t.after(() => rmSync(folder, { recursive: true }))
-    cpSync(join(root, 'cli.ts'), join(folder, 'cli.ts'))
     mkdirSync(join(folder, 'cli'))
+    const needed = ['cli.ts', 'cli/until-signal.ts']
+    for (const file of needed) cpSync(join(root, file), join(folder, file))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     writeFileSync(join(folder, 'cli/dev.ts'), "import 'fastify'\n")
     const { status, stderr } = spawnSync(process.execPath, ['cli.ts', 'dev'], { cwd: folder })
