@@ -21,9 +21,9 @@ declare module 'pg' {
 // sessions.refreshed_at has no time zone and is UTC: dates must go in as UTC and come out as UTC.
 pg.defaults.parseInputDatesAsUTC = true
 const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => readTime(text, '+00'))
+types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => readTimestamp(text, '+00'))
 types.setTypeParser(pg.types.builtins.INT8, Number)
-types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => readTime(text))
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => readTimestamp(text))
 
 const parseTimestamp: (text: string) => Date = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
 
@@ -41,16 +41,14 @@ class StoredDate extends Date {
   }
 }
 
-function readTime(text: string, zone = ''): Date {
-  const end = endlessTimestamp(text)
-  return end === undefined ? readTimestamp(text + zone) : new Date(end)
-}
-
 /** In UTC, which most sessions of Postgres are in, the text is nearly ISO 8601; rows of this server end at milliseconds. */
-function readTimestamp(text: string): Date {
+function readTimestamp(stored: string, zone = ''): Date {
+  const text = stored + zone
   const isUtc = text[10] === ' ' && text.endsWith('+00')
   if (isUtc)
     return new StoredDate(isoTime(text.slice(0, 10), text.slice(11, 19), text.slice(20, -3)))
+  const end = endlessTimestamp(stored)
+  if (end !== undefined) return new Date(end)
   const moment = parseTimestamp(text)
   const fraction = /\.(\d{4,})/.exec(text)?.[1]
   if (fraction === undefined) return moment
