@@ -44,9 +44,10 @@ type AcceptHouse = House<
 
 /**
  * Spends the challenge, counts the factor as verified and raises the session. Undefined when the code was accepted before,
- * and a refusal, which is to be committed, when the counter of a key was. Throws user_not_found, user_banned, session_not_found, mfa_factor_not_found when it was removed
- * meanwhile, mfa_challenge_expired when it has got a key meanwhile, mfa_ip_address_mismatch when another request was first,
- * and insufficient_aal for a new factor where another one is owed.
+ * and a refusal, which is to be committed, when the counter of a key was. Throws user_not_found, user_banned,
+ * session_not_found, mfa_factor_not_found when it was removed meanwhile, mfa_challenge_expired when it has got a key
+ * meanwhile, mfa_ip_address_mismatch when another request was first, and insufficient_aal for a new factor where another
+ * one is owed.
  */
 export async function accept(
   house: AcceptHouse,
