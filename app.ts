@@ -49,6 +49,7 @@ import schemaCompilers from './plugins/schema-compilers.ts'
 import sms from './plugins/sms.ts'
 import takeover from './plugins/takeover.ts'
 import telemetry from './plugins/telemetry.ts'
+import unusedConnections from './plugins/unused-connections.ts'
 import adminRoutes from './routes/admin/index.ts'
 import authRoutes from './routes/auth/index.ts'
 import devRoutes from './routes/dev/index.ts'
@@ -62,7 +63,7 @@ export interface AppOptions {
 
 const platform = [
   // What every request and every answer passes.
-  ...[context, telemetry, schemaCompilers, apiErrors, bodyParser],
+  ...[context, unusedConnections, telemetry, schemaCompilers, apiErrors, bodyParser],
   ...[httpHeaders, requestDuration, clientIp, audience, rateLimits, devHosts, openapi],
   // The database, the way out to other servers, and work in the background.
   ...[pool, db, takeover, encryption, encryptionProbe],
