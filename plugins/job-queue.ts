@@ -9,11 +9,12 @@ import type { Db } from '../db/database.ts'
 import { insertJob, type NewJob } from '../db/jobs.ts'
 import { definePlugin } from './define-plugin.ts'
 import { addBacklogGauges } from './job-queue/backlog-gauges.ts'
-import { isPooled } from './job-queue/pooler.ts'
 import { QueuePool } from './job-queue/queue-pool.ts'
 import { createJobRunner } from './job-queue/runner.ts'
 import type { JobHandler, JobRunnerOptions } from './job-queue/runner-options.ts'
 import { watchJobs } from './job-queue/watch.ts'
+import { endDeadConnections } from './pool/dead-connections.ts'
+import { isPooled } from './pool/pooler.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -99,6 +100,7 @@ export default definePlugin({
     })
     pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
     pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
+    const endWatch = endDeadConnections(pool)
     const queue = createJobQueue({
       pool,
       schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
@@ -110,7 +112,7 @@ export default definePlugin({
     house.addHook('onReady', async () => queue.start())
     house.addHook('onClose', async () => {
       await queue.stop()
-      await pool.end()
+      await pool.end().finally(endWatch)
     })
     return queue
   },

@@ -4,6 +4,8 @@ import pg from 'pg'
 
 import { endlessTimestamp } from '../schemas/timestamp.ts'
 import { definePlugin } from './define-plugin.ts'
+import { endDeadConnections } from './pool/dead-connections.ts'
+import { backendOf } from './pool/pooler.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -74,11 +76,10 @@ class IsoClient extends pg.Client {
  * the connection is not ours to set.
  */
 async function readCommitted(client: pg.ClientBase): Promise<void> {
-  if (!('processID' in client)) return
   await client.query(
     `select set_config('default_transaction_isolation', 'read committed', false)
      where pg_backend_pid() = $1`,
-    [client.processID],
+    [backendOf(client)],
   )
 }
 
@@ -103,6 +104,8 @@ export function createPool(options: PoolOptions): pg.Pool {
     // pg-pool sets a timer for whole seconds, so a shorter life is one of a second.
     maxLifetimeSeconds: Math.ceil(maxLifetime),
     keepAlive: true,
+    // Of the system's own, the first question whether the other side is there comes after two hours.
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'postern',
     types,
     Client: IsoClient,
@@ -155,7 +158,8 @@ export default definePlugin({
     telemetry.metrics.gauge('postern.db_pool.waiting', () => [
       { value: pool.waitingCount, labels: {} },
     ])
-    house.addHook('onClose', () => pool.end())
+    const endWatch = endDeadConnections(pool)
+    house.addHook('onClose', () => pool.end().finally(endWatch))
     return pool
   },
 })

@@ -15,6 +15,7 @@ import {
   hookRefused,
   hookUnreachable,
 } from '../../errors.ts'
+import { endDeadConnections } from '../pool/dead-connections.ts'
 import { leaveReplicas } from '../pool.ts'
 import type { Transport } from './transport.ts'
 
@@ -41,6 +42,7 @@ export function createFunctionHooks(options: pg.PoolConfig, usesNames: boolean):
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   leaveReplicas(pool)
+  const endWatch = endDeadConnections(pool)
   return {
     transport(uri) {
       const name = functionIn(uri)
@@ -50,7 +52,7 @@ export function createFunctionHooks(options: pg.PoolConfig, usesNames: boolean):
       }
       return (body) => call(pool, { ...statement, values: [body] })
     },
-    close: () => pool.end(),
+    close: () => pool.end().finally(endWatch),
   }
 }
 

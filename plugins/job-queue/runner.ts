@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { run } from 'graphile-worker'
 
-import { isPooled } from './pooler.ts'
+import { isPooled } from '../pool/pooler.ts'
 import { type JobRunnerOptions, runnerOptions } from './runner-options.ts'
 
 const firstRestartMs = 1_000

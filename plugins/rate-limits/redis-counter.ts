@@ -35,6 +35,8 @@ export function createRedisCounter({ url, prefix, onChange }: SharedCounterOptio
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
     commandTimeout: answerMs,
+    // A server that is gone without a word would be asked on this connection for a quarter of an hour.
+    socketTimeout: pauseMs,
     retryStrategy: (attempt) => Math.min(attempt * 100, pauseMs),
   })
   let answers = true

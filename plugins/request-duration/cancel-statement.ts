@@ -1,5 +1,7 @@
 import pg from 'pg'
 
+import { backendOf } from '../pool/pooler.ts'
+
 /** A server that takes longer is not there, and the statement is held up by more than a lock. */
 const longestMs = 1_000
 
@@ -25,9 +27,9 @@ export async function cancelStatement(
 
 /** Undefined for a connection that was never made. */
 function cancelRequest(client: pg.ClientBase): Buffer | undefined {
-  const processId = 'processID' in client ? client.processID : undefined
+  const processId = backendOf(client)
   const secret = 'secretKey' in client ? client.secretKey : undefined
-  if (typeof processId !== 'number' || typeof secret !== 'number') return undefined
+  if (processId === undefined || typeof secret !== 'number') return undefined
   const request = Buffer.alloc(16)
   const words = [request.length, cancelRequestCode, processId, secret]
   for (const [index, word] of words.entries()) request.writeInt32BE(word, index * 4)

@@ -103,6 +103,23 @@ suite('a lost database', () => {
     await until(() => mail.messages.length > 0, { seconds: 20, missing: 'no job is done' })
   })
 
+  test('a database that is gone without a word is left for the one at its address', async (t) => {
+    const { app, mail, proxy } = await start(t, { AUTH_API_MAX_REQUEST_DURATION: '1s' })
+    const session = await newPerson(app)
+    const signUps = () =>
+      Promise.all(Array.from({ length: 12 }, () => signUp(app, { email: newAddress() })))
+    await signUps()
+
+    proxy.lose()
+
+    for (const response of await signUps()) assert.ok(response.statusCode > 500, response.body)
+    await until(async () => (await getUser(app, session)).statusCode === 200, { seconds: 30 })
+    for (const response of await signUps()) assert.equal(response.statusCode, 200, response.body)
+    const asked = await call(app, '/recover', { email: session.email })
+    assert.equal(asked.statusCode, 200, asked.body)
+    await until(() => mail.messages.length > 0, { seconds: 30, missing: 'no job is done' })
+  })
+
   test('connections that end while requests run: an answer for each, and no crash', async (t) => {
     const { app, database } = await start(t)
     const session = await newPerson(app)
@@ -142,10 +159,12 @@ suite('a lost database', () => {
   })
 })
 
-async function start(t: TestContext) {
+async function start(t: TestContext, env: Record<string, string> = {}) {
   const database = await cloneDatabase()
   const proxy = await startTcpProxy(database.url)
-  const { app, mail } = await build(t, { env: { ...autoconfirm, DATABASE_URL: proxy.url } })
+  const { app, mail } = await build(t, {
+    env: { ...autoconfirm, DATABASE_URL: proxy.url, ...env },
+  })
   t.after(async () => {
     await proxy.stop()
     await database.drop()

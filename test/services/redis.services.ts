@@ -6,6 +6,7 @@ import { surroundingsOf, told } from '../cli/doctor/surroundings.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { startServerProcess } from '../support/server-process.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { missing, startRedis } from './programs.ts'
 
@@ -131,9 +132,11 @@ suite('limits on Redis', { skip }, () => {
 })
 
 suite('what the metrics say of Redis', { skip }, () => {
-  test('it is up, down or hangs, as it is when they are read, whether or not anybody is counted', async (t) => {
+  test('it is up, down, hangs or is gone without a word, as it is when they are read, whether or not anybody is counted', async (t) => {
     const redis = await startRedis(t)
-    const metrics = await metricsOf(t, redis.url)
+    const proxy = await startTcpProxy(redis.url)
+    t.after(() => proxy.stop())
+    const metrics = await metricsOf(t, proxy.url)
     const isUp = async () => metric(await metrics(), 'postern_redis_up')
     await until(async () => (await isUp()) === 1)
 
@@ -141,6 +144,10 @@ suite('what the metrics say of Redis', { skip }, () => {
     assert.equal(await isUp(), 0)
     redis.signal('SIGCONT')
     await until(async () => (await isUp()) === 1)
+
+    proxy.lose()
+    assert.equal(await isUp(), 0)
+    await until(async () => (await isUp()) === 1, { missing: 'it waits for a server that is gone' })
 
     await redis.stop()
     await until(async () => (await isUp()) === 0)

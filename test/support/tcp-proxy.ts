@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export async function startTcpProxy(url: string) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
+  const upstreams = new Set<Socket>()
   const state = { cut: false, refused: 0 }
 
   function track(socket: Socket): void {
@@ -23,7 +24,11 @@ export async function startTcpProxy(url: string) {
     for (const socket of [client, upstream]) track(socket)
     client.pipe(upstream).pipe(client)
     client.on('close', () => upstream.destroy())
-    upstream.on('close', () => client.destroy())
+    upstreams.add(upstream)
+    upstream.on('close', () => {
+      if (upstreams.delete(upstream)) client.destroy()
+      else client.resume()
+    })
   })
   const destroyAll = () => {
     for (const socket of sockets) socket.destroy()
@@ -40,6 +45,15 @@ export async function startTcpProxy(url: string) {
       state.cut = true
       state.refused = 0
       destroyAll()
+    },
+    /** The server of every connection is gone and its clients are not told; new ones come to it again. */
+    lose(): void {
+      const lost = [...upstreams]
+      upstreams.clear()
+      for (const upstream of lost) {
+        upstream.unpipe()
+        upstream.destroy()
+      }
     },
     /** How many connections have been refused since the last cut. */
     refused: () => state.refused,
