@@ -20,6 +20,7 @@ export function createListen(
       connectionString,
       application_name: 'postern listener',
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
       connectionTimeoutMillis: 5_000,
     })
     let listening = false
