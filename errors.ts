@@ -258,11 +258,11 @@ export const sendQuotaExceeded = (channel: 'email' | 'sms', retryAfter: number) 
     : new SendQuotaExceeded(429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded', {
         retryAfter,
       })
-export const emailAddressNotAuthorized = () =>
+export const emailAddressNotAuthorized = (address: string) =>
   error(
     400,
     'email_address_not_authorized',
-    'This email address cannot be used as it is not authorized',
+    `Email address "${address}" cannot be used as it is not authorized`,
   )
 export const mailNotConfigured = () =>
   error(
@@ -344,14 +344,17 @@ export const emailConflictIdentityNotDeletable = () =>
   )
 export const ssoManaged = (message: string) => error(422, 'user_sso_managed', message)
 
-// Second factors
+// Second factors. Messages that apps compare or translate are those of GoTrue.
 export const mfaFactorNotFound = () => error(404, 'mfa_factor_not_found', 'Factor not found')
 export const recoveryCodesNotFound = () =>
   error(404, 'mfa_factor_not_found', 'There are no recovery codes: generate them first')
 export const mfaChallengeNotFound = () =>
   error(422, 'mfa_factor_not_found', 'This factor has no such challenge in this session')
-export const mfaNotEnabled = (what: 'enroll' | 'verify', type: 'totp' | 'phone' | 'webauthn') =>
-  error(422, `mfa_${type}_${what}_not_enabled`, `MFA ${what} is disabled for ${type}`)
+export const mfaNotEnabled = (what: 'enroll' | 'verify', type: 'totp' | 'phone' | 'webauthn') => {
+  const action = { enroll: 'enroll', verify: 'verification' }[what]
+  const factor = { totp: 'TOTP', phone: 'Phone', webauthn: 'WebAuthn' }[type]
+  return error(422, `mfa_${type}_${what}_not_enabled`, `MFA ${action} is disabled for ${factor}`)
+}
 /** Also for a number that an admin gives a factor, where another one that is not verified yet has it. */
 export const mfaVerifiedFactorExists = () =>
   error(422, 'mfa_verified_factor_exists', 'This phone number is a factor of this user already')
@@ -365,7 +368,7 @@ export const tooManyEnrolledFactors = () =>
   error(
     422,
     'too_many_enrolled_mfa_factors',
-    'The most factors that are allowed are enrolled already. Unenroll one to continue.',
+    'Maximum number of verified factors reached, unenroll to continue',
   )
 /** Also for a challenge that was answered before. */
 export const mfaIpAddressMismatch = () =>
@@ -378,6 +381,15 @@ export const mfaChallengeExpired = () =>
   error(422, 'mfa_challenge_expired', 'This challenge has expired: make a new one')
 export const mfaVerificationFailed = (message: string, cause?: unknown) =>
   error(422, 'mfa_verification_failed', message, { cause })
+/** Also for a code that is too old or was used before. */
+export const mfaWrongAnswer = (type: 'totp' | 'phone' | 'webauthn') => {
+  const messages = {
+    totp: 'Invalid TOTP code entered',
+    phone: 'Invalid MFA Phone code entered',
+    webauthn: 'The security key could not be verified',
+  }
+  return mfaVerificationFailed(messages[type])
+}
 export const mfaVerificationRejected = (message: string) =>
   error(403, 'mfa_verification_rejected', message)
 export const mfaEnrollmentRequired = () =>

@@ -10,20 +10,27 @@ import { sharedServers } from '../support/shared-servers.ts'
 suite('answering a challenge', () => {
   const serverFor = sharedServers()
 
-  const kinds: [flag: string, factor: object, code: string][] = [
-    ['AUTH_MFA_TOTP_VERIFY_ENABLED', { factor_type: 'totp' }, 'mfa_totp_verify_not_enabled'],
+  const kinds: [flag: string, factor: object, code: string, name: string][] = [
+    [
+      'AUTH_MFA_TOTP_VERIFY_ENABLED',
+      { factor_type: 'totp' },
+      'mfa_totp_verify_not_enabled',
+      'TOTP',
+    ],
     [
       'AUTH_MFA_PHONE_VERIFY_ENABLED',
       { factor_type: 'phone', phone: '+15550107' },
       'mfa_phone_verify_not_enabled',
+      'Phone',
     ],
     [
       'AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED',
       { factor_type: 'webauthn' },
       'mfa_webauthn_verify_not_enabled',
+      'WebAuthn',
     ],
   ]
-  for (const [flag, factor, code] of kinds) {
+  for (const [flag, factor, code, name] of kinds) {
     test(`${flag}=false: a factor of this kind is neither asked nor accepted`, async () => {
       const { app } = await serverFor({ ...everyFactor, [flag]: 'false' })
       const person = await newPerson(app)
@@ -32,7 +39,9 @@ suite('answering a challenge', () => {
       const body = { challenge_id: crypto.randomUUID(), code: '123456' }
       for (const end of ['challenge', 'verify']) {
         const url = `/factors/${enrolled.json().id}/${end}`
-        assert.deepEqual(outcomeOf(await send(app, 'POST', url, person, body)), [422, code])
+        const refused = await send(app, 'POST', url, person, body)
+        assert.deepEqual(outcomeOf(refused), [422, code])
+        assert.equal(refused.json().msg, `MFA verification is disabled for ${name}`)
       }
     })
   }

@@ -48,10 +48,13 @@ suite('adding a factor', () => {
   test('phones and security keys are off by default', async () => {
     const { app } = await serverFor({ AUTH_MAILER_AUTOCONFIRM: 'true' })
     const person = await newPerson(app)
-    for (const type of ['phone', 'webauthn']) {
-      const body = { factor_type: type, phone: '+15550107' }
-      const outcome = outcomeOf(await enrol(app, person, body))
-      assert.deepEqual(outcome, [422, `mfa_${type}_enroll_not_enabled`])
+    for (const [type, name] of [
+      ['phone', 'Phone'],
+      ['webauthn', 'WebAuthn'],
+    ]) {
+      const refused = await enrol(app, person, { factor_type: type, phone: '+15550107' })
+      assert.deepEqual(outcomeOf(refused), [422, `mfa_${type}_enroll_not_enabled`])
+      assert.equal(refused.json().msg, `MFA enroll is disabled for ${name}`)
     }
     await addTotp(app, person)
   })
@@ -82,8 +85,10 @@ suite('adding a factor', () => {
   test('AUTH_MFA_MAX_VERIFIED_FACTORS', async () => {
     const { app } = await serverFor({ ...everyFactor, AUTH_MFA_MAX_VERIFIED_FACTORS: '1' })
     const { session } = await guarded(app)
-    const outcome = outcomeOf(await enrol(app, session, { ...totp, friendly_name: 'second' }))
-    assert.deepEqual(outcome, [422, 'too_many_enrolled_mfa_factors'])
+    const second = await enrol(app, session, { ...totp, friendly_name: 'second' })
+    assert.deepEqual(outcomeOf(second), [422, 'too_many_enrolled_mfa_factors'])
+    const msg = 'Maximum number of verified factors reached, unenroll to continue'
+    assert.equal(second.json().msg, msg)
   })
 
   test('AUTH_MFA_FACTOR_EXPIRY_DURATION: what was abandoned makes room', async (t) => {

@@ -43,6 +43,7 @@ suite('a phone as second factor', () => {
     const code = await sms.code(number, since)
     const wrong = await answer(app, person, factor.id, { challenge_id: asked.id, code: `${code}0` })
     assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
+    assert.equal(wrong.json().msg, 'Invalid MFA Phone code entered')
     const session = await finish(await server(), person, factor.id, asked.id, code)
     assert.equal(claimsOf(session).aal, 'aal2')
     assert.equal(claimsOf(session).amr[0]?.method, 'mfa/phone')

@@ -142,6 +142,7 @@ suite('an authenticator app', () => {
     const { id: challenge_id } = await challenge(app, person, id)
     const wrong = await answer(app, person, id, { challenge_id, code: wrongCode(secret) })
     assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
+    assert.equal(wrong.json().msg, 'Invalid TOTP code entered')
     assert.equal(claimsOf((await refresh(app, person.refresh_token)).json()).aal, 'aal1')
     const right = await answer(app, person, id, { challenge_id, code: code() })
     assert.equal(right.statusCode, 200, right.body)

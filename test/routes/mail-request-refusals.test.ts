@@ -90,6 +90,7 @@ suite('asking for a mail that cannot be', () => {
         env: listed,
         status: 400,
         code: 'email_address_not_authorized',
+        msg: 'Email address "bob@example.com" cannot be used as it is not authorized',
       },
       { path, body: { email: 'ann+label@example.com' }, env: listed, status: 200, code: '' },
     ]),

@@ -17,7 +17,7 @@ export function emailPolicy({ config, mailer }: House<'config' | 'mailer'>): Ema
 /** Throws email_provider_not_configured or email_address_not_authorized. */
 export function checkRecipient(policy: EmailPolicy, address: string): void {
   if (!policy.configured) throw mailNotConfigured()
-  if (!isAuthorized(policy, address)) throw emailAddressNotAuthorized()
+  if (!isAuthorized(policy, address)) throw emailAddressNotAuthorized(address)
 }
 
 export function mayReceive(policy: EmailPolicy, address: string): boolean {

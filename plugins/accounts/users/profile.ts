@@ -43,7 +43,9 @@ export function checkProfile(
   const touchesSignIn = [email, phone, password].some((value) => value !== undefined)
   if ((touchesSignIn || changes.app_metadata) && isImpersonated(claims)) throw sessionImpersonated()
   if (touchesSignIn && !bearerAuth.isConfirmed({ user, session }, now)) {
-    throw insufficientAal('AAL2 session is required to update email, phone or password.')
+    throw insufficientAal(
+      'AAL2 session is required to update email or password when MFA is enabled.',
+    )
   }
   if (user.is_anonymous && password !== undefined && !email && !phone) {
     throw validationFailed(

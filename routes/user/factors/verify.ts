@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ApiError, badJson, mfaVerificationFailed } from '../../../errors.ts'
+import { ApiError, badJson, mfaWrongAnswer } from '../../../errors.ts'
 import type { Answer, Asked } from '../../../plugins/accounts/factors/judge.ts'
 import type { Member } from '../../../plugins/bearer-auth.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
@@ -58,7 +58,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
       const tryAnswer = () => prove(member, asked, answer, now)
       const raised = await attempt.check(db, tryAnswer, isRaised)
       if (raised instanceof ApiError) throw raised
-      if (!raised) throw mfaVerificationFailed('The code is wrong, too old or was used before')
+      if (!raised) throw mfaWrongAnswer(asked.factor.factor_type)
       return raised
     },
   )

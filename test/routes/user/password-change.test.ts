@@ -119,6 +119,10 @@ suite('a new password', () => {
     for (const body of [{ password: other }, { email: newAddress() }]) {
       const response = await changeUser(server.app, token, body)
       assert.deepEqual([response.statusCode, response.json().error_code], [401, 'insufficient_aal'])
+      assert.equal(
+        response.json().msg,
+        'AAL2 session is required to update email or password when MFA is enabled.',
+      )
     }
     assert.equal((await changeUser(server.app, token, { data: { a: 1 } })).statusCode, 200)
 
