@@ -19,7 +19,9 @@ export interface ConfirmationLink {
 export function confirmationUrl(link: ConfirmationLink): string {
   const { base, urlPath, token, type, redirectTo } = link
   const url = urlPath ? new URL(urlPath, base) : new URL(`${withoutQuery(base)}/verify`)
-  url.search = new URLSearchParams({ token, type, redirect_to: redirectTo }).toString()
+  const query = new URLSearchParams({ token, type, redirect_to: redirectTo }).toString()
+  // A query may hold both as they are (RFC 3986 §3.4), so that people can read where the link leads.
+  url.search = query.replaceAll('%3A', ':').replaceAll('%2F', '/')
   return url.href
 }
 

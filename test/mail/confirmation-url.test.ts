@@ -23,6 +23,7 @@ const redirects = [
   'https://app.example/',
   'https://app.example/a?b=c&d=e#f',
   'https://app.example/?x=%26%23',
+  'https://app.example/a%2Fb%3Ac',
   'myapp://open?a=1+2',
   'https://app.example/"><script>',
   'https://app.example/\r\nBcc: eve@example.net',
@@ -125,7 +126,7 @@ suite('links in mail', () => {
         redirectTo: 'https://app.example',
       })
 
-      const query = 'token=pkce_ab&type=recovery&redirect_to=https%3A%2F%2Fapp.example'
+      const query = 'token=pkce_ab&type=recovery&redirect_to=https://app.example'
       assert.equal(url, `${start}?${query}`)
     })
   }
