@@ -36,16 +36,29 @@ const emailPattern =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 
 /** Trimmed, NFKC, lower case, exactly one @: the only form in which an address is stored or compared. */
-export function normalizeEmail(input: string, status: 400 | 422 = 400): string {
-  const email = input.trim().normalize('NFKC').toLowerCase()
-  if (email === '') throw validationFailed('An email address is required', status)
-  if (Buffer.byteLength(email) > 255) {
-    throw validationFailed('An email address is too long', status)
-  }
-  if (!emailPattern.test(email)) {
-    throw validationFailed('Unable to validate email address: invalid format', status)
-  }
+export function normalizeEmail(input: string): string {
+  const email = foldEmail(input)
+  const fault = emailFault(email)
+  if (fault) throw validationFailed(fault)
   return email
+}
+
+/** The address that comes with a code, for every fault of which GoTrue has one answer. */
+export function normalizeEmailOfCode(input: string): string {
+  const email = foldEmail(input)
+  if (emailFault(email)) throw validationFailed('Invalid email format', 422)
+  return email
+}
+
+function foldEmail(input: string): string {
+  return input.trim().normalize('NFKC').toLowerCase()
+}
+
+function emailFault(email: string): string | undefined {
+  if (email === '') return 'An email address is required'
+  if (Buffer.byteLength(email) > 255) return 'An email address is too long'
+  if (!emailPattern.test(email)) return 'Unable to validate email address: invalid format'
+  return undefined
 }
 
 /** E.164 digits without the leading +. */

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { validationFailed } from '../../../errors.ts'
 import type { Proof } from '../../../plugins/accounts/credentials/verification.ts'
 import type { House } from '../../../plugins/define-plugin.ts'
-import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
+import { normalizeEmailOfCode, normalizePhone } from '../../../schemas/fields.ts'
 import type { VerifyBody } from '../../../schemas/verify.ts'
 
 /** A proof as it was typed. */
@@ -37,7 +37,7 @@ export function readOffer(
     throw validationFailed('Verify requires either an email or a phone number')
   }
   if (phone) return { type, phone: normalizePhone(phone), aud, code }
-  const address = normalizeEmail(email ?? '', 422)
+  const address = normalizeEmailOfCode(email ?? '')
   if (isLinkToken(code)) return { type, linkToken: code, email: address, aud }
   return { type, email: address, aud, code }
 }

@@ -160,24 +160,29 @@ suite('a proof that is not good', () => {
     assert.equal((await verify(server.app, { ...typed, token })).statusCode, 200)
   })
 
-  const malformed: { body: object; status: number }[] = [
+  const malformed: { body: object; status: number; msg?: string }[] = [
     { body: {}, status: 400 },
     { body: { type: 'signup' }, status: 400 },
     { body: { type: 'signup', token: '123456', token_hash: 'x' }, status: 400 },
     { body: { type: 'signup', token: '123456' }, status: 400 },
     { body: { type: 'signup', token: '1', email: 'a@b.c', phone: '1555' }, status: 400 },
-    { body: { type: 'signup', token: '123456', email: 'nonsense' }, status: 422 },
+    {
+      body: { type: 'signup', token: '123456', email: 'nonsense' },
+      status: 422,
+      msg: 'Invalid email format',
+    },
     { body: { type: 'sms', token: '123456', phone: 'nonsense' }, status: 400 },
     { body: { type: 'signup', token_hash: 'x', email: 'a@b.c' }, status: 400 },
     { body: { type: 'unknown', token_hash: 'x' }, status: 400 },
     { body: { type: 'unknown', token: 'a'.repeat(64) }, status: 400 },
     { body: { type: '__proto__', token_hash: 'x' }, status: 400 },
   ]
-  for (const { body, status } of malformed) {
+  for (const { body, status, msg } of malformed) {
     test(`${JSON.stringify(body)} is answered ${status}`, async () => {
       const response = await verify((await servers()).app, body)
       assert.equal(response.statusCode, status)
       assert.equal(response.json().error_code, 'validation_failed')
+      if (msg) assert.equal(response.json().msg, msg)
     })
   }
 
