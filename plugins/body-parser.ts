@@ -63,8 +63,13 @@ function allowsNone(schema: unknown): boolean {
 
 export default defineExtension({
   name: 'body-parser',
-  needs: ['removeAllContentTypeParsers', 'addContentTypeParser'],
+  needs: ['addHook', 'removeAllContentTypeParsers', 'addContentTypeParser'],
   install(house) {
+    // Fastify refuses what is no media type, such as the `application/json, application/json` of a header set twice.
+    house.addHook('onRequest', (request, _reply, done) => {
+      if (request.mediaType === undefined) delete request.headers['content-type']
+      done()
+    })
     house.removeAllContentTypeParsers()
     house.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
       // A route without a body schema ignores the body, so an unreadable one is no error there.

@@ -116,6 +116,17 @@ export const transport: WrongInputs = {
     body: JSON.stringify({ email: 'nonsense', password }),
     answer: [400, 'validation_failed', 'Unable to validate email address: invalid format'],
   },
+  ...Object.fromEntries(
+    ['application/json, application/json', 'json', ''].map((type) => [
+      `so is one that is none: ${JSON.stringify(type)}`,
+      {
+        url: '/signup',
+        headers: { 'content-type': type },
+        body: JSON.stringify({ email: 'nonsense', password }),
+        answer: [400, 'validation_failed', 'Unable to validate email address: invalid format'],
+      },
+    ]),
+  ),
   'a form is read as one': {
     url: '/signup',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
