@@ -118,15 +118,6 @@ export function deleteAbandonedFactors(db: Db, addedBefore: Date, limit: number)
   return count(db.deleteFrom('mfa_factors').where('id', '=', chosen(old, limit)))
 }
 
-export function deleteOldPendingSignUps(db: Db, madeBefore: Date, limit: number): Promise<number> {
-  const old = db
-    .selectFrom('postern_pending_sign_ups')
-    .select('user_id')
-    .where('created_at', '<', madeBefore)
-    .orderBy('created_at')
-  return count(db.deleteFrom('postern_pending_sign_ups').where('user_id', '=', chosen(old, limit)))
-}
-
 export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('postern_throttles')

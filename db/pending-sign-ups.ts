@@ -1,6 +1,7 @@
 /** What sign-ups brought to accounts that may be in use. */
 import { type ColumnType, sql } from 'kysely'
 
+import { chosen, count } from './clean-up.ts'
 import type { Db, Trx } from './database.ts'
 import {
   type IdentityValues,
@@ -171,4 +172,26 @@ export function replaceSignUp(
 ): Promise<(StoredData & { id: string }) | undefined> {
   const values = identityValues(identity, now)
   return replaceRow(trx, { ...values, address, passwordHash, metadata: JSON.stringify(metadata) })
+}
+
+/**
+ * Removes old ones of people who have proven who they are. As long as nobody has, the row says that somebody else had the
+ * account before, whose password must not count with a link that is sent once more, however late.
+ */
+export function deleteOldPendingSignUps(db: Db, madeBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_pending_sign_ups')
+    .select('user_id')
+    .where('created_at', '<', madeBefore)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('users')
+          .select('id')
+          .whereRef('users.id', '=', 'postern_pending_sign_ups.user_id')
+          .where('confirmed_at', 'is not', null),
+      ),
+    )
+    .orderBy('created_at')
+  return count(db.deleteFrom('postern_pending_sign_ups').where('user_id', '=', chosen(old, limit)))
 }

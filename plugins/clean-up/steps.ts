@@ -8,7 +8,6 @@ import {
   deleteOldChallenges,
   deleteOldFlowStates,
   deleteOldKnownDevices,
-  deleteOldPendingSignUps,
   deleteOldSendIntervals,
   deleteOldSignInDevices,
   deleteOldThrottles,
@@ -18,6 +17,7 @@ import {
 import type { Db } from '../../db/database.ts'
 import { deleteSupersededSessions } from '../../db/newer-session.ts'
 import { deleteExpiredPasskeyChallenges } from '../../db/passkey-clean-up.ts'
+import { deleteOldPendingSignUps } from '../../db/pending-sign-ups.ts'
 import { countPages } from '../../db/table-pages.ts'
 import { deleteExpiredOneTimeTokens } from '../../db/token-clean-up.ts'
 

@@ -125,7 +125,7 @@ suite('an account that is in use before its address is proven', () => {
     assert.equal(await works(server, email, second), false)
   })
 
-  test('a new password ends what waits', async () => {
+  test('a new password ends what waits, and does not outlast what proves the address', async () => {
     const server = await servers(unverified)
     const { email, token } = await inUse(server)
     const waiting = await signUp(server, email, second, 'Bob')
@@ -138,7 +138,9 @@ suite('an account that is in use before its address is proven', () => {
       email,
       await mailAfter(server, email, () => call(server.app, '/resend', { type: 'signup', email })),
     )
-    assert.equal(await works(server, email, password), true)
+    assert.equal(await works(server, email, password), false)
+    const gone = await call(server.app, '/user', undefined, { token })
+    assert.equal(gone.json().error_code, 'session_not_found')
   })
 
   test('by a link that an admin made: the same', async () => {

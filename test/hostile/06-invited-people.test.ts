@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { configuredCleanUp } from '../../plugins/clean-up.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
 import { idle, landing, mailAfter, open } from '../support/mail-journeys.ts'
+import type { ReceivedMail } from '../support/mail-server.ts'
 import { autoconfirm, confirmedPerson, invite, newAddress, signIn } from '../support/people.ts'
 import { call } from '../support/requests.ts'
 import type { Built } from '../support/server.ts'
@@ -34,6 +36,41 @@ const settings = {
   'addresses are confirmed by mail': {},
   'people come in unconfirmed': { AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' },
 }
+
+type Later = (server: Built, email: string) => Promise<{ to: string; mail: ReceivedMail }>
+
+const day = 86_400_000
+
+const laterMails: Record<string, Later> = {
+  'the invitation once more': async (server, email) => {
+    const { id } = await personWith(server, email)
+    return { to: email, mail: await invitedOnceMore(server, email, id) }
+  },
+  'once more after weeks': async (server, email) => {
+    const { id } = await personWith(server, email)
+    await server.app.db
+      .updateTable('postern_pending_sign_ups')
+      .set({ created_at: new Date(Date.now() - 30 * day) })
+      .where('user_id', '=', id)
+      .execute()
+    await configuredCleanUp(server.app).run(new Date())
+    return { to: email, mail: await invitedOnceMore(server, email, id) }
+  },
+  'to an address that an admin corrected': async (server, email) => {
+    const { id } = await personWith(server, email)
+    const to = newAddress()
+    await adminCall(server.app, 'PUT', `/admin/users/${id}`, { email: to })
+    return { to, mail: await invitedOnceMore(server, to, id) }
+  },
+}
+
+const invitedOnceMore = (server: Built, email: string, id: string) =>
+  mailAfter(server, email, () =>
+    asAdmin(server.app, 'POST', `/admin/users/${id}/resend_invitation`),
+  )
+
+const personWith = ({ app }: Built, email: string) =>
+  app.db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirstOrThrow()
 
 suite('an invited address', () => {
   const servers = sharedServers()
@@ -132,6 +169,23 @@ suite('an invited address', () => {
     const { error_code } = (await signIn(server.app, { email, password })).json()
     assert.equal(error_code, 'invalid_credentials')
   })
+
+  for (const [name, later] of Object.entries(laterMails)) {
+    test(`what a stranger set before goes with a later mail, too: ${name}`, async () => {
+      const server = await servers()
+      const email = newAddress()
+      const data = { team: 'red' }
+      await mailAfter(server, email, () => call(server.app, '/signup', { email, password, data }))
+      await invited(server, email)
+      const { to, mail } = await later(server, email)
+      const { fragment } = landing(await open(server.app, mail))
+      assert.ok(fragment.access_token, JSON.stringify(fragment))
+      const entered = await signIn(server.app, { email: to, password })
+      assert.equal(entered.json().error_code, 'invalid_credentials', entered.body)
+      const own = await call(server.app, '/user', undefined, { token: fragment.access_token })
+      assert.equal(own.json<User>().user_metadata.team, 'blue')
+    })
+  }
 
   test('an admin may make a sign-up link for it', async () => {
     const server = await servers()

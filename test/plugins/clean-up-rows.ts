@@ -84,6 +84,8 @@ export const oldRows = {
   pending_sign_ups: [
     async (db, _userId, created_at) => {
       const user_id = await anonymousUser(db, ago(hour))
+      const proof = { phone_confirmed_at: created_at }
+      await db.updateTable('users').set(proof).where('id', '=', user_id).execute()
       const row = { user_id, token_hash: id(), user_metadata: '{}', created_at }
       await db.insertInto('postern_pending_sign_ups').values(row).execute()
     },

@@ -3,6 +3,7 @@ import type { Db, Trx } from '../../../db/database.ts'
 import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { updateUser, withoutPendingChanges } from '../../../db/user-rows.ts'
+import { tokenTypes } from '../../../db/user-tokens.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {
   currentPasswordInvalid,
@@ -134,7 +135,8 @@ export async function putPassword(
     reauthentication_sent_at: null,
   }
   await updateUser(trx, user.id, change, now)
-  await deleteTokens(trx, user.id)
+  // What waits stays: before the address is proven, whoever sets the password may be a stranger to it.
+  await deleteTokens(trx, user.id, tokenTypes)
   await sessions.endAll(trx, user.id, { except: keepSession }, now)
   await deleteKnownDevices(trx, user.id, otp.deviceHash(client))
   await audit.record(trx, 'user_updated_password', user, { ip, now })

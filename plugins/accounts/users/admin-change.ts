@@ -5,6 +5,7 @@ import { deleteKnownDevices } from '../../../db/known-devices.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
 import { type UserChange, updateUser, withoutPendingChanges } from '../../../db/user-rows.ts'
+import { tokenTypes } from '../../../db/user-tokens.ts'
 import type { Metadata, UserRecord } from '../../../db/users.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
@@ -61,8 +62,7 @@ export async function writeChange(
   await updateUser(trx, user.id, columnsOf(change), now)
   await writeProofs(house, trx, user, change, now)
   await endSessions(house, trx, user, change, now)
-  // A pending link proves an address or a password that has just been settled.
-  if (touchesProof(change)) await deleteTokens(trx, user.id)
+  await voidTokens(trx, user.id, change)
   await writeIdentities(trx, user.id, change, now)
   const { appMetadata, userMetadata } = change
   const metadata = { app: appMetadata, user: userMetadata }
@@ -108,9 +108,14 @@ async function writeProofs(
   if (confirmsPhone) await provePhone(house, trx, user.id, { columns, inMetadata: false }, now)
 }
 
-function touchesProof(change: Change): boolean {
+/**
+ * A pending link proves an address or a password that has just been settled. Another address by itself does not settle
+ * whose password the account has: what waits stays.
+ */
+async function voidTokens(trx: Trx, id: string, change: Change): Promise<void> {
   const { email, phone, passwordHash, confirmsEmail, confirmsPhone } = change
-  return Boolean(email || phone || passwordHash || confirmsEmail || confirmsPhone)
+  if (passwordHash || confirmsEmail || confirmsPhone) await deleteTokens(trx, id)
+  else if (email || phone) await deleteTokens(trx, id, tokenTypes)
 }
 
 async function writeIdentities(trx: Trx, id: string, change: Change, now: Date): Promise<void> {

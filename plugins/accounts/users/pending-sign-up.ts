@@ -34,6 +34,8 @@ export async function settleSignUps(
   const pending = await takePendingSignUp(trx, user.id)
   if (!pending || !isUnproven(user, contact)) return
   const isMeant = pending.tokenHash === tokenHash
-  const nothing = { passwordHash: null, metadata: user.raw_user_meta_data ?? {} }
+  // What waits for somebody who is invited came with the invitation.
+  const metadata = user.invited_at ? pending.metadata : (user.raw_user_meta_data ?? {})
+  const nothing = { passwordHash: null, metadata }
   await takeOver(house, trx, user, contact, isMeant ? pending : nothing, now)
 }
