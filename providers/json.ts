@@ -30,6 +30,11 @@ export function truth(value: unknown): boolean {
   return value === true || value === 'true'
 }
 
+/** What a provider says of an address, where one counts as verified unless it says otherwise. */
+export function unlessDenied(verified: unknown): boolean {
+  return truth(verified ?? true)
+}
+
 export function without(claims: Record<string, unknown>, names: readonly string[]) {
   return Object.fromEntries(Object.entries(claims).filter(([name]) => !names.includes(name)))
 }

@@ -3,7 +3,7 @@ import { verifyCallbackIdToken } from '../callback-id-token.ts'
 import { parseJson } from '../http.ts'
 import { email, fullName, person } from '../identity.ts'
 import { discoveredEndpoints } from '../issuers.ts'
-import { at, text, truth } from '../json.ts'
+import { at, text, truth, unlessDenied } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
 import { type Claims, ProviderError, type Vendor } from '../provider.ts'
 import { createAppleSecret } from './apple-secret.ts'
@@ -33,6 +33,7 @@ export const apple: Vendor = {
       'AUTH_EXTERNAL_APPLE_SECRET is a ready-made ES256 JWT (Apple allows six months). With team id, key id and private key it is left out: the server makes a fresh one for every sign-in.',
       'Apple answers with a POST of a form to the redirect URI.',
       'The name comes only at the first sign-in of a person. With a private relay address, `custom_claims.is_private_email` is true.',
+      'Of accounts that a school or company manages, Apple may say that the address is not verified. Then it counts as such.',
     ],
   },
 
@@ -76,6 +77,8 @@ function acceptsIssuer(issuer: string, settings: { url?: string | undefined }): 
 function profileOf(claims: Claims) {
   const { iss, is_private_email, auth_time, transfer_sub } = claims
   const sub = text(claims.sub)
+  // False at times for accounts that an organization manages: it may give them any address.
+  const email_verified = unlessDenied(claims.email_verified)
   const custom_claims = {
     ...(is_private_email !== undefined && { is_private_email: truth(is_private_email) }),
     ...(auth_time !== undefined && { auth_time }),
@@ -83,8 +86,8 @@ function profileOf(claims: Claims) {
   }
   return {
     sub,
-    claims: { ...person(sub, ''), iss, email_verified: true, custom_claims },
-    emails: email(text(claims.email), true),
+    claims: { ...person(sub, ''), iss, email_verified, custom_claims },
+    emails: email(text(claims.email), email_verified),
   }
 }
 

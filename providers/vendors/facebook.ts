@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 
 import { baseUrl } from '../base-url.ts'
 import { email, fullName, person } from '../identity.ts'
-import { at, text } from '../json.ts'
+import { at, text, unlessDenied } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
 import type { Vendor } from '../provider.ts'
 
@@ -58,7 +58,7 @@ export const facebook: Vendor = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, name, picture },
-        emails: email(text(claims.email), true),
+        emails: email(text(claims.email), unlessDenied(claims.email_verified)),
       }
     },
   },

@@ -1,6 +1,6 @@
 import { baseUrl } from '../base-url.ts'
 import { email, person } from '../identity.ts'
-import { at, text, truth } from '../json.ts'
+import { at, text, truth, unlessDenied } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
 import type { Vendor } from '../provider.ts'
 
@@ -54,7 +54,7 @@ export const kakao: Vendor = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, ...names, picture },
-        emails: email(text(claims.email), true),
+        emails: email(text(claims.email), unlessDenied(claims.email_verified)),
       }
     },
   },

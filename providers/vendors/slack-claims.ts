@@ -1,12 +1,16 @@
 /** Slack's userInfo, read by both of its providers. */
 import { email, person } from '../identity.ts'
-import { record, text, truth } from '../json.ts'
+import { record, text } from '../json.ts'
 import { type Profile, ProviderError } from '../provider.ts'
 
 const team = 'https://slack.com/team_id'
 
-/** Throws ProviderError profile for `ok: false`, which Slack sends with status 200. */
-export function slackProfile(body: unknown, iss: string, verified?: true): Profile {
+/** `isVerified` reads `email_verified`. Throws ProviderError profile for `ok: false`, which Slack sends with status 200. */
+export function slackProfile(
+  body: unknown,
+  iss: string,
+  isVerified: (email_verified: unknown) => boolean,
+): Profile {
   const user = record(body)
   if (user.ok === false) throw new ProviderError('profile', 'userInfo answered ok: false')
   const id = text(user['https://slack.com/user_id']) || text(user.sub)
@@ -17,6 +21,6 @@ export function slackProfile(body: unknown, iss: string, verified?: true): Profi
       iss,
       custom_claims: { [team]: text(user[team]) },
     },
-    emails: email(text(user.email), verified ?? truth(user.email_verified)),
+    emails: email(text(user.email), isVerified(user.email_verified)),
   }
 }

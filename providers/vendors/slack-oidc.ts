@@ -1,5 +1,6 @@
 import { baseUrl } from '../base-url.ts'
 import { verifyCallbackIdToken } from '../callback-id-token.ts'
+import { truth } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
 import type { Vendor } from '../provider.ts'
 import { slackProfile } from './slack-claims.ts'
@@ -33,7 +34,11 @@ export const slackOidc: Vendor = {
           const accepts = (issuer: string) => issuer === host
           await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
         }
-        return slackProfile(await grant.get(`${host}/api/openid.connect.userInfo`), `${host}/api`)
+        return slackProfile(
+          await grant.get(`${host}/api/openid.connect.userInfo`),
+          `${host}/api`,
+          truth,
+        )
       },
     })
   },

@@ -1,4 +1,5 @@
 import { baseUrl } from '../base-url.ts'
+import { unlessDenied } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
 import type { Vendor } from '../provider.ts'
 import { slackProfile } from './slack-claims.ts'
@@ -24,7 +25,7 @@ export const slack: Vendor = {
       scopes: ['profile', 'email', 'openid'],
       async profile({ get }) {
         const user = await get(`${host}/api/openid.connect.userInfo`)
-        return slackProfile(user, `${host}/api`, true)
+        return slackProfile(user, `${host}/api`, unlessDenied)
       },
     })
   },

@@ -1,7 +1,7 @@
 import { baseUrl } from '../base-url.ts'
 import { genericProfile } from '../generic-claims.ts'
 import { email, person } from '../identity.ts'
-import { at, text } from '../json.ts'
+import { at, text, unlessDenied } from '../json.ts'
 import { oauth2Provider } from '../oauth2.ts'
 import type { Vendor } from '../provider.ts'
 
@@ -49,6 +49,6 @@ export const snapchat: Vendor = {
     accepts: (issuer, settings) =>
       issuer === `${baseUrl(settings, standard)}/accounts/oauth2/token`,
     nonce: true,
-    profile: (claims) => genericProfile(claims, true),
+    profile: (claims) => genericProfile(claims, unlessDenied(claims.email_verified)),
   },
 }

@@ -20,9 +20,25 @@ import {
 } from '../support/providers/id-tokens.ts'
 import { settingsOf } from '../support/providers/settings.ts'
 
+type Accepted = [string, IdTokenRequest, JWTPayload, object, Partial<ProviderSettings>?]
+
+/** Who usually knows that an address is somebody's, and says of this one that it is not. */
+const denials = (
+  [
+    ['apple', 'https://appleid.apple.com', false],
+    ['apple', 'https://appleid.apple.com', 'false'],
+    ['facebook', 'https://www.facebook.com', false],
+    ['kakao', 'https://kauth.kakao.com', false],
+    ['snapchat', 'https://accounts.snapchat.com/accounts/oauth2/token', false],
+  ] as const
+).map(([provider, iss, email_verified]): Accepted => {
+  const title = `${provider}, whose email_verified is ${JSON.stringify(email_verified)}`
+  return [title, { provider }, { iss, email_verified }, { email, email_verified: false }]
+})
+
 suite('id_tokens of each provider', () => {
   const told = { email, email_verified: true, phone_verified: false }
-  const accepted: [string, IdTokenRequest, JWTPayload, object, Partial<ProviderSettings>?][] = [
+  const accepted: Accepted[] = [
     [
       'Google, which leaves the scheme out at times',
       { provider: 'Google' },
@@ -91,6 +107,7 @@ suite('id_tokens of each provider', () => {
       { iss: 'https://accounts.snapchat.com/accounts/oauth2/token' },
       told,
     ],
+    ...denials,
     [
       'Keycloak, told by issuer',
       { issuer: 'https://kc.test/realms/r', clientId: 'any' },

@@ -43,6 +43,13 @@ suite('profiles with less or more in them', () => {
       { email: 'b@ex.test', email_verified: false },
     ],
     [
+      'Slack, address not proven',
+      'slack',
+      '/api/openid.connect.userInfo',
+      { ok: true, 'https://slack.com/user_id': 'U1', email, email_verified: false },
+      { email_verified: false },
+    ],
+    [
       'Kakao, valid but not verified',
       'kakao',
       '/v2/user/me',

@@ -149,7 +149,9 @@ export const work: Record<string, Case> = {
       token: '/api/oauth.access',
       clientAuth: 'basic',
       tokenReply: { ok: true },
-      api: { '/api/openid.connect.userInfo': { body: { ...slackUser, email_verified: false } } },
+      api: {
+        '/api/openid.connect.userInfo': { body: { ...slackUser, email_verified: undefined } },
+      },
     },
     claims: (origin) => ({
       ...{ ...known('U1'), iss: `${origin}/api` },
