@@ -66,7 +66,8 @@ function createClientIp(config: ForwardingConfig) {
     const value = textOf(request, limitHeader)
     // Clients may put entries in front of this one.
     if (limitHeader === 'x-forwarded-for') return value && forwarded.clientOf(request.ip, value)
-    return value.split(',', 1)[0]?.trim().slice(0, maxLimitKey) ?? ''
+    const first = value.split(',', 1)[0]?.trim() ?? ''
+    return addressIn(first) ?? first.slice(0, maxLimitKey)
   }
 
   return { read, readLimited }

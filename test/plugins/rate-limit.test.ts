@@ -145,6 +145,17 @@ suite('whose address it is', () => {
       [false, true],
     ],
     [
+      'the port of a connection is no part of its client',
+      { ...env, ...byHeader },
+      [
+        { 'x-real-ip': '203.0.113.7:40001' },
+        { 'x-real-ip': '203.0.113.7:40002' },
+        { 'x-real-ip': '[2001:db8:1:2::1]:40001' },
+        { 'x-real-ip': '[2001:db8:1:2::2%eth0]:40002' },
+      ],
+      [false, true, false, true],
+    ],
+    [
       'an IPv6 network is one client',
       { ...env, ...byHeader },
       [{ 'x-real-ip': '2001:db8:1:2::1' }, { 'x-real-ip': '2001:db8:1:2:ffff::2' }],
