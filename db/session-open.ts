@@ -13,7 +13,7 @@ import {
   partsOf,
   withSession,
 } from './session-parts.ts'
-import type { UserRecord } from './users.ts'
+import { findUser, type UserRecord } from './users.ts'
 
 /**
  * The session, how it was opened, the person's last sign-in, the audit entry and the events. False, and nothing of it is written, for
@@ -55,8 +55,9 @@ function touchPerson(db: QueryCreator<Database>, value: ValueOf<OpeningValues>) 
 }
 
 /**
- * A person who has not been there before, with their first session, in one statement. Returns the row as it is stored;
- * undefined, and nothing is written, when another request took the id or an address first.
+ * A person who has not been there before, with their first session, in one statement; a second one where a trigger may
+ * have changed them after the first. Returns the row as it is stored; undefined, and nothing is written, when another
+ * request took the id or an address first.
  */
 export async function insertNewcomer(
   db: Db,
@@ -65,18 +66,27 @@ export async function insertNewcomer(
   now: Date,
 ): Promise<UserRecord | undefined> {
   const values = { ...openingValues(opening, now), ...newRow(person, now, now) }
-  const row = await newcomer(partsOf(opening))(db, values)
-  return row && { ...row, identities: [], factors: [] }
+  const found = await newcomer(partsOf(opening))(db, values)
+  if (!found) return undefined
+  const { table_id: _table, has_triggers, ...row } = found
+  return has_triggers ? findUser(db, person.id) : { ...row, identities: [], factors: [] }
 }
+
+/** What triggers do after a statement is not in its answer. Those of foreign keys are internal, and change nothing. */
+const hasTriggers = sql<boolean>`exists (select from pg_trigger
+  where tgrelid = person.table_id and not tgisinternal)`
 
 const newcomer = preparedFor((parts: readonly Part[]) =>
   preparedSharedRow((db, value: ValueOf<OpeningValues & NewRow>) =>
     withSession(
-      db.with('person', (eb) => userInsert(eb, value)),
+      db.with('person', (eb) =>
+        userInsert(eb, value).returning(sql<number>`users.tableoid`.as('table_id')),
+      ),
       value,
       { parts, user: sql`(select ${eventUser('person')} from person)` },
     )
       .selectFrom('person')
-      .selectAll('person'),
+      .selectAll('person')
+      .select(hasTriggers.as('has_triggers')),
   ),
 )

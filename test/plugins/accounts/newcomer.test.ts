@@ -46,6 +46,21 @@ suite('a newcomer', () => {
     assert.deepEqual((await getUser(app, session)).json(), session.user)
   })
 
+  test('is whom a trigger made of them after they were stored, in the token, too', async (t) => {
+    const { app } = await build(t, { env })
+    await app.pool.query(`
+      create function auth.give_tenant() returns trigger language plpgsql as $$ begin
+        update auth.users set raw_app_meta_data = raw_app_meta_data || '{"tenant": 7}' where id = new.id;
+        return new;
+      end $$;
+      create trigger give_tenant after insert on auth.users
+        for each row execute function auth.give_tenant()`)
+    const session = await anonymousPerson(app)
+    assert.deepEqual(session.user.app_metadata, { tenant: 7 })
+    assert.deepEqual(decodeJwt(session.access_token).app_metadata, { tenant: 7 })
+    assert.deepEqual((await getUser(app, session)).json(), session.user)
+  })
+
   test('with too much for a token leaves nothing behind', async (t) => {
     const { app } = await build(t, { env })
     const refused = await call(app, '/signup', { data: { text: 'x'.repeat(20_000) } })
