@@ -11,7 +11,7 @@ export interface Search {
   /** SQL patterns of LIKE, escaped; a column without one is not looked into. */
   email?: string | undefined
   phone?: string | undefined
-  /** In lower case. */
+  /** In any case. */
   name?: string | undefined
   id?: string | undefined
   /** Whole addresses. */
@@ -76,7 +76,8 @@ function matches(
   const conditions = {
     email: () => eb('users.email', 'like', value('email')),
     phone: () => eb('users.phone', 'like', value('phone')),
-    name: () => sql<SqlBool>`${sql.raw(searchedName)} like ${value('name')}`,
+    // By the same function on both sides: lower case is not the same in every collation, nor here.
+    name: () => sql<SqlBool>`${sql.raw(searchedName)} like lower(${value('name')}::text)`,
     id: () => eb('users.id', '=', value('id')),
     owner: () => isOwner(value),
   }

@@ -106,7 +106,8 @@ export function createReadSearch({ config, db }: House<'config' | 'db'>) {
    * holds it, or without trigrams starts with it.
    */
   return async function readSearch(text: string, aud: string): Promise<Search> {
-    const wanted = text.trim().normalize('NFKC').toLowerCase()
+    const given = text.trim().normalize('NFKC')
+    const wanted = given.toLowerCase()
     if (isUuid(wanted)) return { id: wanted }
     const digits = /^\+?[\d ()-]+$/.test(wanted) ? wanted.replaceAll(/\D/g, '') : ''
     const owner = {
@@ -116,13 +117,13 @@ export function createReadSearch({ config, db }: House<'config' | 'db'>) {
     // A whole address shares most of its trigrams with everybody else, so the index is slowest where it is needed least.
     if ((owner.email || owner.phone) && (await hasOwner(db, owner, aud))) return { owner }
     isIndexed ??= await hasTrigramIndex(db, config.AUTH_DB_NAMESPACE)
-    return partSearch(wanted, digits, isIndexed)
+    return partSearch(given, digits, isIndexed)
   }
 }
 
 /** GoTrue's filter: any part of the email or of the name. */
 export function readFilter(text: string): Search {
-  return { email: `%${escaped(text)}%`, name: `%${escaped(text.toLowerCase())}%` }
+  return { email: `%${escaped(text)}%`, name: `%${escaped(text)}%` }
 }
 
 /** One or two letters are in half of all addresses, so they count from the start. */
@@ -131,10 +132,14 @@ const fewestLettersAnywhere = 3
 /** Shorter numbers are parts of one. */
 const fewestDigits = 7
 
-function partSearch(wanted: string, digits: string, isIndexed: boolean): Search {
-  const before = isIndexed && wanted.length >= fewestLettersAnywhere ? '%' : ''
-  const pattern = `${before}${escaped(wanted)}%`
-  return { email: pattern, name: pattern, ...(digits && { phone: `${before}${digits}%` }) }
+function partSearch(text: string, digits: string, isIndexed: boolean): Search {
+  const before = isIndexed && text.length >= fewestLettersAnywhere ? '%' : ''
+  const pattern = `${before}${escaped(text)}%`
+  return {
+    email: pattern.toLowerCase(),
+    name: pattern,
+    ...(digits && { phone: `${before}${digits}%` }),
+  }
 }
 
 const escaped = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`)

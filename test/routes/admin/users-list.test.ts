@@ -26,7 +26,8 @@ suite('GET /admin/users', () => {
       insert into auth.users (instance_id, id, aud, email, phone, raw_user_meta_data, created_at, updated_at)
       select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated',
         format('person-%s@example.com', to_char(i, 'FM00')), '4930' || 1000 + i,
-        jsonb_build_object('full_name', case when i % 2 = 0 then 'Élodie' else 'Bo_b' end || ' ' || i),
+        jsonb_build_object('full_name',
+          case when i = 3 then 'İbrahim' when i % 2 = 0 then 'Élodie' else 'Bo_b' end || ' ' || i),
         timestamptz '2026-01-01' + interval '1 microsecond' * (i / 5), now()
       from generate_series(1, ${people}::int) i`.execute(app.db)
   })
@@ -100,6 +101,7 @@ suite('GET /admin/users', () => {
     ['q=49301', people],
     ['q=301007', 1],
     ['q=élodie 4', 1],
+    ['q=İbrahim', 1],
     ['q=bo_b 1', 6],
     ['q=bo%25b', 0],
     ['q=boxb', 0],
@@ -109,6 +111,7 @@ suite('GET /admin/users', () => {
     ['filter=person-07', 1],
     ['filter=PERSON-07', 0],
     ['filter=élodie 4', 1],
+    ['filter=İbrahim', 1],
     ['filter=%25', 0],
   ]
   for (const [query, found] of searches) {
