@@ -16,12 +16,13 @@ import { Migrator } from 'kysely/migration'
 import { requireCurrentGotrue } from './gotrue-database.ts'
 import { buildIndexes } from './migrate/build-indexes.ts'
 import { givingWay, type Waiting } from './migrate/giving-way.ts'
-import { openMigrationDb } from './migrate/migration-db.ts'
+import { isAfterFailure, openMigrationDb } from './migrate/migration-db.ts'
 import { appliedMigrations, migrationTableOf } from './migrate/migration-tables.ts'
 import { servesNewer } from './migrate/schema-floor.ts'
 import { migrations } from './migrations/index.ts'
 import { invalidIndexes, missingIndexes } from './own-indexes.ts'
 import { prepareQueueSchema } from './queue-schema.ts'
+import { findObstacles, foreignEncoding, refuseUnusable } from './unusable-database.ts'
 
 export interface MigrateOptions {
   /** The Postgres schema of all tables (AUTH_DB_NAMESPACE). */
@@ -59,16 +60,21 @@ const lockPatienceMs = 300_000
 
 /**
  * Safe when several replicas start at once, also through a pooler in transaction mode: one of them does everything, the
- * others wait for it. Throws SchemaTooNewError, GotrueTooOldError and QueueSchemaError, before anything is changed.
+ * others wait for it. Throws UnusableDatabaseError, SchemaTooNewError, GotrueTooOldError and QueueSchemaError, before
+ * anything is changed.
  */
 export async function migrate(pool: PostgresPool, options: MigrateOptions): Promise<void> {
   const connections = openMigrationDb(pool)
   const { db } = connections
   const { schema, log } = options
   const waiting = { ...connections, schema, log, patienceMs: lockPatienceMs }
+  refuseUnusable(await findObstacles(db, schema))
   const state = await migrationState(db, schema)
   if (state.unknown.length > 0) return serveNewer(db, options, state)
-  if (state.applied.length === 0) await requireCurrentGotrue(db, schema)
+  if (state.applied.length === 0) {
+    refuseUnusable(await foreignEncoding(db))
+    await requireCurrentGotrue(db, schema)
+  }
   await prepareQueueSchema(db, options.queueSchema)
   const isDone = state.pending.length === 0 && (await missingIndexes(db, schema)).length === 0
   if (isDone) await options.migrateQueue()
@@ -127,14 +133,18 @@ async function applyPending(waiting: Waiting): Promise<void> {
   const { pending } = await migrationState(db, schema)
   for (const [index, name] of pending.entries()) {
     await givingWay(waiting, name, () =>
-      db.transaction().execute((trx) => apply(trx, schema, name)),
+      db.transaction().execute((trx) => apply(trx, waiting, name)),
     )
     log.info(`Migrated ${schema}: ${name} (${index + 1} of ${pending.length})`)
   }
 }
 
 /** The first of its table that has not run yet. */
-async function apply(trx: Transaction<unknown>, schema: string, name: string): Promise<void> {
+async function apply(
+  trx: Transaction<unknown>,
+  { schema, lastRefused }: Waiting,
+  name: string,
+): Promise<void> {
   const { table, migrations } = migrationTableOf(name)
   // The migrations name tables without a schema; local settings end with the transaction.
   await sql`select set_config('search_path', quote_ident(${schema}), true),
@@ -148,6 +158,8 @@ async function apply(trx: Transaction<unknown>, schema: string, name: string): P
     allowUnorderedMigrations: true,
   })
   const { error } = await migrator.migrateUp()
+  // Kysely looks once more where a table of its own was refused, and has the refusal of that look.
+  if (isAfterFailure(error)) throw lastRefused().error
   if (error !== undefined) throw error
 }
 

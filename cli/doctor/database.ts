@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { findProbe } from '../../db/encryption-probe.ts'
 import { servesNewer } from '../../db/migrate/schema-floor.ts'
 import { migrationState } from '../../db/migrate.ts'
+import { findObstacles, foreignEncoding } from '../../db/unusable-database.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { DecryptionError } from '../../plugins/encryption.ts'
 import { probe } from '../../plugins/encryption-probe.ts'
@@ -20,6 +21,8 @@ export async function database(surroundings: Surroundings): Promise<Finding[]> {
   const before = Date.now()
   let facts: Facts
   try {
+    const obstacles = await findObstacles(db, config.AUTH_DB_NAMESPACE)
+    if (obstacles.length > 0) return obstacles.map(fail)
     facts = await ask(surroundings)
   } catch (error) {
     return [
@@ -32,6 +35,7 @@ export async function database(surroundings: Surroundings): Promise<Finding[]> {
   const { applied, pending, unknown } = await migrationState(db, config.AUTH_DB_NAMESPACE)
   return [
     version(facts),
+    ...(await foreignEncoding(db)).map(fail),
     ...rights(facts, config.AUTH_DB_NAMESPACE),
     migrated(
       applied.length,

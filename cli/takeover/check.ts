@@ -3,6 +3,7 @@ import type { Db } from '../../db/database.ts'
 import { findMissingInUse, type MissingFeature, missingFeatures } from '../../db/features-in-use.ts'
 import { gotrueVersionsIn, hasTable } from '../../db/gotrue-database.ts'
 import { gotrueLevel, gotrueVersions } from '../../db/migrations/gotrue-level.ts'
+import { findObstacles, foreignEncoding } from '../../db/unusable-database.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { signingAlgorithm } from '../../plugins/config/signing-algorithm.ts'
 import { audiences } from './audiences.ts'
@@ -21,6 +22,8 @@ export async function examine(db: Db, config: Config): Promise<Finding[]> {
     ok(`New access tokens would be signed with ${signingAlgorithm(config)}.`),
     ...templates(config),
   ]
+  const obstacles = [...(await findObstacles(db, schema)), ...(await foreignEncoding(db))]
+  if (obstacles.length > 0) return [...obstacles.map(stop), ...(await rights(db, schema))]
   if (!(await hasTable(db, schema, 'users'))) {
     return [ok(`The schema "${schema}" has no people: everything will be made.`), ...settings]
   }

@@ -22,7 +22,7 @@ export async function rights(db: Db, schema: string): Promise<Finding[]> {
       has_database_privilege(current_database(), 'create')
         or to_regnamespace(quote_ident(${`${schema}_jobs`})) is not null as makes,
       pg_has_role(current_user, relowner, 'usage') as owns
-    from pg_class where oid = to_regclass(format('%I.users', ${schema}::text))
+    from pg_class where relname = 'users' and relnamespace = to_regnamespace(quote_ident(${schema}))
   `.execute(db)
   const [found] = rows
   if (!found) return []

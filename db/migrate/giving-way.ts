@@ -27,7 +27,7 @@ export async function givingWay(
       return await work()
     } catch (error) {
       if (!isLockConflict(error)) throw error
-      const statement = waiting.lastRefused()
+      const statement = waiting.lastRefused().text
       const isOver = Date.now() > deadline
       if (isOver || attempt % 10 === 0) {
         const sentence = stillWaiting(what, statement, await holders(waiting))

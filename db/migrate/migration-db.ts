@@ -3,19 +3,31 @@ import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPool } from 'kys
 
 export interface MigrationConnections {
   db: Kysely<unknown>
-  /** The text of the statement that failed last: Postgres does not repeat it in its error. */
-  lastRefused: () => string
+  /** The statement that failed last: Postgres does not repeat its text in its error. */
+  lastRefused: () => Refused
+}
+
+interface Refused {
+  text: string
+  /** Undefined while none has failed. */
+  error: unknown
 }
 
 export function openMigrationDb(pool: PostgresPool): MigrationConnections {
-  let refused = ''
+  let refused: Refused = { text: '', error: undefined }
   const db = new Kysely<unknown>({
     dialect: new MigrationDialect({ pool }),
     log: (event) => {
-      if (event.level === 'error') refused = event.query.sql
+      if (event.level === 'error' && !isAfterFailure(event.error))
+        refused = { text: event.query.sql, error: event.error }
     },
   })
   return { db, lastRefused: () => refused }
+}
+
+/** SQLSTATE in_failed_sql_transaction: that of a statement before, in the same transaction, says why. */
+export function isAfterFailure(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '25P02'
 }
 
 /**

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, suite, type TestContext, test } from 'node:test'
 
 import type { RunningPostgres } from '../../cli/dev/postgres.ts'
-import { emptyDatabase } from '../support/database.ts'
+import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { startThrowawayPostgres } from '../support/throwaway-postgres.ts'
 import { columns, migrated, query } from './sql.ts'
 
@@ -32,6 +32,73 @@ suite('a login that is no superuser', () => {
     await migrated(login.url)
 
     assert.ok((await columns(url)).has('users.id'))
+  })
+})
+
+suite('a database that cannot be used is refused in one sentence', () => {
+  const cases: {
+    what: string
+    prepare: (name: string) => string[]
+    told: (name: string) => string
+  }[] = [
+    {
+      what: 'its tables are those of another login',
+      prepare: (name) => [`grant usage on schema auth to ${name}`],
+      told: (name) => `The login ${name} does not own the tables of the schema "auth"`,
+    },
+    {
+      what: 'its schema is closed to the login',
+      prepare: () => [],
+      told: (name) => `The login ${name} may not use the schema "auth": connect as its owner.`,
+    },
+    {
+      what: 'row-level security is forced on the owner, too',
+      prepare: (name) => [
+        `alter schema auth owner to ${name}`,
+        `alter table auth.users owner to ${name}`,
+        'alter table auth.users force row level security',
+      ],
+      told: () => 'alter table auth.users no force row level security;',
+    },
+    {
+      what: 'it is read only for the login',
+      prepare: (name) => [`alter role ${name} set default_transaction_read_only = on`],
+      told: (name) => `alter role ${name} set default_transaction_read_only = off;`,
+    },
+  ]
+  for (const { what, prepare, told } of cases) {
+    test(what, async (t) => {
+      const { url, login } = await limited(t, cloneDatabase)
+      await query(url, ...prepare(login.name))
+      await assert.rejects(migrated(login.url), (error: Error) => {
+        assert.equal(error.name, 'UnusableDatabaseError')
+        assert.ok(error.message.includes(told(login.name)), error.message)
+        return true
+      })
+    })
+  }
+
+  test('its encoding is not that of Unicode', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const name = new URL(url).pathname.slice(1)
+    await query(
+      String(process.env.TEST_ADMIN_URL),
+      `drop database ${name}`,
+      `create database ${name} template template0 encoding 'LATIN1' locale_provider libc locale 'C'`,
+    )
+    await assert.rejects(migrated(url), { message: /^The database .* encoding is LATIN1/ })
+    assert.deepEqual(await query(url, `select 1 from pg_namespace where nspname ~ '^auth'`), [])
+  })
+
+  test('a trigger of its operator’s forbids what a migration does: its words are told', async (t) => {
+    const { url } = await emptyDatabase(t)
+    await query(
+      url,
+      `create function forbid() returns event_trigger language plpgsql as
+        $$ begin raise exception 'tables are made by the DBA'; end $$`,
+      "create event trigger forbidden on ddl_command_start when tag in ('CREATE TABLE') execute function forbid()",
+    )
+    await assert.rejects(migrated(url), { message: 'tables are made by the DBA' })
   })
 })
 
@@ -85,8 +152,8 @@ suite('roles that are missing', () => {
 })
 
 /** A login that may do nothing but connect. */
-async function limited(t: TestContext) {
-  const { url, drop } = await emptyDatabase()
+async function limited(t: TestContext, make = emptyDatabase) {
+  const { url, drop } = await make()
   const name = `limited_${randomBytes(6).toString('hex')}`
   await query(url, `create role ${name} login password 'secret'`)
   t.after(async () => {
