@@ -8,7 +8,7 @@ import { findObstacles, foreignEncoding } from '../../db/unusable-database.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { DecryptionError } from '../../plugins/encryption.ts'
 import { probe } from '../../plugins/encryption-probe.ts'
-import { mostConnections } from '../serve/connections.ts'
+import { mostConnections, roomForLogin } from '../serve/connections.ts'
 import { type Finding, fail, pass, reasonOf, type Surroundings, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
@@ -76,7 +76,7 @@ async function ask({ db, config }: Surroundings): Promise<Facts> {
       coalesce((select pg_has_role(current_user, relowner, 'usage') from pg_class
         where oid = to_regclass(format('%I.users', ${schema}::text))), true) as "ownsTables",
       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as "isEncrypted",
-      current_setting('max_connections')::int as connections,
+      ${sql.raw(roomForLogin)} as connections,
       extract(epoch from clock_timestamp())::float8 as seconds
   `.execute(db)
   const [facts] = rows
@@ -142,10 +142,11 @@ async function readable({ db, encryption }: Surroundings): Promise<Finding[]> {
 
 function connections({ connections }: Facts, config: Config): Finding {
   const wanted = mostConnections(config) * config.AUTH_WORKERS
-  const left = Math.floor((connections - 5) / wanted)
+  const left = Math.floor(connections / wanted)
   if (left > 1) return pass(`It has room for ${left} replicas of ${wanted} connections each.`)
   const room = `It takes ${connections} connections, and one replica uses up to ${wanted}`
-  const remedy = 'lower AUTH_DB_MAX_POOL_SIZE, raise max_connections, or put a pooler between'
+  const remedy =
+    'lower AUTH_DB_MAX_POOL_SIZE, raise max_connections or the connection limit of the login or the database, or put a pooler between'
   if (left === 1) return warn(`${room}: for a second one, ${remedy}.`)
   return fail(`${room}: ${remedy}.`)
 }

@@ -9,8 +9,14 @@ import { functionPoolSize } from '../../plugins/hooks/postgres.ts'
 /** Two for the job queue, one that listens for new keys. */
 const besidePools = 3
 
+/** SQL for how many connections this login may have at a time, together with all others of its database. */
+export const roomForLogin = `least(
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+    - coalesce(current_setting('reserved_connections', true)::int, 0),
+  (select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) from pg_roles, pg_database
+    where rolname = session_user and datname = current_database() and not rolsuper))`
+
 interface Room {
-  /** For everybody but superusers. */
   room: number
   /** Servers of ours that are there already; each has one connection that listens. */
   others: number
@@ -40,7 +46,7 @@ export async function warnOfConnections(
   if (wanted <= room) return
   const whose = others === 0 ? 'This server' : `This server and ${others} that run already`
   log.warn(
-    `${whose} may open ${wanted} connections, and Postgres has ${room} (max_connections less those for superusers): lower AUTH_DB_MAX_POOL_SIZE, raise max_connections, or put a pooler between.`,
+    `${whose} may open ${wanted} connections, and Postgres has ${room} (max_connections less those for superusers, or the connection limit of the login or the database): lower AUTH_DB_MAX_POOL_SIZE, raise that limit, or put a pooler between.`,
   )
 }
 
@@ -50,9 +56,7 @@ async function askForRoom(connectionString: string): Promise<Room> {
   await client.connect()
   try {
     const { rows } = await client.query<Room>(`
-      select current_setting('max_connections')::int
-          - current_setting('superuser_reserved_connections')::int
-          - coalesce(current_setting('reserved_connections', true)::int, 0) as room,
+      select ${roomForLogin} as room,
         (select count(*)::int from pg_stat_activity where datname = current_database()
           and application_name = 'postern' and query ilike 'listen %') as others`)
     const [room] = rows

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 
 import { database } from '../../../cli/doctor/database.ts'
 import { keys } from '../../../cli/doctor/keys.ts'
+import { warnOfConnections } from '../../../cli/serve/connections.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
 import { build } from '../../support/server.ts'
@@ -67,6 +68,30 @@ suite('the doctor on the database', () => {
     const surroundings = surroundingsOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '9000' })
     const lines = await told(database, surroundings)
     assert.ok(lines.some((line) => /^fail It takes \d+ connections, .* 9003/.test(line)))
+  })
+
+  test('a login that may have fewer connections than its pool, as the start says, too', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const [name, password] = [`few_${randomBytes(4).toString('hex')}`, 'x']
+    await query(
+      url,
+      `create role ${name} login password '${password}' connection limit 20`,
+      `grant postgres to ${name}`,
+    )
+    t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
+    const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
+    const surroundings = surroundingsOf(t, { DATABASE_URL })
+
+    const lines = await told(database, surroundings)
+    const warnings: string[] = []
+    const warn = (message: unknown) => void warnings.push(String(message))
+    await warnOfConnections(surroundings.config, { warn })
+
+    assert.ok(
+      lines.some((line) => /^fail It takes 20 connections, /.test(line)),
+      lines.join('\n'),
+    )
+    assert.match(warnings.join(), /may open 23 connections, and Postgres has 20 /)
   })
 
   test('a clock that is wrong by minutes', async (t) => {
