@@ -2,6 +2,7 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
+import { allowNoHome } from './cli/home-folder.ts'
 import { endOnSignals } from './cli/until-signal.ts'
 
 interface Command {
@@ -69,6 +70,8 @@ const fileProblems: Record<string, string> = {
 
 // Stripped types and compiled code are kept, which halves every start but the first. Where they cannot be, all is as before.
 enableCompileCache(join(import.meta.dirname, 'node_modules/.cache/compile'))
+
+allowNoHome(process.env)
 
 const [name = '', ...args] = process.argv.slice(2)
 const entry = Object.hasOwn(commands, name) ? commands[name] : undefined

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
+import { allowNoHome } from '../../cli/home-folder.ts'
 import { createPino } from '../../plugins/logger.ts'
 import { startServer } from '../../server.ts'
 import { query } from '../db/sql.ts'
@@ -163,6 +164,17 @@ suite('npm start', { concurrency: 3 }, () => {
       assert.equal(await help.ended, 0, name)
       assert.match(help.written.out, /^npm (run|start)/, name)
     }
+  })
+
+  test('a user of the system without a name has no folder, and needs none', () => {
+    const nameless: { HOME?: string } = {}
+    allowNoHome(nameless, () => {
+      throw new Error('uv_os_homedir returned ENOENT')
+    })
+    assert.deepEqual(nameless, { HOME: '' })
+    const named = {}
+    allowNoHome(named, () => '/home/postern')
+    assert.deepEqual(named, {})
   })
 
   test('migrate refuses a schema of a newer program in one sentence', async (t) => {
