@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 
 import { readArguments } from './backup/arguments.ts'
 import { readDump } from './backup/dump.ts'
-import { findProgram, runProgram, withoutPassword } from './backup/programs.ts'
+import { addressForPrograms, findProgram, runProgram } from './backup/programs.ts'
 import { type CommandContext, withContext } from './context.ts'
 
 export const usage = `npm run backup -- FILE              the whole database
@@ -43,7 +43,7 @@ async function backUp(
       ...['--format=custom', `--file=${part}`, '--no-password'],
       ...(isAuthOnly ? [`--schema=${config.AUTH_DB_NAMESPACE}`, `--schema=${queueSchema}`] : []),
       ...(isAuthOnly && server.extended ? [`--extension=${extension}`] : []),
-      `--dbname=${withoutPassword(config.DATABASE_URL)}`,
+      `--dbname=${addressForPrograms(config.DATABASE_URL)}`,
     ])
     const { keyId } = await readDump(part, config.AUTH_DB_NAMESPACE)
     await rename(part, file)

@@ -5,7 +5,7 @@ import { missingIndexes } from '../db/own-indexes.ts'
 import { readArguments } from './backup/arguments.ts'
 import { type Dump, readDump } from './backup/dump.ts'
 import { findObstacles, missingKey } from './backup/obstacles.ts'
-import { findProgram, runProgram, withoutPassword } from './backup/programs.ts'
+import { addressForPrograms, findProgram, runProgram } from './backup/programs.ts'
 import { type CommandContext, withContext } from './context.ts'
 
 export const usage = `npm run restore -- FILE                into the database of DATABASE_URL
@@ -36,7 +36,7 @@ async function restore(
   const program = await findProgram('pg_restore', dump.major)
   await runProgram(program, config.DATABASE_URL, [
     ...['--single-transaction', '--exit-on-error', '--no-password'],
-    `--dbname=${withoutPassword(config.DATABASE_URL)}`,
+    `--dbname=${addressForPrograms(config.DATABASE_URL)}`,
     file,
   ])
   // Until somebody has counted, every plan is a guess.

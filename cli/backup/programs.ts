@@ -42,12 +42,25 @@ export function readWithProgram(program: string, args: string[]): Promise<string
   return run(program, args, {})
 }
 
-/** For arguments, which everybody on the machine sees. It may stand among the parameters as well. */
-export function withoutPassword(url: string): string {
+/** What libpq takes in an address; the rest, as pg or GoTrue take it there, would be refused. */
+const understood = new Set([
+  ...['host', 'hostaddr', 'port', 'dbname', 'user', 'options', 'application_name'],
+  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslcrl', 'sslnegotiation'],
+  ...['channel_binding', 'connect_timeout', 'client_encoding', 'target_session_attrs'],
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
+  ...['tcp_user_timeout', 'gssencmode', 'krbsrvname', 'require_auth'],
+])
+
+/** For arguments, which everybody on the machine sees: the password may stand among the parameters as well. */
+export function addressForPrograms(url: string): string {
   const bare = new URL(url)
   bare.password = ''
-  const parameters = bare.search.slice(1).split('&')
-  bare.search = parameters.filter((each) => !each.startsWith('password=')).join('&')
+  bare.search = [...bare.searchParams]
+    .filter(([name]) => understood.has(name))
+    // The name that pg gives to an encryption that asks for no certificate.
+    .map(([name, value]) => [name, name === 'sslmode' && value === 'no-verify' ? 'require' : value])
+    .map(([name, value = '']) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')
   return bare.href
 }
 

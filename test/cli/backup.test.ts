@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { runProgram, withoutPassword } from '../../cli/backup/programs.ts'
+import { addressForPrograms, runProgram } from '../../cli/backup/programs.ts'
 
 const secret = 'p#ss wörd'
 const encoded = encodeURIComponent(secret)
@@ -14,11 +14,11 @@ const urls: Record<string, string> = {
   'at the end of the parameters': `postgres://postern@db.test/postern?sslmode=require&password=${encoded}`,
 }
 
-suite('the password of the database', () => {
+suite('the address of the database', () => {
   for (const [place, url] of Object.entries(urls)) {
     test(`${place}: in the environment of the program, and in no argument`, async () => {
       const bare = 'postgres://postern@db.test/postern?sslmode=require'
-      assert.equal(withoutPassword(url), bare)
+      assert.equal(addressForPrograms(url), bare)
       const said = await runProgram(process.execPath, url, ['-p', 'process.env.PGPASSWORD'])
       assert.equal(said.trim(), secret)
     })
@@ -26,6 +26,20 @@ suite('the password of the database', () => {
 
   test('an address without one stays as it is', () => {
     const url = 'postgres://postern@%2Fvar%2Frun/postern?options=-c%20search_path%3Dauth'
-    assert.equal(withoutPassword(url), url)
+    assert.equal(addressForPrograms(url), url)
   })
+
+  const parameters: Record<string, string> = {
+    // GoTrue's own address names its schema so.
+    'search_path=auth&sslmode=disable': 'sslmode=disable',
+    'pgbouncer=true&statement_timeout=5000&application_name=my%20app': 'application_name=my%20app',
+    'options=-csearch_path=auth': 'options=-csearch_path%3Dauth',
+    'sslmode=no-verify': 'sslmode=require',
+  }
+  for (const [given, understood] of Object.entries(parameters)) {
+    test(`${given}: the programs are given what they understand of it`, () => {
+      const address = 'postgres://postern@db.test/postern'
+      assert.equal(addressForPrograms(`${address}?${given}`), `${address}?${understood}`)
+    })
+  }
 })
