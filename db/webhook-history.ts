@@ -1,7 +1,7 @@
 /** Looking at deliveries, asking for them again, and removing old ones. */
 import { sql } from 'kysely'
 
-import { count } from './clean-up.ts'
+import { chosen, count } from './clean-up.ts'
 import type { Db } from './database.ts'
 import { nilUuid } from './users.ts'
 import type { DeliveryAnswer, DeliveryState } from './webhook-deliveries.ts'
@@ -146,19 +146,15 @@ export function replayDeliveries(
 
 /** Deliveries of events that are not in the stream any more: all below the first position that is. */
 export function deleteOrphanDeliveries(db: Db, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_webhook_deliveries')
+    .select(sql<string>`postern_webhook_deliveries.ctid`.as('ctid'))
+    .where('position', '<', (eb) =>
+      eb
+        .selectFrom('postern_events')
+        .select(sql<number>`coalesce(min(postern_events.position), 0)`.as('first')),
+    )
   return count(
-    db.deleteFrom('postern_webhook_deliveries').where(
-      sql<string>`ctid`,
-      '=',
-      sql<string>`any(array(${db
-        .selectFrom('postern_webhook_deliveries as old')
-        .select(sql<string>`old.ctid`.as('ctid'))
-        .where('old.position', '<', (eb) =>
-          eb
-            .selectFrom('postern_events')
-            .select(sql<number>`coalesce(min(postern_events.position), 0)`.as('first')),
-        )
-        .limit(limit)}))`,
-    ),
+    db.deleteFrom('postern_webhook_deliveries').where(sql<string>`ctid`, '=', chosen(old, limit)),
   )
 }

@@ -82,6 +82,17 @@ export async function deleteWebhook(db: Db, id: string): Promise<void> {
   await db.deleteFrom('postern_webhooks').where('id', '=', id).execute()
 }
 
+/** All of the environment, held in one order until the transaction ends. */
+export async function lockEnvironmentWebhooks(trx: Trx): Promise<void> {
+  await trx
+    .selectFrom('postern_webhooks')
+    .select('id')
+    .where('source', '=', 'environment')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+}
+
 /** Makes the endpoint of the environment, or gives it the settings that it has there now. */
 export async function putEnvironmentWebhook(
   db: Db,
@@ -137,7 +148,7 @@ export async function clearWebhookFailures(db: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** It answers again: what has waited for its next attempt is due now. */
+/** It answers again: what has waited for its next attempt is due now. Taken in the order of recordAttempts. */
 export async function resumeWebhook(db: Db, id: string, now: Date): Promise<void> {
   await db
     .with('woken', (eb) =>
@@ -148,13 +159,22 @@ export async function resumeWebhook(db: Db, id: string, now: Date): Promise<void
         .where('failures', '>', 0)
         .returning('id'),
     )
-    .updateTable('postern_webhook_deliveries')
-    .from('woken')
+    .with('held', (eb) =>
+      eb
+        .selectFrom(['woken', 'postern_webhook_deliveries as waiting'])
+        .select(['waiting.webhook_id', 'waiting.position'])
+        .whereRef('waiting.webhook_id', '=', 'woken.id')
+        .where('waiting.state', '=', 'waiting')
+        .where('waiting.attempts', '>', 0)
+        .where('waiting.due_at', '>', now)
+        .orderBy('waiting.position')
+        .forUpdate('waiting'),
+    )
+    .updateTable('postern_webhook_deliveries as delivery')
+    .from('held')
     .set({ due_at: now })
-    .whereRef('webhook_id', '=', 'woken.id')
-    .where('state', '=', 'waiting')
-    .where('attempts', '>', 0)
-    .where('due_at', '>', now)
+    .whereRef('delivery.webhook_id', '=', 'held.webhook_id')
+    .whereRef('delivery.position', '=', 'held.position')
     .execute()
 }
 

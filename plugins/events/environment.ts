@@ -1,7 +1,11 @@
 /** Endpoints of AUTH_WEBHOOK_ENDPOINTS: rows like the others, kept as the environment says. */
 import { createHash } from 'node:crypto'
 
-import { deleteOtherEnvironmentWebhooks, putEnvironmentWebhook } from '../../db/webhooks.ts'
+import {
+  deleteOtherEnvironmentWebhooks,
+  lockEnvironmentWebhooks,
+  putEnvironmentWebhook,
+} from '../../db/webhooks.ts'
 import type { House } from '../define-plugin.ts'
 
 /** One address is one endpoint, in every replica and after every start (a UUID of version 8, RFC 9562). */
@@ -28,7 +32,10 @@ export async function syncEnvironment(
     description,
     events,
   }))
+  // In one order, as replicas of different settings may start at once.
+  webhooks.sort((a, b) => (a.id < b.id ? -1 : 1))
   await db.transaction().execute(async (trx) => {
+    await lockEnvironmentWebhooks(trx)
     for (const webhook of webhooks) await putEnvironmentWebhook(trx, webhook, now)
     await deleteOtherEnvironmentWebhooks(
       trx,

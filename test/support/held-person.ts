@@ -35,7 +35,8 @@ export function holdKeys({ pool }: Pick<App, 'pool'>) {
   return hold(pool, lock, [])
 }
 
-async function hold(pool: App['pool'], lock: string, values: string[]) {
+/** Holds the rows that the statement locks until `release`. */
+export async function hold(pool: App['pool'], lock: string, values: string[]) {
   const client = await pool.connect()
   await client.query('begin')
   await client.query(lock, values)

@@ -2,19 +2,28 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, suite, test } from 'node:test'
 
+import type pg from 'pg'
+
 import { createDb, type Db } from '../../db/database.ts'
 import { claimDeliveries, recordAttempts } from '../../db/webhook-deliveries.ts'
-import { replayDeliveries } from '../../db/webhook-history.ts'
+import { deleteOrphanDeliveries, replayDeliveries } from '../../db/webhook-history.ts'
 import {
+  deleteWebhook,
   findWebhook,
   insertWebhook,
+  listWebhooks,
+  lockWebhook,
   recordWebhookFailure,
   resumeWebhook,
   updateWebhook,
 } from '../../db/webhooks.ts'
+import { environmentId, syncEnvironment } from '../../plugins/events/environment.ts'
 import { restDelay, retryDelay } from '../../plugins/events/schedule.ts'
+import { configOf } from '../support/config.ts'
 import { cloneDatabase, openPool } from '../support/database.ts'
 import { endingOfSuite } from '../support/ending.ts'
+import { hold } from '../support/held-person.ts'
+import { webhookSecret } from '../support/webhook-receiver.ts'
 
 const now = new Date('2026-05-01T12:00:00Z')
 const minutes = (count: number) => new Date(now.getTime() + count * 60_000)
@@ -24,9 +33,10 @@ const answer = { status: 500, body: '', error: null, duration_ms: 1 }
 suite('deliveries of webhooks', () => {
   const ending = endingOfSuite()
   let db: Db
+  let pool: pg.Pool
   let [one, other] = ['', '']
   before(async () => {
-    const pool = openPool({ connectionString: (await cloneDatabase(ending)).url })
+    pool = openPool({ connectionString: (await cloneDatabase(ending)).url })
     ending.after(() => pool.end())
     db = createDb(pool, 'auth')
   })
@@ -158,6 +168,105 @@ suite('deliveries of webhooks', () => {
     const fromThere = await replay({ events: await idsOf(dead, waits, theirs, sent) })
     assert.deepEqual(fromThere, [2, 4, sent])
     assert.deepEqual((await stored(waits)).due_at, minutes(50))
+  })
+
+  /** Two that were tried, of which the later one lies first in the table. */
+  async function twoTried(): Promise<[first: string, second: string]> {
+    const tried = { attempts: 1, due_at: minutes(50) }
+    const made = [await event(ann, [one], tried), await event(ben, [one], tried)] as const
+    const [first, second] = made.map(String)
+    await pool.query(
+      'update auth.postern_webhook_deliveries set answer = null where position = $1',
+      [first],
+    )
+    return [first ?? '', second ?? '']
+  }
+
+  /** Outcomes of their first attempts, in this order. */
+  const record = (...positions: string[]) =>
+    recordAttempts(
+      db,
+      one,
+      positions.map((position) => ({
+        ...{ position: Number(position), attempts: 1, state: 'dead', due_at: now, answer },
+      })),
+      now,
+    )
+  const remove = () =>
+    db.transaction().execute(async (trx) => {
+      await lockWebhook(trx, one)
+      await deleteWebhook(trx, one)
+    })
+  const holding = 'select from auth.postern_webhook_deliveries where position = $1 for update'
+
+  test('deliveries are written in the order of their positions, so that nobody waits in a circle', async () => {
+    const writers = {
+      outcomes: (first: string, second: string) => record(second, first),
+      async 'an endpoint that answers again'() {
+        await recordWebhookFailure(db, one, now)
+        await resumeWebhook(db, one, now)
+      },
+    }
+    for (const [name, write] of Object.entries(writers)) {
+      const [first, second] = await twoTried()
+      const held = await hold(pool, holding, [first])
+      const { answer: written } = await held.queue(1, () => write(first, second))
+      const [taken] = await Promise.allSettled([held.query(`${holding} nowait`, [second])])
+      await held.release()
+      await written
+      assert.equal(taken.status, 'fulfilled', name)
+      assert.notDeepEqual((await stored(Number(first))).due_at, minutes(50), name)
+    }
+  })
+
+  test('a delivery whose event is gone is left for later by the clean-up while somebody holds it', async () => {
+    const [first] = await twoTried()
+    await db.deleteFrom('postern_events').execute()
+    await event(ann)
+    const held = await hold(pool, holding, [first])
+    const cleaned = await held.queue(1, () => deleteOrphanDeliveries(db, 1000))
+    const placeInLine = await Promise.race([cleaned.answer, 'waits'])
+    await held.release()
+    assert.notEqual(placeInLine, 'waits')
+  })
+
+  test('a webhook that is removed is waited for with nothing in hand', async () => {
+    const [first, second] = await twoTried()
+    const held = await hold(pool, holding, [first])
+    const { answer: removed } = await held.queue(1, remove)
+    const { answer: written } = await held.queue(2, () => record(second, first))
+    await held.release()
+    const outcomes = await Promise.allSettled([removed, written])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'fulfilled'],
+    )
+    assert.equal(await findWebhook(db, one), undefined)
+  })
+
+  test('replicas with different endpoints in their environment start at once', async () => {
+    const url = (name: string) => `https://${name}.example/`
+    const start = (...names: string[]) => {
+      const endpoints = names.map((name) => ({ url: url(name), secrets: [webhookSecret] }))
+      const config = configOf({ AUTH_WEBHOOK_ENDPOINTS: JSON.stringify(endpoints) })
+      return syncEnvironment({ config, db }, now)
+    }
+    await start('a', 'b', 'c')
+    const lock = 'select from auth.postern_webhooks where id = $1 for update'
+    const held = await hold(pool, lock, [environmentId(url('c'))])
+    const { answer: first } = await held.queue(1, () => start('a', 'c'))
+    const { answer: second } = await held.queue(2, () => start('b'))
+    await held.release()
+    const outcomes = await Promise.allSettled([first, second])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'fulfilled'],
+    )
+    const urls = (await listWebhooks(db)).filter(({ source }) => source === 'environment')
+    assert.deepEqual(
+      urls.map(({ url }) => url),
+      [url('b')],
+    )
   })
 })
 
