@@ -60,20 +60,24 @@ const placeRows = preparedRow((db, value: ValueOf<{ limit: number; now: Date }>)
         )
         .returning(['position', 'type', 'user_id']),
     )
+    // One that is being removed is waited for, and gone then.
+    .with('kept', (eb) =>
+      eb.selectFrom('postern_webhooks').select(['id', 'events']).orderBy('id').forKeyShare(),
+    )
     .with('addressed', (eb) =>
       eb
         .insertInto('postern_webhook_deliveries')
         .columns(['webhook_id', 'position', 'lane', 'state', 'due_at'])
         .expression((of) =>
           of
-            .selectFrom(['placed', 'postern_webhooks as webhook'])
-            .select(['webhook.id as webhook_id', 'placed.position'])
+            .selectFrom(['placed', 'kept'])
+            .select(['kept.id as webhook_id', 'placed.position'])
             .select([
               sql<string>`coalesce(placed.user_id, ${sql.lit(nilUuid)}::uuid)`.as('lane'),
               sql<'waiting'>`'waiting'`.as('state'),
               sql<Date>`${value('now')}::timestamptz`.as('due_at'),
             ])
-            .where(sql<boolean>`(webhook.events = '{}' or placed.type = any(webhook.events))`),
+            .where(sql<boolean>`(kept.events = '{}' or placed.type = any(kept.events))`),
         ),
     )
     .selectFrom('taken')

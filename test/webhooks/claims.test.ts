@@ -5,6 +5,8 @@ import { before, beforeEach, suite, test } from 'node:test'
 import type pg from 'pg'
 
 import { createDb, type Db } from '../../db/database.ts'
+import { insertEvents } from '../../db/event-inbox.ts'
+import { placeEvents } from '../../db/events.ts'
 import { claimDeliveries, recordAttempts } from '../../db/webhook-deliveries.ts'
 import { deleteOrphanDeliveries, replayDeliveries } from '../../db/webhook-history.ts'
 import {
@@ -242,6 +244,21 @@ suite('deliveries of webhooks', () => {
       ['fulfilled', 'fulfilled'],
     )
     assert.equal(await findWebhook(db, one), undefined)
+  })
+
+  test('an event that is placed while a webhook is removed is placed for the others', async () => {
+    const told = { type: 'user.deleted', user_id: ann, data: {}, with_user: false }
+    await insertEvents(db, [{ ...told, id: crypto.randomUUID() }], now)
+    const held = await hold(pool, 'delete from auth.postern_webhooks where id = $1', [one])
+    const placing = () => db.transaction().execute((trx) => placeEvents(trx, 10, now))
+    const { answer: placed } = await held.queue(1, placing)
+    await held.release()
+    assert.equal(Number(await placed), 1)
+    const { rows } = await pool.query<{ webhook_id: string }>(
+      'select webhook_id from auth.postern_webhook_deliveries where webhook_id = any($1)',
+      [[one, other]],
+    )
+    assert.deepEqual(rows, [{ webhook_id: other }])
   })
 
   test('replicas with different endpoints in their environment start at once', async () => {
