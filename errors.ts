@@ -101,6 +101,8 @@ export const serviceUnavailable = (message: string, retryAfter: number, cause?: 
   error(503, 'service_unavailable', message, { retryAfter, cause })
 export const databaseUnavailable = (cause: unknown) =>
   serviceUnavailable('The database cannot be reached. Try again shortly.', 5, cause)
+export const databaseBusy = (cause: unknown) =>
+  serviceUnavailable('The database could not do this in time. Try again shortly.', 5, cause)
 export const conflict = () =>
   error(
     409,

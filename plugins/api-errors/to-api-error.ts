@@ -4,6 +4,7 @@ import type { FastifyError } from 'fastify'
 import {
   ApiError,
   badJson,
+  databaseBusy,
   databaseUnavailable,
   requestEntityTooLarge,
   requestTimeout,
@@ -13,6 +14,7 @@ import {
 } from '../../errors.ts'
 import { bodyLimit } from '../body-parser/body-limit.ts'
 import { DecryptionError } from '../encryption.ts'
+import { NotConnected } from '../request-duration/limited-pool.ts'
 import { RequestOver } from '../request-duration/time-limit.ts'
 
 export function toApiError(thrown: unknown): ApiError {
@@ -21,8 +23,10 @@ export function toApiError(thrown: unknown): ApiError {
   if (error instanceof RequestOver) {
     return requestTimeout(error.mayHaveTakenEffect, error.cause ?? error)
   }
+  if (error instanceof NotConnected) return databaseUnavailable(error.cause)
   const code = codeOf(error)
   if (isDatabaseGone(error, code)) return databaseUnavailable(error)
+  if (busyCodes.has(code)) return databaseBusy(error)
   // While keys are changed, another replica can read it, or this one after its restart.
   if (error instanceof DecryptionError) {
     return serviceUnavailable('Stored data cannot be read here at the moment. Try again.', 5, error)
@@ -62,9 +66,12 @@ function fromValidation({ validation, validationContext }: Invalid): ApiError {
 
 const goneCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'EAI_AGAIN'],
-  // A server that is stopping, starting or a replica (SQLSTATE).
-  ...['57P01', '57P02', '57P03', '25006'],
+  // A server that is stopping, starting or a replica, and connections that it has ended (SQLSTATE).
+  ...['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '25006'],
 ])
+
+/** What was undone for taking long, by a limit of the login's or by an operator, or for the sake of another transaction. */
+const busyCodes = new Set(['55P03', '57014', '25P04', '40001', '40P01'])
 
 /** Connection failures of node, and a server that is going or coming, or has no disk, memory or connections left (class 53). */
 function isDatabaseGone(error: Error, code: string): boolean {

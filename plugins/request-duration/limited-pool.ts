@@ -36,6 +36,14 @@ export interface ConnectionPool extends PostgresPool {
   connect(): Promise<Connection>
 }
 
+/** A request has no connection to the database, for whatever reason: its address, the login, or too many of them. */
+export class NotConnected extends Error {
+  constructor(cause: unknown) {
+    super('there is no connection to the database', { cause })
+    this.name = 'NotConnected'
+  }
+}
+
 /** `prepare` makes what Kysely speaks to of a connection. */
 export function withTimeLimits(
   pool: pg.Pool,
@@ -47,7 +55,9 @@ export function withTimeLimits(
       const limit = timeLimit()
       if (!limit) return prepare(await pool.connect())
       limit.check()
-      const client = await pool.connect()
+      const client = await pool.connect().catch((error) => {
+        throw new NotConnected(error)
+      })
       if (!limit.isOver) {
         return limited(prepare(client), limit, () => cancelStatement(pool.options, client))
       }

@@ -75,6 +75,38 @@ suite('a lost database', () => {
     for (const response of await writes()) assert.equal(response.statusCode, 200, response.body)
   })
 
+  test('limits of the login, and what Postgres undoes by itself, are for the moment', async (t) => {
+    const { app, database } = await start(t)
+    const session = await newPerson(app)
+    const name = new URL(database.url).pathname.slice(1)
+    // Of locks, statements, transactions, idle connections; a deadlock, a conflict, a database that is dropped.
+    const codes = ['55P03', '57014', '25P04', '25P03', '57P05', '40P01', '40001', '57P04']
+    for (const code of codes) {
+      await query(
+        database.url,
+        `create or replace function public.undo() returns trigger language plpgsql as $$ begin
+          raise exception 'undone' using errcode = '${code}'; end $$`,
+        `create or replace trigger undone before update on auth.sessions
+          for each row execute function public.undo()`,
+      )
+      await refused(refresh(app, session.refresh_token), code)
+    }
+    await query(database.url, 'drop function public.undo cascade')
+
+    const others = new URL(database.url)
+    others.pathname = '/postgres'
+    await query(
+      others.href,
+      `alter database ${name} allow_connections false`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+    )
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await refused(refresh(app, session.refresh_token), `attempt ${attempt}`)
+    }
+    await query(others.href, `alter database ${name} allow_connections true`)
+    await until(async () => (await refresh(app, session.refresh_token)).statusCode === 200)
+  })
+
   test('a server that takes no writes is left for the one that new connections lead to', async (t) => {
     const { app, mail, database } = await start(t)
     const session = await newPerson(app)
@@ -158,6 +190,12 @@ suite('a lost database', () => {
     assert.equal((await refresh(app, response.json().refresh_token)).statusCode, 200)
   })
 })
+
+async function refused(answer: ReturnType<typeof refresh>, why: string): Promise<void> {
+  const response = await answer
+  assert.deepEqual(outcomeOf(response), [503, 'service_unavailable'], `${why} ${response.body}`)
+  assert.match(String(response.headers['retry-after']), /^[1-9]/)
+}
 
 async function start(t: TestContext, env: Record<string, string> = {}) {
   const database = await cloneDatabase()
