@@ -15,8 +15,8 @@ export interface NewJob {
   jobKey?: string | Expression<string>
   /** 25 when absent. */
   maxAttempts?: number
-  /** Now when absent. */
-  runAt?: Date
+  /** How long it waits, by the clock of the database, which is the one that says when it is due. Not at all when absent. */
+  delayMs?: number
   /** A waiting job under the key keeps its time. */
   keepRunAt?: boolean
   /** No job has had this key before, so none is looked for, which takes half of the time. */
@@ -31,7 +31,7 @@ export function addJobCall(schema: string, job: NewJob): RawBuilder<unknown> {
   return sql`${sql.id(schema, 'add_job')}(
     identifier => ${job.task}::text,
     payload => ${payload},
-    run_at => ${job.runAt ?? null}::timestamptz,
+    run_at => now() + make_interval(secs => ${job.delayMs ?? null}::float8 / 1000),
     max_attempts => ${job.maxAttempts ?? null}::integer,
     job_key => ${job.jobKey ?? null}::text,
     job_key_mode => ${keyMode(job)}::text

@@ -8,7 +8,7 @@ export const sendTask = 'send_mail'
 /** Makes the call that adds the sending job of a message; one job waits per message at most. */
 export type MailJobs = (id: Expression<string>, options?: JobOptions) => RawBuilder<unknown>
 
-interface JobOptions extends Pick<NewJob, 'runAt' | 'keepRunAt' | 'isFirst'> {
+interface JobOptions extends Pick<NewJob, 'delayMs' | 'keepRunAt' | 'isFirst'> {
   /** In whose trace the mail is sent: text, or a place for it in a statement. */
   origin?: Expression<string | null> | string | undefined
 }

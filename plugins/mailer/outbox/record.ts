@@ -37,11 +37,12 @@ export function createRecord(deps: RecordDeps) {
     if (!message.expires_at && now.getTime() - message.created_at.getTime() > longestWaitMs) {
       return markDead(message, attempt, 'temporary', `${gaveUp}: ${reason}`, now)
     }
-    const runAt = new Date(now.getTime() + retryDelay(attempt.attempts))
-    const next = { runAt, origin: origin?.() }
+    const delayMs = retryDelay(attempt.attempts)
+    const next = { delayMs, origin: origin?.() }
     await requeueMailMessage(db, attempt, reason, (id) => jobs(id, next), now)
     const { id, kind } = message
-    log.warn({ messageId: id, kind, reason, nextAttempt: runAt }, 'a mail could not be sent yet')
+    const nextAttempt = new Date(now.getTime() + delayMs)
+    log.warn({ messageId: id, kind, reason, nextAttempt }, 'a mail could not be sent yet')
   }
 
   async function markDead(

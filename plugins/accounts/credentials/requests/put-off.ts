@@ -20,9 +20,9 @@ export async function putOff(
 ): Promise<void> {
   const isRepeat = error instanceof RepeatTooSoon
   if (!isRepeat && !(error instanceof SendQuotaExceeded)) throw error
-  const runAt = new Date(now.getTime() + (error.details.retryAfter ?? 1) * 1000)
-  const waiting = { messageId: job.id, runAt }
+  const delayMs = (error.details.retryAfter ?? 1) * 1000
+  const waiting = { messageId: job.id, runAt: new Date(now.getTime() + delayMs) }
   if (isRepeat) log.debug(waiting, 'a message waits: what it repeats was sent a moment ago')
   else log.warn(waiting, 'a message waits: the hourly quota is used up')
-  await jobQueue.enqueue(db, task, job, { ...more, runAt })
+  await jobQueue.enqueue(db, task, job, { ...more, delayMs })
 }

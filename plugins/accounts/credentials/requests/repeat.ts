@@ -74,8 +74,7 @@ export async function answerRepeat(house: WorkerHouse, payload: unknown): Promis
     const mayBeRead = isOfAnother(error)
     if (!mayBeRead || typeof payload !== 'object' || payload === null) throw error
     log.warn({ err: error }, 'a request for a text message waits for a server that can read it')
-    const runAt = new Date(now.getTime() + deferralMs)
-    await jobQueue.enqueue(db, repeatTask, payload, { ...once, runAt })
+    await jobQueue.enqueue(db, repeatTask, payload, { ...once, delayMs: deferralMs })
   }
 }
 
