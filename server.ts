@@ -7,6 +7,7 @@ import pg from 'pg'
 
 import { buildApp } from './app.ts'
 import { runMigrations } from './cli/migrate.ts'
+import { warnOfClock } from './cli/serve/clock.ts'
 import { warnOfConnections } from './cli/serve/connections.ts'
 import { untilStop } from './cli/serve/until-stop.ts'
 import { startWorkers, workerVariable } from './cli/serve/workers.ts'
@@ -110,7 +111,10 @@ async function prepareDatabase(config: Config, log: FastifyBaseLogger): Promise<
   const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = config
   await waitForDatabase(connectionString, log)
   // For all workers together.
-  if (cluster.isPrimary) await warnOfConnections(config, log)
+  if (cluster.isPrimary) {
+    await warnOfConnections(config, log)
+    await warnOfClock(config, log)
+  }
   await runMigrations({ connectionString, schema, log })
 }
 

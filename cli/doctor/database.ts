@@ -8,6 +8,7 @@ import { findObstacles, foreignEncoding } from '../../db/unusable-database.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { DecryptionError } from '../../plugins/encryption.ts'
 import { probe } from '../../plugins/encryption-probe.ts'
+import { slipSentence } from '../serve/clock.ts'
 import { mostConnections, roomForLogin } from '../serve/connections.ts'
 import { type Finding, fail, pass, reasonOf, type Surroundings, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
@@ -166,6 +167,5 @@ function encrypted({ isEncrypted }: Facts, { DATABASE_URL }: Config): Finding[] 
 function clock(slip: number): Finding {
   const seconds = Math.abs(slip)
   if (seconds < clockSlip.warn) return pass('Its clock and ours agree.')
-  const sentence = `Its clock is ${seconds.toFixed(0)} s ${slip > 0 ? 'ahead of' : 'behind'} ours: run NTP on both machines.`
-  return seconds < clockSlip.fail ? warn(sentence) : fail(sentence)
+  return seconds < clockSlip.fail ? warn(slipSentence(slip)) : fail(slipSentence(slip))
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { allowNoHome } from '../../cli/home-folder.ts'
+import { warnOfClock } from '../../cli/serve/clock.ts'
 import { createPino } from '../../plugins/logger.ts'
 import { startServer } from '../../server.ts'
 import { query } from '../db/sql.ts'
@@ -214,6 +215,22 @@ suite('the server', () => {
     assert.doesNotMatch(await warned('4'), /may open/)
     // Database functions have connections of their own.
     assert.match(await warned('5000', functionEnv('SEND_SMS', 'send')), /may open 7503 connections/)
+  })
+
+  test('says when its clock and the one of the database differ', async (t) => {
+    const DATABASE_URL = process.env.TEST_ADMIN_URL ?? ''
+    const said: string[] = []
+    const log = { warn: (line: string) => void said.push(line) }
+    const start = Date.now()
+    for (const minutes of [0, 10, -10]) {
+      if (minutes !== 0) t.mock.timers.enable({ apis: ['Date'], now: start + minutes * 60_000 })
+      await warnOfClock({ DATABASE_URL }, log)
+      t.mock.timers.reset()
+    }
+    assert.deepEqual(
+      said.map((line) => line.replace(/ (?:600|599|601) s /, ' 600 s ').split(':')[0]),
+      ['behind', 'ahead of'].map((how) => `The clock of the database is 600 s ${how} ours`),
+    )
   })
 
   test('a database that does not exist is named as the reason', async () => {
