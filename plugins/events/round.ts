@@ -1,10 +1,6 @@
 /** One round at one endpoint: what is due there is claimed, sent at the same time, and written down together. */
-import {
-  type Attempted,
-  type ClaimedDelivery,
-  claimDeliveries,
-  recordAttempts,
-} from '../../db/webhook-deliveries.ts'
+import { type ClaimedDelivery, claimDeliveries } from '../../db/webhook-deliveries.ts'
+import { type Attempted, recordAttempts } from '../../db/webhook-outcomes.ts'
 import {
   clearWebhookFailures,
   findWebhook,

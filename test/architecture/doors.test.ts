@@ -124,7 +124,10 @@ const doors: Record<string, Door> = {
   },
   'an event is sent in a round of its webhook': {
     only: ['plugins/events/round.ts'],
-    functions: { 'webhook-deliveries.ts': ['claimDeliveries', 'recordAttempts'] },
+    functions: {
+      'webhook-deliveries.ts': ['claimDeliveries'],
+      'webhook-outcomes.ts': ['recordAttempts'],
+    },
   },
   'an event is written by events, or by the statement it tells of': {
     only: ['plugins/events/record.ts'],

@@ -7,8 +7,9 @@ import type pg from 'pg'
 import { createDb, type Db } from '../../db/database.ts'
 import { insertEvents } from '../../db/event-inbox.ts'
 import { placeEvents } from '../../db/events.ts'
-import { claimDeliveries, recordAttempts } from '../../db/webhook-deliveries.ts'
+import { claimDeliveries } from '../../db/webhook-deliveries.ts'
 import { deleteOrphanDeliveries, replayDeliveries } from '../../db/webhook-history.ts'
+import { recordAttempts } from '../../db/webhook-outcomes.ts'
 import {
   deleteWebhook,
   findWebhook,

@@ -1,0 +1,78 @@
+/** What came of the attempts of a round. */
+import { sql } from 'kysely'
+
+import type { Db } from './database.ts'
+import { preparedWrite, type ValueOf } from './prepared-statement.ts'
+import type { DeliveryAnswer, DeliveryState } from './webhook-deliveries.ts'
+
+/** What became of an attempt. */
+export interface Attempted {
+  position: number
+  /** Which attempt it was: the outcome of one that has lost its lease to a later one is of no interest. */
+  attempts: number
+  state: DeliveryState
+  due_at: Date
+  answer: DeliveryAnswer
+}
+
+interface Outcomes {
+  webhookId: string
+  /** JSON: an array of Attempted. */
+  outcomes: string
+  now: Date
+}
+
+const recordRows = preparedWrite((db, value: ValueOf<Outcomes>) => {
+  const outcome = sql<{
+    position: number
+    attempts: number
+    state: DeliveryState
+    due_at: Date
+    answer: string
+  }>`jsonb_to_recordset(${value('outcomes')}::jsonb)`.as<'outcome'>(
+    sql`outcome (position bigint, attempts integer, state text, due_at timestamptz, answer jsonb)`,
+  )
+  return (
+    db
+      // The webhook before its deliveries, as whoever removes it, and these in one order, so that nobody waits in a circle.
+      .with('kept', (eb) =>
+        eb
+          .selectFrom('postern_webhooks')
+          .select('id')
+          .where('id', '=', value('webhookId'))
+          .forKeyShare(),
+      )
+      .with('held', (eb) =>
+        eb
+          .selectFrom(['kept', 'postern_webhook_deliveries as attempted', outcome])
+          .select(['attempted.webhook_id', 'outcome.position', 'outcome.state'])
+          .select(['outcome.due_at', 'outcome.answer'])
+          .whereRef('attempted.webhook_id', '=', 'kept.id')
+          .whereRef('attempted.position', '=', 'outcome.position')
+          .whereRef('attempted.attempts', '=', 'outcome.attempts')
+          .orderBy('attempted.position')
+          .forUpdate('attempted'),
+      )
+      .updateTable('postern_webhook_deliveries as delivery')
+      .from('held')
+      .set((eb) => ({
+        state: eb.ref('held.state'),
+        due_at: eb.ref('held.due_at'),
+        answer: eb.ref('held.answer'),
+        leased_until: null,
+        delivered_at: sql<Date | null>`case when held.state = 'delivered' then ${value('now')}::timestamptz end`,
+      }))
+      .whereRef('delivery.webhook_id', '=', 'held.webhook_id')
+      .whereRef('delivery.position', '=', 'held.position')
+  )
+})
+
+/** The outcomes of a round, in one statement. */
+export async function recordAttempts(
+  db: Db,
+  webhookId: string,
+  outcomes: readonly Attempted[],
+  now: Date,
+): Promise<void> {
+  await recordRows(db, { webhookId, outcomes: JSON.stringify(outcomes), now })
+}
