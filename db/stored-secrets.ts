@@ -50,18 +50,43 @@ export async function findSecrets(
   return rows
 }
 
-/** Stores each in its new form, where it is still what was read. */
-export async function replaceSecrets(
+export type ChangedSecret = StoredSecret & { stored: string }
+
+/**
+ * Stores each in its new form, where it is still what was read. What somebody holds is left, so that a person whose
+ * sessions are ended at the same time never waits for one while this waits for another. Returns the ids of the others.
+ */
+export async function replaceFreeSecrets(
   db: Db,
   schema: string,
   { table, column, id, type }: SecretColumn,
-  secrets: readonly (StoredSecret & { stored: string })[],
+  secrets: readonly ChangedSecret[],
+): Promise<string[]> {
+  const [key, name] = [sql.ref(id), sql.ref(column)]
+  const { rows } = await sql<{ id: string }>`
+    with free as (
+      select row.${key} as id, given.stored
+      from jsonb_to_recordset(${JSON.stringify(secrets)}::jsonb)
+        as given (id ${sql.raw(type)}, value text, stored text)
+      join ${sql.id(schema, table)} as row on row.${key} = given.id and row.${name} = given.value
+      for no key update of row skip locked
+    )
+    update ${sql.id(schema, table)} as row set ${name} = free.stored
+    from free where row.${key} = free.id
+    returning row.${key}::text as id
+  `.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** The same of one, for which it waits. */
+export async function replaceSecret(
+  db: Db,
+  schema: string,
+  { table, column, id, type }: SecretColumn,
+  secret: ChangedSecret,
 ): Promise<void> {
-  const name = sql.ref(column)
   await sql`
-    update ${sql.id(schema, table)} as row set ${name} = given.stored
-    from jsonb_to_recordset(${JSON.stringify(secrets)}::jsonb)
-      as given (id ${sql.raw(type)}, value text, stored text)
-    where row.${sql.ref(id)} = given.id and row.${name} = given.value
+    update ${sql.id(schema, table)} set ${sql.ref(column)} = ${secret.stored}
+    where ${sql.ref(id)} = ${secret.id}::${sql.raw(type)} and ${sql.ref(column)} = ${secret.value}
   `.execute(db)
 }

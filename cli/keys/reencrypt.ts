@@ -6,11 +6,11 @@ import {
   findSecrets,
   gotrueSecretColumns,
   ownSecretColumns,
-  replaceSecrets,
   type SecretColumn,
   type StoredSecret,
 } from '../../db/stored-secrets.ts'
 import { DecryptionError, type Encryption } from '../../plugins/encryption.ts'
+import { storeAnew } from './store-anew.ts'
 
 const batch = 500
 /** Between two batches, so that requests are not kept waiting. */
@@ -42,7 +42,7 @@ export async function reencryptSecrets(
           ...secret,
           stored: store(secret.id, plain),
         }))
-        if (changed.length > 0) await replaceSecrets(db, schema, where, changed)
+        await storeAnew(db, schema, where, changed)
         total.stored += changed.length
         total.unreadable += due.length - changed.length
       }

@@ -3,11 +3,11 @@ import type { Db } from '../../db/database.ts'
 import {
   findSecrets,
   gotrueSecretColumns,
-  replaceSecrets,
   type SecretColumn,
   type StoredSecret,
 } from '../../db/stored-secrets.ts'
 import type { Encryption } from '../../plugins/encryption.ts'
+import { storeAnew } from '../keys/store-anew.ts'
 
 const batch = 1000
 
@@ -28,7 +28,7 @@ export async function resealSecrets(
         const stored = encryption.seal(secret.id, plainOf(encryption, where, secret))
         return { ...secret, stored }
       })
-    if (changed.length > 0) await replaceSecrets(db, schema, where, changed)
+    await storeAnew(db, schema, where, changed)
     count += changed.length
   }
   return count

@@ -99,7 +99,10 @@ suite('the doctor on the database', () => {
     const surroundings = surroundingsOf(t, { DATABASE_URL })
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 300_000 })
     const lines = await told(database, surroundings)
-    assert.match(lines.at(-1) ?? '', /^fail The clock of the database is (299|300) s behind ours: run NTP/)
+    assert.match(
+      lines.at(-1) ?? '',
+      /^fail The clock of the database is (299|300) s behind ours: run NTP/,
+    )
   })
 
   test('a name that no database has, in the words of Postgres', async (t) => {

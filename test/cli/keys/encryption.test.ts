@@ -13,7 +13,8 @@ import { query } from '../../db/sql.ts'
 import { callCommand } from '../../support/command-call.ts'
 import { configOf } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { autoconfirm, newPerson } from '../../support/people.ts'
+import { holdSession } from '../../support/held-person.ts'
+import { autoconfirm, newPerson, signIn } from '../../support/people.ts'
 import { call } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 
@@ -89,6 +90,31 @@ suite('npm run keys -- encryption', () => {
 
     assert.equal(code, 1)
     assert.match(stdout, /not configured: \d+ rows? cannot be read/)
+  })
+
+  test('reencrypt waits for a session with none of the others in hand', async (t) => {
+    const drill = await startDrill(t, { AUTH_ENCRYPTION_KEY: one })
+    const { app } = await drill.serve()
+    const person = await newPerson(app)
+    for (let count = 0; count < 2; count++) await signIn(app, { email: person.email })
+    await drill.set({ AUTH_ENCRYPTION_KEY: two, AUTH_ENCRYPTION_OLD_KEYS: one })
+    const stored = await query(drill.url, 'select id::text from auth.sessions order by ctid')
+    const ids = stored.map(({ id }) => String(id))
+    // Neither the first in the table nor the first by id.
+    const wanted = ids.slice(1).toSorted().at(-1) ?? ''
+    const others = ids.filter((id) => id !== wanted)
+    const held = await holdSession(app, wanted)
+
+    const { answer } = await held.queue(1, () => drill.command('reencrypt'))
+    const free = await query(drill.url, {
+      text: 'select from auth.sessions where id = any($1) for update skip locked',
+      values: [others],
+    })
+    await held.release()
+
+    assert.equal(free.length, others.length)
+    assert.match((await answer).stdout, /^\d+ rows stored anew/)
+    assert.match((await drill.command('status')).stdout, /OLD_KEYS +is needed for nothing/)
   })
 
   test('rotate keeps every other line of the file, and its secrets to its owner', async (t) => {
