@@ -11,6 +11,7 @@ import pg from 'pg'
 
 import { runMigrations } from '../cli/migrate.ts'
 import { addTitles, hashOfSources } from '../scripts/test-titles.ts'
+import { endWithUs } from './support/end-with-us.ts'
 import { makeShards } from './support/shards.ts'
 import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
 
@@ -114,6 +115,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
       },
     },
   )
+  endWithUs(running)
   return new Promise((resolve, reject) => {
     running?.on('error', reject)
     running?.on('close', (code) => resolve(code ?? 1))

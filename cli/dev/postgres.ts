@@ -11,6 +11,7 @@ import { binaries } from './postgres/binaries.ts'
 import { type Cluster, initialise, start, stop, stopOrphan } from './postgres/cluster.ts'
 import { type Folder, openFolder, readAccess, writeAccess } from './postgres/folder.ts'
 import { takeLock } from './postgres/lock.ts'
+import { endWithOwner } from './postgres/owner.ts'
 import { PostgresStartError } from './postgres/start-error.ts'
 
 export interface PostgresOptions {
@@ -58,9 +59,10 @@ async function startLocked(
   access.port = await freePort(access.port)
   writeAccess(folder, access)
   const pid = await start(cluster, { ...network(access.port), ...settings })
-  // Whatever way this process ends short of being killed, Postgres does not stay behind.
+  // Whatever way this process ends, Postgres does not stay behind.
   const onExit = () => endNow(pid)
   process.once('exit', onExit)
+  const endWatch = endWithOwner(folder.cluster)
   let stopped: Promise<void> | undefined
   const url = `postgres://postgres:${access.password}@127.0.0.1:${access.port}/postgres`
   return {
@@ -69,6 +71,7 @@ async function startLocked(
     stop: () => {
       stopped ??= stop(cluster).finally(() => {
         process.off('exit', onExit)
+        endWatch()
         release()
       })
       return stopped

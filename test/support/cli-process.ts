@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
+import { endWithUs } from './end-with-us.ts'
 import { wayToPrograms } from './way-to-programs.ts'
 
 interface Ending {
@@ -31,6 +32,7 @@ export function startCli(t: Ending, args: string[], { cwd, env = {} }: CliOption
     env: { ...wayToPrograms, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  endWithUs(child)
   const written = { out: '', err: '' }
   for (const [name, stream] of [['out', child.stdout] as const, ['err', child.stderr] as const]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
+import { endWithUs } from './end-with-us.ts'
 import { freePort } from './free-port.ts'
 import { wayToPrograms } from './way-to-programs.ts'
 
@@ -55,6 +56,7 @@ export async function startDev(t: Ending, folder: string, { env = {}, uid }: Dev
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
+  endWithUs(child)
   const said = listenTo(child.stdout, child.stderr)
   const ended = once(child, 'close').then(([code]) => ({
     code: code as number | null,
@@ -82,6 +84,7 @@ export async function startDevByNpm(t: Ending, folder: string) {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })
+  endWithUs(npm, `-${npm.pid}`)
   t.after(async () => endGroup(Number(npm.pid)))
   return { npm, started: listenTo(npm.stdout).ready }
 }

@@ -8,6 +8,7 @@ import { SignJWT } from 'jose'
 
 import { encryptionKey } from './config.ts'
 import { cloneDatabase } from './database.ts'
+import { endWithUs } from './end-with-us.ts'
 import { freePort } from './free-port.ts'
 import { until } from './until.ts'
 import { wayToPrograms } from './way-to-programs.ts'
@@ -39,6 +40,7 @@ export async function startServerProcess(
     stdio: ['ignore', log, 'inherit'],
     env: { ...wayToPrograms, ...needed, PORT: String(port), ...env, DATABASE_URL },
   })
+  endWithUs(child)
   const ended = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
