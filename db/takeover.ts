@@ -27,7 +27,20 @@ export async function findTakeover(
 export async function finishTakeover(db: Db): Promise<void> {
   await db.updateTable('postern_takeover').set({ state: 'own', finished_at: sql`now()` }).execute()
   await db
+    // In the order of lockUsers.
+    .with('held', (eb) =>
+      eb
+        .selectFrom('users')
+        .select('users.id')
+        .where(
+          sql<boolean>`concat(confirmation_token, recovery_token, reauthentication_token,
+            email_change_token_new, email_change_token_current, phone_change_token) <> ''`,
+        )
+        .orderBy('users.id')
+        .forNoKeyUpdate(),
+    )
     .updateTable('users')
+    .from('held')
     .set({
       confirmation_token: '',
       recovery_token: '',
@@ -36,10 +49,7 @@ export async function finishTakeover(db: Db): Promise<void> {
       email_change_token_current: '',
       phone_change_token: '',
     })
-    .where(
-      sql<boolean>`concat(confirmation_token, recovery_token, reauthentication_token,
-        email_change_token_new, email_change_token_current, phone_change_token) <> ''`,
-    )
+    .whereRef('users.id', '=', 'held.id')
     .execute()
 }
 

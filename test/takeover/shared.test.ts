@@ -13,6 +13,7 @@ import { endingOfSuite } from '../support/ending.ts'
 import { addTotp, prove } from '../support/factors.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { takenOver } from '../support/gotrue/taken-over.ts'
+import { holdPerson } from '../support/held-person.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import {
@@ -197,6 +198,24 @@ suite('a database that is shared with GoTrue', () => {
 
     const other = await server.app.jwt.sign({ ...claims, iss: 'https://other.example' })
     assert.equal((await getUser(server.app, { access_token: other })).statusCode, 403)
+  })
+
+  test('the end of it takes people in the order in which requests take two of them', async () => {
+    const people = await Promise.all([newPersonOf(server), newPersonOf(server)])
+    const [first, second] = people.toSorted((a, b) => (a.user.id < b.user.id ? -1 : 1))
+    // The first by id is the last in the table.
+    for (const person of [second, first]) await gotrueLink(person?.email ?? '', '1 minute')
+    const { app } = server
+    const held = await holdPerson(app, first?.user.id ?? '')
+    const { answer: finished } = await held.queue(1, () => finishTakeover(app.db))
+    const free = await rows(
+      'select from auth.users where id = $1 for update skip locked',
+      second?.user.id ?? '',
+    )
+    await held.release()
+    await finished
+    assert.equal(free.length, 1)
+    await app.db.updateTable('postern_takeover').set({ state: 'shared' }).execute()
   })
 
   test('after the end of it, every secret is encrypted and everybody stays signed in', async () => {
