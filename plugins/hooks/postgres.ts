@@ -89,11 +89,15 @@ function lostOrRefused(error: unknown): unknown {
   return error instanceof pg.DatabaseError ? databaseUnavailable(error) : hookFunctionLost(error)
 }
 
+/** SQLSTATE of a server that stops, and of a login's limits that cost the connection: what was begun is undone. */
+const endedConnection = /^(57P|25P0[34])/
+
 /** What a function raises on purpose is for the client; every other complaint of the database is for the log. */
 function toHookError(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return hookFunctionLost(error)
   const { code = '', message } = error
   if (code === '57014') return hookFunctionTimeout(error)
+  if (endedConnection.test(code)) return databaseUnavailable(error)
   const status = /^PT([45]\d\d)$/.exec(code)?.[1]
   if (status || code === 'P0001') return hookRefused(Number(status ?? 500), message, error)
   if (/^(42883|3F000|42501)$/.test(code)) return hookUnreachable(error)

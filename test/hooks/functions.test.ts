@@ -30,6 +30,11 @@ const rows: [name: string, body: string, heard: [number, string, RegExp] | undef
   ['an exception with a status of success', raise('PT204'), [500, 'unexpected_failure', /^A hook/]],
   ['a mistake', 'perform 1 / 0; return null', [500, 'unexpected_failure', /^A hook answered that/]],
   ['one that sleeps', 'perform pg_sleep(5); return null', [500, 'unexpected_failure', /in time/]],
+  [
+    'one whose connection Postgres ends',
+    'perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); return null',
+    [503, 'service_unavailable', /cannot be reached/],
+  ],
   ['no object', `return '[1]'`, [500, 'unexpected_failure', /no object/]],
 ]
 
