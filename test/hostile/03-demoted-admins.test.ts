@@ -62,11 +62,22 @@ suite('a demoted admin', () => {
   })
 
   test('is none once the session is over, for as long as the token may go on', async () => {
-    const { app, user, ask } = await admin({ AUTH_SESSIONS_TIMEBOX: '10m' })
-    const opened = { created_at: new Date(Date.now() - 600_000) }
-    await app.db.updateTable('sessions').set(opened).where('user_id', '=', user.id).execute()
+    const limits = { AUTH_SESSIONS_TIMEBOX: '2h', AUTH_SESSIONS_INACTIVITY_TIMEOUT: '10m' }
+    const { app, user, ask } = await admin(limits)
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+    const timesAre = (times: { created_at: Date; refreshed_at: Date | null }) =>
+      app.db.updateTable('sessions').set(times).where('user_id', '=', user.id).execute()
 
-    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'session_expired'])
+    await timesAre({ created_at: ago(119), refreshed_at: ago(9) })
+    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [200, ''])
+    for (const times of [
+      { created_at: ago(120), refreshed_at: ago(9) },
+      { created_at: ago(119), refreshed_at: ago(10) },
+      { created_at: ago(10), refreshed_at: null },
+    ]) {
+      await timesAre(times)
+      assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'session_expired'])
+    }
   })
 
   test('does not write what was let in just before', async () => {

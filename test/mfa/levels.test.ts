@@ -93,12 +93,12 @@ const situations: Record<string, Situation> = {
     },
   },
   aal2: { env, isRefused: false, reach: guarded },
-  'aal2 by the token, aal1 by the session that is stored': {
+  'aal2 by the token, none by the session that is stored': {
     env,
     isRefused: true,
     async reach(app) {
       const { session, factor } = await guarded(app)
-      await app.pool.query(`update auth.sessions set aal = 'aal1' where user_id = $1`, [
+      await app.pool.query(`update auth.sessions set aal = null where user_id = $1`, [
         session.user.id,
       ])
       return { session, factor }

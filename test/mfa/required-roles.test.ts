@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { nilUuid } from '../../db/users.ts'
 import type { Session } from '../../schemas/session.ts'
 import { adminCall } from '../support/admin.ts'
 import { addTotp, everyFactor, prove, send } from '../support/factors.ts'
@@ -84,6 +85,15 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
     const person = await newPerson(app)
     await app.pool.query(`update auth.users set role = 'editor' where id = $1`, [person.user.id])
     assert.deepEqual(outcomeOf(await send(app, 'GET', '/sessions', person)), toEnrol)
+  })
+
+  test('so does one that the token alone has, with a session or without one', async () => {
+    const { app } = await serverFor(env)
+    const claims = await app.jwt.verify((await newPerson(app)).access_token)
+    for (const session_id of [claims.session_id ?? '', nilUuid]) {
+      const access_token = await app.jwt.sign({ ...claims, session_id, role: 'editor' })
+      assert.deepEqual(outcomeOf(await send(app, 'GET', '/sessions', { access_token })), toEnrol)
+    }
   })
 
   const editor = (app: App) => withRole(app, 'editor')

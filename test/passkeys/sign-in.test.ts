@@ -96,7 +96,8 @@ suite('signing in with a passkey', () => {
   }
 
   test('at aal2 it does what a second factor guards; at aal1 it does not', async () => {
-    const { app } = await serverFor({ ...everyFactor, ...passkeysOn, AUTH_PASSKEY_AAL2: 'true' })
+    const level = { AUTH_PASSKEY_AAL2: 'true', AUTH_MFA_FRESHNESS: '10m' }
+    const { app } = await serverFor({ ...everyFactor, ...passkeysOn, ...level })
     const person = await newPerson(app)
     const [sure, unsure] = [newDevice(), newDevice({ verifies: false })]
     await addPasskey(app, person, sure)

@@ -5,9 +5,10 @@ import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { SignJWT } from 'jose'
 
+import { nilUuid } from '../../db/users.ts'
 import { endsInTime } from '../support/bounded.ts'
 import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
-import { getUser } from '../support/requests.ts'
+import { call, getUser, outcomeOf } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
@@ -70,6 +71,31 @@ suite('the bearer parser', () => {
       budget,
     )
     assert.equal((await getUser(app, person)).statusCode, 200)
+  })
+
+  test('what a token names, and how it may be written', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const person = await newPerson(app)
+    const { access_token: token } = person
+    const { sub = '', session_id = '', ...claims } = await app.jwt.verify(token)
+    const nobody = crypto.randomUUID()
+    const answers: [claims: object, answer: unknown[]][] = [
+      [{ sub: sub.toUpperCase(), session_id: session_id.toUpperCase() }, [200, '']],
+      [{ sub: sub.toUpperCase() }, [200, '']],
+      [{ sub, session_id: nilUuid }, [200, '']],
+      [{ sub, session_id: nobody }, [403, 'session_not_found']],
+      [{ sub, session_id: 'x' }, [403, 'bad_jwt']],
+      [{ sub: 'x', session_id }, [400, 'bad_jwt']],
+      [{ session_id }, [403, 'bad_jwt']],
+    ]
+    for (const [named, answer] of answers) {
+      const access_token = await app.jwt.sign({ ...claims, ...named })
+      const outcome = outcomeOf(await getUser(app, { access_token }))
+      assert.deepEqual(outcome, answer, JSON.stringify(named))
+    }
+    await assertRefused(app, `Bearer ${token} ${token}`)
+    const aud = await call(app, '/user', undefined, { token, headers: { 'x-jwt-aud': '' } })
+    assert.deepEqual(outcomeOf(aud), [400, 'validation_failed'])
   })
 
   test('claims of any type in a token that is signed well make no server error', async () => {

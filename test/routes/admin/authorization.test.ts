@@ -4,7 +4,15 @@ import { after, before, suite, test } from 'node:test'
 
 import { SignJWT } from 'jose'
 
-import { createdPerson, newAddress, password, signedIn } from '../../support/people.ts'
+import {
+  autoconfirm,
+  createdPerson,
+  newAddress,
+  newPerson,
+  password,
+  signedIn,
+} from '../../support/people.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -150,6 +158,19 @@ suite('admin endpoints', () => {
     }
     assert.equal(await asked('root'), 200)
     assert.equal(await asked('service_role'), 403)
+  })
+
+  test('service_role and platform_admin may invite without being admins', async (t) => {
+    const { app } = await build(t, { env: { ...autoconfirm, AUTH_JWT_ADMIN_ROLES: 'root' } })
+    for (const role of ['service_role', 'platform_admin']) {
+      const { user, email } = await newPerson(app)
+      await app.db.updateTable('users').set({ role }).where('id', '=', user.id).execute()
+      const { access_token: token } = await signedIn(app, email)
+      const invited = await call(app, '/invite', { email: newAddress() }, { token })
+      assert.deepEqual(outcomeOf(invited), [200, ''], role)
+      const list = await call(app, '/admin/users', undefined, { token })
+      assert.deepEqual(outcomeOf(list), [403, 'not_admin'], role)
+    }
   })
 
   function ask({ method, url }: Endpoint, headers: Record<string, string>) {
