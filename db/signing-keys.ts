@@ -85,7 +85,6 @@ export async function promoteKey(trx: Trx, kid: string, now: Date): Promise<void
     .updateTable('postern_signing_keys')
     .set({ state: 'current', activates_at: now })
     .where('kid', '=', kid)
-    .where('state', '=', 'standby')
     .execute()
 }
 

@@ -137,6 +137,7 @@ suite('signing keys', () => {
     const { keys, jwt } = await start(t)
     const tenYears = 10 * 365 * 86_400
     const token = await jwt.signApiToken({ role: 'service_role', seconds: tenYears }, new Date())
+    await jwt.signApiToken({ role: 'anon', seconds: 60 }, new Date())
     await keys.rotate('ES256', { activateAfter: 0 }, new Date())
 
     t.mock.timers.setTime(Date.now() + minutes(60 * 24 * 365))
@@ -211,10 +212,24 @@ suite('signing keys', () => {
   test('revoking the current key puts the waiting one to work', async (t) => {
     const { keys } = await start(t)
     const standby = await keys.rotate('ES256', {}, new Date())
+    const now = new Date()
 
-    await keys.revoke(keys.ring.signing.kid ?? '', {}, new Date())
+    await keys.revoke(keys.ring.signing.kid ?? '', {}, now)
 
     assert.equal(keys.ring.signing.kid, standby)
+    const promoted = (await keys.list()).find(({ kid }) => kid === standby)
+    assert.equal(promoted?.activates_at?.getTime(), now.getTime())
+  })
+
+  test('a key that was revoked cannot be brought back', async (t) => {
+    const { keys } = await start(t)
+    const jwk = await pair('ES256')
+    const kid = await keys.importKey(jwk, {}, new Date())
+    await keys.revoke(kid, {}, new Date())
+
+    await assert.rejects(keys.importKey(jwk, {}, new Date()), { status: 422 })
+
+    assert.ok(!shownIds(keys).includes(kid))
   })
 
   test('an unknown kid cannot be revoked, and none twice', async (t) => {
@@ -320,6 +335,18 @@ suite('configured keys', () => {
     ])
     assert.deepEqual(await listSigningKeys(db), [])
     await assert.rejects(keys.rotate('ES256', {}, new Date()), /AUTH_JWT_KEYS/)
+  })
+
+  test('a secret of AUTH_JWT_KEYS may be what signs', async (t) => {
+    const k = randomBytes(48).toString('base64url')
+    const secret = { kty: 'oct', kid: 'shared', alg: 'HS256', k, key_ops: ['sign', 'verify'] }
+    const { keys, jwt } = await start(t, { AUTH_JWT_KEYS: JSON.stringify([secret]) })
+
+    const token = await jwt.sign(claims)
+
+    assert.deepEqual(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT', kid: 'shared' })
+    assert.equal((await jwt.verify(token)).sub, claims.sub)
+    assert.deepEqual(keys.ring.publicKeys(new Date()), { keys: [] })
   })
 })
 
