@@ -45,7 +45,7 @@ export async function verifyHash(stored: string, password: string): Promise<bool
   if (form.startsWith('$argon2')) return argonVerify(form, password)
   if (form.startsWith('$2')) {
     const isPrehashed = stored.startsWith(sha256Prefix)
-    return bcryptVerify(isPrehashed ? sha256(password) : bcryptInput(password), form)
+    return bcryptVerify(isPrehashed ? sha256(password) : password, form)
   }
   const pbkdf2 = parsePbkdf2Hash(form)
   if (pbkdf2) return verifyPbkdf2Hash(pbkdf2, password)
@@ -56,11 +56,6 @@ export async function verifyHash(stored: string, password: string): Promise<bool
 /** Hex digits, which bcrypt takes whole however long the password is. */
 function sha256(password: string): string {
   return createHash('sha256').update(password).digest('hex')
-}
-
-/** bcrypt has always looked at the first 72 bytes only; the hash was made from those. */
-function bcryptInput(password: string): Buffer {
-  return Buffer.from(password).subarray(0, 72)
 }
 
 /** True when the hash should be replaced by one of today's parameters at the next sign-in. */

@@ -57,6 +57,22 @@ suite('decoys', () => {
     assert.equal(failing.decoyFor('a'), own)
   })
 
+  test('are looked up again once a minute has passed, however often they are asked for', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const sample = t.mock.fn(async (): Promise<string[]> => [])
+    const decoys = createDecoys({ ...options, sample })
+    for (const [after, count] of [
+      [0, 1],
+      [59_999, 1],
+      [1, 2],
+      [0, 2],
+    ] as const) {
+      t.mock.timers.tick(after)
+      decoys.renewWhenOld()
+      assert.equal(sample.mock.callCount(), count)
+    }
+  })
+
   for (const [name, form] of Object.entries(forms)) {
     test(`${name}: as costly as the hash, without its salt and digest, and nothing matches`, async () => {
       const stored = await form

@@ -39,6 +39,14 @@ suite('imported hashes', () => {
     })
   }
 
+  test('bcrypt looks at 72 bytes of a password', async () => {
+    const long = `${password}${'é'.repeat(32)}`
+    assert.equal(Buffer.byteLength(long), 72)
+    const hash = bcryptHash(long, 4)
+    assert.equal(await verifyHash(hash, `${long} and more`), true)
+    assert.equal(await verifyHash(hash, long.slice(0, -1)), false)
+  })
+
   const refused = [
     '',
     'plain',

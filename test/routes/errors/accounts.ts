@@ -27,11 +27,13 @@ export const signUps: WrongInputs = {
     answer: invalid('Signup requires a valid password'),
   },
   'a short password': {
-    ...signup({ email, password: 'five5' }),
+    // Six units of JavaScript, and five characters.
+    ...signup({ email, password: 'five🖐' }),
     answer: [422, 'weak_password', 'Password should be at least 6 characters.'],
   },
   'an endless password': {
-    ...signup({ email, password: 'x'.repeat(1025) }),
+    // 513 characters.
+    ...signup({ email, password: 'é'.repeat(513) }),
     answer: [400, 'validation_failed', /^Password cannot be longer than 1024 bytes/],
   },
   'both addresses': {
