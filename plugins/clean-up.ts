@@ -59,7 +59,8 @@ function retentionOf(config: Config): Retention {
     factor: config.AUTH_MFA_FACTOR_EXPIRY_DURATION,
     limits: Math.max(
       guessSeconds,
-      config.AUTH_SMTP_MAX_FREQUENCY ?? 900,
+      // Where it is unset, mails wait for less time than guesses are remembered.
+      config.AUTH_SMTP_MAX_FREQUENCY ?? 0,
       config.AUTH_SMS_MAX_FREQUENCY,
       config.AUTH_MFA_PHONE_MAX_FREQUENCY,
     ),

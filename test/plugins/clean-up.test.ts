@@ -143,7 +143,11 @@ suite('clean-up', () => {
     assert.equal((await configuredCleanUp(app).run(now)).expired_sessions, 2)
   })
 
-  for (const setting of ['AUTH_SMTP_MAX_FREQUENCY', 'AUTH_SMS_MAX_FREQUENCY'] as const) {
+  for (const setting of [
+    'AUTH_SMTP_MAX_FREQUENCY',
+    'AUTH_SMS_MAX_FREQUENCY',
+    'AUTH_MFA_PHONE_MAX_FREQUENCY',
+  ] as const) {
     test(`${setting}: the last message is remembered until the next one may be sent`, async (t) => {
       const { app } = await build(t, { env: { [setting]: '72h', AUTH_DB_CLEANUP_RETENTION: '1h' } })
       const [insert] = oldRows.send_intervals
@@ -225,6 +229,21 @@ suite('clean-up', () => {
     const { app } = await build(t)
     const removed = await configuredCleanUp(app).run(now, AbortSignal.abort())
     assert.deepEqual(removed, {})
+  })
+
+  test('stops in the middle of many rows', async (t) => {
+    const { app } = await build(t, { env: { AUTH_DB_CLEANUP_BATCH_SIZE: '1' } })
+    const old = Array.from({ length: 200 }, () => oldRows.throttles[0](app.db, '', ago(30 * day)))
+    await Promise.all(old)
+    const stopping = new AbortController()
+    const running = configuredCleanUp(app).run(now, stopping.signal)
+    await until(async () => {
+      const { rows } = await app.pool.query('select from auth.postern_throttles')
+      return rows.length < old.length
+    })
+    stopping.abort()
+    const { throttles = 0 } = await running
+    assert.ok(throttles > 0 && throttles < old.length, String(throttles))
   })
 })
 
