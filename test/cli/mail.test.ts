@@ -151,6 +151,15 @@ suite('mail test', () => {
     assert.equal(mails[0]?.parsed.subject, 'Neue Anmeldung bei Ihrem Konto')
   })
 
+  test('without a password the conversation is shown as it is', async (t) => {
+    const { command } = await withSmtp(t, { authOptional: true })
+    const nobody = { AUTH_SMTP_USER: '', AUTH_SMTP_PASS: '' }
+    const { stdout, stderr, code } = await command(['invite', 'ada@example.org'], nobody)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^C: RCPT TO:<ada@example\.org>$/m)
+    assert.doesNotMatch(stdout, /not shown/)
+  })
+
   test('says what the server refused, and with which words', async (t) => {
     const refusing = await withSmtp(t, {
       onRcptTo: (_address, _session, done) =>

@@ -229,14 +229,14 @@ suite('the hooks of accounts over HTTP', () => {
 
   test('a refusal in words that cannot be stored does not stop the queue', async () => {
     const { app, receiver } = await started
-    const error = { http_code: 500, message: 'No\u0000' }
+    const error = { http_code: 500, message: 'No\u0000\ud83d' }
     const email = newAddress()
     receiver.answer((event) => (after(email)(event) ? { error } : {}))
     await signUp(app, { email })
     await receiver.next(0, after(email))
     await untilRows(async () => {
       const { rows } = await app.pool.query(
-        `select id from auth_jobs._private_jobs where last_error = 'No' and locked_at is null`,
+        `select id from auth_jobs._private_jobs where last_error = 'No\ufffd' and locked_at is null`,
       )
       return rows
     })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -185,6 +186,29 @@ suite('templates from URLs', () => {
       assert.deepEqual(sourceOf(configured, places), { from: 'url', url })
     })
   }
+})
+
+suite('templates from files', () => {
+  const places = { siteUrl: 'https://app.example', folder: '/srv/mail/' }
+
+  for (const name of ['a.html', './de/a.html', 'de/../a.html', '..a.html']) {
+    test(`${name} is a file of the folder`, () => {
+      assert.deepEqual(sourceOf(name, places), { from: 'file', path: resolve('/srv/mail', name) })
+    })
+  }
+
+  for (const name of ['../mail.html', '../mail-of-others/a.html', 'de/../../a.html', '.']) {
+    test(`${name} is none`, () => {
+      assert.throws(() => sourceOf(name, places), /leads out of AUTH_TEMPLATES_DIR/)
+    })
+  }
+
+  test('a path with a slash in front is one of the site', () => {
+    assert.deepEqual(sourceOf('/etc/passwd', places), {
+      from: 'url',
+      url: 'https://app.example/etc/passwd',
+    })
+  })
 })
 
 async function open(

@@ -215,6 +215,7 @@ suite('refusals', () => {
       /error 51: No valid numbers/,
     ],
     ['textlocal', { json: { status: 'success', messages: [] } }, /unreadable/],
+    ['textlocal', { json: { status: 'failure', messages: [{ id: '77' }] } }, /unreadable/],
     [
       'vonage',
       { json: { messages: [{ status: '4', 'error-text': 'Bad Credentials' }] } },
