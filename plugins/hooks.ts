@@ -44,13 +44,11 @@ const localHosts = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal']
 function createHooks(house: HooksHouse) {
   const callerOf = createCallers(house)
   const background = createBackground(house.log)
-  // Added after what its work needs, so that it ends before that does.
-  house.addHook('onClose', background.settled)
   const when = <Hook>(name: Name, make: (call: HookCaller) => Hook): Hook | undefined => {
     const call = callerOf(name)
     return call && make(call)
   }
-  return {
+  const hooks = {
     customizeAccessToken: when('CUSTOM_ACCESS_TOKEN', customizeAccessToken),
     sendEmail: when('SEND_EMAIL', sendEmail),
     sendSms: when('SEND_SMS', sendSms),
@@ -64,6 +62,9 @@ function createHooks(house: HooksHouse) {
     /** Begins what no answer waits for; the process does not end before it has. */
     later: background.run,
   }
+  // Added after what its work needs, so that it ends before that does.
+  house.addHook('onClose', background.settled)
+  return hooks
 }
 
 /** A caller for each hook that is switched on. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { query } from '../db/sql.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import {
   type Authenticator,
@@ -14,7 +15,7 @@ import {
 } from '../support/factors.ts'
 import { functionEnv, makeFunction, makeNotes, readNotes } from '../support/hook-functions.ts'
 import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
-import { newAddress, newPerson, password, signedIn, signIn } from '../support/people.ts'
+import { autoconfirm, newAddress, newPerson, password, signedIn, signIn } from '../support/people.ts'
 import { getUser, outcomeOf } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -216,6 +217,32 @@ suite('the hooks of verification as database functions', () => {
     const names = (await readNotes(app)).map(({ metadata }) => Object(metadata).name)
     assert.ok(names.includes('password-verification') && names.includes('mfa-verification'))
   })
+})
+
+test('a server that ends waits for what is said of a wrong password, and leaves no connection', async (t) => {
+  const receiver = await startHookReceiver(t)
+  const env = {
+    ...autoconfirm,
+    ...receiver.env('PASSWORD_VERIFICATION_ATTEMPT'),
+    ...functionEnv('CUSTOM_ACCESS_TOKEN', 'same'),
+  }
+  const { app, database } = await build(t, { env })
+  await makeFunction(app, 'same', 'begin return event; end;')
+  const { email } = await newPerson(app)
+  receiver.reply((_event, count) =>
+    count === 1
+      ? { status: 503, headers: { 'retry-after': '1' } }
+      : { body: { decision: 'reject', should_logout_user: true } },
+  )
+  await signIn(app, { email, password: `not ${password}` })
+  await receiver.next(0)
+
+  await app.close()
+
+  assert.deepEqual(await query(database.url, 'select from auth.sessions'), [])
+  const others = `select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`
+  await until(async () => (await query(database.url, others)).length === 0)
 })
 
 async function guess(app: App, person: Person, { id }: Authenticator, code: string) {
