@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
 
-import type { MailTransportOptions } from '../../mail/smtp-options.ts'
+import { type MailTransportOptions, poolOptions } from '../../mail/smtp-options.ts'
 import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'
 import { freePort } from '../support/free-port.ts'
@@ -133,7 +133,7 @@ suite('mail transport', () => {
 
   test('a password does not cross the network in clear', async (t) => {
     let asked = false
-    const { port } = await startSmtp(t, {
+    const { port, mails } = await startSmtp(t, {
       allowInsecureAuth: true,
       onAuth(_auth, _session, callback) {
         asked = true
@@ -146,11 +146,28 @@ suite('mail transport', () => {
     await assert.rejects(transport.send(mail), hasOutcome('temporary', 500))
 
     assert.equal(asked, false)
+    await open(t, port, { host: '0.0.0.0' }).send(mail)
+    assert.equal(mails.length, 1, 'a mail without one does')
   })
+
+  for (const [host, needsTls] of [
+    ['localhost', false],
+    ['::1', false],
+    ['127.0.0.53', false],
+    ['127.mail.example', true],
+    ['localhost.example', true],
+  ] as const) {
+    test(`on the way to ${host} it ${needsTls ? 'needs' : 'does without'} TLS`, () => {
+      const options = transportOptions(25, { host, user: 'mailer', pass: 'secret' })
+      assert.equal(poolOptions(options).requireTLS, needsTls)
+    })
+  }
 
   const refusals: Record<string, [string, number, SendOutcome]> = {
     'a recipient refused for now': ['onRcptTo', 451, 'temporary'],
     'a recipient that does not exist': ['onRcptTo', 550, 'permanent'],
+    'a server that wants a password first': ['onRcptTo', 530, 'temporary'],
+    'a server that expects another command': ['onRcptTo', 503, 'temporary'],
     'a sender that is not allowed': ['onMailFrom', 553, 'temporary'],
     'a mailbox that is full': ['onMailFrom', 452, 'temporary'],
     'a mail that is too large': ['onMailFrom', 552, 'permanent'],

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { externalServer, proven, providerEnv } from '../support/external.ts'
 import { client } from '../support/providers/fake-provider.ts'
 import { signIdToken } from '../support/providers/keys.ts'
+import { build } from '../support/server.ts'
 import { deadUrl, vendorServer } from '../support/vendor-server.ts'
 
 function issuerEnv(name: string, issuer: string): Record<string, string> {
@@ -47,6 +48,22 @@ suite('a provider that is down', () => {
     )
     assert.deepEqual(warnings(lines), ['silent'])
     assert.deepEqual(givenUp(lines), ['silent'])
+  })
+
+  test('so is one whose metadata would be read in our own network, which is not asked', async (t) => {
+    const inner = await vendorServer(t, { text: '{}' })
+    const issuer = `https://localhost:${inner.port}`
+    const env = { ...issuerEnv('acme', issuer), ...providerEnv('google', issuer) }
+    const { app } = await build(t, { env })
+    for (const name of ['acme', 'google']) {
+      await isUnavailable(name, () => app.inject(`/authorize?provider=${name}`))
+      const claims = { iss: issuer, aud: client.id, sub: 'a' }
+      const payload = { provider: name, id_token: await signIdToken(claims, new Date()) }
+      await isUnavailable(name, () =>
+        app.inject({ method: 'POST', url: '/token?grant_type=id_token', payload }),
+      )
+    }
+    assert.equal(inner.connections(), 0)
   })
 
   const broken = [
