@@ -126,6 +126,7 @@ suite('mail queue', () => {
     mail.behave('accept')
 
     const survivor = await restart()
+    await change(survivor, id, { updated_at: new Date(Date.now() - 9 * 60_000) })
     await survivor.jobQueue.enqueue(survivor.db, 'recover_mail', {})
     await settled(survivor, `mail:${id}`)
     assert.equal((await rowOf(survivor, id)).state, 'sending')
@@ -234,17 +235,28 @@ suite('mail queue', () => {
   })
 
   test('old rows go, recent ones stay, also without the clean-up of what people leave', async (t) => {
-    const { app } = await start(t, { AUTH_DB_CLEANUP_ENABLED: 'false' })
-    const [old, recent] = [await queue(app), await queue(app)]
-    await inState(app, old, 'sent')
-    await inState(app, recent, 'sent')
-    await change(app, old, { created_at: new Date(Date.now() - 8 * 24 * 3600_000) })
+    const env = { AUTH_DB_CLEANUP_ENABLED: 'false', AUTH_DB_CLEANUP_BATCH_SIZE: '1' }
+    const { app } = await start(t, env)
+    const rows = [
+      ['sent', 6, true],
+      ['sent', 8, false],
+      ['sent', 9, false],
+      ['dead', 29, true],
+      ['dead', 31, false],
+    ] as const
+    const kept: string[] = []
+    for (const [state, days, stays] of rows) {
+      const id = await queue(app)
+      await inState(app, id, 'sent')
+      await change(app, id, { state, created_at: new Date(Date.now() - days * 24 * 3600_000) })
+      if (stays) kept.push(id)
+    }
 
     await app.jobQueue.enqueue(app.db, 'remove_old_mail', {})
 
     await settled(app)
-    const rows = await app.db.selectFrom('postern_mail_messages').select('id').execute()
-    assert.deepEqual(rows, [{ id: recent }])
+    const left = await app.db.selectFrom('postern_mail_messages').select('id').execute()
+    assert.deepEqual(left.map(({ id }) => id).toSorted(), kept.toSorted())
   })
 
   const pauses = { 1: 5, 2: 10, 3: 20, 8: 640, 9: 900, 100: 900 }

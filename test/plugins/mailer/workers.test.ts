@@ -8,6 +8,7 @@ import type pg from 'pg'
 import { createDb } from '../../../db/database.ts'
 import { MailTransportError } from '../../../mail/transport-error.ts'
 import { createMailJobs } from '../../../plugins/mailer/outbox/job.ts'
+import { retryWrite } from '../../../plugins/mailer/outbox/retry-write.ts'
 import { createSender } from '../../../plugins/mailer/outbox/send.ts'
 import { createPool } from '../../../plugins/pool.ts'
 import { cloneDatabase } from '../../support/database.ts'
@@ -104,6 +105,27 @@ suite('workers with the same message', () => {
     await sending
 
     assert.deepEqual(await row(), { state: 'sent', attempts: 1 })
+  })
+})
+
+suite('what cannot be written down', () => {
+  const lost = () => Promise.reject(new Error('lost'))
+
+  test('is given up at once where the server has to stop', async (t) => {
+    const write = t.mock.fn(lost)
+    await assert.rejects(retryWrite(write, AbortSignal.abort()), /lost/)
+    assert.equal(write.mock.callCount(), 1)
+  })
+
+  test('is tried again for four minutes', async (t) => {
+    let clock = 0
+    t.mock.method(performance, 'now', () => clock)
+    const write = t.mock.fn(() => {
+      clock += 120_001
+      return lost()
+    })
+    await assert.rejects(retryWrite(write, signal), /lost/)
+    assert.equal(write.mock.callCount(), 2)
   })
 })
 
