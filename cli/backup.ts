@@ -36,8 +36,9 @@ async function backUp(
   const [server = { major: 0, extended: false }] = rows
   const program = await findProgram('pg_dump', server.major)
   const part = `${file}.part`
-  // Whoever reads a backup knows every address and every hash.
-  await writeFile(part, '', { mode: 0o600 })
+  // Whoever reads a backup knows every address and every hash: a file that is there already may be for others to read.
+  await rm(part, { force: true })
+  await writeFile(part, '', { flag: 'wx', mode: 0o600 })
   try {
     await runProgram(program, config.DATABASE_URL, [
       ...['--format=custom', `--file=${part}`, '--no-password'],

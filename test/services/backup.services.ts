@@ -35,6 +35,7 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
   test('a table that refers to people is restored with them, and everybody stays signed in', async (t) => {
     const drill = await startDrill(t)
     const { person } = drill
+    await writeFile(`${drill.file}.part`, 'left for others to read', { mode: 0o644 })
     const said = await drill.run('backup', [drill.file], drill.url)
     assert.equal(said.code, 0, said.err)
     assert.match(said.out, /KiB\.\nIts secrets are encrypted with the key [0-9a-f]{16}/)
