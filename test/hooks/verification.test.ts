@@ -15,7 +15,14 @@ import {
 } from '../support/factors.ts'
 import { functionEnv, makeFunction, makeNotes, readNotes } from '../support/hook-functions.ts'
 import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
-import { autoconfirm, newAddress, newPerson, password, signedIn, signIn } from '../support/people.ts'
+import {
+  autoconfirm,
+  newAddress,
+  newPerson,
+  password,
+  signedIn,
+  signIn,
+} from '../support/people.ts'
 import { getUser, outcomeOf } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { until } from '../support/until.ts'
