@@ -67,7 +67,10 @@ export default defineExtension({
   install(house) {
     // Fastify refuses what is no media type, such as the `application/json, application/json` of a header set twice.
     house.addHook('onRequest', (request, _reply, done) => {
-      if (request.mediaType === undefined) delete request.headers['content-type']
+      const { headers } = request
+      if (headers['content-type'] !== undefined && request.mediaType === undefined) {
+        delete headers['content-type']
+      }
       done()
     })
     house.removeAllContentTypeParsers()
