@@ -14,7 +14,7 @@ import { create, enter } from './create.ts'
 import { dropUnproven } from './drop-unproven.ts'
 import { tellEmailChanged } from './email-changed.ts'
 import { invite, prepareInvitation } from './invite.ts'
-import { lock, lockLive, lockNamed } from './lock.ts'
+import { lock, lockByEmail, lockByPhone, lockLive, lockNamed } from './lock.ts'
 import { checkMetadata } from './metadata-size.ts'
 import { keepForProof, settleSignUps } from './pending-sign-up.ts'
 import { checkProfile, putProfile } from './profile.ts'
@@ -62,6 +62,8 @@ function createUsers(house: House<Needs>) {
   }
   return {
     lock,
+    lockByEmail,
+    lockByPhone,
     lockLive,
     lockNamed,
     keepForProof,

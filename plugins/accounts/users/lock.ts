@@ -1,6 +1,12 @@
 import type { Trx } from '../../../db/database.ts'
 import { lockUser } from '../../../db/user-rows.ts'
-import { findUser, isBanned, type UserRecord } from '../../../db/users.ts'
+import {
+  findUser,
+  findUserByEmail,
+  findUserByPhone,
+  isBanned,
+  type UserRecord,
+} from '../../../db/users.ts'
 import { userBanned, userFromTokenNotFound, userNotFound } from '../../../errors.ts'
 
 /** The person as they are now and until the transaction ends; undefined when there is none. */
@@ -25,6 +31,28 @@ export async function lockLive(trx: Trx, id: string, now: Date): Promise<UserRec
   if (!user || user.deleted_at) throw userFromTokenNotFound()
   if (isBanned(user, now)) throw userBanned(403)
   return user
+}
+
+/** The same of whoever has this email address; undefined also for somebody who gave it up or was deleted meanwhile. */
+export async function lockByEmail(
+  trx: Trx,
+  email: string,
+  aud: string,
+): Promise<UserRecord | undefined> {
+  const found = await findUserByEmail(trx, email, aud)
+  const user = found && (await lock(trx, found.id))
+  return user?.email === email ? user : undefined
+}
+
+/** The same of whoever has this number. */
+export async function lockByPhone(
+  trx: Trx,
+  phone: string,
+  aud: string,
+): Promise<UserRecord | undefined> {
+  const found = await findUserByPhone(trx, phone, aud)
+  const user = found && (await lock(trx, found.id))
+  return user?.phone === phone ? user : undefined
 }
 
 /** The person after a change to a row that this transaction has locked. */

@@ -73,9 +73,8 @@ async function prepare(
   if (type === 'email_change_current' || type === 'email_change_new') {
     return [type, { user: await changeEmail(house, trx, request, now) }]
   }
-  const found = await findUserByEmail(trx, request.email, request.aud)
-  const user = found && (await house.users.lock(trx, found.id))
-  if (user?.email === request.email) return [type, { user }]
+  const user = await house.users.lockByEmail(trx, request.email, request.aud)
+  if (user) return [type, { user }]
   if (type === 'magiclink') return ['signup', await signUp(house, trx, request, now)]
   throw unknownAddress()
 }

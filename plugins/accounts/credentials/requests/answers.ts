@@ -1,6 +1,6 @@
 /** What each request for a mail comes to, once it is known who lives at the address. */
 import type { Trx } from '../../../../db/database.ts'
-import { findUserByEmail, type Metadata, type UserRecord } from '../../../../db/users.ts'
+import type { Metadata, UserRecord } from '../../../../db/users.ts'
 import type { House } from '../../../define-plugin.ts'
 import type { AuditAction } from '../../audit/entry.ts'
 import type { LinkContext } from '../../flows/link-context.ts'
@@ -67,10 +67,7 @@ export async function answer(
   request: ApprovedRequest,
   now: Date,
 ): Promise<void> {
-  const found = await findUserByEmail(trx, request.address, request.aud)
-  const locked = found && (await house.users.lock(trx, found.id))
-  // Whoever was deleted in between has the address no more.
-  const person = locked?.email === request.address ? locked : undefined
+  const person = await house.users.lockByEmail(trx, request.address, request.aud)
   await answers[request.kind](house, trx, request, person, now)
 }
 

@@ -3,7 +3,7 @@
  * a code once more goes to some numbers only, so that a worker sends it: see repeat.ts.
  */
 import type { Db, Trx } from '../../../../db/database.ts'
-import { findUserByPhone, type Metadata, type UserRecord } from '../../../../db/users.ts'
+import { findUserByPhone, type Metadata } from '../../../../db/users.ts'
 import type { House } from '../../../define-plugin.ts'
 import type { Channel, SentCode, SmsRequest } from '../../otp/sms-otp.ts'
 import type { Approval } from '../../users/approval.ts'
@@ -73,24 +73,13 @@ export async function acceptSignInCode(
 ): Promise<void> {
   const { phone, aud, ip } = request
   const signedUp = await signUp({ users }, trx, request, approval, now)
-  const person = signedUp?.user ?? (await lockOwner({ users }, trx, phone, aud))
+  const person = signedUp?.user ?? (await users.lockByPhone(trx, phone, aud))
+  // They may have left the number, or been deleted, while the message was sent.
   if (!person) return
   await otp.storeSms(trx, person.id, sent, now)
   if (signedUp) await users.keepForProof(trx, signedUp, now)
   const action = signedUp ? 'user_confirmation_requested' : 'user_recovery_requested'
   await audit.record(trx, action, person, { ip, now })
-}
-
-/** Undefined for whoever has left the number, or was deleted, while the message was sent. */
-async function lockOwner(
-  { users }: House<'users'>,
-  trx: Trx,
-  phone: string,
-  aud: string,
-): Promise<UserRecord | undefined> {
-  const found = await findUserByPhone(trx, phone, aud)
-  const locked = found && (await users.lock(trx, found.id))
-  return locked?.phone === phone ? locked : undefined
 }
 
 /** Nobody has proven this number: whoever asks is signed up without a password, by the proof if there is an account. */
