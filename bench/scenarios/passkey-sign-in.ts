@@ -35,7 +35,7 @@ async function register(target: Target, { access_token: token }: SignedInPerson)
   })
   const rpId = options.rp.id
   const origin = rpId === 'localhost' ? 'http://localhost:3000' : `https://${rpId}`
-  const device = newAuthenticator({ rpId, origin, verifies: true, syncs: true })
+  const device = newAuthenticator({ rpId, origin, verifies: true, syncs: true, discoverable: true })
   const credential = device.create(options)
   const path = '/passkeys/registration/verify'
   await target.call({ method: 'POST', path, token, body: { challenge_id, credential } })

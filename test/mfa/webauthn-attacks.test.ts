@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import type { Deceit } from '../support/authenticator.ts'
 import { answer, challenge, everyFactor } from '../support/factors.ts'
 import { holdPerson } from '../support/held-person.ts'
 import { enrolKey, finish, give, optionsOf, withKey } from '../support/key-journeys.ts'
 import { newPerson } from '../support/people.ts'
 import { outcomeOf } from '../support/requests.ts'
-import { type Deceit, newSecurityKey } from '../support/security-key.ts'
+import { newSecurityKey } from '../support/security-key.ts'
 import { sharedServers } from '../support/shared-servers.ts'
 
 const failed = [422, 'mfa_verification_failed']
@@ -45,7 +46,7 @@ suite('a security key that lies', () => {
   }
 
   const falseAnswers: [name: string, deceit: Deceit][] = [
-    ['signed by another key', { key: otherKey.privateKey }],
+    ['signed by another key', { privateKey: otherKey.privateKey }],
     ['an unknown credential', { id: otherKey.id }],
     [
       'made for another person',

@@ -1,4 +1,4 @@
-/** A device that keeps passkeys, in software: makes key pairs and signs (WebAuthn Level 3 §6), or not quite as it should. */
+/** An authenticator in software: makes key pairs and signs (WebAuthn Level 3 §6), or not quite as it should. */
 import {
   createHash,
   generateKeyPairSync,
@@ -19,6 +19,8 @@ export interface Traits {
   counts?: boolean
   /** Copies its keys to other devices of the person. */
   syncs?: boolean
+  /** Keeps whose key it is, and says so: without that, it is a second factor and no passkey. */
+  discoverable?: boolean
   /** Of its maker, as a UUID. */
   aaguid?: string
   algorithm?: Algorithm
@@ -54,7 +56,7 @@ interface Request {
 
 const flag = { present: 0x01, verified: 0x04, eligible: 0x08, backedUp: 0x10, attested: 0x40 }
 
-const transports: ('internal' | 'hybrid')[] = ['internal', 'hybrid']
+type Transport = 'internal' | 'hybrid' | 'usb'
 
 export type Authenticator = ReturnType<typeof newAuthenticator>
 
@@ -63,7 +65,9 @@ export function newAuthenticator(traits: Traits) {
   const { publicKey, privateKey } = keyPair(traits.algorithm ?? 'ES256')
   const rawId = randomBytes(traits.idSize ?? 32)
   const id = rawId.toString('base64url')
-  let [counter, userHandle] = [0, '']
+  const transports: Transport[] = traits.discoverable ? ['internal', 'hybrid'] : ['usb']
+  let counter = 0
+  let userHandle: string | undefined
 
   return {
     id,
@@ -74,7 +78,7 @@ export function newAuthenticator(traits: Traits) {
 
     /** The answer to `navigator.credentials.create()`. */
     create({ challenge, user }: Creation, deceit: Deceit = {}) {
-      userHandle = user.id
+      userHandle = traits.discoverable ? user.id : undefined
       const data = Buffer.concat([
         header(traits, deceit, flag.attested, deceit.counter ?? counter),
         Buffer.from((traits.aaguid ?? '').replaceAll('-', '').padEnd(32, '0'), 'hex'),

@@ -34,7 +34,7 @@ export interface Question {
 
 /** A device of somebody who unlocks it by fingerprint. */
 export const newDevice = (traits: Partial<Traits> = {}): Authenticator =>
-  newAuthenticator({ rpId, origin, verifies: true, syncs: true, ...traits })
+  newAuthenticator({ rpId, origin, verifies: true, syncs: true, discoverable: true, ...traits })
 
 export const send = (app: App, method: Method, url: string, token: Token, payload?: object) =>
   app.inject({
