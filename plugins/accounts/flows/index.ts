@@ -3,10 +3,11 @@
  * end, with what.
  */
 import { bindSteps, definePlugin, type House } from '../../define-plugin.ts'
+import { beginOauth } from './begin-oauth.ts'
 import { bindBrowser, browserCookie, clearedCookie, isRightBrowser } from './browser-binding.ts'
 import { deleteAnsweredOf, deleteOf } from './end.ts'
 import { linkContext } from './link-context.ts'
-import { beginOauth, claimOauth, findOauth, issueOauthCode } from './oauth-state.ts'
+import { claimOauth, findOauth, issueOauthCode } from './oauth-state.ts'
 import { readPkce } from './pkce.ts'
 import { isAnswered, issueCode, methodOf, providerTokens, start } from './pkce-flows.ts'
 import {

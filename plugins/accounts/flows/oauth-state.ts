@@ -1,11 +1,9 @@
 /**
- * Sign-ins through an OAuth provider, from the way there to the way back. The OAuth state is the id of a row; what
- * must not travel through the browser waits in that row, encrypted. A state is spent before the provider is asked, so
- * that neither a second callback nor one that failed can use it again.
+ * A sign-in through an OAuth provider on its way back: begin-oauth.ts left a row for it. Its state is spent before the
+ * provider is asked, so that neither a second callback nor one that failed can use it again.
  */
 import type { Trx } from '../../../db/database.ts'
 import { type FlowStateRow, insertFlowState } from '../../../db/flow-states.ts'
-import { isForeignKeyViolation } from '../../../db/foreign-key-violation.ts'
 import {
   findOauthFlow,
   insertOwnedFlow,
@@ -17,14 +15,12 @@ import {
   badOauthCallback,
   badOauthState,
   flowStateAlreadyUsed,
-  sessionNotFound,
   userNotFound,
 } from '../../../errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import type { House } from '../../define-plugin.ts'
 import type { FlowSecrets, Identity } from '../../oauth-providers.ts'
-import type { LinkContext } from './link-context.ts'
-import { openSecrets, sealSecrets } from './stored-secrets.ts'
+import { openSecrets } from './stored-secrets.ts'
 
 /** A sign-in through a provider under way, as it is read from its row. */
 export interface OauthFlow {
@@ -43,64 +39,6 @@ export interface OauthFlow {
   secrets: FlowSecrets
   /** Of a client that waits for a code (RFC 7636). */
   pkce: Pick<FlowStateRow, 'code_challenge' | 'code_challenge_method'> | undefined
-}
-
-export interface OauthRequest {
-  /** `provider`, `scopes` and `invite_token` are read here; what is left is for the provider. */
-  query: Readonly<Record<string, string>>
-  context: Pick<LinkContext, 'redirectTo' | 'pkce'>
-  /** The person whom the identity is to be linked to, and their session. */
-  linkingTargetId?: string
-  linkingSessionId?: string | undefined
-  /** Of the value that the browser was given (browser-binding.ts). */
-  browserHash?: string | undefined
-}
-
-/**
- * Remembers the request and returns where to send the browser, and as which flow.
- * Throws validation_failed, user_not_found for an invitation that is none, session_not_found for a session that ended.
- */
-export async function beginOauth(
-  house: House<'db' | 'encryption' | 'oauthProviders' | 'otp' | 'takeover'>,
-  request: OauthRequest,
-  now: Date,
-): Promise<Pick<OauthFlow, 'id' | 'provider'> & { url: string }> {
-  const { db, oauthProviders } = house
-  const { query, context, linkingTargetId, linkingSessionId, browserHash } = request
-  const { redirectTo, pkce } = context
-  const { provider: asked = '', scopes = '', invite_token: inviteToken, ...others } = query
-  const { bind_browser: _, ...params } = others
-  const provider = oauthProviders.nameOf(asked)
-  const id = crypto.randomUUID()
-  const listed = scopes.split(/[\s,]+/).filter(Boolean)
-  const authorization = { state: id, scopes: listed, params, now }
-  const { url, secrets } = await oauthProviders.start(provider, authorization)
-  if (inviteToken) await checkInvitation(house, inviteToken, now)
-  const flow = {
-    id,
-    user_id: null,
-    auth_code: pkce ? crypto.randomUUID() : null,
-    provider_type: provider,
-    authentication_method: 'oauth',
-    referrer: redirectTo,
-    // Where GoTrue looks, should the browser come back to it.
-    ...(house.takeover.isShared && { invite_token: inviteToken ?? null }),
-    code_challenge: pkce?.challenge ?? null,
-    code_challenge_method: pkce?.method ?? null,
-    linking_target_id: linkingTargetId ?? null,
-    email_optional: oauthProviders.emailOptional(provider),
-  }
-  const sealed = sealSecrets(house, id, {
-    ...secrets,
-    ...(inviteToken && { inviteToken }),
-    ...(browserHash !== undefined && { browserHash }),
-  })
-  const owned = { session_id: linkingSessionId ?? null, secrets: sealed }
-  const shared = house.takeover.isShared ? secrets.codeVerifier : undefined
-  await insertOwnedFlow(db, flow, owned, now, shared).catch((error) => {
-    throw isForeignKeyViolation(error) ? sessionNotFound() : error
-  })
-  return { id, provider, url: url.href }
 }
 
 /** The sign-in that a callback ends. Throws bad_oauth_callback, bad_oauth_state, flow_state_already_used, user_not_found. */
@@ -158,11 +96,6 @@ export async function issueOauthCode(
   if (flow.linkingTargetId) await insertOwnedFlow(trx, answered, owned, now)
   else await insertFlowState(trx, answered, now)
   return code
-}
-
-async function checkInvitation({ db, otp }: House<'db' | 'otp'>, token: string, now: Date) {
-  const live = await otp.findLink(db, ['confirmation_token'], token, now)
-  if (!live) throw userNotFound('There is no invitation for this token')
 }
 
 function readFlow(house: House<'config' | 'encryption'>, row: OauthFlowRow): OauthFlow {
