@@ -73,14 +73,16 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
       }
     } catch (thrown) {
       const error = apiErrors.report(request, thrown)
-      return reply.redirect(flows.withOauthError(config.AUTH_SITE_URL, error, false), 303)
+      const site = flows.withOauthError(config.AUTH_SITE_URL, error, { inFragment: false })
+      return reply.redirect(site, 303)
     }
     if (flow.browserHash) reply.header('set-cookie', flows.clearedCookie(flow))
     try {
       return reply.redirect(await finish(request, flow, params, now), 302)
     } catch (thrown) {
       const error = apiErrors.report(request, thrown)
-      return reply.redirect(flows.withOauthError(flow.target, error, true), 302)
+      const target = flows.withOauthError(flow.target, error, { inFragment: true })
+      return reply.redirect(target, 302)
     }
   }
 

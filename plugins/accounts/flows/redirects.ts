@@ -74,12 +74,20 @@ export function withCode(target: string, code: string): string {
 }
 
 /** A step is done and another one is needed. */
-export function withMessage(target: string, message: string, inQuery: boolean): string {
+export function withMessage(
+  target: string,
+  message: string,
+  { inQuery }: { inQuery: boolean },
+): string {
   return withFragment(inQuery ? withQuery(target, { message }) : target, { message })
 }
 
 /** The error in the fragment, for PKCE clients in the query as well. */
-export function withError(target: string, error: ApiError, inQuery: boolean): string {
+export function withError(
+  target: string,
+  error: ApiError,
+  { inQuery }: { inQuery: boolean },
+): string {
   const parameters = {
     error: oauthErrors[error.status],
     error_code: error.errorCode,
@@ -89,7 +97,11 @@ export function withError(target: string, error: ApiError, inQuery: boolean): st
 }
 
 /** An external sign-in that failed: in the query, and in the fragment where implicit clients look. */
-export function withOauthError(target: string, error: ApiError, inFragment: boolean): string {
+export function withOauthError(
+  target: string,
+  error: ApiError,
+  { inFragment }: { inFragment: boolean },
+): string {
   const parameters = {
     error: error.details.oauth?.error ?? oauthErrorOf(error),
     error_code: error.errorCode,
