@@ -32,21 +32,35 @@ export async function run(args: readonly string[]): Promise<void> {
     },
     allowPositionals: true,
   })
-  const [command, id, ...rest] = positionals
-  const [address, ...more] = rest
+  const { all = false, locale, uncertain = false } = values
+  const [command, id, address, ...more] = positionals
   if (command === 'test') {
     if (!id || !address || more.length > 0) throw new Error(`Usage:\n${usage}`)
-    return sendTest({ kind: id, address, locale: values.locale })
+    return sendTest({ kind: id, address, locale })
   }
-  const wrong = rest.length > 0 || (id !== undefined && (values.all || command === 'list'))
-  const { uncertain = false } = values
   if (id !== undefined && !idPattern.test(id)) throw new Error(`${id} is not the id of a mail`)
-  if (command === 'list' && !wrong) await withMailTools(list)
-  else if (command === 'retry' && id && !wrong)
-    await withMailTools((tools) => retryOne(tools, id, uncertain))
-  else if (command === 'retry' && !wrong) await withMailTools((tools) => retryAll(tools, uncertain))
-  else if (command === 'drop' && id && !wrong) await withMailTools((tools) => drop(tools, id))
-  else throw new Error(`Usage:\n${usage}`)
+  const work = address === undefined ? workOf(command, { id, all, uncertain }) : undefined
+  if (work === undefined) throw new Error(`Usage:\n${usage}`)
+  await withMailTools(work)
+}
+
+interface Asked {
+  id: string | undefined
+  all: boolean
+  uncertain: boolean
+}
+
+type Work = (tools: MailTools) => Promise<void>
+
+/** Undefined for what is no command. */
+function workOf(command: string | undefined, { id, all, uncertain }: Asked): Work | undefined {
+  if (id === undefined) {
+    if (command === 'list') return list
+    return command === 'retry' ? (tools) => retryAll(tools, uncertain) : undefined
+  }
+  if (all) return undefined
+  if (command === 'retry') return (tools) => retryOne(tools, id, uncertain)
+  return command === 'drop' ? (tools) => drop(tools, id) : undefined
 }
 
 async function list(tools: MailTools): Promise<void> {
