@@ -143,10 +143,11 @@ async function waitForDatabase(connectionString: string, log: FastifyBaseLogger)
     } catch (error) {
       const isWorthWaiting = !isRefusal(error) && Date.now() < deadline
       if (!isWorthWaiting) throw unreachable(connectionString, error)
-      if (!isTold)
+      if (!isTold) {
         log.warn(
           `the database ${placeOf(connectionString)} does not answer yet (${reasonOf(error)}); waiting`,
         )
+      }
       isTold = true
       await pause(500)
     }

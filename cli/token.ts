@@ -35,7 +35,8 @@ export async function run(args: readonly string[]): Promise<void> {
 /** In seconds. */
 function parseLifetime(text: string): number {
   const seconds = parseDuration(text)
-  if (seconds < 1)
+  if (seconds < 1) {
     throw new Error(`--exp ${text} is too short: a token lives for a second or more.`)
+  }
   return seconds
 }

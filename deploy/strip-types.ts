@@ -9,8 +9,9 @@ import { join } from 'node:path'
 
 /** Throws for a checkout, whose files are somebody's work. */
 export function stripTypes(folder: string): void {
-  if (existsSync(join(folder, '.git')))
+  if (existsSync(join(folder, '.git'))) {
     throw new Error(`${folder} is a checkout, and no copy of one`)
+  }
   for (const name of globSync('**/*.ts', { cwd: folder, exclude: ['node_modules/**'] })) {
     const file = join(folder, name)
     writeFileSync(file, stripTypeScriptTypes(readFileSync(file, 'utf8')))

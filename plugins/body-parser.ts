@@ -80,8 +80,9 @@ export default defineExtension({
       if (!schema) return done(null, undefined)
       try {
         const body = parseBody(request.headers['content-type'], text.toString())
-        if (body === undefined && !allowsNone(schema))
+        if (body === undefined && !allowsNone(schema)) {
           throw badJson('the body is empty; send one JSON object')
+        }
         done(null, body)
       } catch (error) {
         done(error instanceof Error ? error : badJson('unreadable'))

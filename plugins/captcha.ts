@@ -50,8 +50,9 @@ export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
     const verdict = await ask(fetch, url, { method: 'POST', body, redirect: 'error', signal })
     if (verdict.success) return
     const codes = (verdict['error-codes'] ?? []).filter((code) => /^[a-z0-9-]{1,64}$/.test(code))
-    if (codes.some((code) => code.endsWith('-secret')))
+    if (codes.some((code) => code.endsWith('-secret'))) {
       log.warn({ codes }, 'the captcha provider refuses AUTH_SECURITY_CAPTCHA_SECRET')
+    }
     throw captchaFailed(codes.join(', ') || 'not solved')
   }
 
@@ -70,10 +71,11 @@ export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
 function settingsFrom(config: CaptchaDeps['config']) {
   const provider = config.AUTH_SECURITY_CAPTCHA_PROVIDER
   const secret = config.AUTH_SECURITY_CAPTCHA_SECRET
-  if (!provider || !secret)
+  if (!provider || !secret) {
     throw new Error(
       'AUTH_SECURITY_CAPTCHA_ENABLED needs AUTH_SECURITY_CAPTCHA_PROVIDER and AUTH_SECURITY_CAPTCHA_SECRET',
     )
+  }
   const url = config.AUTH_SECURITY_CAPTCHA_URL ?? endpoints[provider]
   return { url, secret, timeoutMs: config.AUTH_SECURITY_CAPTCHA_TIMEOUT * 1000 }
 }

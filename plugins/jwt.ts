@@ -75,8 +75,9 @@ export function createJwt({ signingKeys, config, takeover }: JwtOptions) {
     }
     if (!key) throw unverifiable('its key is unknown')
     const allowed = config.AUTH_JWT_VALID_METHODS ?? [key.alg]
-    if (alg !== key.alg || !allowed.includes(alg))
+    if (alg !== key.alg || !allowed.includes(alg)) {
       throw unverifiable('its algorithm is not allowed')
+    }
     return key.key
   }
 
@@ -90,8 +91,9 @@ export function createJwt({ signingKeys, config, takeover }: JwtOptions) {
       )
       const claims: unknown = payload
       if (!claimsCheck.Check(claims)) throw unverifiable('a claim has the wrong type')
-      if (!isIssuedHere(claims, issuer, takeover?.isShared === true))
+      if (!isIssuedHere(claims, issuer, takeover?.isShared === true)) {
         throw unverifiable('its issuer is another')
+      }
       return Object.freeze(claims)
     } catch (error) {
       throw toBadJwt(error)

@@ -47,8 +47,9 @@ class StoredDate extends Date {
 function readTimestamp(stored: string, zone = ''): Date {
   const text = stored + zone
   const isUtc = text[10] === ' ' && text.endsWith('+00')
-  if (isUtc)
+  if (isUtc) {
     return new StoredDate(isoTime(text.slice(0, 10), text.slice(11, 19), text.slice(20, -3)))
+  }
   const end = endlessTimestamp(stored)
   if (end !== undefined) return new Date(end)
   const moment = parseTimestamp(text)

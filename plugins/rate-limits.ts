@@ -84,8 +84,9 @@ type LimitsHouse = House<'config' | 'log' | 'telemetry' | 'register' | 'addHook'
 async function createCount(house: LimitsHouse): Promise<CountHit> {
   const { config, telemetry } = house
   const countLocally = createLocalCounter(maxKeys)
-  if (!config.AUTH_REDIS_URL)
+  if (!config.AUTH_REDIS_URL) {
     return async (key, windowMs) => countLocally(key, windowMs, Date.now())
+  }
   const shared = await createSharedCounter(house, config.AUTH_REDIS_URL)
   house.addHook('onClose', async () => shared.close())
   telemetry.metrics.gauge('postern.redis.up', async () => [

@@ -45,8 +45,9 @@ export function select(request: IdTokenRequest, context: IdTokenContext): Select
 function selectByName(name: string, { providers }: IdTokenContext): Selection {
   const settings = providers.get(name)
   const rules = findDefinition(name, settings)?.idToken
-  if (!rules)
+  if (!rules) {
     throw new IdTokenFault('validation_failed', `Provider ${quote(name)} is not supported`)
+  }
   if (!settings) {
     throw new IdTokenFault('provider_disabled', `Provider ${quote(name)} is not enabled`)
   }

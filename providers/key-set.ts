@@ -38,8 +38,9 @@ export async function verifyWith(
   try {
     return await jwtVerify(token, keys, options)
   } catch (error) {
-    if (error instanceof errors.JWKSMultipleMatchingKeys)
+    if (error instanceof errors.JWKSMultipleMatchingKeys) {
       return verifyWithOne(error, token, options)
+    }
     throw error
   }
 }

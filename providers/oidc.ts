@@ -123,8 +123,9 @@ function checkTimes({ exp = 0 }: JWTPayload, now: Date) {
 function checkAuthorizedParty({ azp, aud }: JWTPayload, { audiences, isOwnGrant }: IdTokenCheck) {
   const hasSeveral = Array.isArray(aud) && aud.length > 1
   if (azp === undefined) {
-    if (isOwnGrant && hasSeveral)
+    if (isOwnGrant && hasSeveral) {
       throw rejected('of several audiences none is the authorized party')
+    }
     return
   }
   const isOurs = typeof azp === 'string' && audiences.includes(azp)

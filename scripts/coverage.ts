@@ -104,8 +104,9 @@ function toPattern(template: string): RegExp {
 function variablesIn(what: string): string[] {
   const names = [...what.matchAll(/`([A-Z][A-Z0-9_]*(?:<KIND>)?)`/g)].map(([, name = '']) => name)
   return names.flatMap((name) => {
-    if (name.endsWith('<KIND>'))
+    if (name.endsWith('<KIND>')) {
       return specifiedMailKinds.map((kind) => name.replace('<KIND>', kind))
+    }
     if (!name.startsWith('AUTH_EXTERNAL_X_')) return [name]
     return specifiedProviders.map((provider) => name.replace('_X_', `_${provider.toUpperCase()}_`))
   })

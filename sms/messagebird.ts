@@ -40,11 +40,14 @@ export function messagebird(settings: MessagebirdSettings, post: PostForm): SmsP
 }
 
 function read({ status, body }: FormAnswer): { messageId: string } {
-  if (Value.Check(Refusal, body))
+  if (Value.Check(Refusal, body)) {
     throw new SmsError('messagebird', `status ${status}: ${body.errors[0]?.description}`)
-  if (status >= 300 || !Value.Check(Sent, body))
+  }
+  if (status >= 300 || !Value.Check(Sent, body)) {
     throw new SmsError('messagebird', ...unreadable({ status, body }))
-  if (body.recipients.totalSentCount === 0)
+  }
+  if (body.recipients.totalSentCount === 0) {
     throw new SmsError('messagebird', 'sent to none of the recipients')
+  }
   return { messageId: body.id }
 }

@@ -27,8 +27,9 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
       const form = { To: `+${phone}`, Channel: channel }
       const answer = await post({ provider, url: `${service}/Verifications`, form, authorization })
       const { status, body } = answer
-      if ((status !== 200 && status !== 201) || !Value.Check(Started, body))
+      if ((status !== 200 && status !== 201) || !Value.Check(Started, body)) {
         throw new SmsError(provider, ...refusal(answer))
+      }
       return { messageId: body.sid }
     },
 
@@ -40,8 +41,9 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
       // 404: nothing is pending (late, spent, never sent). 429: too many guesses.
       if (status === 404 || status === 429) return false
       if (status === 400 && Value.Check(Malformed, body)) return false
-      if ((status !== 200 && status !== 201) || !Value.Check(Checked, body))
+      if ((status !== 200 && status !== 201) || !Value.Check(Checked, body)) {
         throw new SmsError(provider, ...refusal(answer))
+      }
       return body.status === 'approved' && body.valid
     },
   }

@@ -62,13 +62,15 @@ export function twilio(settings: TwilioSettings, post: PostForm): SmsProvider {
 }
 
 function read({ status, body }: FormAnswer): { messageId: string } {
-  if ((status !== 200 && status !== 201) || !Value.Check(Accepted, body))
+  if ((status !== 200 && status !== 201) || !Value.Check(Accepted, body)) {
     throw new SmsError('twilio', ...refusal({ status, body }))
-  if (body.status === 'failed' || body.status === 'undelivered')
+  }
+  if (body.status === 'failed' || body.status === 'undelivered') {
     throw new SmsError(
       'twilio',
       `message ${body.status}: ${body.error_message ?? 'no reason given'}`,
     )
+  }
   return { messageId: body.sid }
 }
 

@@ -56,7 +56,8 @@ function outcomeOf({ body }: FormAnswer) {
 function read(answer: FormAnswer): { messageId: string } {
   const outcome = outcomeOf(answer)
   if (outcome === undefined) throw new SmsError('vonage', ...unreadable(answer))
-  if (outcome.status !== acceptedStatus)
+  if (outcome.status !== acceptedStatus) {
     throw new SmsError('vonage', `status ${outcome.status}: ${outcome['error-text'] ?? ''}`)
+  }
   return { messageId: outcome['message-id'] ?? '' }
 }

@@ -31,8 +31,9 @@ export async function givingWay(
       const isOver = Date.now() > deadline
       if (isOver || attempt % 10 === 0) {
         const sentence = stillWaiting(what, statement, await holders(waiting))
-        if (isOver)
+        if (isOver) {
           throw new Error(`${sentence} Nothing of it is done; start again.`, { cause: error })
+        }
         waiting.log.info(sentence)
       }
     }

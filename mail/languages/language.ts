@@ -67,7 +67,8 @@ const rightToLeft = new Set([
 
 export function directionOf(tag: string): Speech['direction'] {
   const { language, script } = new Intl.Locale(tag)
-  if (script)
+  if (script) {
     return ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm'].includes(script) ? 'rtl' : 'ltr'
+  }
   return rightToLeft.has(language) ? 'rtl' : 'ltr'
 }

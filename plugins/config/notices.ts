@@ -34,8 +34,9 @@ function noticeForeignNames(found: FoundNames, warn: Warn) {
   const names = [...found].flatMap(([variable, { name, foreign }]) =>
     foreign ? [`${name} as ${variable}`] : [],
   )
-  if (names.length > 0)
+  if (names.length > 0) {
     warn(`Some variables are read under another server's names: ${list(names)}.`)
+  }
 }
 
 /** Two names of one variable: which of them counts is not what everybody expects. */

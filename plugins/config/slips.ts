@@ -17,7 +17,8 @@ export function slipFor(variable: string, env: Environment): string | undefined 
 }
 
 function isNear(name: string, variable: string): boolean {
-  if (variable.length < shortest || Math.abs(variable.length - name.length) > mostEdits)
+  if (variable.length < shortest || Math.abs(variable.length - name.length) > mostEdits) {
     return false
+  }
   return distance(name, variable) <= mostEdits
 }

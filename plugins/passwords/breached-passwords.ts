@@ -45,8 +45,9 @@ export function createBreachedPasswords(deps: BreachedPasswordsDeps) {
     try {
       return lists(await ranges.forceFetch(hash.slice(0, 5)), hash.slice(5))
     } catch (error) {
-      if (failsClosed)
+      if (failsClosed) {
         throw unexpectedFailure('Unable to check the password against known breaches', error)
+      }
       log.warn({ err: error }, 'the list of breached passwords did not answer; not checked')
       return false
     }
@@ -71,8 +72,9 @@ async function fetchRange(fetch: BreachedPasswordsDeps['fetch'], url: string, ti
   const signal = AbortSignal.timeout(timeoutMs)
   const response = await fetch(url, { headers, redirect: 'error', signal })
   const range = await response.text()
-  if (response.status !== 200 || !/^[0-9A-F]{35}:[0-9]+(\r?\n|$)/i.test(range))
+  if (response.status !== 200 || !/^[0-9A-F]{35}:[0-9]+(\r?\n|$)/i.test(range)) {
     throw new Error(`the list of breached passwords gave no range (status ${response.status})`)
+  }
   return range
 }
 

@@ -26,8 +26,9 @@ export function parseFirebaseHash(stored: string): FirebaseHash | undefined {
     }),
   )
   const [memoryCost, rounds, parallelism] = ['n', 'r', 'p'].map((name) => Number(values.get(name)))
-  if (!inRange(memoryCost, 20) || !inRange(rounds, 64) || !inRange(parallelism, 16))
+  if (!inRange(memoryCost, 20) || !inRange(rounds, 64) || !inRange(parallelism, 16)) {
     return undefined
+  }
   return {
     memoryCost,
     rounds,

@@ -39,8 +39,9 @@ const recoveryCodesOfSdk: FastifyPluginAsyncTypebox = async (fastify) => {
     const made = await db.transaction().execute(async (trx) => {
       const held = await bearerAuth.holdMember(trx, member, at.now)
       const found = (await countRecoveryCodes(trx, id)) > 0 ? 'some' : 'none'
-      if (found !== expected)
+      if (found !== expected) {
         throw found === 'some' ? recoveryCodesExist() : recoveryCodesNotFound()
+      }
       return factors.makeRecoveryCodes(trx, held, at)
     })
     // Apps divide them into groups of their own.

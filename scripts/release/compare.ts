@@ -58,8 +58,9 @@ export function brokenPromises(before: Release, after: Release): string[] {
 function changedMigrations(before: Release, after: Release): string[] {
   return [...before.migrations].flatMap(([name, text]) => {
     const now = after.migrations.get(name)
-    if (now === undefined)
+    if (now === undefined) {
       return [`The migration ${name} is gone: databases that had it do not start.`]
+    }
     return now === text
       ? []
       : [`The migration ${name} has changed: it has run already. Add another.`]

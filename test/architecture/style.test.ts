@@ -34,6 +34,10 @@ suite('style', () => {
     ['@ts-ignore', /@ts-(ignore|expect-error|nocheck)/],
     ['a silenced linter', /biome-ignore/],
     ['a note for later', /\b(TODO|FIXME|XXX)\b/],
+    [
+      'a statement on a line of its own, below its condition and without braces',
+      /^( *)(\} else )?(if|for|while) \(.*\)\n\1 +\S/m,
+    ],
     ['an enum', /^\s*(export )?(const )?enum \w/m],
     ['a debugger', /^\s*debugger\b/m],
     ['a test that is left out', /\b(test|suite)\.(only|skip|todo)\(/],

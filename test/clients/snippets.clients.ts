@@ -130,10 +130,12 @@ suite('snippets of the SDK', () => {
       }
     }
     if (needsSession(method, title)) Object.assign(names, await signIn(supabase, mark))
-    if (title === 'Resend an email signup confirmation')
+    if (title === 'Resend an email signup confirmation') {
       await supabase.auth.signUp({ email, password })
-    if (title === 'Resend a phone signup confirmation')
+    }
+    if (title === 'Resend a phone signup confirmation') {
       await supabase.auth.signUp({ phone, password })
+    }
     if (title === 'Resend email change email') await supabase.auth.updateUser({ email })
     if (title === 'Resend phone change OTP') await supabase.auth.updateUser({ phone })
     if (title.includes('nonce') && method === 'auth.updateUser') {

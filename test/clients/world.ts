@@ -121,8 +121,9 @@ function everything(issuer: string): Record<string, string> {
 /** The make-believe provider knows its documented parameters only. */
 function withoutExtras(address: string): string {
   const url = new URL(address)
-  for (const name of ['redirect_to', 'skip_http_redirect', 'flow_type'])
+  for (const name of ['redirect_to', 'skip_http_redirect', 'flow_type']) {
     url.searchParams.delete(name)
+  }
   return url.href
 }
 

@@ -22,8 +22,9 @@ suite('indexes', () => {
     await app.pool.query('analyze auth.postern_mail_messages')
     const old = new Date(Date.now() - (rows / 2) * 1000)
     const read = await readWhole(app, 'postern_mail_messages', async () => {
-      for (let i = 0; i < firstPlans; i++)
+      for (let i = 0; i < firstPlans; i++) {
         assert.equal(await deleteOldMail(app.db, 'sent', old, batch), batch)
+      }
       assert.equal(await deleteOldMail(app.db, 'dead', old, batch), 0)
     })
     assert.equal(read, 0)

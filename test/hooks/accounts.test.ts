@@ -159,8 +159,9 @@ suite('the hooks of accounts over HTTP', () => {
       await call(app, '/otp', { phone }),
       await call(app, '/otp', { phone: known }),
     ]
-    for (const response of answers)
+    for (const response of answers) {
       assert.deepEqual([response.statusCode, response.json()], [200, {}])
+    }
     await receiver.next(0, before(email))
     const member = newAddress()
     await call(app, '/magiclink', { email: member })

@@ -14,8 +14,9 @@ import { outcomeOf } from '../support/requests.ts'
 test('only who is new is asked about, and every token has the claims of the hook', async (t) => {
   const receiver = await startHookReceiver(t)
   receiver.answer(({ metadata, user, claims }) => {
-    if (metadata.name === 'customize-access-token')
+    if (metadata.name === 'customize-access-token') {
       return { claims: { ...Object(claims), tier: 1 } }
+    }
     const isWelcome = !Object(user).email.startsWith('stranger')
     return isWelcome ? {} : { error: { http_code: 403, message: 'Only members may sign up' } }
   })

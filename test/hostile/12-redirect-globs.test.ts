@@ -207,8 +207,14 @@ suite('redirect_to against a pattern, compared with the parser of the URL standa
           if (!isAllowedRedirect(asked, rules)) return
           admitted += 1
           const sent = inAscii(asked)
-          for (const href of [asked, sent, withFragment(sent, { a: 1 }), withQuery(sent, { a: 1 })])
+          for (const href of [
+            asked,
+            sent,
+            withFragment(sent, { a: 1 }),
+            withQuery(sent, { a: 1 }),
+          ]) {
             assert.ok(holds(new URL(href).host), `${JSON.stringify(asked)} leads to ${href}`)
+          }
         }),
         { numRuns: 20_000 },
       )

@@ -67,8 +67,9 @@ suite('AUTH_JWT_SECRET', () => {
   })
 
   test('random ones, and those of these tests, are right', () => {
-    for (const secret of right)
+    for (const secret of right) {
       assert.deepEqual(mistakesOf({ [jwt]: secret.padEnd(32, 'q7K-') }), [])
+    }
   })
 
   test('under the name of another server it is refused by that name', () => {

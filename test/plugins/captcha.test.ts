@@ -221,8 +221,12 @@ suite('requireCaptcha', () => {
 })
 
 suite('the start is refused', () => {
-  for (const missing of ['AUTH_SECURITY_CAPTCHA_PROVIDER', 'AUTH_SECURITY_CAPTCHA_SECRET'] as const)
+  for (const missing of [
+    'AUTH_SECURITY_CAPTCHA_PROVIDER',
+    'AUTH_SECURITY_CAPTCHA_SECRET',
+  ] as const) {
     test(`without ${missing}`, () => {
       assert.throws(() => make({ [missing]: undefined }), new RegExp(missing))
     })
+  }
 })

@@ -127,8 +127,9 @@ suite('profiles with less or more in them', () => {
 
       const { claims } = await signIn()
 
-      for (const [claim, value] of Object.entries(expected))
+      for (const [claim, value] of Object.entries(expected)) {
         assert.equal(claims[claim], value, claim)
+      }
       assert.equal(claims.phone_verified, false)
       assert.ok(!Object.values(claims).includes(''))
     })

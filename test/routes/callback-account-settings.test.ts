@@ -92,8 +92,9 @@ suite('accounts behind external identities', () => {
     const server = await externalServer(t, { env })
     const who = unproven('ann@ex.test', '1')
     const tokens: (string | undefined)[] = []
-    for (const _ of [1, 2])
+    for (const _ of [1, 2]) {
       tokens.push((await server.signInWith('github', who)).fragment.access_token)
+    }
     const statuses = async () => {
       const asked = tokens.map((access_token = '') => getUser(server.app, { access_token }))
       return (await Promise.all(asked)).map(({ statusCode }) => statusCode)
@@ -191,8 +192,9 @@ suite('accounts behind external identities', () => {
       [...Array(10).keys()].map((index) => server.goTo(index % 2 ? 'github' : 'gitlab')),
     )
     const seen = await Promise.all(starts.map((params) => server.comeBack(params)))
-    for (const { fragment, query } of seen)
+    for (const { fragment, query } of seen) {
       assert.ok(fragment.access_token, query.error_description)
+    }
     assert.equal(await server.countUsers(), 2)
   })
 })

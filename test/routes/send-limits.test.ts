@@ -56,8 +56,9 @@ suite('the time between two mails to one address', () => {
       test(`${name}, ${who} address`, async (t) => {
         const server = await servers(everyMinute)
         const email = newAddress()
-        if (who === 'known')
+        if (who === 'known') {
           await createdPerson(server.app, { email, password, email_confirm: true })
+        }
         const start = Date.now()
         at(t, start, 0)
         assert.equal((await ask(server, email, '')).statusCode, 200)

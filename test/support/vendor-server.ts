@@ -62,11 +62,13 @@ function give(response: ServerResponse, answer: Answer): void {
     return
   }
   const { status = 200, json, text: plain = '', headers = {} } = answer
-  if (json === undefined) response.writeHead(status, headers).end(plain)
-  else
-    response
-      .writeHead(status, { 'content-type': 'application/json', ...headers })
-      .end(JSON.stringify(json))
+  if (json === undefined) {
+    response.writeHead(status, headers).end(plain)
+    return
+  }
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(json))
 }
 
 /** The address of a server that is not there. */

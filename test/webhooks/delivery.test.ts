@@ -139,9 +139,11 @@ suite('deliveries', () => {
       await until(async () => (await answered()) !== undefined)
       const answer = await answered()
       if (expected instanceof RegExp) assert.match(answer?.error ?? '', expected)
-      else
-        for (const [key, value] of Object.entries(expected))
+      else {
+        for (const [key, value] of Object.entries(expected)) {
           assert.equal(Object(answer)[key], value)
+        }
+      }
       await wake()
       await hurry()
       await until(() => receiver.ofUser(user.id).length === 5)
@@ -262,8 +264,9 @@ test('two replicas send each event once, in order for each person', async (t) =>
   const people = await Promise.all(Array.from({ length: 6 }, () => newPerson(app)))
   await Promise.all(
     people.map(async ({ user, access_token }) => {
-      for (let round = 0; round < 4; round++)
+      for (let round = 0; round < 4; round++) {
         await changeUser(round % 2 ? app : twin, access_token, { data: { round } })
+      }
       await signedIn(twin, user.email)
     }),
   )

@@ -143,8 +143,9 @@ export function createStoredKeys({ db, encryption, tokenSeconds }: StoredKeysOpt
       record: RecordKeyChange,
       now: Date,
     ): Promise<string> {
-      if (jwk.kty === 'oct')
+      if (jwk.kty === 'oct') {
         throw validationFailed('A shared secret belongs in AUTH_JWT_SECRET.', 422)
+      }
       await importSigningKey(jwk)
       return putOnStandby(jwk, activateAfter, record, now)
     },

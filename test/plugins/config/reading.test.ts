@@ -20,8 +20,9 @@ suite('reading the configuration', () => {
         assert.ok(error instanceof ConfigError)
         const names = error.mistakes.map(({ variable }) => variable)
         assert.deepEqual(names.sort(), Object.keys(leastEnvironment).sort())
-        for (const name of names)
+        for (const name of names) {
           assert.match(error.message, new RegExp(`^  ${name} is not set`, 'm'))
+        }
         return true
       },
     )

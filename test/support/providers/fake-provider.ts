@@ -85,8 +85,9 @@ export async function startFakeProvider(t: Ending, documented: Documented, named
     if (url.pathname === discovery) {
       return send(response, { body: JSON.stringify(metadata()) })
     }
-    if (url.pathname === '/jwks')
+    if (url.pathname === '/jwks') {
       return send(response, { body: JSON.stringify({ keys: [signing.jwk] }) })
+    }
     return api(request, url, response)
   }
 

@@ -109,8 +109,9 @@ export async function answerByEmail(
     // A worker that died after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
     await answer(house, trx, { ...request, approval }, now)
-    if (config.dev && !(await hasMailMessage(trx, job.id)))
+    if (config.dev && !(await hasMailMessage(trx, job.id))) {
       log.warn({ kind: request.kind }, silence)
+    }
   }
   const answered = languages.during(accepted, () => db.transaction().execute(answerOnce))
   await answered.catch((error) => putOff(house, error, { task: emailTask, job }, now))

@@ -29,8 +29,9 @@ export async function approveRecoveryCode(
   { ip, now }: { ip: string; now: Date },
 ): Promise<ApprovedCode | undefined> {
   const code = readCode(typed)
-  if (!code || !(await hasRecoveryCode(db, user.id, hashesOf(house, user.id, code))))
+  if (!code || !(await hasRecoveryCode(db, user.id, hashesOf(house, user.id, code)))) {
     return undefined
+  }
   const asked = { method: 'recovery_code', ip } as const
   return { code, approval: await house.sessions.approveUpgrade(session, asked, now) }
 }

@@ -16,8 +16,9 @@ export function withFragment(target: string, parameters: Parameters): string {
 /** Adds to the query and keeps what is there; the fragment stays. */
 export function withQuery(target: string, parameters: Parameters): string {
   const url = new URL(target)
-  for (const [key, value] of new URLSearchParams(encode(parameters)))
+  for (const [key, value] of new URLSearchParams(encode(parameters))) {
     url.searchParams.set(key, value)
+  }
   url.searchParams.sort()
   return url.href
 }
