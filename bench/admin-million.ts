@@ -3,8 +3,7 @@
  * One request at a time, as a person at a screen makes them, after a few that are not counted. The last two columns
  * are processor time a request, which depends least on what else the machine does.
  */
-import pg from 'pg'
-
+import { withClient } from '../cli/with-client.ts'
 import { type Cost, costOf, type Side } from './cost.ts'
 import { postmaster } from './listener.ts'
 import { startOwnServer } from './own-server.ts'
@@ -82,9 +81,7 @@ async function measure(side: Side, question: string, path: (i: number) => string
 }
 
 async function fill(connectionString: string): Promise<void> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
+  await withClient({ connectionString }, async (client) => {
     // One long build of the search index instead of a million small ones.
     const found = await client.query(
       `select pg_get_indexdef('auth.postern_users_trigram_idx'::regclass) as definition`,
@@ -110,20 +107,14 @@ async function fill(connectionString: string): Promise<void> {
     await client.query(found.rows[0].definition)
     await client.query('vacuum analyze auth.users')
     await client.query('vacuum analyze auth.identities')
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function idsOf(connectionString: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
+  return withClient({ connectionString }, async (client) => {
     const sample = await client.query(
       'select id from auth.users tablesample system (0.1) limit 500',
     )
     return sample.rows.map(({ id }) => id)
-  } finally {
-    await client.end()
-  }
+  })
 }

@@ -4,9 +4,8 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 
-import pg from 'pg'
-
 import { startPostgres } from '../cli/dev/postgres.ts'
+import { withClient } from '../cli/with-client.ts'
 import { freePort, loopReporter, type RunningServer, startServer, startSink } from './own/child.ts'
 import { imageSettings, makeImage } from './own/image.ts'
 import type { LoopProbe } from './own/loop-probe.ts'
@@ -161,13 +160,9 @@ async function nodeOptions(folder: string): Promise<string[]> {
 
 /** One more database beside the first one. Returns its address. */
 async function addDatabase(databaseUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    await client.query(`create database ${name} template template0`)
-  } finally {
-    await client.end()
-  }
+  await withClient({ connectionString: databaseUrl }, (client) =>
+    client.query(`create database ${name} template template0`),
+  )
   const url = new URL(databaseUrl)
   url.pathname = `/${name}`
   return url.href

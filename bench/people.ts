@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import { hash } from '@node-rs/argon2'
-import pg from 'pg'
 
+import { withClient } from '../cli/with-client.ts'
 import { Refused } from './scenario.ts'
 import type { Target } from './target.ts'
 
@@ -101,11 +101,7 @@ async function signUp(target: Target) {
 
 async function confirmByHand({ databaseUrl }: Target, ids: string[]): Promise<void> {
   if (!databaseUrl) throw new Refused('needs --service-role, --jwt-secret or --database-url')
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    await client.query('update auth.users set email_confirmed_at = now() where id = any($1)', [ids])
-  } finally {
-    await client.end()
-  }
+  await withClient({ connectionString: databaseUrl }, (client) =>
+    client.query('update auth.users set email_confirmed_at = now() where id = any($1)', [ids]),
+  )
 }

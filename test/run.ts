@@ -7,9 +7,8 @@ import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import pg from 'pg'
-
 import { runMigrations } from '../cli/migrate.ts'
+import { withClient } from '../cli/with-client.ts'
 import { addTitles, hashOfSources } from '../scripts/test-titles.ts'
 import { endWithUs } from './support/end-with-us.ts'
 import { makeShards } from './support/shards.ts'
@@ -135,11 +134,5 @@ function testFiles(path: string): string[] {
 }
 
 async function admin(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  await withClient({ connectionString: url }, (client) => client.query(statement))
 }

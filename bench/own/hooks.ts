@@ -1,5 +1,5 @@
 /** Hooks for the claims of access tokens, of both forms: each adds one claim and looks nothing up. */
-import pg from 'pg'
+import { withClient } from '../../cli/with-client.ts'
 
 const hook = (uri: string) => ({
   AUTH_HOOK_CUSTOM_ACCESS_TOKEN_ENABLED: 'true',
@@ -17,16 +17,12 @@ export function httpHook(port: number) {
 
 /** A function of the database, which is made. */
 export async function functionHook(databaseUrl: string) {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    await client.query(`create schema bench;
+  await withClient({ connectionString: databaseUrl }, (client) =>
+    client.query(`create schema bench;
       create function bench.claims(event jsonb) returns jsonb language plpgsql stable as $body$
       begin
         return jsonb_set(event, '{claims,tier}', '"gold"');
-      end $body$`)
-  } finally {
-    await client.end()
-  }
+      end $body$`),
+  )
   return hook('pg-functions://postgres/bench/claims')
 }

@@ -1,10 +1,10 @@
 /** Whether Postgres has as many connections as its servers may open: the one that finds none left fails at night. */
 import type { FastifyBaseLogger } from 'fastify'
-import pg from 'pg'
 
 import type { Config } from '../../plugins/config/config.ts'
 import { hookNames } from '../../plugins/config/groups/hooks.ts'
 import { functionPoolSize } from '../../plugins/hooks/postgres.ts'
+import { withClient } from '../with-client.ts'
 
 /** Two for the job queue, one that listens for new keys. */
 const besidePools = 3
@@ -51,10 +51,7 @@ export async function warnOfConnections(
 }
 
 async function askForRoom(connectionString: string): Promise<Room> {
-  const client = new pg.Client({ connectionString })
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return withClient({ connectionString }, async (client) => {
     const { rows } = await client.query<Room>(`
       select ${roomForLogin} as room,
         (select count(*)::int from pg_stat_activity where datname = current_database()
@@ -62,7 +59,5 @@ async function askForRoom(connectionString: string): Promise<Room> {
     const [room] = rows
     if (!room) throw new Error('Postgres does not say how many connections it takes')
     return room
-  } finally {
-    await client.end()
-  }
+  })
 }

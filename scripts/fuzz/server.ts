@@ -1,7 +1,6 @@
 /** The server that is fuzzed: everything switched on, and somebody there to take its mail and messages. */
-import pg from 'pg'
-
 import { mintServiceRole } from '../../bench/service-role.ts'
+import { withClient } from '../../cli/with-client.ts'
 import { startMailServer } from '../../test/support/mail-server.ts'
 import { startServerProcess } from '../../test/support/server-process.ts'
 import { startThrowawayPostgres } from '../../test/support/throwaway-postgres.ts'
@@ -80,13 +79,9 @@ function settings(vendor: string) {
 }
 
 async function createDatabase(connectionString: string): Promise<void> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
-    await client.query('create database fuzz template template0')
-  } finally {
-    await client.end()
-  }
+  await withClient({ connectionString }, (client) =>
+    client.query('create database fuzz template template0'),
+  )
 }
 
 function databaseOf(postgresUrl: string): string {

@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import pg from 'pg'
-
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -11,6 +9,7 @@ import { holdPerson } from '../support/held-person.ts'
 import { answerOf, autoconfirm, newAddress, newPerson, signIn } from '../support/people.ts'
 import { changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
+import { query } from './sql.ts'
 
 const settings = [
   "datestyle = 'SQL, DMY'",
@@ -86,8 +85,5 @@ suite('settings of the database', () => {
 })
 
 async function alter(url: string, setting: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(`alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
-  await client.end()
+  await query(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
 }

@@ -1,7 +1,8 @@
 /** Plain statements and migrations against a test database. */
-import pg from 'pg'
+import type pg from 'pg'
 
 import { runMigrations } from '../../cli/migrate.ts'
+import { withClient } from '../../cli/with-client.ts'
 
 type Row = Record<string, unknown>
 
@@ -10,18 +11,14 @@ export async function query(
   url: string,
   ...statements: (string | pg.QueryConfig)[]
 ): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
+  return withClient({ connectionString: url }, async (client) => {
     let rows: Row[] = []
     for (const statement of statements) {
       const result: pg.QueryResult | pg.QueryResult[] = await client.query(statement)
       rows = Array.isArray(result) ? [] : result.rows
     }
     return rows
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Migrates and returns the warnings an operator would read. */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import pg from 'pg'
-
+import { query } from '../db/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { type App, build } from '../support/server.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -32,10 +31,8 @@ suite('GET /ready', () => {
 
   test('says when the schema is older than the program', async (t) => {
     const { app, database } = await build(t)
-    const client = new pg.Client({ connectionString: database.url })
-    await client.connect()
-    await client.query(`delete from auth.postern_later_migrations where name = '0032-schema-floor'`)
-    await client.end()
+    const removal = `delete from auth.postern_later_migrations where name = '0032-schema-floor'`
+    await query(database.url, removal)
     const answer = await app.inject({ url: '/ready' })
     assert.equal(answer.statusCode, 503)
     assert.deepEqual(answer.json().checks, { database: 'ok', migrations: 'failed', queue: 'ok' })

@@ -1,7 +1,8 @@
 /** Clients that go on whatever happens, and write down all that the server acknowledged. */
 import { decodeJwt } from 'jose'
-import pg from 'pg'
 
+import { withClient } from '../../cli/with-client.ts'
+import { query } from '../db/sql.ts'
 import { startAsking, startMany } from './asking.ts'
 
 export interface Kept {
@@ -57,35 +58,32 @@ export async function findLosses(
   databaseUrl: string,
   { sessions, mailed }: { sessions: Kept[]; mailed: string[] },
 ) {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  const { rows: lostSessions } = await client.query(
-    `select kept.session_id from unnest($1::uuid[], $2::uuid[], $3::bigint[])
+  return withClient({ connectionString: databaseUrl }, async (client) => {
+    const { rows: lostSessions } = await client.query(
+      `select kept.session_id from unnest($1::uuid[], $2::uuid[], $3::bigint[])
        as kept (session_id, user_id, refreshes)
      left join auth.sessions s on s.id = kept.session_id and s.user_id = kept.user_id
      where s.id is null or s.refresh_token_counter < kept.refreshes`,
-    [
-      sessions.map((one) => one.sessionId),
-      sessions.map((one) => one.userId),
-      sessions.map((one) => one.refreshes),
-    ],
-  )
-  const { rows: lostPeople } = await client.query(
-    `select address from unnest($1::text[]) as address
+      [
+        sessions.map((one) => one.sessionId),
+        sessions.map((one) => one.userId),
+        sessions.map((one) => one.refreshes),
+      ],
+    )
+    const { rows: lostPeople } = await client.query(
+      `select address from unnest($1::text[]) as address
      where not exists (select from auth.users where email = address)`,
-    [mailed],
-  )
-  await client.end()
-  return { sessions: lostSessions.length, people: lostPeople.length }
+      [mailed],
+    )
+    return { sessions: lostSessions.length, people: lostPeople.length }
+  })
 }
 
 /** How many mails are in which state. */
 export async function mailStates(databaseUrl: string): Promise<Record<string, number>> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  const { rows } = await client.query(
+  const rows = await query(
+    databaseUrl,
     'select state, count(*)::integer from auth.postern_mail_messages group by state',
   )
-  await client.end()
-  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+  return Object.fromEntries(rows.map(({ state, count }) => [String(state), Number(count)]))
 }

@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 import pg from 'pg'
 
+import { withClient } from '../../cli/with-client.ts'
+
 export interface TestDatabase {
   url: string
   drop(): Promise<void>
@@ -57,13 +59,8 @@ async function whenFree(statement: string, attempt = 0): Promise<void> {
 }
 
 async function admin(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: env('TEST_ADMIN_URL') })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  const connectionString = env('TEST_ADMIN_URL')
+  await withClient({ connectionString }, (client) => client.query(statement))
 }
 
 function env(name: string): string {

@@ -15,13 +15,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, suite, type TestContext, test } from 'node:test'
 
-import pg from 'pg'
-
 import { binaries } from '../../../cli/dev/postgres/binaries.ts'
 import { start } from '../../../cli/dev/postgres/cluster.ts'
 import { openFolder } from '../../../cli/dev/postgres/folder.ts'
 import { PostgresStartError } from '../../../cli/dev/postgres/start-error.ts'
 import { startPostgres } from '../../../cli/dev/postgres.ts'
+import { query } from '../../db/sql.ts'
 import { until } from '../../support/until.ts'
 
 const log = { info() {} }
@@ -188,15 +187,4 @@ async function gone(url: string): Promise<void> {
     },
     { missing: 'Postgres still answers' },
   )
-}
-
-async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows
-  } finally {
-    await client.end()
-  }
 }

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import pg from 'pg'
-
+import { withClient } from '../../../cli/with-client.ts'
 import { User } from '../../../schemas/user.ts'
 import { asAdmin } from '../../support/admin.ts'
 import { cloneDatabase } from '../../support/database.ts'
@@ -59,9 +58,7 @@ suite('the people of a list', () => {
 })
 
 async function fill(url: string, zone: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
+  await withClient({ connectionString: url }, async (client) => {
     const name = new URL(url).pathname.slice(1)
     await client.query(`alter database ${name} set timezone to '${zone}'`)
     for (const person of people) {
@@ -74,7 +71,5 @@ async function fill(url: string, zone: string): Promise<void> {
       await client.query(`
         insert into auth.users (${Object.keys(columns)}) values (${Object.values(columns)})`)
     }
-  } finally {
-    await client.end()
-  }
+  })
 }
