@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 
 import { chromium } from 'playwright-core'
 
+import type { Ending } from '../support/ending.ts'
+
 const places = [
   process.env.CHROMIUM_PATH ?? '',
   '/usr/bin/chromium',
@@ -12,10 +14,6 @@ const places = [
 
 /** Undefined when no browser is installed. */
 export const executablePath = places.find((path) => path !== '' && existsSync(path))
-
-interface Ending {
-  after(close: () => Promise<void>): void
-}
 
 /** `hosts`: names to what they are, as `127.0.0.1:port`. */
 export async function openBrowser(t: Ending, hosts: Record<string, string>) {

@@ -4,9 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-interface Ending {
-  after(close: () => Promise<void>): void
-}
+import type { Ending } from '../support/ending.ts'
 
 const modules = new URL('../../node_modules/', import.meta.url)
 const sdk = '/@supabase/auth-js/dist/module'

@@ -3,9 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-interface Ending {
-  after(close: () => Promise<void>): void
-}
+import type { Ending } from '../support/ending.ts'
 
 /** Shows who is signed in, or the error. `/start` keeps a verifier and asks for a code. */
 const page = (

@@ -3,9 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
+import type { Ending } from '../support/ending.ts'
 
 export type Answer = (response: ServerResponse) => void
 

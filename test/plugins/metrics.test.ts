@@ -8,6 +8,7 @@ import { before, suite, test } from 'node:test'
 import { parse } from 'yaml'
 
 import { startCollector } from '../support/collector.ts'
+import type { Ending } from '../support/ending.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -16,10 +17,6 @@ import { ask, startServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
 const operations = new URL('../../docs/operations/', import.meta.url)
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 async function scraped(t: Ending) {
   const port = await freePort()

@@ -8,6 +8,7 @@ import pino from 'pino'
 import { buildApp } from '../../app.ts'
 import { openapiText } from '../../cli/openapi.ts'
 import { configOf } from '../support/config.ts'
+import type { Ending } from '../support/ending.ts'
 
 interface Operation {
   summary?: string
@@ -83,10 +84,6 @@ suite('the OpenAPI document', () => {
     }
   })
 })
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 /** Of a server that is built and not started, which needs no database. */
 async function registeredRoutes(t: Ending): Promise<string[]> {

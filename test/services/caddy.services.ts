@@ -10,10 +10,11 @@ import { suite, test } from 'node:test'
 import { connect } from 'node:tls'
 
 import { cloneDatabase } from '../support/database.ts'
+import type { Ending } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
-import { type Ending, folderOf, missing, startProgram } from './programs.ts'
+import { folderOf, missing, startProgram } from './programs.ts'
 
 const limit = 3
 

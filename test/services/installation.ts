@@ -8,12 +8,13 @@ import { parseEnv } from 'node:util'
 
 import { startCli } from '../support/cli-process.ts'
 import { encryptionKey } from '../support/config.ts'
+import type { Ending } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 import { startPostgresPair } from './postgres.ts'
-import { type Ending, folderOf, startHaproxy, startPgbouncer, startRedis } from './programs.ts'
+import { folderOf, startHaproxy, startPgbouncer, startRedis } from './programs.ts'
 
 type Replica = Awaited<ReturnType<typeof startServerProcess>>
 

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { query } from '../db/sql.ts'
+import type { Ending } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
-import { type Ending, folderOf } from './programs.ts'
+import { folderOf } from './programs.ts'
 
 const run = promisify(execFile)
 

@@ -8,12 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
+import type { Ending } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
-
-export interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 /** A reason to skip a test, or false. */
 export function missing(...programs: string[]): string | false {

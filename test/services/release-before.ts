@@ -3,7 +3,8 @@ import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { type Ending, folderOf } from './programs.ts'
+import type { Ending } from '../support/ending.ts'
+import { folderOf } from './programs.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')

@@ -9,12 +9,12 @@ import { test } from 'node:test'
 import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
-import { lastFirst } from '../support/ending.ts'
+import { type Ending, lastFirst } from '../support/ending.ts'
 import { freePort } from '../support/free-port.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 import { webhookEnv, webhookSecret } from '../support/webhook-receiver.ts'
-import { type Ending, folderOf } from './programs.ts'
+import { folderOf } from './programs.ts'
 
 const people = 6
 const changesEach = 4

@@ -3,11 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 import { endWithUs } from './end-with-us.ts'
+import type { Ending } from './ending.ts'
 import { wayToPrograms } from './way-to-programs.ts'
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 export interface CliOptions {
   cwd: string

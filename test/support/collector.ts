@@ -5,16 +5,14 @@ import { join } from 'node:path'
 
 import protobuf from 'protobufjs'
 
+import type { Ending } from './ending.ts'
+
 const protocol = protobuf.loadSync(join(import.meta.dirname, 'otlp.proto'))
 
 /** The message of each path (OTLP/HTTP). */
 const messages = {
   '/v1/traces': protocol.lookupType('otlp.ExportTraceServiceRequest'),
   '/v1/metrics': protocol.lookupType('otlp.ExportMetricsServiceRequest'),
-}
-
-interface Ending {
-  after(stop: () => Promise<void>): void
 }
 
 interface Attribute {

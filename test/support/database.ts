@@ -5,14 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
 import { withClient } from '../../cli/with-client.ts'
+import type { Ending } from './ending.ts'
 
 export interface TestDatabase {
   url: string
   drop(): Promise<void>
-}
-
-interface Ending {
-  after(drop: () => Promise<void>): void
 }
 
 /** A migrated database of its own. Given a test, it is dropped when that test ends. */

@@ -16,12 +16,9 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 import { endWithUs } from './end-with-us.ts'
+import type { Ending } from './ending.ts'
 import { freePort } from './free-port.ts'
 import { wayToPrograms } from './way-to-programs.ts'
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 export interface DevOptions {
   env?: Record<string, string>

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 
 import { Webhook } from 'standardwebhooks'
 
+import type { Ending } from './ending.ts'
 import { patienceMs } from './until.ts'
 
 export interface HookEvent {
@@ -32,10 +33,6 @@ export interface HookReply {
 
 type Reply = (event: HookEvent, count: number) => HookReply
 type Answer = (event: HookEvent) => object
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 export const hookSecret = `v1,whsec_${Buffer.alloc(32, 7).toString('base64')}`
 

@@ -20,10 +20,7 @@ import keys from '../../routes/admin/keys.ts'
 import jwks from '../../routes/well-known/jwks.ts'
 import openidConfiguration from '../../routes/well-known/openid-configuration.ts'
 import { configOf } from './config.ts'
-
-interface Ending {
-  after(end: () => Promise<void>): void
-}
+import type { Ending } from './ending.ts'
 
 export async function buildKeyRoutes(
   t: Ending,

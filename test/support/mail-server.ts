@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 
+import type { Ending } from './ending.ts'
 import { until } from './until.ts'
 
 /**
@@ -22,10 +23,6 @@ export interface ReceivedMail {
   from: string
   mail: ParsedMail
   raw: string
-}
-
-interface Ending {
-  after(stop: () => Promise<void>): void
 }
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>

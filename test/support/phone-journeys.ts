@@ -1,13 +1,10 @@
 /** Servers that send text messages, and the codes in these. */
 import assert from 'node:assert/strict'
 
+import type { Ending } from './ending.ts'
 import { endingOfSuite } from './ending.ts'
 import { type BuildOptions, build } from './server.ts'
 import { startSmsServer } from './sms-server.ts'
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 export type PhoneServer = Awaited<ReturnType<typeof buildWithSms>>
 

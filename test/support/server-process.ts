@@ -9,13 +9,10 @@ import { SignJWT } from 'jose'
 import { encryptionKey } from './config.ts'
 import { cloneDatabase } from './database.ts'
 import { endWithUs } from './end-with-us.ts'
+import type { Ending } from './ending.ts'
 import { freePort } from './free-port.ts'
 import { until } from './until.ts'
 import { wayToPrograms } from './way-to-programs.ts'
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 const cli = new URL('../../cli.ts', import.meta.url).pathname
 

@@ -6,13 +6,10 @@ import { buildApp } from '../../app.ts'
 import { createPino } from '../../plugins/logger.ts'
 import { configOf, encryptionKey } from './config.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
+import type { Ending } from './ending.ts'
 import { startMailServer } from './mail-server.ts'
 
 export type App = FastifyInstance
-
-interface Ending {
-  after(stop: () => Promise<void>): void
-}
 
 /** Cheap hashes and no waiting between mails: what is tested elsewhere, and slow. */
 const quick = {

@@ -10,16 +10,13 @@ import { createSigningKeys, type SigningKeys } from '../../plugins/jwt/signing-k
 import { createJwt, type Jwt } from '../../plugins/jwt.ts'
 import { createPool } from '../../plugins/pool.ts'
 import { configOf } from './config.ts'
+import type { Ending } from './ending.ts'
 
 export interface KeyServer {
   config: Config
   db: Db
   keys: SigningKeys
   jwt: Jwt
-}
-
-interface Ending {
-  after(end: () => Promise<void>): void
 }
 
 type Environment = Record<string, string>

@@ -3,10 +3,7 @@ import { createDb } from '../../../db/database.ts'
 import { dropOwnObjects } from '../../../db/takeover.ts'
 import { createPool } from '../../../plugins/pool.ts'
 import { cloneDatabase, type TestDatabase } from '../database.ts'
-
-interface Ending {
-  after(drop: () => Promise<void>): void
-}
+import type { Ending } from '../ending.ts'
 
 /** Its tables have no defaults where ours have an empty one. */
 const withoutDefaults: Record<string, string[]> = {
