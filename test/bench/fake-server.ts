@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
 import { createTarget } from '../../bench/target.ts'
+import { listen } from '../support/listening.ts'
 
 interface Options {
   /** Added to the answers about known addresses. */
@@ -20,11 +20,8 @@ export async function fakeServer(t: TestContext, options: Options = {}) {
     state.requests++
     const [status, body] = await answer(request, state, options)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  const url = `http://127.0.0.1:${port}`
+  })
+  const url = `http://127.0.0.1:${await listen(server)}`
   const target = createTarget({ name: 'fake', url, connections: 4, serviceRole: 'service' })
   t.after(async () => {
     await target.close()

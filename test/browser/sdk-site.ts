@@ -1,10 +1,9 @@
 /** A site on loopback that loads the published client SDK as it is: `client` is there once the title is "ready". */
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 import type { Ending } from '../support/ending.ts'
+import { serve } from '../support/listening.ts'
 
 const modules = new URL('../../node_modules/', import.meta.url)
 const sdk = '/@supabase/auth-js/dist/module'
@@ -34,12 +33,6 @@ export async function startSdkSite(t: Ending) {
       response.writeHead(404).end()
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await serve(t, server)
   return { url: `http://localhost:${port}`, state }
 }

@@ -1,9 +1,8 @@
 /** A site whose people sign in through the server: it reads the fragment, or exchanges the code. */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 import type { Ending } from '../support/ending.ts'
+import { serve } from '../support/listening.ts'
 
 /** Shows who is signed in, or the error. `/start` keeps a verifier and asks for a code. */
 const page = (
@@ -42,12 +41,6 @@ export async function startSite(t: Ending) {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(page(state.auth))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await serve(t, server)
   return { url: `http://localhost:${port}`, state }
 }

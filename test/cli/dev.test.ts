@@ -14,6 +14,7 @@ import {
   startDev,
   startDevByNpm,
 } from '../support/dev-process.ts'
+import { listen } from '../support/listening.ts'
 import { until } from '../support/until.ts'
 
 interface Message {
@@ -133,12 +134,10 @@ suite('npm run dev', { concurrency: 2 }, () => {
 
   test('a port in use says so, and leaves no Postgres behind', async (t) => {
     const folder = newProject(t)
-    const other = createServer().listen(0, '127.0.0.1')
+    const other = createServer()
     t.after(async () => void other.close())
-    await until(() => other.listening)
-    const address = other.address()
-    assert.ok(address !== null && typeof address === 'object')
-    const { ended } = await startDev(t, folder, { env: { PORT: String(address.port) } })
+    const port = await listen(other)
+    const { ended } = await startDev(t, folder, { env: { PORT: String(port) } })
 
     const { code, output } = await ended
 

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { suite, test } from 'node:test'
 
+import { listen } from '../support/listening.ts'
 import { needed } from '../support/server-process.ts'
 import { wayToPrograms } from '../support/way-to-programs.ts'
 
@@ -27,10 +28,9 @@ suite('a command as the first process of a container', () => {
       timeout: 30_000,
     }, async (t) => {
       // Takes connections and says nothing.
-      const database = createServer().listen(0, '127.0.0.1')
+      const database = createServer()
       t.after(() => database.close())
-      await once(database, 'listening')
-      const { port } = Object(database.address())
+      const port = await listen(database)
       const env = {
         ...wayToPrograms,
         ...needed,

@@ -1,8 +1,7 @@
 /** `npm start` and its sisters: what keeps them from starting is said at once, and what does not matter does not. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -17,6 +16,7 @@ import { configOf, encryptionKey } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { functionEnv } from '../support/hook-functions.ts'
+import { listen } from '../support/listening.ts'
 import { ask, startServerProcess } from '../support/server-process.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
@@ -337,8 +337,7 @@ async function listener(t: TestContext) {
   const server = createServer((socket) => {
     connections += 1
     socket.destroy()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
   t.after(() => void server.close())
-  return { port: (server.address() as AddressInfo).port, connections: () => connections }
+  return { port: await listen(server), connections: () => connections }
 }

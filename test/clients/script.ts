@@ -1,10 +1,10 @@
 /** Clients in other languages: a program walks the journeys and prints a line of JSON for each. */
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
+import { listen } from '../support/listening.ts'
 import { journeys, type Walk } from './journeys.ts'
 import type { World } from './world.ts'
 
@@ -83,7 +83,6 @@ async function openDesk(t: TestContext, world: World): Promise<string> {
       response.writeHead(500).end(String(error))
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listen(server)}`
 }

@@ -1,13 +1,13 @@
 /** What the Dockerfile says of the image: its base, its user, its check, and what stays out of it. */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { promisify } from 'node:util'
+
+import { listen } from '../support/listening.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -31,10 +31,9 @@ suite('the image', () => {
 
   for (const name of ['PORT', 'AUTH_API_PORT', 'GOTRUE_API_PORT']) {
     test(`its check asks where the server listens by ${name}`, async (t) => {
-      const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+      const server = createServer((_request, response) => response.end())
       t.after(() => void server.close())
-      await once(server, 'listening')
-      const env = { PATH: process.env.PATH, [name]: String((server.address() as AddressInfo).port) }
+      const env = { PATH: process.env.PATH, [name]: String(await listen(server)) }
       await promisify(execFile)(process.execPath, ['-e', check()[2]], { env })
     })
   }

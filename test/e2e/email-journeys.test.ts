@@ -1,10 +1,10 @@
 /** Every journey by mail as the published client SDK makes it, over HTTP. */
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
 
 import { AuthClient, type EmailOtpType } from '@supabase/auth-js'
 
+import { portOf } from '../support/listening.ts'
 import { nextMail } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
@@ -22,8 +22,7 @@ interface World extends Built {
 }
 
 function worldAt(server: Built): World {
-  const { port } = server.app.server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${portOf(server.app.server)}`
   const client = (flowType: 'implicit' | 'pkce' = 'implicit') => {
     const items = new Map<string, string>()
     const storage = {

@@ -1,6 +1,5 @@
 /** What becomes of each answer of a database function that is a hook. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 
@@ -11,6 +10,7 @@ import { createMetrics } from '../../plugins/telemetry/metrics.ts'
 import { withoutTracing } from '../../plugins/telemetry/tracing.ts'
 import { emptyDatabase, openPool } from '../support/database.ts'
 import { endingOfSuite, lastFirst } from '../support/ending.ts'
+import { listen } from '../support/listening.ts'
 import { until } from '../support/until.ts'
 
 const unwatched = {
@@ -232,12 +232,8 @@ async function linkTo(target: URL, carry: (near: Socket, far: Socket) => void) {
     near.on('close', () => far.destroy()).on('error', () => {})
     far.on('close', () => near.destroy()).on('error', () => {})
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
   const url = new URL(target)
-  url.hostname = '127.0.0.1'
-  url.port = typeof address === 'object' && address ? String(address.port) : ''
+  url.host = `127.0.0.1:${await listen(server)}`
   const stop = () => new Promise<void>((resolve) => void server.close(() => resolve()))
   return { url: url.href, stop }
 }

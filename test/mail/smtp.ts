@@ -1,11 +1,12 @@
 /** A real SMTP server on a free port that keeps what it took. */
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 import { defaultMailTimeouts, type MailTransportOptions } from '../../mail/smtp-options.ts'
+import { portOf } from '../support/listening.ts'
 
 export interface Received {
   raw: string
@@ -46,7 +47,7 @@ export async function startSmtp(t: TestContext, options: SMTPServerOptions = {})
     socket.on('close', () => sockets.delete(socket))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.server.address() as AddressInfo
+  const port = portOf(server.server)
   t.after(() => {
     for (const socket of sockets) socket.destroy()
     return new Promise<void>((resolve) => server.close(() => resolve()))

@@ -1,9 +1,8 @@
 /** An operator's web server with templates on it, on a free port. */
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 import type { Ending } from '../support/ending.ts'
+import { serve } from '../support/listening.ts'
 
 export type Answer = (response: ServerResponse) => void
 
@@ -16,13 +15,7 @@ export async function startTemplateServer(t: Ending, first: Answer | string) {
     if (typeof answer === 'string') response.end(answer)
     else answer(response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await serve(t, server)
   return {
     url: `http://127.0.0.1:${port}`,
     /** Of every request, oldest first. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
 
 import { type MailTransportOptions, poolOptions } from '../../mail/smtp-options.ts'
 import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'
 import { freePort } from '../support/free-port.ts'
+import { listen } from '../support/listening.ts'
 import { certificate } from './certificate.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
 
@@ -362,12 +363,12 @@ async function startFake(t: TestContext, onLine?: (line: string, socket: Socket)
       for (const line of lines) onLine?.(line, socket)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listen(server)
   t.after(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  return { port: (server.address() as AddressInfo).port }
+  return { port }
 }
 
 function speak(line: string, socket: Socket) {

@@ -1,6 +1,5 @@
 /** What operators set of telemetry, each seen in a server of its own: what it sends, and what it logs. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http2'
 import { tmpdir } from 'node:os'
@@ -8,6 +7,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { readTraces, valuesOf } from '../support/collector.ts'
+import { listen } from '../support/listening.ts'
 import { ask, startServerProcess } from '../support/server-process.ts'
 
 /** A collector that speaks gRPC: a message is five bytes of prefix and protobuf, the verdict comes in trailers. */
@@ -25,12 +25,8 @@ async function grpcCollector(t: TestContext) {
       response.end(Buffer.alloc(5))
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   t.after(() => void server.close())
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  return { url: `http://127.0.0.1:${port}`, messages, paths }
+  return { url: `http://127.0.0.1:${await listen(server)}`, messages, paths }
 }
 
 suite('telemetry as operators set it', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
@@ -14,6 +13,7 @@ import { type Span, startCollector, valuesOf } from '../support/collector.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { type Ending, endingOfSuite } from '../support/ending.ts'
 import { startHookReceiver } from '../support/hook-receiver.ts'
+import { listen } from '../support/listening.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ask, serviceRole, startServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
@@ -227,13 +227,12 @@ async function silence(t: Ending): Promise<string> {
   const listener = createServer((socket) => {
     socket.on('error', () => {})
     sockets.add(socket)
-  }).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
+  })
   t.after(async () => {
     for (const socket of sockets) socket.destroy()
     listener.close()
   })
-  return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listen(listener)}`
 }
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

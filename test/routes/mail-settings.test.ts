@@ -1,13 +1,12 @@
 /** Subjects, templates and paths that an operator sets, found again in the mail that arrives. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 
 import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
 import type { MailVariables } from '../../mail/variables.ts'
+import { serve } from '../support/listening.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { linkIn } from '../support/mail-links.ts'
 import type { ReceivedMail } from '../support/mail-server.ts'
@@ -176,13 +175,8 @@ async function templateServer(closing: ReturnType<typeof collected>): Promise<st
   const server = createServer((request, response) => {
     const names = Object.keys(kinds[request.url?.slice(1) as MailKind])
     response.end(`<p>${names.map((name) => `${name}={{ .${name} }};`).join(' ')}</p>`)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.after(async () => {
-    server.closeAllConnections()
-    server.close()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await serve(closing, server)}`
 }
 
 /** What a suite opens, closed when it ends. */

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, type TestContext, test } from 'node:test'
 
 import pg from 'pg'
 
 import { wrongVariables } from '../plugins/config/environment.ts'
+import { portOf } from '../support/listening.ts'
 import { adminToken, confirmedPerson } from '../support/people.ts'
 import { type BuildOptions, build } from '../support/server.ts'
 
@@ -207,7 +208,7 @@ suite('transport', () => {
 async function listen(t: TestContext, options: BuildOptions = {}) {
   const { app, database } = await build(t, options)
   await app.listen({ host: '127.0.0.1', port: 0 })
-  return { app, database, port: (app.server.address() as AddressInfo).port }
+  return { app, database, port: portOf(app.server) }
 }
 
 /** Everything the server says until it hangs up. */

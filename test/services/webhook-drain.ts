@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import { lastFirst } from '../support/ending.ts'
+import { serve } from '../support/listening.ts'
 import { type App, build } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { webhookEnv } from '../support/webhook-receiver.ts'
@@ -30,12 +30,7 @@ test(`${events} events drain with flat memory, beside a dead endpoint`, {
       response.writeHead(204).end()
     })
   })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-  ending.after(async () => {
-    receiver.closeAllConnections()
-    receiver.close()
-  })
-  const { port } = receiver.address() as AddressInfo
+  const port = await serve(ending, receiver)
   const endpoints = [{ url: `http://127.0.0.1:${port}/` }, { url: 'http://127.0.0.1:1/' }]
   const { app } = await build(ending, { env: webhookEnv(...endpoints) })
 

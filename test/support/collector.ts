@@ -1,11 +1,11 @@
 /** An OpenTelemetry collector that keeps what it receives, in either form of OTLP over HTTP. */
-import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 
 import protobuf from 'protobufjs'
 
 import type { Ending } from './ending.ts'
+import { serve } from './listening.ts'
 
 const protocol = protobuf.loadSync(join(import.meta.dirname, 'otlp.proto'))
 
@@ -54,14 +54,7 @@ export async function startCollector(t: Ending) {
     response.setHeader('content-type', headers['content-type'] ?? 'application/json')
     response.end(headers['content-type'] === 'application/json' ? '{}' : '')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
+  const port = await serve(t, server)
 
   /** What came on a path, in the shape of OTLP's JSON. */
   function resources<T>(path: keyof typeof messages): Scoped<T>[] {

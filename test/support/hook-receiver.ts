@@ -1,11 +1,11 @@
 /** A server of an operator: checks every call by the library that receivers use, keeps it and answers as it is told. */
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 import { Webhook } from 'standardwebhooks'
 
 import type { Ending } from './ending.ts'
+import { listen } from './listening.ts'
 import { patienceMs } from './until.ts'
 
 export interface HookEvent {
@@ -56,14 +56,13 @@ export async function startHookReceiver(ending: Ending, { secret = hookSecret } 
       response.writeHead(401).end()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listen(server)
   const stop = () =>
     new Promise<void>((resolve) => {
       server.closeAllConnections()
       server.close(() => resolve())
     })
   ending.after(stop)
-  const { port } = server.address() as AddressInfo
   const url = `http://localhost:${port}/hook`
 
   return {

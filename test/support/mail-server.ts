@@ -1,11 +1,12 @@
 /** A real SMTP server for tests: keeps what it accepts, and misbehaves on request. */
 import { once } from 'node:events'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 
 import type { Ending } from './ending.ts'
+import { portOf } from './listening.ts'
 import { until } from './until.ts'
 
 /**
@@ -33,7 +34,7 @@ export async function startMailServer(t?: Ending) {
   const state = { behaviour: 'accept' as Behaviour }
   const sockets = new Set<Socket>()
   let server = await listen(0)
-  const { port } = server.server.address() as AddressInfo
+  const port = portOf(server.server)
 
   async function receive(stream: SMTPServerDataStream, session: SMTPServerSession, done: Done) {
     const chunks: Buffer[] = []

@@ -1,10 +1,10 @@
 /** An SMS provider on this machine: keeps every message, as Twilio would be asked to send it. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { listen } from './listening.ts'
 import { until } from './until.ts'
 
 export interface ReceivedText {
@@ -30,8 +30,7 @@ export async function startSmsServer() {
     messages.push({ to: form.get('To') ?? '', body: form.get('Body') ?? '' })
     response.writeHead(201).end(JSON.stringify({ sid: `SM${messages.length}`, status: 'queued' }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
 
   return {
     messages,

@@ -1,6 +1,7 @@
 /** Stands between us and a server, so that a test can take that server away and give it back. */
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+
+import { listen } from './listening.ts'
 
 /** Forwards a free port of 127.0.0.1 to the host and port of `url`; `proxy.url` is `url` by way of it. */
 export async function startTcpProxy(url: string) {
@@ -33,10 +34,8 @@ export async function startTcpProxy(url: string) {
   const destroyAll = () => {
     for (const socket of sockets) socket.destroy()
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   const through = new URL(url)
-  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  through.host = `127.0.0.1:${await listen(server)}`
 
   return {
     url: through.href,

@@ -1,10 +1,10 @@
 /** A loopback server in the place of a vendor: it notes every request and answers from a list. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 import type { Ending } from './ending.ts'
 import { freePort } from './free-port.ts'
+import { serve } from './listening.ts'
 
 export interface SeenRequest {
   method: string
@@ -42,12 +42,7 @@ export async function vendorServer(t: Ending, ...answers: [Answer, ...Answer[]])
   server.on('connection', () => {
     connections += 1
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await serve(t, server)
   return { url: `http://127.0.0.1:${port}`, port, seen, server, connections: () => connections }
 }
 

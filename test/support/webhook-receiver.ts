@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 import { Webhook } from 'standardwebhooks'
 
 import type { Ending } from './ending.ts'
+import { listen } from './listening.ts'
 import { until } from './until.ts'
 import { faultOf } from './webhook-schemas.ts'
 
@@ -64,8 +64,7 @@ export async function webhookReceiver(t: Ending, secret = webhookSecret, react: 
     if (fault) faults.push(fault)
     answer(response, receiver.react(event))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   receiver.url = `http://127.0.0.1:${port}/`
   t.after(async () => {
     await stop()

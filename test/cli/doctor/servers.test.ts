@@ -1,7 +1,6 @@
 /** What the doctor says of the servers around this one. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
 
 import { mail } from '../../../cli/doctor/mail.ts'
@@ -12,6 +11,7 @@ import { redis } from '../../../cli/doctor/redis.ts'
 import { certificate } from '../../mail/certificate.ts'
 import { startSmtp } from '../../mail/smtp.ts'
 import { freePort } from '../../support/free-port.ts'
+import { serve } from '../../support/listening.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { client } from '../../support/providers/fake-provider.ts'
 import { startOpenidProvider } from '../../support/providers/openid-provider.ts'
@@ -145,10 +145,7 @@ suite('the doctor from outside', () => {
 
   test('a certificate that is not trusted, and ends soon', async (t) => {
     const server = createServer(certificate(t), (_request, response) => void response.end('{}'))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.after(() => void server.close())
-    const { port } = server.address() as AddressInfo
-    const AUTH_API_EXTERNAL_URL = `https://127.0.0.1:${port}`
+    const AUTH_API_EXTERNAL_URL = `https://127.0.0.1:${await serve(t, server)}`
     const lines = await told(outside, surroundingsOf(t, { AUTH_API_EXTERNAL_URL }))
     assert.match(lines[0] ?? '', /^fail .*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/)
     assert.match(lines[1] ?? '', /^warn The certificate of 127\.0\.0\.1 is good for [12] days/)

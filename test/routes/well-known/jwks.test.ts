@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
 
 import { createRemoteJWKSet, type JWK, jwtVerify } from 'jose'
@@ -69,7 +68,6 @@ suite('GET /.well-known/jwks.json', () => {
 })
 
 async function jwksAddress(app: KeyRoutes): Promise<URL> {
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
-  return new URL(`http://127.0.0.1:${port}/.well-known/jwks.json`)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return new URL('/.well-known/jwks.json', url)
 }

@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 import type { Ending } from '../ending.ts'
+import { serve } from '../listening.ts'
 import { signIdToken, signing } from './keys.ts'
 
 /** What a provider's documentation says of the code flow. Paths are below the one origin. */
@@ -63,14 +63,7 @@ export async function startFakeProvider(t: Ending, documented: Documented, named
       send(response, { status: 400, body: JSON.stringify({ error: 'invalid_request' }) })
     })
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address() as AddressInfo
-  const origin = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${await serve(t, server)}`
   const issuer = named ?? origin + (documented.idToken?.issuer ?? '')
   const discovery = `${documented.idToken?.issuer}/.well-known/openid-configuration`
 

@@ -1,10 +1,10 @@
 /** Twitter's OAuth 1.0a on loopback: it checks every signature and hands out each token once. */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
 import { oauth1Header } from '../../../providers/oauth1.ts'
+import { serve } from '../listening.ts'
 import { client } from './fake-provider.ts'
 
 export async function startFakeTwitter(t: TestContext) {
@@ -25,14 +25,7 @@ export async function startFakeTwitter(t: TestContext) {
       response.writeHead(401).end('{"errors":[{"code":32}]}')
     }
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address() as AddressInfo
-  const origin = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${await serve(t, server)}`
 
   function answer(request: IncomingMessage): { status?: number; location?: string; body?: string } {
     const url = new URL(request.url ?? '', origin)

@@ -1,11 +1,11 @@
 /** A real OpenID provider on loopback, and a person who signs in to it without a browser. */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
 import { type Configuration, Provider as OpenidProvider } from 'oidc-provider'
 
+import { serve } from '../listening.ts'
 import { client } from './fake-provider.ts'
 
 export interface OpenidProviderOptions {
@@ -35,14 +35,7 @@ export async function startOpenidProvider(t: TestContext, options: OpenidProvide
     request.url = standardUrl(request, disguise)
     provider.callback()(request, response)
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address() as AddressInfo
-  const origin = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${await serve(t, server)}`
   const issuer = origin + (disguise.issuer ?? '')
   const provider = new OpenidProvider(issuer, configurationOf(options))
   return { issuer, origin }
