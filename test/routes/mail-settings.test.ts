@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
 import type { MailVariables } from '../../mail/variables.ts'
+import { type Ending, endingOfSuite } from '../support/ending.ts'
 import { serve } from '../support/listening.ts'
 import { mailAfter } from '../support/mail-journeys.ts'
 import { linkIn } from '../support/mail-links.ts'
@@ -53,10 +54,10 @@ const kinds: { [K in MailKind]: MailVariables[K] } = {
 
 suite('a configured subject and template', () => {
   let server: Built
-  const closing = collected()
+  const ending = endingOfSuite()
 
   before(async () => {
-    const templates = await templateServer(closing)
+    const templates = await templateServer(ending)
     const perKind = mailKindNames.flatMap((kind) => {
       const suffix = mailKinds[kind].envSuffix
       return [
@@ -64,9 +65,8 @@ suite('a configured subject and template', () => {
         [`AUTH_MAILER_TEMPLATES_${suffix}`, `${templates}/${kind}`],
       ]
     })
-    server = await build(closing, { dev: true, env: Object.fromEntries(perKind) })
+    server = await build(ending, { dev: true, env: Object.fromEntries(perKind) })
   })
-  after(closing.close)
 
   for (const kind of mailKindNames) {
     test(`of ${kind} reach the mail, with every variable of the kind`, async () => {
@@ -83,11 +83,10 @@ suite('a configured subject and template', () => {
 
 suite('without a template', () => {
   let server: Built
-  const closing = collected()
+  const ending = endingOfSuite()
   before(async () => {
-    server = await build(closing)
+    server = await build(ending)
   })
-  after(closing.close)
 
   for (const kind of mailKindNames) {
     const what = mailKinds[kind].link
@@ -138,7 +137,7 @@ const paths: Record<string, { setting: string; ask: Ask }> = {
 
 suite('a configured path', () => {
   let server: Built
-  const closing = collected()
+  const ending = endingOfSuite()
 
   before(async () => {
     const env = Object.fromEntries(
@@ -147,9 +146,8 @@ suite('a configured path', () => {
         `/path-of-${kind.toLowerCase()}/verify`,
       ]),
     )
-    server = await build(closing, { env })
+    server = await build(ending, { env })
   })
-  after(closing.close)
 
   for (const [name, { setting, ask }] of Object.entries(paths)) {
     test(`of ${setting} is that of the link in a ${name} mail`, async () => {
@@ -171,21 +169,10 @@ async function sent<Kind extends MailKind>({ app, mail }: Built, kind: Kind) {
 }
 
 /** Each template names every variable of its kind. */
-async function templateServer(closing: ReturnType<typeof collected>): Promise<string> {
+async function templateServer(ending: Ending): Promise<string> {
   const server = createServer((request, response) => {
     const names = Object.keys(kinds[request.url?.slice(1) as MailKind])
     response.end(`<p>${names.map((name) => `${name}={{ .${name} }};`).join(' ')}</p>`)
   })
-  return `http://127.0.0.1:${await serve(closing, server)}`
-}
-
-/** What a suite opens, closed when it ends. */
-function collected() {
-  const closings: (() => Promise<void>)[] = []
-  return {
-    after: (close: () => Promise<void>) => void closings.push(close),
-    close: async () => {
-      for (const close of closings.reverse()) await close()
-    },
-  }
+  return `http://127.0.0.1:${await serve(ending, server)}`
 }
