@@ -381,8 +381,8 @@ export const mfaIpAddressMismatch = () =>
   )
 export const mfaChallengeExpired = () =>
   error(422, 'mfa_challenge_expired', 'This challenge has expired: make a new one')
-export const mfaVerificationFailed = (message: string, cause?: unknown) =>
-  error(422, 'mfa_verification_failed', message, { cause })
+export const mfaVerificationFailed = (message: string) =>
+  error(422, 'mfa_verification_failed', message)
 /** Also for a code that is too old or was used before. */
 export const mfaWrongAnswer = (type: 'totp' | 'phone' | 'webauthn') => {
   const messages = {

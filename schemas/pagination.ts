@@ -27,9 +27,9 @@ export function readPage(query: { page?: string; per_page?: string }): Page {
   }
 }
 
-/** A size between 1 and 1000; throws validation_failed. */
-export function readSize(name: string, text: string | undefined): number {
-  return readWhole(name, text, defaultSize, maxSize)
+/** The `limit` of a list without pages; throws validation_failed. */
+export function readLimit(text: string | undefined): number {
+  return readWhole('limit', text, defaultSize, maxSize)
 }
 
 /** A place in a list that grows, as an answer named it; throws validation_failed. */

@@ -101,7 +101,8 @@ function isLine(value: unknown): value is string {
   return typeof value === 'string' && !/[\r\n\0]/.test(value)
 }
 
-function parseJson(text: string): unknown {
+/** Undefined for what is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { isEventType } from '../../schemas/events.ts'
 import { webhookSecret } from '../../schemas/webhook.ts'
 import type { Metadata } from './fields.ts'
+import { parseJson } from './parse-values.ts'
 
 const Endpoint = Type.Object(
   {
@@ -42,12 +43,4 @@ export function parseWebhookEndpoints(text: string): WebhookEndpoint[] | undefin
     urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')) &&
     parsed.every(({ events = [] }) => events.every(isEventType))
   return isRight ? parsed : undefined
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -6,7 +6,7 @@ import { eventsDisabled } from '../../errors.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { StreamedEvent, toEvent } from '../../schemas/events.ts'
 import { readUuid } from '../../schemas/fields.ts'
-import { readPosition, readSize } from '../../schemas/pagination.ts'
+import { readLimit, readPosition } from '../../schemas/pagination.ts'
 
 const Query = Type.Object({
   after: Type.Optional(Type.String({ description: '`next` of the answer before; 0 begins' })),
@@ -40,7 +40,7 @@ const stream: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ query }) => {
       if (!events.enabled) throw eventsDisabled()
       const after = readPosition('after', query.after, 0)
-      const size = readSize('limit', query.limit)
+      const size = readLimit(query.limit)
       const userId = query.user_id ? readUuid('user_id', query.user_id) : undefined
       const rows = await listEvents(db, { after, type: query.type || undefined, userId }, size + 1)
       const page = rows.slice(0, size)

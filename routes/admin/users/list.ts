@@ -9,8 +9,8 @@ import {
   linkTarget,
   PageQuery,
   pageHeaders,
+  readLimit,
   readPage,
-  readSize,
 } from '../../../schemas/pagination.ts'
 import { User } from '../../../schemas/user.ts'
 
@@ -64,7 +64,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
         search: await searchIn(query, aud),
       }
       if (query.limit || query.cursor) {
-        const found = await users.pageAfter(listing, query.cursor, readSize('limit', query.limit))
+        const found = await users.pageAfter(listing, query.cursor, readLimit(query.limit))
         const { cursor } = found
         if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
         return answer(reply, found.body)

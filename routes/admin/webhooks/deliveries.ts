@@ -7,7 +7,7 @@ import { webhookNotFound } from '../../../errors.ts'
 import { nullable, oneOf } from '../../../schemas/choices.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'
-import { readPosition, readSize } from '../../../schemas/pagination.ts'
+import { readLimit, readPosition } from '../../../schemas/pagination.ts'
 import { Delivery, WebhookPath } from '../../../schemas/webhook.ts'
 
 const Query = Type.Object({
@@ -40,7 +40,7 @@ const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
       const webhook = await findWebhook(db, webhookId)
       if (!webhook) throw webhookNotFound()
       const { state, before, limit } = query
-      const size = readSize('limit', limit)
+      const size = readLimit(limit)
       const wanted = {
         webhookId,
         state,
