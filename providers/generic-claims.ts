@@ -10,7 +10,10 @@ const copied = [
 ]
 
 /** A value of an unexpected type is left out. `verified` for providers that prove every address. */
-export function genericProfile(claims: Claims, verified = truth(claims.email_verified)): Profile {
+export function genericProfile(
+  claims: Claims,
+  { verified = truth(claims.email_verified) }: { verified?: boolean } = {},
+): Profile {
   const texts = copied.map((name) => [name, text(claims[name])])
   return {
     sub: text(claims.sub),
@@ -21,7 +24,7 @@ export function genericProfile(claims: Claims, verified = truth(claims.email_ver
       phone_verified: truth(claims.phone_verified),
       custom_claims: record(claims.custom_claims),
     },
-    emails: email(text(claims.email), verified),
+    emails: email(text(claims.email), { verified }),
   }
 }
 

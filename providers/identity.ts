@@ -14,8 +14,11 @@ export function person(id: string, name: string, picture = ''): Claims {
   return { sub: id, provider_id: id, name, full_name: name, picture, avatar_url: picture }
 }
 
-/** No entry for an empty address. */
-export function email(address: string, verified: boolean, primary = true): ProviderEmail[] {
+/** No entry for an empty address. `verified`: the provider has proven that it is the person's. */
+export function email(
+  address: string,
+  { verified, primary = true }: { verified: boolean; primary?: boolean },
+): ProviderEmail[] {
   return address.trim() === '' ? [] : [{ email: address, verified, primary }]
 }
 

@@ -87,7 +87,7 @@ function profileOf(claims: Claims) {
   return {
     sub,
     claims: { ...person(sub, ''), iss, email_verified, custom_claims },
-    emails: email(text(claims.email), email_verified),
+    emails: email(text(claims.email), { verified: email_verified }),
   }
 }
 

@@ -70,7 +70,7 @@ function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
 function profileOf(claims: Claims, settings: ProviderSettings): Profile {
   const issuer = text(claims.iss)
   const oneTenant = !everyone.includes(baseUrl(settings, `${host}/common`))
-  if (!v2.test(issuer)) return genericProfile(claims, isVerified(claims, oneTenant))
+  if (!v2.test(issuer)) return genericProfile(claims, { verified: isVerified(claims, oneTenant) })
   const sub = text(claims.sub)
   const { name, preferred_username } = claims
   return {
@@ -83,7 +83,9 @@ function profileOf(claims: Claims, settings: ProviderSettings): Profile {
       preferred_username,
       ...otherClaims(claims, technical),
     },
-    emails: email(text(claims.email), isVerified(claims, oneTenant || issuer === personal)),
+    emails: email(text(claims.email), {
+      verified: isVerified(claims, oneTenant || issuer === personal),
+    }),
   }
 }
 

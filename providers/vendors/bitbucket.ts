@@ -36,11 +36,10 @@ export const bitbucket: Vendor = {
           sub,
           claims: { ...person(sub, name, picture), iss: api },
           emails: emails.flatMap((entry) =>
-            email(
-              text(at(entry, 'email')),
-              truth(at(entry, 'is_confirmed')),
-              truth(at(entry, 'is_primary')),
-            ),
+            email(text(at(entry, 'email')), {
+              verified: truth(at(entry, 'is_confirmed')),
+              primary: truth(at(entry, 'is_primary')),
+            }),
           ),
         }
       },

@@ -30,7 +30,7 @@ export const discord: Vendor = {
         return {
           sub: id,
           claims: { ...claims, full_name: username, iss: api, custom_claims },
-          emails: email(text(at(user, 'email')), truth(at(user, 'verified'))),
+          emails: email(text(at(user, 'email')), { verified: truth(at(user, 'verified')) }),
         }
       },
     })

@@ -45,7 +45,7 @@ export const facebook: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, name, picture), iss, nickname, slug: nickname },
-          emails: email(text(at(user, 'email')), true),
+          emails: email(text(at(user, 'email')), { verified: true }),
         }
       },
     })
@@ -58,7 +58,7 @@ export const facebook: Vendor = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, name, picture },
-        emails: email(text(claims.email), unlessDenied(claims.email_verified)),
+        emails: email(text(claims.email), { verified: unlessDenied(claims.email_verified) }),
       }
     },
   },

@@ -30,7 +30,7 @@ export const figma: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, text(at(user, 'handle'))), avatar_url, iss: api },
-          emails: email(text(at(user, 'email')), true),
+          emails: email(text(at(user, 'email')), { verified: true }),
         }
       },
     })

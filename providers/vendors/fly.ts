@@ -35,7 +35,7 @@ export const fly: Vendor = {
             full_name: text(at(info, 'user_name')),
             custom_claims: Object.fromEntries(present.map((name) => [name, info[name]])),
           },
-          emails: email(text(info.email), true),
+          emails: email(text(info.email), { verified: true }),
         }
       },
     })

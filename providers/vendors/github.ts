@@ -49,10 +49,10 @@ export const github: Vendor = {
 
 function toEmail(entry: unknown) {
   const [verified, primary] = [truth(at(entry, 'verified')), truth(at(entry, 'primary'))]
-  return email(text(at(entry, 'email')), verified, primary)
+  return email(text(at(entry, 'email')), { verified, primary })
 }
 
 /** What the profile shows is all there is where the list may not be read; nothing says that it is proven. */
 function publicEmail(user: unknown) {
-  return email(text(at(user, 'email')), false)
+  return email(text(at(user, 'email')), { verified: false })
 }

@@ -33,8 +33,10 @@ export const gitlab: Vendor = {
           sub: id,
           claims: { ...person(id, text(at(user, 'name')), picture), iss: host },
           emails: [
-            ...email(text(at(user, 'email')), confirmed),
-            ...further.flatMap((entry) => email(text(at(entry, 'email')), false, false)),
+            ...email(text(at(user, 'email')), { verified: confirmed }),
+            ...further.flatMap((entry) =>
+              email(text(at(entry, 'email')), { verified: false, primary: false }),
+            ),
           ],
         }
       },

@@ -70,6 +70,6 @@ function profileOf(claims: Claims): Profile {
       iss: claims.iss,
       ...(hd !== '' && { custom_claims: { hd } }),
     },
-    emails: email(text(claims.email), verified),
+    emails: email(text(claims.email), { verified }),
   }
 }

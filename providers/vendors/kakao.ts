@@ -40,7 +40,7 @@ export const kakao: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, name), ...names, avatar_url, iss: api },
-          emails: email(text(at(account, 'email')), verified),
+          emails: email(text(at(account, 'email')), { verified }),
         }
       },
     })
@@ -54,7 +54,7 @@ export const kakao: Vendor = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, ...names, picture },
-        emails: email(text(claims.email), unlessDenied(claims.email_verified)),
+        emails: email(text(claims.email), { verified: unlessDenied(claims.email_verified) }),
       }
     },
   },

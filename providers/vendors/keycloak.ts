@@ -41,7 +41,7 @@ export const keycloak: Vendor = {
         return {
           sub,
           claims: { ...person(sub, text(user.name)), ...custom, iss },
-          emails: email(text(user.email), truth(user.email_verified)),
+          emails: email(text(user.email), { verified: truth(user.email_verified) }),
         }
       },
     })

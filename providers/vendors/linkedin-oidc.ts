@@ -46,6 +46,6 @@ function profileOf(claims: Claims): Profile {
   return {
     sub,
     claims: { iss, sub, provider_id: sub, name, given_name, family_name, locale, picture },
-    emails: email(text(claims.email), truth(claims.email_verified)),
+    emails: email(text(claims.email), { verified: truth(claims.email_verified) }),
   }
 }

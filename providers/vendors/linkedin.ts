@@ -37,7 +37,9 @@ export const linkedin: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, name, picture), iss: api },
-          emails: email(text(at(addresses, 'elements', 0, 'handle~', 'emailAddress')), true),
+          emails: email(text(at(addresses, 'elements', 0, 'handle~', 'emailAddress')), {
+            verified: true,
+          }),
         }
       },
     })

@@ -35,7 +35,7 @@ export const notion: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, text(at(user, 'name')), picture), iss: api },
-          emails: email(text(at(user, 'person', 'email')), true),
+          emails: email(text(at(user, 'person', 'email')), { verified: true }),
         }
       },
     })

@@ -21,6 +21,6 @@ export function slackProfile(
       iss,
       custom_claims: { [team]: text(user[team]) },
     },
-    emails: email(text(user.email), isVerified(user.email_verified)),
+    emails: email(text(user.email), { verified: isVerified(user.email_verified) }),
   }
 }

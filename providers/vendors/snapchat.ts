@@ -39,7 +39,7 @@ export const snapchat: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, name, picture), slug: name, iss: `${accounts}/token` },
-          emails: email(text(at(user, 'email')), true),
+          emails: email(text(at(user, 'email')), { verified: true }),
         }
       },
     })
@@ -49,6 +49,6 @@ export const snapchat: Vendor = {
     accepts: (issuer, settings) =>
       issuer === `${baseUrl(settings, standard)}/accounts/oauth2/token`,
     nonce: true,
-    profile: (claims) => genericProfile(claims, unlessDenied(claims.email_verified)),
+    profile: (claims) => genericProfile(claims, { verified: unlessDenied(claims.email_verified) }),
   },
 }

@@ -31,7 +31,7 @@ export const spotify: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, name, largest(list(at(user, 'images')))), iss: api },
-          emails: email(text(at(user, 'email')), false),
+          emails: email(text(at(user, 'email')), { verified: false }),
         }
       },
     })

@@ -40,7 +40,7 @@ export const twitch: Vendor = {
             slug: nickname,
             custom_claims: Object.fromEntries(custom.map((name) => [name, at(user, name)])),
           },
-          emails: email(text(at(user, 'email')), true),
+          emails: email(text(at(user, 'email')), { verified: true }),
         }
       },
     })

@@ -128,6 +128,6 @@ function profileOf(user: unknown, iss: string): Profile {
   return {
     sub: id,
     claims: { ...person(id, text(at(user, 'name')), picture), ...names, iss },
-    emails: email(text(at(user, 'email')), true),
+    emails: email(text(at(user, 'email')), { verified: true }),
   }
 }

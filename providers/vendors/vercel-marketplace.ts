@@ -50,6 +50,6 @@ function profileOf(claims: Claims): Profile {
       name: text(claims.user_name),
       picture: text(claims.user_avatar_url),
     },
-    emails: email(text(claims.user_email), true),
+    emails: email(text(claims.user_email), { verified: true }),
   }
 }

@@ -38,7 +38,7 @@ export const workos: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, name), iss: api, custom_claims },
-          emails: email(text(at(user, 'email')), true),
+          emails: email(text(at(user, 'email')), { verified: true }),
         }
       },
     })

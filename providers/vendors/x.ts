@@ -45,7 +45,7 @@ export const x: Vendor = {
             website: text(at(user, 'url')),
             ...(created_at !== '' && { custom_claims: { created_at } }),
           },
-          emails: email(text(at(user, 'confirmed_email')), true),
+          emails: email(text(at(user, 'confirmed_email')), { verified: true }),
         }
       },
     })

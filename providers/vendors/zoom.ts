@@ -37,7 +37,7 @@ export const zoom: Vendor = {
         return {
           sub: id,
           claims: { ...person(id, name, text(at(user, 'pic_url'))), iss: api },
-          emails: email(text(at(user, 'email')), !unproven),
+          emails: email(text(at(user, 'email')), { verified: !unproven }),
         }
       },
     })

@@ -9,7 +9,7 @@ const unfit = ['\0', '\ud83d']
 suite('the identity of a profile', () => {
   test('has no address that would be another one once it can be stored', () => {
     for (const character of unfit) {
-      const emails = email(`ann${character}@ex.test`, true)
+      const emails = email(`ann${character}@ex.test`, { verified: true })
       const identity = toIdentity({ sub: 'k1', claims: {}, emails })
       assert.deepEqual(identity.emails, [])
       assert.equal(identity.claims.email, undefined)
