@@ -5,6 +5,11 @@ import { emailNotConfirmed, phoneNotConfirmed, validationFailed } from '../../er
 import { MessageId } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 
+interface At {
+  ip: string
+  now: Date
+}
+
 const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, credentials, db, otp, rateLimits, users } = fastify
 
@@ -20,32 +25,31 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const now = new Date()
-      const { clientIp } = request
+      const at = { ip: request.clientIp, now: new Date() }
       const { user } = bearerAuth.bearerOf(request)
-      if (user.email) return { message_id: await sendMail(user, clientIp, now) }
-      if (user.phone) return { message_id: await sendSms(user, user.phone, clientIp, now) }
+      if (user.email) return { message_id: await sendMail(user, at) }
+      if (user.phone) return { message_id: await sendSms(user, user.phone, at) }
       throw validationFailed(
         'Reauthentication requires the user to have an email or a phone number',
       )
     },
   )
 
-  async function sendMail(user: UserRecord, ip: string, now: Date): Promise<string> {
+  async function sendMail(user: UserRecord, at: At): Promise<string> {
     if (!user.email_confirmed_at) throw emailNotConfirmed('Please verify your email first.', 422)
     return db.transaction().execute(async (trx) => {
-      await users.lockLive(trx, user.id, now)
-      return credentials.sendReauthentication(trx, user, ip, now)
+      await users.lockLive(trx, user.id, at.now)
+      return credentials.sendReauthentication(trx, user, at)
     })
   }
 
-  async function sendSms(user: UserRecord, phone: string, ip: string, now: Date): Promise<string> {
+  async function sendSms(user: UserRecord, phone: string, at: At): Promise<string> {
     if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
     const to = { phone, channel: 'sms', owner: user } as const
-    const sent = await otp.sendSms(db, { purpose: 'reauthentication', ...to }, now)
+    const sent = await otp.sendSms(db, { purpose: 'reauthentication', ...to }, at.now)
     await db.transaction().execute(async (trx) => {
-      await users.lockLive(trx, user.id, now)
-      await credentials.acceptSentReauthentication(trx, user, sent, ip, now)
+      await users.lockLive(trx, user.id, at.now)
+      await credentials.acceptSentReauthentication(trx, user, sent, at)
     })
     return sent.messageId
   }

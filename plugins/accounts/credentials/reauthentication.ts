@@ -13,8 +13,7 @@ export async function sendReauthentication(
   { audit, emails, otp }: House<'audit' | 'emails' | 'otp'>,
   trx: Trx,
   user: UserRecord,
-  ip: string,
-  now: Date,
+  { ip, now }: { ip: string; now: Date },
 ): Promise<string> {
   const address = user.email ?? ''
   emails.checkRecipient(address)
@@ -31,8 +30,7 @@ export async function acceptSentReauthentication(
   trx: Trx,
   user: UserRecord,
   sent: SentCode,
-  ip: string,
-  now: Date,
+  { ip, now }: { ip: string; now: Date },
 ): Promise<void> {
   await otp.storeSms(trx, user.id, sent, now)
   await audit.record(trx, 'user_reauthenticate_requested', user, { ip, now })
@@ -64,7 +62,7 @@ async function acceptsNonce(
   if (!email && !phone) return false
   const typed = { type, phone: phone ?? '', aud: user.aud ?? '', code: nonce }
   const token = email
-    ? await otp.takeCode(trx, [type], email, nonce, now)
+    ? await otp.takeCode(trx, [type], { address: email, code: nonce }, now)
     : await otp.takeSmsCode(trx, typed, judgement, now)
   return token?.user_id === user.id
 }

@@ -102,7 +102,7 @@ async function take(
   }
   const types = emailTypes.get(proof.type) ?? []
   if ('linkToken' in proof) return otp.takeLink(trx, types, proof, now)
-  return otp.takeCode(trx, types, proof.email, proof.code, now)
+  return otp.takeCode(trx, types, { address: proof.email, code: proof.code }, now)
 }
 
 /**

@@ -63,7 +63,7 @@ export async function takeSmsCode(
   judgement: Judgement,
   now: Date,
 ): Promise<SpentToken | undefined> {
-  if (judgement.by === 'us') return takeCode(policy, trx, [type], phone, code, now)
+  if (judgement.by === 'us') return takeCode(policy, trx, [type], { address: phone, code }, now)
   if (judgement.by === 'operator') {
     const user_id = await ownerOf(trx, type, phone, aud)
     if (!user_id) return undefined

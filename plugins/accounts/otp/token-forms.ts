@@ -18,10 +18,15 @@ export interface TokenForms {
   takeover: Readonly<{ isShared: boolean }>
 }
 
-interface Sent {
-  type: TokenType
+/** A code, and the address that it goes to or that it is said to have gone to. */
+export interface AddressedCode {
+  /** In its stored form. */
   address: string
   code: string
+}
+
+interface Sent extends AddressedCode {
+  type: TokenType
 }
 
 const pkcePrefix = 'pkce_'
@@ -59,10 +64,9 @@ export function hashesOf(linkToken: string): string[] {
 export function isOfCode(
   { tokenKeys }: Pick<TokenForms, 'tokenKeys'>,
   { token_type: type, token_hash }: TokenRow,
-  address: string,
-  code: string,
+  typed: AddressedCode,
 ): boolean {
-  const sent = { type, address, code }
+  const sent = { type, ...typed }
   const hashed = tokenKeys.map((key) => ownSecret(key, sent, 'sha256'))
   const inClear = [...tokenKeys.map((key) => ownSecret(key, sent, 'sha224')), gotrueSecret(sent)]
   const stored = [

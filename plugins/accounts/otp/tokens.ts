@@ -17,7 +17,7 @@ import {
   lockOwnerOfLink,
 } from '../../../db/token-guesses.ts'
 import type { Lifetimes } from '../../../db/token-life.ts'
-import { hashesOf, isOfCode, newForm, type TokenForms } from './token-forms.ts'
+import { type AddressedCode, hashesOf, isOfCode, newForm, type TokenForms } from './token-forms.ts'
 
 export interface TokenPolicy extends TokenForms {
   /** Of tokens that GoTrue made. */
@@ -79,16 +79,15 @@ export async function takeCode(
   policy: TokenPolicy,
   trx: Trx,
   types: readonly TokenType[],
-  address: string,
-  code: string,
+  typed: AddressedCode,
   now: Date,
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
-  const at = guessedAt(policy, address)
+  const at = guessedAt(policy, typed.address)
   const sent = await countTokenGuess(trx, types, at, now)
   // Compared with something in any case: comparing takes time, which would tell where codes were sent.
   const compared = sent.length > 0 ? sent : types.map(tokenOfNobody)
-  const row = compared.find((candidate) => isOfCode(policy, candidate, address, code))
+  const row = compared.find((candidate) => isOfCode(policy, candidate, typed))
   if (row) await deleteToken(trx, row.id)
   return row
 }
