@@ -107,10 +107,10 @@ async function repeat(
   const person = await findWaiting(db, request)
   const phone = person && numberToProve(person, purpose)
   if (!person || !phone) return
-  // A number may have been asked for that is somebody's: they hear nothing.
-  const owner = purpose === 'phone_change' && (await findUserByPhone(db, phone, request.aud))
-  if (owner && owner.id !== person.id) return
   if (purpose === 'phone_change') {
+    // A number may have been asked for that is somebody's: they hear nothing.
+    const owner = await findUserByPhone(db, phone, request.aud)
+    if (owner && owner.id !== person.id) return
     await otp.checkRepeat(db, 'sms', 'phone_change', request.phone, now)
     await otp.checkRepeat(db, 'sms', 'phone_change', phone, now)
   }
