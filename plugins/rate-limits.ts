@@ -108,10 +108,9 @@ async function createSharedCounter({ config, log }: LimitsHouse, url: string) {
   return createRedisCounter({
     url,
     prefix: `postern:${new URL(config.AUTH_API_EXTERNAL_URL).host}:`,
-    onChange: (answers, error) => {
-      if (answers) log.info('Redis answers again: limits are counted together')
-      else log.warn({ err: error }, 'Redis does not answer: this process counts limits alone')
-    },
+    onLoss: (error) =>
+      log.warn({ err: error }, 'Redis does not answer: this process counts limits alone'),
+    onReturn: () => log.info('Redis answers again: limits are counted together'),
   })
 }
 

@@ -22,12 +22,14 @@ export interface SharedCounterOptions {
   url: string
   /** Of every key, so that installations can share a server. */
   prefix: string
-  /** Told when the server stops answering, and when it answers again. */
-  onChange: (answers: boolean, error?: Error) => void
+  /** Called when the server stops answering. */
+  onLoss: (error: Error) => void
+  /** Called when it answers again. */
+  onReturn: () => void
 }
 
 /** `count` resolves to undefined, soon, while the server cannot be reached. */
-export function createRedisCounter({ url, prefix, onChange }: SharedCounterOptions) {
+export function createRedisCounter({ url, prefix, onLoss, onReturn }: SharedCounterOptions) {
   const redis = new Redis(url, {
     keyPrefix: prefix,
     enableOfflineQueue: false,
@@ -42,23 +44,28 @@ export function createRedisCounter({ url, prefix, onChange }: SharedCounterOptio
   let answers = true
   let resumeAt = 0
 
-  function change(next: boolean, error?: Error) {
-    if (next !== answers) onChange(next, error)
-    answers = next
+  function answered() {
+    if (!answers) onReturn()
+    answers = true
   }
 
-  redis.on('error', (error) => change(false, error))
+  function failed(error: Error) {
+    if (answers) onLoss(error)
+    answers = false
+  }
+
+  redis.on('error', failed)
 
   return {
     async count(key: string, windowMs: number, now: number): Promise<Hits | undefined> {
       if (redis.status !== 'ready' || now < resumeAt) return undefined
       try {
         const hits = toHits(await redis.eval(script, 1, key, windowMs))
-        change(true)
+        answered()
         return hits
       } catch (error) {
         resumeAt = now + pauseMs
-        change(false, asError(error))
+        failed(asError(error))
         return undefined
       }
     },
@@ -66,10 +73,10 @@ export function createRedisCounter({ url, prefix, onChange }: SharedCounterOptio
     async isUp(): Promise<boolean> {
       try {
         await redis.ping()
-        change(true)
+        answered()
         return true
       } catch (error) {
-        change(false, asError(error))
+        failed(asError(error))
         return false
       }
     },
