@@ -40,8 +40,11 @@ interface SmtpFailure {
   response?: string
 }
 
-/** `textSent`: the server had asked for the text and the first of it was handed to the socket. */
-export function classify(error: unknown, textSent: boolean): MailTransportError {
+/** `isTextSent`: the server had asked for the text and the first of it was handed to the socket. */
+export function classify(
+  error: unknown,
+  { isTextSent }: { isTextSent: boolean },
+): MailTransportError {
   const failure: SmtpFailure = typeof error === 'object' && error !== null ? error : {}
   const code = failure.responseCode
   if (code !== undefined && code >= 400 && code < 600) {
@@ -52,7 +55,7 @@ export function classify(error: unknown, textSent: boolean): MailTransportError 
       text: failure.response ?? '',
     })
   }
-  if (textSent) {
+  if (isTextSent) {
     return new MailTransportError(
       'ambiguous',
       `the connection was lost after the text was sent (${causeOf(failure)})`,

@@ -55,7 +55,7 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
         return { messageId: mail.messageId, response }
       } catch (error) {
         // The text is first read when the server has said it is ready for it.
-        throw classify(error, texts.get(signal)?.readableDidRead ?? false)
+        throw classify(error, { isTextSent: texts.get(signal)?.readableDidRead ?? false })
       }
     },
 
@@ -63,7 +63,7 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
       try {
         await pool.verify()
       } catch (error) {
-        throw classify(error, false)
+        throw classify(error, { isTextSent: false })
       }
     },
 

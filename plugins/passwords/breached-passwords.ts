@@ -39,7 +39,10 @@ export function createBreachedPasswords(deps: BreachedPasswordsDeps) {
       fetchRange(fetch, `${config.AUTH_PASSWORD_HIBP_URL}/range/${prefix}`, timeoutMs),
   })
 
-  async function look(password: string, failsClosed: boolean): Promise<boolean> {
+  async function look(
+    password: string,
+    { failsClosed }: { failsClosed: boolean },
+  ): Promise<boolean> {
     if (!config.AUTH_PASSWORD_HIBP_ENABLED) return false
     const hash = createHash('sha1').update(password).digest('hex').toUpperCase()
     try {
@@ -58,10 +61,11 @@ export function createBreachedPasswords(deps: BreachedPasswordsDeps) {
      * Whether the password is in the list; false when the check is switched off. When the list cannot be read:
      * false, or throws unexpected_failure under AUTH_PASSWORD_HIBP_FAIL_CLOSED.
      */
-    isBreached: (password: string) => look(password, config.AUTH_PASSWORD_HIBP_FAIL_CLOSED),
+    isBreached: (password: string) =>
+      look(password, { failsClosed: config.AUTH_PASSWORD_HIBP_FAIL_CLOSED }),
 
     /** The same, for a password that is only remarked on: false when the list cannot be read. */
-    isKnownBreached: (password: string) => look(password, false),
+    isKnownBreached: (password: string) => look(password, { failsClosed: false }),
   }
 }
 

@@ -27,19 +27,20 @@ export function answersOf(responses: Responses, schemas: Record<string, Schema>)
   const fields = new Map<string, Field>()
   for (const [status, { content = {} }] of Object.entries(responses)) {
     const schema = Object.values(content)[0]?.schema
-    if (schema) walk(schema, `${status} `, true)
+    if (schema) walk(schema, `${status} `, { always: true })
   }
   return fields
 
-  function walk(schema: Schema, path: string, always: boolean): void {
+  function walk(schema: Schema, path: string, { always }: Pick<Field, 'always'>): void {
     const { type, properties = {}, required = [], items, anyOf = [] } = resolve(schema)
     if (type) add(path, { type: [type].flat().sort().join(' or '), always })
     for (const [name, property] of Object.entries(properties)) {
-      walk(property, `${path}${path.endsWith(' ') ? '' : '.'}${name}`, required.includes(name))
+      const inner = `${path}${path.endsWith(' ') ? '' : '.'}${name}`
+      walk(property, inner, { always: required.includes(name) })
     }
-    if (items) walk(items, `${path}[]`, true)
+    if (items) walk(items, `${path}[]`, { always: true })
     // Which of several answers it is, a client learns from the fields: none of them is always there.
-    for (const choice of anyOf) walk(choice, path, false)
+    for (const choice of anyOf) walk(choice, path, { always: false })
   }
 
   function resolve(schema: Schema): Schema {

@@ -25,7 +25,10 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
   const { db, compose, deliver, log } = deps
   const record = createRecord(deps)
 
-  async function drop(message: WaitingMailMessage, reason: string, keepPayload: boolean) {
+  async function drop(
+    message: WaitingMailMessage,
+    { reason, keepPayload }: { reason: string; keepPayload: boolean },
+  ) {
     log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail was dropped')
     const dead = { reason, outcome: null, keepPayload, isTold: deps.tellsDead }
     await markMailDead(db, message, dead, new Date())
@@ -35,9 +38,13 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
   return async function send(id: string, signal: AbortSignal): Promise<void> {
     const message = await findWaitingMail(db, id)
     if (!message) return
-    if (message.expires_at && message.expires_at <= new Date()) return drop(message, expired, false)
+    if (message.expires_at && message.expires_at <= new Date()) {
+      return drop(message, { reason: expired, keepPayload: false })
+    }
     const composed = await compose(message)
-    if ('reason' in composed && !composed.mayPass) return drop(message, composed.reason, true)
+    if ('reason' in composed && !composed.mayPass) {
+      return drop(message, { reason: composed.reason, keepPayload: true })
+    }
     const claim = await claimMailMessage(db, message, new Date())
     if (!claim) return
     const outcome =
