@@ -9,7 +9,7 @@ import { readLocaleSetting } from '../mail/locale-settings.ts'
 import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
 import { createOwnLanguages, type OwnLanguages } from './languages/own-languages.ts'
-import { keepLanguagesNew } from './languages/renewal.ts'
+import { keepNew } from './languages/renewal.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -87,7 +87,8 @@ export default definePlugin({
     const own = createOwnLanguages(config, { fetch: httpClient.guardedFetch, log })
     const languages = createLanguages(config, own)
     if (!languages.hasDefault) log.warn(noDefault(config))
-    keepLanguagesNew(house, own)
+    // The first mail finds them, or it is known that they cannot be had.
+    if (own.tags.length > 0) keepNew(house, { first: own.renew, renew: own.renew })
     house.addHook('preHandler', (request, _reply, done) => {
       languages.during(request.headers['accept-language'] ?? '', done)
     })
