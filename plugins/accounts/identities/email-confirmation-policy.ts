@@ -16,24 +16,19 @@ import {
   sendConfirmationMail,
 } from './confirmation-mail.ts'
 import type { MatchedAccount } from './match.ts'
-import type { OauthPerson, SignInContext, SignInOutcome } from './oauth-sign-in.ts'
+import type { SignInAttempt, SignInOutcome } from './oauth-sign-in.ts'
 import { readPerson } from './person.ts'
 
 type PolicyHouse = House<'config' | 'emails' | 'otp' | 'users'>
-
-export interface SignInAttempt {
-  person: OauthPerson
-  addresses: Addresses
-  context: SignInContext
-}
 
 export async function admit(
   house: PolicyHouse,
   trx: Trx,
   found: MatchedAccount,
-  { person, addresses, context }: SignInAttempt,
+  attempt: SignInAttempt,
   now: Date,
 ): Promise<SignInOutcome> {
+  const { person, addresses } = attempt
   const { user } = found
   if (isSettled(user, person.emailOptional)) {
     return { state: 'accepted', user, action: found.isNew ? 'user_signedup' : 'login' }
@@ -41,7 +36,7 @@ export async function admit(
   const { config, users } = house
   const email = await addressOf(house, trx, user, addresses)
   const isProven = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
-  if (!isProven) return withoutProof(house, trx, user, { addresses, context }, now)
+  if (!isProven) return withoutProof(house, trx, user, attempt, now)
   if (!found.isNew) {
     const { id, identity_data: metadata } = found.identity
     const kept = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
@@ -95,7 +90,7 @@ async function withoutProof(
   house: PolicyHouse,
   trx: Trx,
   user: UserRecord,
-  { addresses: { primary }, context: { links } }: Pick<SignInAttempt, 'addresses' | 'context'>,
+  { addresses: { primary }, context: { links } }: SignInAttempt,
   now: Date,
 ): Promise<SignInOutcome> {
   if (!house.config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS) {

@@ -13,9 +13,8 @@ import {
 } from '../../../errors.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Identity } from '../../oauth-providers.ts'
-import type { Addresses } from './addresses.ts'
 import { addIdentity, identityOf, traitsOf } from './identity-row.ts'
-import type { OauthPerson, SignInContext } from './oauth-sign-in.ts'
+import type { SignInAttempt } from './oauth-sign-in.ts'
 import { decide, hasOwnDomain, isOwner } from './owner.ts'
 import { readPerson } from './person.ts'
 
@@ -31,14 +30,12 @@ export type MatchedAccount =
 export async function findOrCreate(
   house: House<'audit' | 'config' | 'users'>,
   trx: Trx,
-  person: OauthPerson,
-  addresses: Addresses,
-  context: SignInContext,
+  attempt: SignInAttempt,
   now: Date,
 ): Promise<MatchedAccount | 'owned' | undefined> {
+  const { person, addresses, context } = attempt
   const { provider, identity } = person
-  const { aud } = context
-  const question = { provider, providerId: identity.providerId, addresses, aud }
+  const question = { provider, providerId: identity.providerId, addresses, aud: context.aud }
   const decision = await decide(house, trx, question)
   switch (decision.state) {
     case 'exists':
@@ -47,9 +44,9 @@ export async function findOrCreate(
       await lockUser(trx, decision.userId)
       // While this waited, they may have given the address up for another one.
       if (!(await isOwner(house, trx, question, decision.userId))) return undefined
-      return addTo(house, trx, decision.userId, person, context, now)
+      return addTo(house, trx, decision.userId, attempt, now)
     case 'create':
-      return create(house, trx, person, { addresses, ...context }, now)
+      return create(house, trx, attempt, now)
     case 'owned':
       return 'owned'
     case 'several':
@@ -78,8 +75,7 @@ async function addTo(
   { audit, config }: House<'audit' | 'config'>,
   trx: Trx,
   userId: string,
-  person: OauthPerson,
-  { ip }: SignInContext,
+  { person, context: { ip } }: SignInAttempt,
   now: Date,
 ): Promise<MatchedAccount> {
   const identity = await addIdentity(trx, userId, person, now)
@@ -95,8 +91,7 @@ async function addTo(
 async function create(
   house: House<'config' | 'users'>,
   trx: Trx,
-  person: OauthPerson,
-  { addresses: { primary }, aud, approval }: { addresses: Addresses } & SignInContext,
+  { person, addresses: { primary }, context: { aud, approval } }: SignInAttempt,
   now: Date,
 ): Promise<MatchedAccount | undefined> {
   const { provider, identity, emailOptional } = person

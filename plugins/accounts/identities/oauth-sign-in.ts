@@ -11,7 +11,7 @@ import type { Identity } from '../../oauth-providers.ts'
 import type { LinkContext } from '../flows/link-context.ts'
 import type { Approval } from '../users/approval.ts'
 import { acceptInvitation } from './accept-invitation.ts'
-import { readAddresses } from './addresses.ts'
+import { type Addresses, readAddresses } from './addresses.ts'
 import { withCappedClaims } from './capped-claims.ts'
 import { admit, refuseOwned } from './email-confirmation-policy.ts'
 import { link } from './link.ts'
@@ -38,6 +38,13 @@ export interface SignInContext {
    * whoever opens it need not be the client that waits.
    */
   links: LinkContext
+}
+
+/** A sign-in that is neither a link nor an invitation. */
+export interface SignInAttempt {
+  person: OauthPerson
+  addresses: Addresses
+  context: SignInContext
 }
 
 /** What else the sign-in was begun for. */
@@ -132,12 +139,12 @@ async function signIn(
 ): Promise<SignInOutcome> {
   await lockIdentity(trx, person.provider, person.identity.providerId)
   const addresses = readAddresses(person.identity)
+  const attempt = { person, addresses, context }
   // A second look when the address was registered between the look-up and the insertion.
   const found =
-    (await findOrCreate(house, trx, person, addresses, context, now)) ??
-    (await findOrCreate(house, trx, person, addresses, context, now))
+    (await findOrCreate(house, trx, attempt, now)) ?? (await findOrCreate(house, trx, attempt, now))
   if (!found) throw unexpectedFailure('The address of this identity was taken meanwhile')
   if (found === 'owned') return refuseOwned(house, trx, addresses.primary ?? '', now)
   checkState(found.user, now)
-  return admit(house, trx, found, { person, addresses, context }, now)
+  return admit(house, trx, found, attempt, now)
 }
