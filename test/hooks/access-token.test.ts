@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
-import { sql } from 'kysely'
 
 import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { addTotp, answer, ask, challenge, prove, send } from '../support/factors.ts'
-import { functionEnv, makeFunction } from '../support/hook-functions.ts'
 import { type HookEvent, startHookReceiver } from '../support/hook-receiver.ts'
 import { landing, mailAfter, pathOf, pkcePair } from '../support/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/mail-links.ts'
@@ -23,7 +21,6 @@ import {
 } from '../support/people.ts'
 import { call, getUser, outcomeOf, refresh, verify } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { statementsOf } from '../support/statements.ts'
 
 const open = { ...autoconfirm, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
 
@@ -324,65 +321,6 @@ suite('the custom access token hook over HTTP', () => {
       assert.equal((await asked).statusCode, 200)
     }
     receiver.answer((event) => withClaim(event, { tier: 'gold' }))
-  })
-})
-
-suite('the custom access token hook as a database function', () => {
-  const ending = endingOfSuite()
-  const started = start()
-
-  /** In the form that guides for such functions show. */
-  async function start() {
-    const env = { ...open, ...functionEnv('CUSTOM_ACCESS_TOKEN', 'custom_access_token_hook') }
-    const { app } = await build(ending, { env })
-    await sql`create schema operator`.execute(app.db)
-    await sql`create table operator.user_roles (user_id uuid primary key, role text)`.execute(
-      app.db,
-    )
-    await makeFunction(
-      app,
-      'custom_access_token_hook',
-      `declare
-        claims jsonb;
-        user_role text;
-      begin
-        select role into user_role from operator.user_roles where user_id = (event->>'user_id')::uuid;
-        claims := event->'claims';
-        if user_role is not null then
-          claims := jsonb_set(claims, '{user_role}', to_jsonb(user_role));
-        else
-          claims := jsonb_set(claims, '{user_role}', 'null');
-        end if;
-        if user_role = 'blocked' then
-          return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message', 'Blocked'));
-        end if;
-        event := jsonb_set(event, '{claims}', claims);
-        return event;
-      end;`,
-    )
-    const give = (userId: string, role: string) =>
-      sql`insert into operator.user_roles values (${userId}, ${role})
-        on conflict (user_id) do update set role = excluded.role`.execute(app.db)
-    return { app, give }
-  }
-
-  test('adds what it finds in the tables of the operator', async () => {
-    const { app, give } = await started
-    const { user, email, access_token, refresh_token } = await newPerson(app)
-    assert.equal(decodeJwt(access_token).user_role, null)
-    await give(user.id, 'editor')
-    const refreshed: Session = (await refresh(app, refresh_token)).json()
-    assert.equal(decodeJwt(refreshed.access_token).user_role, 'editor')
-    await give(user.id, 'blocked')
-    const refused = await signIn(app, { email })
-    assert.deepEqual([...outcomeOf(refused), refused.json().msg], [403, 'unknown', 'Blocked'])
-  })
-
-  test('a refresh says no more to the database than without it, but for the call itself', async () => {
-    const { app } = await started
-    const { refresh_token } = await newPerson(app)
-    const statements = await statementsOf(app, () => refresh(app, refresh_token))
-    assert.equal(statements.length, 1, statements.join('\n'))
   })
 })
 

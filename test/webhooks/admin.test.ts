@@ -10,7 +10,6 @@ import { rotateSecret } from '../../plugins/events/endpoints.ts'
 import { deliverRound } from '../../plugins/events/round.ts'
 import { secretsOf } from '../../plugins/events/secrets.ts'
 import type { Delivery, Webhook } from '../../schemas/webhook.ts'
-import { query } from '../db/sql.ts'
 import { adminCall, asAdmin } from '../support/admin.ts'
 import { endingOfSuite } from '../support/ending.ts'
 import { autoconfirm, newPerson } from '../support/people.ts'
@@ -310,68 +309,3 @@ interface Tested {
   request: Delivery['request']
   answer: NonNullable<Delivery['answer']>
 }
-
-test('what the environment does not name any more is removed at the start, and is paused for nobody', async (t) => {
-  const receiver = await webhookReceiver(t)
-  const env = { ...autoconfirm, ...webhookEnv(receiver) }
-  const { app, database } = await build(t, { env })
-  const list = async (from: App) =>
-    (await adminCall<{ webhooks: Webhook[] }>(from, 'GET', path)).webhooks
-  const [before] = await list(app)
-  const made = await adminCall<Made>(app, 'POST', path, {
-    url: receiver.url,
-    events: ['user.deleted'],
-  })
-  const again = await build(t, { env: { ...env, DATABASE_URL: database.url } })
-  assert.deepEqual(
-    (await list(again.app)).map(({ id }) => id),
-    [before?.id, made.id],
-  )
-  const without = await build(t, {
-    env: { ...autoconfirm, AUTH_EVENTS_ENABLED: 'true', DATABASE_URL: database.url },
-  })
-  assert.deepEqual(
-    (await list(without.app)).map(({ id }) => id),
-    [made.id],
-  )
-})
-
-test('what is older than AUTH_EVENTS_RETENTION is removed with what is known of its deliveries', async (t) => {
-  const receiver = await webhookReceiver(t)
-  const env = { ...autoconfirm, ...webhookEnv(receiver), AUTH_EVENTS_RETENTION: '48h' }
-  const { app } = await build(t, { env })
-  const { user } = await newPerson(app)
-  await until(() => receiver.ofUser(user.id).length === 3)
-  await app.events.removeOld(new Date(Date.now() + 47 * 3600_000))
-  const count = async (table: 'postern_events' | 'postern_webhook_deliveries') =>
-    (await app.db.selectFrom(table).select('position').execute()).length
-  assert.equal(await count('postern_events'), 3)
-  const later = new Date(Date.now() + 49 * 3600_000)
-  const { user: kept } = await newPerson(app)
-  await until(() => receiver.ofUser(kept.id).length === 3)
-  await app.db
-    .updateTable('postern_events')
-    .set({ created_at: later })
-    .where('user_id', '=', kept.id)
-    .execute()
-  await app.events.removeOld(later)
-  assert.deepEqual(
-    [await count('postern_events'), await count('postern_webhook_deliveries')],
-    [3, 3],
-  )
-})
-
-test('what was written down and never placed goes in its time, where events are off by now', async (t) => {
-  const { app, database } = await build(t, { env: autoconfirm })
-  const lag = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
-  for (const days of [31, 29]) {
-    await query(
-      database.url,
-      `insert into auth.postern_event_inbox (id, type, data, created_at)
-        values (gen_random_uuid(), 'user.created', '{}', '${lag(days)}')`,
-    )
-  }
-  await app.events.removeOld(new Date())
-  const left = await query(database.url, 'select created_at from auth.postern_event_inbox')
-  assert.equal(left.length, 1)
-})

@@ -47,6 +47,18 @@ suite('configured keys', () => {
     assert.deepEqual(await listSigningKeys(db), [])
     await assert.rejects(keys.rotate('ES256', {}, new Date()), /AUTH_JWT_KEYS/)
   })
+
+  test('a secret of AUTH_JWT_KEYS may be what signs', async (t) => {
+    const k = randomBytes(48).toString('base64url')
+    const secret = { kty: 'oct', kid: 'shared', alg: 'HS256', k, key_ops: ['sign', 'verify'] }
+    const { keys, jwt } = await start(t, { AUTH_JWT_KEYS: JSON.stringify([secret]) })
+
+    const token = await jwt.sign(claims)
+
+    assert.deepEqual(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT', kid: 'shared' })
+    assert.equal((await jwt.verify(token)).sub, claims.sub)
+    assert.deepEqual(keys.ring.publicKeys(new Date()), { keys: [] })
+  })
 })
 
 async function start(t: TestContext, env: Record<string, string>): Promise<KeyServer> {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -298,56 +297,6 @@ suite('signing keys', () => {
       assert.equal((await listSigningKeys(db)).length, 1)
     })
   }
-})
-
-suite('configured keys', () => {
-  test('HS256 signs with AUTH_JWT_SECRET and makes no key', async (t) => {
-    const env = { AUTH_JWT_ALGORITHM: 'HS256', AUTH_JWT_KEY_ID: 'shared' }
-    const { db, keys, jwt } = await start(t, env)
-
-    const token = await jwt.sign(claims)
-
-    assert.deepEqual(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT', kid: 'shared' })
-    assert.equal((await jwt.verify(token)).sub, claims.sub)
-    assert.deepEqual(keys.ring.publicKeys(new Date()), { keys: [] })
-    assert.deepEqual(await listSigningKeys(db), [])
-  })
-
-  test('AUTH_JWT_KEYS signs with its one signing key and shows no secret', async (t) => {
-    const signing = { ...(await pair('ES256')), kid: 'mine', alg: 'ES256', key_ops: ['sign'] }
-    const secret = {
-      kty: 'oct',
-      kid: 'old',
-      alg: 'HS256',
-      k: randomBytes(48).toString('base64url'),
-      key_ops: ['verify'],
-    }
-    const env = { AUTH_JWT_KEYS: JSON.stringify([signing, secret]) }
-    const { db, keys, jwt } = await start(t, env)
-
-    const token = await jwt.sign(claims)
-
-    assert.equal(kidOf(token), 'mine')
-    assert.equal((await jwt.verify(token)).sub, claims.sub)
-    const { x, y } = signing
-    assert.deepEqual(keys.ring.publicKeys(new Date()).keys, [
-      { kty: 'EC', crv: 'P-256', x, y, kid: 'mine', alg: 'ES256', use: 'sig', key_ops: ['verify'] },
-    ])
-    assert.deepEqual(await listSigningKeys(db), [])
-    await assert.rejects(keys.rotate('ES256', {}, new Date()), /AUTH_JWT_KEYS/)
-  })
-
-  test('a secret of AUTH_JWT_KEYS may be what signs', async (t) => {
-    const k = randomBytes(48).toString('base64url')
-    const secret = { kty: 'oct', kid: 'shared', alg: 'HS256', k, key_ops: ['sign', 'verify'] }
-    const { keys, jwt } = await start(t, { AUTH_JWT_KEYS: JSON.stringify([secret]) })
-
-    const token = await jwt.sign(claims)
-
-    assert.deepEqual(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT', kid: 'shared' })
-    assert.equal((await jwt.verify(token)).sub, claims.sub)
-    assert.deepEqual(keys.ring.publicKeys(new Date()), { keys: [] })
-  })
 })
 
 async function start(t: TestContext, env: Record<string, string> = {}): Promise<KeyServer> {
