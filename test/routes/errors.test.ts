@@ -1,7 +1,8 @@
 /** Every wrong input, in both versions of the error body, by the tables of test/routes/errors/. */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
+import { endingOfSuite } from '../support/ending.ts'
 import { confirmedPerson } from '../support/people.ts'
 import { type App, build } from '../support/server.ts'
 import { signUps, verifications } from './errors/accounts.ts'
@@ -13,16 +14,13 @@ const tables = { transport, signUps, verifications, tokens, bearers }
 const versions = [undefined, '2024-01-01', '2030-12-31', '2023-12-31', 'soon']
 
 suite('wrong inputs', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let app: App
   let accessToken: string
   before(async () => {
-    const built = await build({ after: (close) => void closing.push(close) })
+    const built = await build(ending)
     app = built.app
     accessToken = (await confirmedPerson({ app, mail: built.mail }, 'ann@example.com')).access_token
-  })
-  after(async () => {
-    for (const close of closing) await close()
   })
 
   for (const [table, inputs] of Object.entries(tables)) {

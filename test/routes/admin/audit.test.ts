@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
+import { endingOfSuite } from '../../support/ending.ts'
 import { adminToken, createdPerson, password, signIn } from '../../support/people.ts'
 import { type App, build } from '../../support/server.ts'
 
@@ -23,14 +24,11 @@ interface Entry {
 }
 
 suite('GET /admin/audit', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   const lines: string[] = []
   let app: App
   before(async () => {
-    app = (await build({ after: (close) => void closing.push(close) }, { lines })).app
-  })
-  after(async () => {
-    for (const close of closing) await close()
+    app = (await build(ending, { lines })).app
   })
 
   test('what somebody calls themselves is in every entry of theirs, and not at any length', async () => {

@@ -1,9 +1,10 @@
 /** Every admin endpoint there is, found in the API's own description, against everybody who might ask. */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { SignJWT } from 'jose'
 
+import { endingOfSuite } from '../../support/ending.ts'
 import {
   autoconfirm,
   createdPerson,
@@ -30,21 +31,18 @@ const otherSecret = 'another secret that is long enough to be one'
 const iss = 'http://auth.example'
 
 suite('admin endpoints', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let app: App
   let secret: string
   let endpoints: Endpoint[]
   let personToken: string
   before(async () => {
     const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
-    const built = await build({ after: (close) => void closing.push(close) }, { env })
+    const built = await build(ending, { env })
     app = built.app
     secret = built.config.AUTH_JWT_SECRET
     endpoints = await findEndpoints(app)
     personToken = (await signedIn(app, (await somebody(app)).email)).access_token
-  })
-  after(async () => {
-    for (const close of closing) await close()
   })
 
   test('are found: at least those that SDKs know', () => {

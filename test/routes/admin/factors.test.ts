@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import type { Factor } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
+import { endingOfSuite } from '../../support/ending.ts'
 import { createdPerson, newAddress } from '../../support/people.ts'
 import { type App, build } from '../../support/server.ts'
 
 suite('/admin/users/{user_id}/factors', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let app: App
   before(async () => {
-    app = (await build({ after: (close) => void closing.push(close) })).app
-  })
-  after(async () => {
-    for (const close of closing) await close()
+    app = (await build(ending)).app
   })
 
   test('GET lists them without their secrets', async () => {

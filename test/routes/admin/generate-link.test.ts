@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
+import { endingOfSuite } from '../../support/ending.ts'
 import type { MailServer } from '../../support/mail-server.ts'
 import {
   createdPerson,
@@ -28,16 +29,13 @@ interface GeneratedLink extends User {
 const target = 'http://app.example/welcome'
 
 suite('POST /admin/generate_link', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let app: App
   let mail: MailServer
   before(async () => {
-    const built = await build({ after: (close) => void closing.push(close) })
+    const built = await build(ending)
     app = built.app
     mail = built.mail
-  })
-  after(async () => {
-    for (const close of closing) await close()
   })
 
   test('two admins make links for each other, and neither waits for the other for ever', async () => {

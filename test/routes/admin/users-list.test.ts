@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import type { User } from '../../../schemas/user.ts'
 import { asAdmin } from '../../support/admin.ts'
+import { endingOfSuite } from '../../support/ending.ts'
 import { adminToken, createdPerson } from '../../support/people.ts'
 import { type App, build } from '../../support/server.ts'
 
@@ -17,10 +18,10 @@ interface List {
 const people = 25
 
 suite('GET /admin/users', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let app: App
   before(async () => {
-    app = (await build({ after: (close) => void closing.push(close) })).app
+    app = (await build(ending)).app
     // A microsecond apart, and every fifth at the same moment: times alone do not order them.
     await sql`
       insert into auth.users (instance_id, id, aud, email, phone, raw_user_meta_data, created_at, updated_at)
@@ -30,9 +31,6 @@ suite('GET /admin/users', () => {
           case when i = 3 then 'İbrahim' when i % 2 = 0 then 'Élodie' else 'Bo_b' end || ' ' || i),
         timestamptz '2026-01-01' + interval '1 microsecond' * (i / 5), now()
       from generate_series(1, ${people}::int) i`.execute(app.db)
-  })
-  after(async () => {
-    for (const close of closing) await close()
   })
 
   test('pages lead through everybody once, newest first', async () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
 import { insertIdentity } from '../../../db/identities.ts'
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
+import { endingOfSuite } from '../../support/ending.ts'
 import { adminToken, createdPerson, password, signedIn, signIn } from '../../support/people.ts'
 import { getUser, outcomeOf, refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -18,13 +19,10 @@ const longHash = `$argon2id$v=19$m=8,t=1,p=1$${'a'.repeat(300)}$${'b'.repeat(43)
 const costly = `$2b$31$${'a'.repeat(53)}`
 
 suite('/admin/users', () => {
-  const closing: (() => Promise<void>)[] = []
+  const ending = endingOfSuite()
   let app: App
   before(async () => {
-    app = (await build({ after: (close) => void closing.push(close) })).app
-  })
-  after(async () => {
-    for (const close of closing) await close()
+    app = (await build(ending)).app
   })
 
   test('POST creates a person with every field', async () => {
