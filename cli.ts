@@ -2,7 +2,7 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
-import { allowNoHome } from './cli/home-folder.ts'
+import { allowNoHome } from './cli/serve/home-folder.ts'
 import { endOnSignals } from './cli/until-signal.ts'
 
 interface Command {

@@ -133,7 +133,7 @@ function toListenError(error: unknown, { host, port }: { host: string; port: num
   return error
 }
 
-/** Throws when the database has not come up after half a minute; a wrong password is told at once. */
+/** Throws when the database has not come up after half a minute; at once for a wrong password, or where TLS fails. */
 async function waitForDatabase(connectionString: string, log: FastifyBaseLogger): Promise<void> {
   const deadline = Date.now() + databaseWaitSeconds * 1000
   let isTold = false
@@ -141,7 +141,8 @@ async function waitForDatabase(connectionString: string, log: FastifyBaseLogger)
     try {
       return await connectOnce(connectionString)
     } catch (error) {
-      const isWorthWaiting = !isRefusal(error) && Date.now() < deadline
+      const isFinal = isRefusal(error) || isAboutEncryption(error)
+      const isWorthWaiting = !isFinal && Date.now() < deadline
       if (!isWorthWaiting) throw unreachable(connectionString, error)
       if (!isTold) {
         log.warn(
@@ -166,6 +167,14 @@ function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '')
 }
 
+/** Postgres has no TLS, or a certificate that is not trusted for its host, in the words of pg and Node. */
+function isAboutEncryption(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error.message === 'The server does not support SSL connections') return true
+  const code = 'code' in error ? String(error.code) : ''
+  return /^(CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/.test(code)
+}
+
 /** Host and database, without who connects and how. */
 function placeOf(connectionString: string): string {
   const url = URL.parse(connectionString)
@@ -183,7 +192,10 @@ function reasonOf(error: unknown): string {
 
 function unreachable(connectionString: string, error: unknown): Error {
   const place = placeOf(connectionString)
+  const remedy = isAboutEncryption(error)
+    ? 'Look at sslmode in DATABASE_URL'
+    : 'Check that it runs and that host, user, password and database name are right'
   return new Error(
-    `The database of DATABASE_URL cannot be used: ${place}: ${reasonOf(error)}. Check that it runs and that host, user, password and database name are right (docs/errors.md).`,
+    `The database of DATABASE_URL cannot be used: ${place}: ${reasonOf(error)}. ${remedy} (docs/errors.md).`,
   )
 }

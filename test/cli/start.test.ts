@@ -8,6 +8,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { allowNoHome } from '../../cli/home-folder.ts'
 import { warnOfClock } from '../../cli/serve/clock.ts'
+import { allowNoHome } from '../../cli/serve/home-folder.ts'
 import { createPino } from '../../plugins/logger.ts'
 import { startServer } from '../../server.ts'
 import { query } from '../db/sql.ts'
@@ -243,6 +244,17 @@ suite('the server', () => {
       )
       return url.password === '' || !message.includes(url.password)
     })
+  })
+
+  test('a database without the encryption that is asked for is told of at once', async () => {
+    const url = new URL(process.env.TEST_ADMIN_URL ?? '')
+    url.searchParams.set('sslmode', 'verify-full')
+    const since = performance.now()
+    await assert.rejects(start({ DATABASE_URL: url.href }), {
+      message:
+        /does not support SSL connections\. Look at sslmode in DATABASE_URL \(docs\/errors\.md\)\.$/,
+    })
+    assert.ok(performance.now() - since < 10_000)
   })
 
   const addresses: Record<string, [env: Record<string, string>, sentence: RegExp]> = {
