@@ -30,6 +30,7 @@ export const google = {
   provider: 'google',
   provider_id: '12345',
   identity_data: { email: 'g1@b.co', email_verified: true },
+  created_at: '2021-02-03T04:05:06.789Z',
 }
 
 /** Everything that a file may say of people. */

@@ -6,8 +6,19 @@ import { suite, test } from 'node:test'
 
 import { parse } from 'csv-parse/sync'
 
+import { configuredEncryption } from '../../../plugins/encryption.ts'
+import { query } from '../../db/sql.ts'
+import { configOf } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { everybody, fileOf, startUsers, temporaryFolder, users, various } from './command.ts'
+import {
+  everybody,
+  fileOf,
+  passwordHash,
+  startUsers,
+  temporaryFolder,
+  users,
+  various,
+} from './command.ts'
 
 suite('users export', () => {
   for (const format of ['ndjson', 'csv']) {
@@ -17,6 +28,7 @@ suite('users export', () => {
       await users(from.url, 'import', await fileOf(t, 'people.ndjson', various))
       const file = join(folder, `people.${format}`)
       await writeFile(file, 'left by somebody', { mode: 0o644 })
+      await writeFile(`${file}.part`, 'left by an export that was killed')
       assert.match((await users(from.url, 'export', file)).stderr, /^6 exported/)
       assert.equal((await stat(file)).mode & 0o777, 0o600)
       const { stdout } = await users(to.url, 'import', file)
@@ -41,6 +53,19 @@ suite('users export', () => {
     )
     await users(to.url, 'import', file)
     assert.deepEqual(await everybody(to.url), await everybody(from.url))
+  })
+
+  test('a hash that is stored encrypted is brought along in clear', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const encryption = configuredEncryption(configOf(), { isShared: false })
+    const id = crypto.randomUUID()
+    await query(url, {
+      text: 'insert into auth.users (id, email, encrypted_password) values ($1, $2, $3)',
+      values: [id, 'ann@example.com', encryption.encrypt(id, passwordHash)],
+    })
+    const file = join(await temporaryFolder(t), 'people.ndjson')
+    await users(url, 'export', file)
+    assert.equal(JSON.parse(await readFile(file, 'utf8')).password_hash, passwordHash)
   })
 
   test('an export that fails leaves the one before as it was, and nothing beside it', async (t) => {

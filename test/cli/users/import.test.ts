@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
+import { openReport } from '../../../cli/users/refusals.ts'
 import { query } from '../../db/sql.ts'
 import type { CliProcess } from '../../support/cli-process.ts'
 import { cloneDatabase } from '../../support/database.ts'
@@ -32,10 +33,16 @@ suite('users import', () => {
         password_hash: django,
         email_confirmed_at: '2020-01-01T00:00:00Z',
       },
+      { email: 'of-a-company@example.com', is_sso_user: true },
     ])
     const { written, ended } = startUsers(t, database.url, 'import', file)
     await ended
-    assert.match(written.out, /^2 imported, 0 refused/)
+    assert.match(written.out, /^3 imported, 0 refused/)
+    const [{ owned } = {}] = await query(
+      database.url,
+      'select count(*) as owned from auth.identities join auth.users u on u.id = user_id where is_sso_user',
+    )
+    assert.equal(owned, '0', 'an address that a company manages is no way to sign in')
     for (const [email, secret] of Object.entries({
       'ann@example.com': password,
       'bob@example.com': 'lètmein',
@@ -54,6 +61,31 @@ suite('users import', () => {
       `select payload from auth.audit_log_entries where payload ->> 'action' = 'users_imported'`,
     )
     assert.ok(entry)
+  })
+
+  test('an address counts as proven where it is confirmed', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const file = await fileOf(t, 'people.ndjson', [
+      { email: 'ann@b.co', email_confirm: true, phone: '15550100' },
+      { email: 'bob@b.co', phone: '15550101', phone_confirm: true },
+    ])
+    await users(url, 'import', file)
+    const proven = await query(
+      url,
+      `select users.email, provider, identity_data - 'sub' - 'email' - 'phone' as proven
+       from auth.users join auth.identities on user_id = users.id order by users.email, provider`,
+    )
+    const [none, byEmail, byPhone] = [
+      { email_verified: false, phone_verified: false },
+      { email_verified: true, phone_verified: false },
+      { email_verified: false, phone_verified: true },
+    ]
+    assert.deepEqual(proven, [
+      { email: 'ann@b.co', provider: 'email', proven: byEmail },
+      { email: 'ann@b.co', provider: 'phone', proven: none },
+      { email: 'bob@b.co', provider: 'email', proven: none },
+      { email: 'bob@b.co', provider: 'phone', proven: byPhone },
+    ])
   })
 
   test('rows that cannot be taken are reported with their reasons, all others are in', async (t) => {
@@ -159,6 +191,42 @@ suite('users import', () => {
     assert.match(first.stdout, /^1 imported, 1 refused/)
     assert.equal(await countUsers(url), 1)
     assert.equal((await reportOf(file)).length, 1)
+  })
+
+  test('a report goes on without what is found again, and without half a line', async (t) => {
+    const path = join(await temporaryFolder(t), 'report')
+    const lines = [2, 5, 9].map((line) => JSON.stringify({ line, reason: '{' }))
+    await writeFile(path, `${lines.join('\n')}\n{"line":4,"rea`)
+    await openReport(path, 5)
+    assert.equal(await readFile(path, 'utf8'), `${lines.slice(0, 2).join('\n')}\n`)
+  })
+
+  test('begun again where that is asked for, or where the one before is over', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const file = await fileOf(t, 'people.ndjson', [{ is_anonymous: true }])
+    for (const [count, args] of [[], [], ['--restart']].entries()) {
+      const { stdout, stderr } = await users(url, 'import', file, ...args)
+      assert.match(stdout, /^1 imported, 0 refused/, stderr)
+      assert.equal(await countUsers(url), count + 1)
+    }
+  })
+
+  test('nobody is taken in by two imports of one file that run at once', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const file = await fileOf(t, 'people.ndjson', [{ is_anonymous: true }])
+    await query(
+      url,
+      `create function other_import() returns trigger language plpgsql as
+       $$ begin update auth.postern_imports set settled = 1; return null; end $$`,
+      'create trigger meanwhile before insert on auth.users execute function other_import()',
+    )
+    const { stderr, code } = await users(url, 'import', file)
+    assert.match(stderr, /Another import of this file is running/)
+    assert.equal(code, 1)
+    assert.equal(await countUsers(url), 0)
+
+    await query(url, 'drop trigger meanwhile on auth.users')
+    assert.match((await users(url, 'import', file)).stdout, /^1 imported/)
   })
 
   test('broken CSV is told with its line', async (t) => {
