@@ -109,6 +109,16 @@ suite('a hook that is a database function', { concurrency: 3 }, () => {
     await until(answers, { seconds: 20, missing: 'it stays with the replica' })
   })
 
+  test('a connection that the database ends while nobody uses it is replaced', async () => {
+    const { pool, hooks, url, make } = await started
+    await make('backend', `return jsonb_build_object('pid', pg_backend_pid())`)
+    const transport = hooks(url).transport('pg-functions://x/operator/backend')
+    const pidNow = async () => Object(await transport('{}')).pid
+    const pid = await pidNow()
+    await pool.query('select pg_terminate_backend($1)', [pid])
+    await until(async () => (await pidNow().catch(() => pid)) !== pid)
+  })
+
   test('the statement, its limit and its transaction take one round trip', async () => {
     const { make, hooks, slow } = await started
     await make('quick', 'return null')

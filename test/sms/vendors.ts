@@ -66,11 +66,12 @@ export function poster(timeoutMs: number): PostForm {
 export const basic = `Basic ${Buffer.from('AC 1/2:tok:en').toString('base64')}`
 
 /** For assert.rejects: the provider failed, with this reason. */
-export function refusalOf(name: string, detail: RegExp) {
+export function refusalOf(name: string, detail: RegExp, mayBeSent?: boolean) {
   return (error: unknown) => {
     assert.ok(error instanceof SmsError)
     assert.equal(error.provider, name)
     assert.match(error.detail, detail)
+    if (mayBeSent !== undefined) assert.equal(error.mayBeSent, mayBeSent)
     return true
   }
 }
