@@ -104,6 +104,16 @@ suite('a demoted admin', () => {
     assert.deepEqual(outcomeOf(await change.answer), [403, 'session_not_found'])
   }
 
+  test('two who change each other at once both do', async () => {
+    const [one, other] = [await admin(), await admin()]
+    const change = { user_metadata: { seen: true } }
+    const held = await holdPerson(one.app, one.user.id)
+    const first = await held.queue(1, () => one.ask('PUT', other.url, change))
+    const second = await held.queue(2, () => other.ask('PUT', one.url, change))
+    await held.release()
+    for (const { answer } of [first, second]) assert.deepEqual(outcomeOf(await answer), [200, ''])
+  })
+
   test('does not change the signing keys when let in just before', async () => {
     const { app, url, ask } = await admin()
     const keys = async () => (await app.jwt.keys.list()).map(({ kid, state }) => ({ kid, state }))

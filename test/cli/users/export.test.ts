@@ -34,7 +34,10 @@ suite('users export', () => {
       const { stdout } = await users(to.url, 'import', file)
       assert.match(stdout, /^6 imported, 0 refused/)
       await assert.rejects(stat(`${file}.refused.ndjson`), { code: 'ENOENT' })
-      assert.deepEqual(await everybody(to.url), await everybody(from.url))
+      const brought = await everybody(to.url)
+      assert.deepEqual(brought, await everybody(from.url))
+      const identities = brought.map(({ identities }) => JSON.stringify(identities))
+      assert.ok(identities.some((text) => text.includes('2021-02-03T04:05:06.789')), 'and as old')
     })
   }
 
