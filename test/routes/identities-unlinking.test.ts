@@ -104,6 +104,17 @@ suite('unlinking', () => {
       assert.deepEqual(await userOf(server, eve), before)
     })
 
+    await t.test('nor when somebody of another audience has it', async () => {
+      for (const describe of [proven, unproven]) {
+        const dora = await confirmedPerson(server, newAddress('dora'))
+        const wanted = newAddress('wanted')
+        await createdPerson(server.app, { email: wanted, email_confirm: true, aud: 'other' })
+        await link(server, dora, 'github', describe(wanted, nextId()))
+        const response = await unlink(server, dora, identityId(await userOf(server, dora), 'email'))
+        assert.equal(response.json().error_code, 'email_conflict_identity_not_deletable')
+      }
+    })
+
     await t.test('of two at once, one stays', async () => {
       const finn = await confirmedPerson(server, 'finn@ex.test')
       await link(server, finn, 'github', proven('finn@ex.test', nextId()))

@@ -9,7 +9,7 @@ import { describe, externalServer, proven, unproven } from '../support/external.
 import { link, nextId, unlink, userOf } from '../support/linking.ts'
 import { nextMail, open } from '../support/mail-journeys.ts'
 import { linkIn } from '../support/mail-links.ts'
-import { anonymousPerson, confirmedPerson, newAddress } from '../support/people.ts'
+import { anonymousPerson, confirmedPerson, createdPerson, newAddress } from '../support/people.ts'
 import { bearer } from '../support/requests.ts'
 
 suite('linking', () => {
@@ -115,6 +115,15 @@ suite('linking', () => {
       assert.equal(seen.query.error_code, 'email_exists')
       assert.equal(await server.personWith({ provider: 'github', id }), undefined)
       assert.equal((await userOf(server, guest)).is_anonymous, true)
+    })
+
+    await t.test('not by an address that somebody of another audience has', async () => {
+      const email = newAddress('elsewhere')
+      await createdPerson(server.app, { email, email_confirm: true, aud: 'other' })
+      const anonymous = await anonymousPerson(server.app)
+      const seen = await link(server, anonymous, 'github', proven(email, nextId()))
+      assert.equal(seen.query.error_code, 'email_exists')
+      assert.equal((await userOf(server, anonymous)).is_anonymous, true)
     })
 
     await t.test('by an unproven address only once its mail is opened', async () => {

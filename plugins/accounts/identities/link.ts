@@ -3,6 +3,7 @@ import type { Trx } from '../../../db/database.ts'
 import { findIdentity, lockIdentity } from '../../../db/identities.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'
 import { holdSession } from '../../../db/sessions.ts'
+import { isUniqueViolation } from '../../../db/unique-violation.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
 import type { UserRecord } from '../../../db/users.ts'
@@ -101,7 +102,11 @@ async function takeAddress(
     return false
   }
   if (await isTaken(trx, email, user.aud ?? AUTH_JWT_AUD, user.id)) throw emailExists(400)
-  await house.users.proveEmail(trx, user.id, { columns: { email, email_confirmed_at: now } }, now)
+  const proof = { columns: { email, email_confirmed_at: now } }
+  // Somebody of another audience may have it, or somebody since.
+  await house.users.proveEmail(trx, user.id, proof, now).catch((error) => {
+    throw isUniqueViolation(error) ? emailExists(400) : error
+  })
   return true
 }
 

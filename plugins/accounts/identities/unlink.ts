@@ -2,6 +2,7 @@ import { isTaken } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import { deleteIdentity, type IdentityJson } from '../../../db/identities.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
+import { isUniqueViolation } from '../../../db/unique-violation.ts'
 import { mergeMetadata } from '../../../db/user-edits.ts'
 import { recomputeProviders } from '../../../db/user-providers.ts'
 import { updateUser } from '../../../db/user-rows.ts'
@@ -47,7 +48,10 @@ export async function unlink(
     await updateUser(trx, userId, { phone: null, phone_confirmed_at: null }, now)
   } else if (!rest.some(({ email }) => (email ?? '') === (user.email ?? ''))) {
     checkConfirmed(house, held, now)
-    await promote(house, trx, user, rest, now)
+    // Somebody of another audience may have the address, or somebody since.
+    await promote(house, trx, user, rest, now).catch((error) => {
+      throw isUniqueViolation(error) ? emailConflictIdentityNotDeletable() : error
+    })
   }
   await recomputeProviders(trx, userId, now)
   const traits = traitsOf(identity)
