@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { allowNoHome } from '../../cli/home-folder.ts'
 import { warnOfClock } from '../../cli/serve/clock.ts'
 import { allowNoHome } from '../../cli/serve/home-folder.ts'
 import { createPino } from '../../plugins/logger.ts'

@@ -37,7 +37,10 @@ suite('users export', () => {
       const brought = await everybody(to.url)
       assert.deepEqual(brought, await everybody(from.url))
       const identities = brought.map(({ identities }) => JSON.stringify(identities))
-      assert.ok(identities.some((text) => text.includes('2021-02-03T04:05:06.789')), 'and as old')
+      assert.ok(
+        identities.some((text) => text.includes('2021-02-03T04:05:06.789')),
+        'and as old',
+      )
     })
   }
 
