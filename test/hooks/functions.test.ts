@@ -115,7 +115,7 @@ suite('a hook that is a database function', { concurrency: 3 }, () => {
     const transport = hooks(url).transport('pg-functions://x/operator/backend')
     const pidNow = async () => Object(await transport('{}')).pid
     const pid = await pidNow()
-    await pool.query('select pg_terminate_backend($1)', [pid])
+    await pool.query('select pg_terminate_backend($1, 10000)', [pid])
     await until(async () => (await pidNow().catch(() => pid)) !== pid)
   })
 

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { refundSendQuota } from '../../db/quota-refunds.ts'
 import { ask, everyFactor, send } from '../support/factors.ts'
-import { newNumber, newPerson, password, phonePerson } from '../support/people.ts'
+import { newAddress, newNumber, newPerson, password, phonePerson } from '../support/people.ts'
 import { buildWithSms, type PhoneServer } from '../support/phone-journeys.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
@@ -15,8 +15,11 @@ suite('row 9: the quota of text messages', () => {
   const answered = async (server: PhoneServer, path: string, body: object) =>
     (await call(server.app, path, body)).statusCode
 
-  test('is not used up by repeats for invented numbers', async (t) => {
-    const server = await buildWithSms(t, { env })
+  test('is not used up by mails, nor by repeats for invented numbers', async (t) => {
+    const server = await buildWithSms(t, { env: { ...env, AUTH_RATE_LIMIT_EMAIL_SENT: '2' } })
+    for (const status of [200, 200, 429]) {
+      assert.equal(await answered(server, '/signup', { email: newAddress(), password }), status)
+    }
     for (let i = 0; i < 10; i++) {
       assert.equal(await answered(server, '/resend', { type: 'sms', phone: newNumber() }), 200)
     }
