@@ -55,7 +55,7 @@ export function deleteExpiredSessions(
   const old = db
     .selectFrom('sessions')
     .select('id')
-    .where(inPages(pages))
+    .where(inPages('sessions', pages))
     .where((eb) =>
       eb.or([
         sql<boolean>`created_at < ${openedBefore}::timestamptz`,
@@ -70,23 +70,40 @@ export interface Pages {
   to: number
 }
 
-/** Rows of sessions that lie there. */
-export function inPages({ from, to }: Pages) {
-  return sql<boolean>`sessions.ctid >= ${`(${from},0)`}::tid and sessions.ctid < ${`(${to},0)`}::tid`
+/** Rows of the table that lie there. */
+export function inPages(table: 'sessions' | 'refresh_tokens', { from, to }: Pages) {
+  const place = sql.ref(`${table}.ctid`)
+  return sql<boolean>`${place} >= ${`(${from},0)`}::tid and ${place} < ${`(${to},0)`}::tid`
 }
 
 /** More than the pages of one range can hold. */
 export const maxPerRange = 1_000_000
 
-/** Refresh tokens of the older format that were spent. */
-export function deleteSpentRefreshTokens(db: Db, spentBefore: Date, limit: number) {
+/**
+ * Refresh tokens of the older format that were spent, in a range of the table's pages. The last one of a session stays as
+ * long as that: whoever has it may not have heard the answer, or may find that somebody else has.
+ */
+export function deleteSpentRefreshTokens(db: Db, spentBefore: Date, pages: Pages) {
   const old = db
     .selectFrom('refresh_tokens')
-    .select('id')
-    .where('updated_at', '<', spentBefore)
-    .where('revoked', '=', true)
-    .orderBy('updated_at')
-  return count(db.deleteFrom('refresh_tokens').where('id', '=', chosen(old, limit)))
+    .select('refresh_tokens.id')
+    .where(inPages('refresh_tokens', pages))
+    .where('refresh_tokens.updated_at', '<', spentBefore)
+    .where('refresh_tokens.revoked', '=', true)
+    .where((eb) =>
+      eb.or([
+        eb('refresh_tokens.session_id', 'is', null),
+        eb.exists(
+          eb
+            .selectFrom('refresh_tokens as later')
+            .select('later.id')
+            .whereRef('later.session_id', '=', 'refresh_tokens.session_id')
+            .where('later.revoked', '=', true)
+            .whereRef('later.updated_at', '>', 'refresh_tokens.updated_at'),
+        ),
+      ]),
+    )
+  return count(db.deleteFrom('refresh_tokens').where('id', '=', chosen(old, maxPerRange)))
 }
 
 export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number): Promise<number> {

@@ -70,7 +70,7 @@ export function deleteSupersededSessions(
   const old = db
     .selectFrom('sessions')
     .select('sessions.id')
-    .where(inPages(pages))
+    .where(inPages('sessions', pages))
     .where(lastUsed, '<', usedBefore)
     .where((eb) => eb.not(eb.exists(impersonatorOf(eb, sql<string>`sessions.id`))))
     .where((eb) => eb.exists(newerSession(eb, (name) => sql`${values[name]}`)))

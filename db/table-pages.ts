@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
 /** How many pages the table has; 0 for an empty one. */
-export async function countPages(db: Db, table: 'sessions' | 'users'): Promise<number> {
+export async function countPages(
+  db: Db,
+  table: 'refresh_tokens' | 'sessions' | 'users',
+): Promise<number> {
   const row = await db
     .selectFrom(table)
     .select(

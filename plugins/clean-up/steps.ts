@@ -53,7 +53,7 @@ export function cleanUpSteps(retention: Retention): Record<string, Step> {
     ended_sessions: step(ended, deleteEndedSessions),
     ...(hasSessionLimits && { expired_sessions: expiredSessions(retention) }),
     ...(retention.singlePerUser && { superseded_sessions: supersededSessions(retention) }),
-    refresh_tokens: step(ended, deleteSpentRefreshTokens),
+    refresh_tokens: spentRefreshTokens(retention),
     one_time_tokens: step(ended, (db, expiredBefore, limit) => {
       const madeBefore = ago(expiredBefore, retention.flow)
       return deleteExpiredOneTimeTokens(db, { expiredBefore, madeBefore }, limit)
@@ -87,8 +87,17 @@ function step(seconds: number, remove: Deletion): Step {
   }
 }
 
-/** A page holds some dozens of sessions. */
-const sessionsPerPage = 30
+/** A page holds some dozens of sessions, or of refresh tokens. */
+const rowsPerPage = 30
+
+/** Once through the table. */
+function spentRefreshTokens({ ended }: Retention): Step {
+  return async function* (db, now, batchSize) {
+    for await (const pages of rangesOf(db, 'refresh_tokens', batchSize)) {
+      yield await deleteSpentRefreshTokens(db, ago(now, ended), pages)
+    }
+  }
+}
 
 /** Once through the table. */
 function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention): Step {
@@ -96,7 +105,7 @@ function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention
     const before = (limit: number | undefined) =>
       limit === undefined ? null : ago(now, limit + ended)
     const age = { openedBefore: before(sessionTimebox), usedBefore: before(sessionInactivity) }
-    for await (const pages of rangesOf(db, batchSize)) {
+    for await (const pages of rangesOf(db, 'sessions', batchSize)) {
       yield await deleteExpiredSessions(db, age, pages)
     }
   }
@@ -108,15 +117,19 @@ function supersededSessions({ ended, sessionTimebox, singlePerUser }: Retention)
     const openedAfter = sessionTimebox === undefined ? null : ago(now, sessionTimebox)
     const kind = { tags: singlePerUser?.tags ?? [], openedAfter }
     const times = { usedBefore: ago(now, ended), now }
-    for await (const pages of rangesOf(db, batchSize)) {
+    for await (const pages of rangesOf(db, 'sessions', batchSize)) {
       yield await deleteSupersededSessions(db, kind, times, pages)
     }
   }
 }
 
-async function* rangesOf(db: Db, batchSize: number): AsyncIterable<Pages> {
-  const range = Math.ceil(batchSize / sessionsPerPage)
-  const pages = await countPages(db, 'sessions')
+async function* rangesOf(
+  db: Db,
+  table: 'refresh_tokens' | 'sessions',
+  batchSize: number,
+): AsyncIterable<Pages> {
+  const range = Math.ceil(batchSize / rowsPerPage)
+  const pages = await countPages(db, table)
   for (let from = 0; from < pages; from += range) yield { from, to: from + range }
 }
 

@@ -32,9 +32,13 @@ export const oldRows = {
         .insertInto('refresh_tokens')
         .values({ ...row, token: id() })
         .execute()
+      // Those that stay: the last one that was spent, and the one that was not.
       await db
         .insertInto('refresh_tokens')
-        .values({ ...row, token: id(), revoked: false })
+        .values([
+          { ...row, token: id(), updated_at: new Date(updated_at.getTime() + 1) },
+          { ...row, token: id(), revoked: false },
+        ])
         .execute()
     },
     day,

@@ -8,11 +8,14 @@ import {
   decodeRefreshToken,
   encodeRefreshToken,
 } from '../../plugins/accounts/sessions/refresh-token.ts'
+import { configuredCleanUp } from '../../plugins/clean-up.ts'
 import { foreignSession, legacySession } from '../support/legacy-session.ts'
 import { autoconfirm, newPerson } from '../support/people.ts'
 import { getUser, outcomeOf, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { sharedServers } from '../support/shared-servers.ts'
+
+const weeksAgo = (weeks: number) => new Date(Date.now() - weeks * 7 * 86_400_000)
 
 suite('refresh tokens of the older format', () => {
   const serverFor = sharedServers()
@@ -53,6 +56,34 @@ suite('refresh tokens of the older format', () => {
 
       assert.equal(response.json().refresh_token, child)
       assert.equal((await refresh(app, child)).statusCode, 200)
+    })
+  }
+
+  for (const [what, isUsed] of [
+    ['its answer comes once more', false],
+    ['is reuse where somebody else has gone on with it', true],
+  ] as const) {
+    test(`spent, and presented again after a clean-up: ${what}`, async () => {
+      const { app } = await serverFor(autoconfirm)
+      const { user } = await newPerson(app)
+      const session = await legacySession(app, user.id)
+      const ancestor = await session.add({ revoked: true, updatedAt: weeksAgo(2) })
+      const token = await session.add({ parent: ancestor })
+      let next = (await refresh(app, token)).json().refresh_token
+      if (isUsed) next = (await refresh(app, next)).json().refresh_token
+      await app.db
+        .updateTable('refresh_tokens')
+        .set({ updated_at: weeksAgo(1) })
+        .where('token', '=', token)
+        .execute()
+      const { refresh_tokens } = await configuredCleanUp(app).run(new Date())
+      assert.equal(refresh_tokens, 1)
+
+      const { error_code, refresh_token } = (await refresh(app, token)).json()
+
+      if (isUsed) assert.equal(error_code, 'refresh_token_already_used')
+      else assert.equal(refresh_token, next)
+      assert.equal((await refresh(app, next)).statusCode, isUsed ? 400 : 200)
     })
   }
 
