@@ -8,7 +8,7 @@ import type { Session } from '../../schemas/session.ts'
 import { asAdmin } from '../support/admin.ts'
 import { proven, unproven } from '../support/external.ts'
 import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
-import { idle, mailAfter } from '../support/mail-journeys.ts'
+import { idle, landing, mailAfter, nextMail, open } from '../support/mail-journeys.ts'
 import {
   answerOf,
   confirmedPerson,
@@ -124,6 +124,47 @@ suite('a change of the number that a stolen session began', () => {
       assert.equal(sms.messages.filter(({ to }) => to.endsWith(wanted)).length, 1)
     })
   }
+})
+
+suite('an address that a stolen session began to add', () => {
+  const servers = sharedSmsServer({ env: { AUTH_SMTP_MAX_FREQUENCY: '0' } })
+
+  for (const [name, signOut] of Object.entries(signOuts)) {
+    test(`is given up by ${name}, where only the new mailbox is asked`, async () => {
+      const server = await servers()
+      const { app } = server
+      const [phone, wanted] = [newNumber(), newAddress('thief')]
+      const own = await phonePerson(server, phone)
+      const stolen: Session = answerOf(await signIn(app, { phone }))
+      const mail = await mailAfter(server, wanted, () =>
+        changeUser(app, stolen.access_token, { email: wanted }),
+      )
+      const ended = await signOut(app, own)
+      assert.ok([200, 204].includes(ended.statusCode), ended.body)
+      assert.equal(landing(await open(app, mail)).fragment.error_code, 'otp_expired')
+      const found = await app.db
+        .selectFrom('users')
+        .select(['email', 'email_change'])
+        .where('id', '=', own.user.id)
+        .executeTakeFirstOrThrow()
+      assert.deepEqual(found, { email: null, email_change: '' })
+    })
+  }
+
+  test('stays where the current mailbox has to agree', async () => {
+    const server = await servers()
+    const { app } = server
+    const [email, wanted] = [newAddress(), newAddress('new')]
+    const own = await confirmedPerson(server, email)
+    const since = server.mail.messages.length
+    const mail = await mailAfter(server, wanted, () =>
+      changeUser(app, own.access_token, { email: wanted }),
+    )
+    const current = await nextMail(server, email, since)
+    await logout('global')(app, own)
+    await open(app, mail)
+    assert.ok(landing(await open(app, current)).fragment.access_token)
+  })
 })
 
 suite('a change that somebody began at an address that is not theirs', () => {

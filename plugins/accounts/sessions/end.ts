@@ -1,5 +1,6 @@
 /** The doors by which sessions end before their time, and with all of them whatever was begun and not finished. */
 import type { Trx } from '../../../db/database.ts'
+import { dropUnaskedEmailChange } from '../../../db/email-changes.ts'
 import { dropPhoneChange } from '../../../db/phone-tokens.ts'
 import { deleteSession, deleteSessions } from '../../../db/sessions.ts'
 import { lockUser } from '../../../db/user-rows.ts'
@@ -14,13 +15,13 @@ export interface Staying {
 
 /** Holds the person first, as everything does that opens a session, so that none is opened meanwhile. */
 export async function endAll(
-  house: House<'events' | 'flows'>,
+  house: House<'config' | 'events' | 'flows'>,
   trx: Trx,
   userId: string,
   { except, keepsUnopened }: Staying,
   now: Date,
 ): Promise<void> {
-  const { flows } = house
+  const { config, flows } = house
   const endFlows = keepsUnopened ? flows.deleteAnsweredOf : flows.deleteOf
   await lockUser(trx, userId)
   // Before the sessions, for a callback takes the flow first and then what of it ends with its session: the other way
@@ -28,8 +29,11 @@ export async function endAll(
   await endFlows(trx, userId)
   await tellEnded(house, trx, userId, await deleteSessions(trx, userId, except), now)
   await endFlows(trx, userId)
-  // Its code goes to whoever began it. A change of the address is for the mailbox to agree to, which people do later on.
+  // Its code goes to whoever began it, and so does the link of another address, unless the current mailbox has to agree.
   await dropPhoneChange(trx, userId)
+  const { AUTH_MAILER_AUTOCONFIRM, AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED } = config
+  const asksCurrent = AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && !AUTH_MAILER_AUTOCONFIRM
+  await dropUnaskedEmailChange(trx, userId, { asksCurrent })
 }
 
 /** Ends one session of a person, whom it holds first, like `endAll`; false when it is not theirs or gone. */
