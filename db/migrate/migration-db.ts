@@ -1,5 +1,14 @@
 /** The connections of the migrations, and which of their statements was refused last. */
-import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPool } from 'kysely'
+import {
+  type DatabaseIntrospector,
+  Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  type PostgresPool,
+  type SchemaMetadata,
+  sql,
+  type TableMetadata,
+} from 'kysely'
 
 export interface MigrationConnections {
   db: Kysely<unknown>
@@ -39,8 +48,39 @@ class TransactionLockAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
+/**
+ * The migrator asks whether its tables are there. Kysely's own answer looks into every column of the database, and fails
+ * when one of somebody else's tables is dropped meanwhile.
+ */
+class NamesOnly implements DatabaseIntrospector {
+  readonly #db: Kysely<unknown>
+
+  constructor(db: Kysely<unknown>) {
+    this.#db = db
+  }
+
+  async getSchemas(): Promise<SchemaMetadata[]> {
+    const { rows } = await sql<SchemaMetadata>`select nspname as name from pg_namespace`.execute(
+      this.#db,
+    )
+    return rows
+  }
+
+  async getTables(): Promise<TableMetadata[]> {
+    const { rows } = await sql<{ schema: string; name: string }>`
+      select nspname as schema, relname as name
+      from pg_class join pg_namespace on pg_namespace.oid = relnamespace where relkind = 'r'
+    `.execute(this.#db)
+    return rows.map((table) => ({ ...table, isView: false, isForeign: false, columns: [] }))
+  }
+}
+
 class MigrationDialect extends PostgresDialect {
   override createAdapter(): PostgresAdapter {
     return new TransactionLockAdapter()
+  }
+
+  override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new NamesOnly(db)
   }
 }

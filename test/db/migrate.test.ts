@@ -31,6 +31,26 @@ suite('migrate', () => {
     assert.deepEqual(await columns(url), await columns((await cloneDatabase(t)).url))
   })
 
+  test('beside somebody who makes and drops tables of their own', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const others = openPool({ connectionString: url, max: 1 })
+    t.after(() => others.end())
+    const columns = Array.from({ length: 10 }, (_, index) => `c${index} int`).join()
+    let isOver = false
+    const busy = (async () => {
+      while (!isOver) {
+        await others.query(`create table public.theirs (${columns})`)
+        await others.query('drop table public.theirs')
+      }
+    })()
+
+    await migrated(url).finally(() => {
+      isOver = true
+    })
+
+    await busy
+  })
+
   test('a second run changes nothing', async (t) => {
     const { url } = await cloneDatabase(t)
     const before = await query(url, writtenDown)
