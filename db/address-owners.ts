@@ -79,6 +79,17 @@ export async function isTaken(
   return owner !== undefined
 }
 
+/** Whether anybody has the address as their own, in whatever audience: it can be nobody else's then. */
+export async function isHeld(db: Db, email: string): Promise<boolean> {
+  const holder = await db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', email)
+    .where('is_sso_user', '=', false)
+    .executeTakeFirst()
+  return holder !== undefined
+}
+
 /** People who sign in by one of these addresses themselves, confirmed or not. */
 export function findAddressOwners(db: Db, emails: readonly string[], aud: string) {
   return db

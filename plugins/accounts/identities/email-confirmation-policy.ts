@@ -1,5 +1,5 @@
 /** Whether the account that was found may be entered: its address is confirmed, is proven now, or is asked for by mail. */
-import { findAddressOwners } from '../../../db/address-owners.ts'
+import { isHeld } from '../../../db/address-owners.ts'
 import type { Trx } from '../../../db/database.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import {
@@ -34,7 +34,7 @@ export async function admit(
     return { state: 'accepted', user, action: found.isNew ? 'user_signedup' : 'login' }
   }
   const { config, users } = house
-  const email = await addressOf(house, trx, user, addresses)
+  const email = await addressOf(trx, user, addresses)
   const isProven = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
   if (!isProven) return withoutProof(house, trx, user, attempt, now)
   if (!found.isNew) {
@@ -74,7 +74,6 @@ function isSettled(user: UserRecord, emailOptional: boolean): boolean {
 
 /** An address nobody proved gives way to one that the provider proved, unless that is somebody else's. */
 async function addressOf(
-  { config }: House<'config'>,
   trx: Trx,
   user: UserRecord,
   { primary: email, verified }: Addresses,
@@ -82,8 +81,7 @@ async function addressOf(
   if (!email || email === user.email || !verified.includes(email)) return user.email
   if (user.email && verified.includes(user.email)) return user.email
   if (user.is_sso_user) return email
-  const owners = await findAddressOwners(trx, [email], user.aud ?? config.AUTH_JWT_AUD)
-  return owners.length > 0 ? user.email : email
+  return (await isHeld(trx, email)) ? user.email : email
 }
 
 async function withoutProof(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 
 import { type ExternalServer, proven, type Somebody, unproven } from '../../support/external.ts'
 import { open } from '../../support/mail-journeys.ts'
-import { confirmedPerson, signIn, unconfirmedPerson } from '../../support/people.ts'
+import { confirmedPerson, createdPerson, signIn, unconfirmedPerson } from '../../support/people.ts'
 
 type Seen = 'session' | { error: string; error_code: string }
 
@@ -196,6 +196,21 @@ export const table: Record<string, Row> = {
       const user = await personWith({ provider: 'github', id })
       assert.equal(user?.email, email)
       assert.ok(user?.email_confirmed_at)
+    },
+  },
+  'a known identity: a proven address that somebody of another audience has stays theirs': {
+    async given(server, email) {
+      const id = idOf(email)
+      await server.signInWith('github', unproven(`first-${email}`, id))
+      await createdPerson(server.app, { email, email_confirm: true, aud: 'other' })
+      return server.personWith({ provider: 'github', id })
+    },
+    who: proven,
+    seen: unverified,
+    made: 0,
+    async stored({ personWith }, id, email) {
+      const user = await personWith({ provider: 'github', id })
+      assert.equal(user?.email, `first-${email}`)
     },
   },
   'a known identity: proving one address does not prove the other one it squats': {
