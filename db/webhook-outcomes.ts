@@ -42,16 +42,31 @@ const recordRows = preparedWrite((db, value: ValueOf<Outcomes>) => {
           .where('id', '=', value('webhookId'))
           .forKeyShare(),
       )
+      // Each is looked up by its key: a plan from when there were few reads all of the webhook's.
       .with('held', (eb) =>
         eb
-          .selectFrom(['kept', 'postern_webhook_deliveries as attempted', outcome])
-          .select(['attempted.webhook_id', 'outcome.position', 'outcome.state'])
-          .select(['outcome.due_at', 'outcome.answer'])
-          .whereRef('attempted.webhook_id', '=', 'kept.id')
-          .whereRef('attempted.position', '=', 'outcome.position')
-          .whereRef('attempted.attempts', '=', 'outcome.attempts')
-          .orderBy('attempted.position')
-          .forUpdate('attempted'),
+          .selectFrom((of) =>
+            of
+              .selectFrom(['kept', outcome])
+              .select(['kept.id as webhook_id', 'outcome.position', 'outcome.attempts'])
+              .select(['outcome.state', 'outcome.due_at', 'outcome.answer'])
+              .orderBy('outcome.position')
+              .as('outcome'),
+          )
+          .innerJoinLateral(
+            (of) =>
+              of
+                .selectFrom('postern_webhook_deliveries as delivery')
+                .select('delivery.position')
+                .whereRef('delivery.webhook_id', '=', 'outcome.webhook_id')
+                .whereRef('delivery.position', '=', 'outcome.position')
+                .whereRef('delivery.attempts', '=', 'outcome.attempts')
+                .forUpdate()
+                .as('attempted'),
+            (join) => join.onTrue(),
+          )
+          .select(['outcome.position', 'outcome.state'])
+          .select(['outcome.due_at', 'outcome.answer']),
       )
       .updateTable('postern_webhook_deliveries as delivery')
       .from('held')
@@ -62,7 +77,8 @@ const recordRows = preparedWrite((db, value: ValueOf<Outcomes>) => {
         leased_until: null,
         delivered_at: sql<Date | null>`case when held.state = 'delivered' then ${value('now')}::timestamptz end`,
       }))
-      .whereRef('delivery.webhook_id', '=', 'held.webhook_id')
+      .where('delivery.webhook_id', '=', value('webhookId'))
+      .where('delivery.position', '=', sql<number>`any(array(select position from held))`)
       .whereRef('delivery.position', '=', 'held.position')
   )
 })
