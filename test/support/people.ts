@@ -98,6 +98,12 @@ export async function createdPerson(app: App, record: object): Promise<User> {
   return answerOf(await call(app, '/admin/users', record, { token: await adminToken(app) }))
 }
 
+/** Somebody whom an admin makes, with a proven address and the password of everybody here, and who signs in. */
+export async function enteredPerson(app: App, email: string, more: object = {}) {
+  const { id } = await createdPerson(app, { email, password, email_confirm: true, ...more })
+  return { id, session: await signedIn(app, email) }
+}
+
 export async function adminToken(app: App, role = 'service_role'): Promise<string> {
   return app.jwt.signApiToken({ role, seconds: 3600 }, new Date())
 }
