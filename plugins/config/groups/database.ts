@@ -22,8 +22,8 @@ export const database = group('Database', {
     'Postgres schema that holds all tables; that of the job queue has its name and `_jobs`.',
     {
       default: 'auth',
-      // With `_jobs` no longer than a name may be, or both would be one schema. Those that begin with pg_ are Postgres's own.
-      pattern: '^(?!pg_)[a-z_][a-z0-9_]{0,57}$',
+      // With `_jobs` no longer than a name may be, or both would be one schema. Those that begin with pg_, and information_schema, are Postgres's own.
+      pattern: '^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,57}$',
       'x-gotrue-names': ['DB_NAMESPACE'],
     },
   ),

@@ -85,6 +85,7 @@ const wrong: [VariableName, string][] = [
   ['AUTH_DB_NAMESPACE', 'Auth'],
   ['AUTH_DB_NAMESPACE', 'a'.repeat(59)],
   ['AUTH_DB_NAMESPACE', 'pg_auth'],
+  ['AUTH_DB_NAMESPACE', 'information_schema'],
   ['AUTH_TAKEOVER_ACCEPT_MISSING', 'saml,web2'],
   ['DATABASE_URL', 'mysql://localhost/x'],
   ['DATABASE_URL', 'localhost'],
