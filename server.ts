@@ -1,15 +1,14 @@
 /** The process: read the environment, bring the database up to date, listen, stop on signals. */
 import cluster from 'node:cluster'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import pg from 'pg'
 
 import { buildApp } from './app.ts'
 import { runMigrations } from './cli/migrate.ts'
 import { warnOfClock } from './cli/serve/clock.ts'
 import { warnOfConnections } from './cli/serve/connections.ts'
 import { untilStop } from './cli/serve/until-stop.ts'
+import { waitForDatabase } from './cli/serve/wait-for-database.ts'
 import { startWorkers, workerVariable } from './cli/serve/workers.ts'
 import type { Config } from './plugins/config/config.ts'
 import { withDotEnv } from './plugins/config/dot-env.ts'
@@ -18,7 +17,6 @@ import { createLogger, type Logger } from './plugins/logger.ts'
 
 export const usage = 'npm start, configured by the environment and .env (docs/configuration.md)'
 
-const databaseWaitSeconds = 30
 /** As long as a mail server may take to accept what is being sent to it. */
 const longestCloseMs = 60_000
 
@@ -131,71 +129,4 @@ function toListenError(error: unknown, { host, port }: { host: string; port: num
     return new Error(`${host} is no address of this machine: set AUTH_API_HOST to one that is.`)
   }
   return error
-}
-
-/** Throws when the database has not come up after half a minute; at once for a wrong password, or where TLS fails. */
-async function waitForDatabase(connectionString: string, log: FastifyBaseLogger): Promise<void> {
-  const deadline = Date.now() + databaseWaitSeconds * 1000
-  let isTold = false
-  for (;;) {
-    try {
-      return await connectOnce(connectionString)
-    } catch (error) {
-      const isFinal = isRefusal(error) || isAboutEncryption(error)
-      const isWorthWaiting = !isFinal && Date.now() < deadline
-      if (!isWorthWaiting) throw unreachable(connectionString, error)
-      if (!isTold) {
-        log.warn(
-          `the database ${placeOf(connectionString)} does not answer yet (${reasonOf(error)}); waiting`,
-        )
-      }
-      isTold = true
-      await pause(500)
-    }
-  }
-}
-
-async function connectOnce(connectionString: string): Promise<void> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => {})
-  await client.connect()
-  await client.end()
-}
-
-/** Wrong password, missing role, missing database: waiting does not help (SQLSTATE 28, 3D). */
-function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '')
-}
-
-/** Postgres has no TLS, or a certificate that is not trusted for its host, in the words of pg and Node. */
-function isAboutEncryption(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if (error.message === 'The server does not support SSL connections') return true
-  const code = 'code' in error ? String(error.code) : ''
-  return /^(CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/.test(code)
-}
-
-/** Host and database, without who connects and how. */
-function placeOf(connectionString: string): string {
-  const url = URL.parse(connectionString)
-  return url
-    ? `${decodeURIComponent(url.pathname.slice(1))} on ${url.host || 'this machine'}`
-    : 'of DATABASE_URL'
-}
-
-function reasonOf(error: unknown): string {
-  // A host of several addresses refuses at each of them.
-  const [first] = error instanceof AggregateError ? error.errors : []
-  if (first !== undefined) return reasonOf(first)
-  return error instanceof Error ? error.message || error.name : String(error)
-}
-
-function unreachable(connectionString: string, error: unknown): Error {
-  const place = placeOf(connectionString)
-  const remedy = isAboutEncryption(error)
-    ? 'Look at sslmode in DATABASE_URL'
-    : 'Check that it runs and that host, user, password and database name are right'
-  return new Error(
-    `The database of DATABASE_URL cannot be used: ${place}: ${reasonOf(error)}. ${remedy} (docs/errors.md).`,
-  )
 }

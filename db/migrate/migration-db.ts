@@ -27,8 +27,9 @@ export function openMigrationDb(pool: PostgresPool): MigrationConnections {
   const db = new Kysely<unknown>({
     dialect: new MigrationDialect({ pool }),
     log: (event) => {
-      if (event.level === 'error' && !isAfterFailure(event.error))
+      if (event.level === 'error' && !isAfterFailure(event.error)) {
         refused = { text: event.query.sql, error: event.error }
+      }
     },
   })
   return { db, lastRefused: () => refused }

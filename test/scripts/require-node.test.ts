@@ -35,8 +35,8 @@ suite('packages that are not installed', () => {
   test('are told in one sentence', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'postern-bare-'))
     t.after(() => rmSync(folder, { recursive: true }))
-    mkdirSync(join(folder, 'cli'))
-    const needed = ['cli.ts', 'cli/until-signal.ts']
+    mkdirSync(join(folder, 'cli/serve'), { recursive: true })
+    const needed = ['cli.ts', 'cli/until-signal.ts', 'cli/serve/home-folder.ts']
     for (const file of needed) cpSync(join(root, file), join(folder, file))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     writeFileSync(join(folder, 'cli/dev.ts'), "import 'fastify'\n")
