@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { endingOfSuite } from '../../support/ending.ts'
+import { holdPerson } from '../../support/held-person.ts'
 import type { MailServer } from '../../support/mail-server.ts'
 import {
   createdPerson,
@@ -186,6 +187,19 @@ suite('POST /admin/generate_link', () => {
     const link = await generate({ type: 'recovery', email })
     await adminCall(app, 'PUT', `/admin/users/${id}`, { email: newAddress() })
     assert.match(await open(link), /error_code=otp_expired/)
+  })
+
+  test('an address that is given up meanwhile leads to nobody', async () => {
+    const email = newAddress()
+    const { id } = await create(email)
+    const change = { type: 'email_change_new', email, new_email: newAddress() }
+    const held = await holdPerson(app, id)
+    const asked = await held.queue(1, () => asAdmin(app, 'POST', '/admin/generate_link', change))
+    await held.query('update auth.users set email = $2 where id = $1', [id, newAddress()])
+    await held.release()
+    assert.deepEqual(outcomeOf(await asked.answer), [404, 'user_not_found'])
+    const { new_email } = await adminCall(app, 'GET', `/admin/users/${id}`)
+    assert.equal(new_email, undefined)
   })
 
   const known = 'known@example.com'

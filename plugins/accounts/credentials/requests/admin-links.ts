@@ -2,7 +2,7 @@
 import type { Trx } from '../../../../db/database.ts'
 import { deleteTokens } from '../../../../db/one-time-tokens.ts'
 import { updateUser } from '../../../../db/user-rows.ts'
-import { findUser, findUserByEmail, type Metadata, type UserRecord } from '../../../../db/users.ts'
+import { findUser, type Metadata, type UserRecord } from '../../../../db/users.ts'
 import { emailExists, userNotFound, validationFailed } from '../../../../errors.ts'
 import type { House } from '../../../define-plugin.ts'
 import type { AuditAction } from '../../audit/entry.ts'
@@ -100,8 +100,7 @@ async function changeEmail(
   if (type === 'email_change_current' && !config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED) {
     throw validationFailed('Enable secure email change to generate link for current email')
   }
-  const found = await findUserByEmail(trx, email, aud)
-  const user = found && (await users.lock(trx, found.id))
+  const user = await users.lockByEmail(trx, email, aud)
   if (!user) throw unknownAddress()
   // A link to the address that they have would change nothing.
   if (newEmail === user.email) throw emailExists()
