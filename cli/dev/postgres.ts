@@ -70,6 +70,8 @@ async function startLocked(
     port: access.port,
     stop: () => {
       stopped ??= stop(cluster).finally(() => {
+        // Where the folder was removed meanwhile, pg_ctl finds nothing to stop.
+        endNow(pid)
         process.off('exit', onExit)
         endWatch()
         release()

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, suite, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { binaries } from '../../../cli/dev/postgres/binaries.ts'
 import { start } from '../../../cli/dev/postgres/cluster.ts'
@@ -118,6 +119,16 @@ suite('startPostgres', () => {
       await gone(url)
     })
   }
+
+  test('nothing runs on where the folder was emptied before the end', async () => {
+    const { url, stop } = await startPostgres({ dir: used, log })
+    rmSync(join(used, 'cluster', 'postmaster.pid'))
+    await stop()
+    assert.equal(
+      await Promise.race([gone(url), pause(10_000, 'runs on', { ref: false })]),
+      undefined,
+    )
+  })
 
   test('works where only root may enter', { skip: !isRoot && 'needs root' }, async (t) => {
     const dir = newFolder()
