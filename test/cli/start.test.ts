@@ -160,11 +160,16 @@ suite('npm start', { concurrency: 3 }, () => {
     await ended
     const names = [...written.out.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, name = '']) => name)
     assert.ok(names.length > 10)
+    const usages = new Map<string, string>()
     for (const name of names) {
-      const help = startCli(t, [name, '--help'], { cwd })
-      assert.equal(await help.ended, 0, name)
-      assert.match(help.written.out, /^npm (run|start)/, name)
+      const file = name === 'serve' ? 'server.ts' : `cli/${name}.ts`
+      const { usage }: { usage?: string } = await import(`../../${file}`)
+      assert.match(usage ?? '', /^npm (run|start)/, name)
+      usages.set(name, usage ?? '')
     }
+    const help = startCli(t, ['keys', '--help'], { cwd })
+    assert.equal(await help.ended, 0)
+    assert.equal(help.written.out, `${usages.get('keys')}\n`)
   })
 
   test('a user of the system without a name has no folder, and needs none', () => {

@@ -142,7 +142,7 @@ function selfDeletion({ app, createSignedIn, opens }: People, second: Pair<Stage
       })
     },
   }
-  return racesOf(pair, 10)
+  return racesOf(pair, 6)
 }
 
 /** What would let somebody in. A softly deleted row stays, without password and address. */
@@ -171,7 +171,7 @@ const pairs: Pairs = {
   ...Object.fromEntries(
     Object.entries(acts).map(([name, act]) => [
       `a deletion and ${name}`,
-      (people: People) => racesOf(deletion(people, name, act), 10),
+      (people: People) => racesOf(deletion(people, name, act), 6),
     ]),
   ),
   ...Object.fromEntries(

@@ -147,7 +147,7 @@ suite('races for an identity', () => {
       const { app, database } = table.server
       const track = await openRacetrack(app.pool, database.url)
       t.after(track.close)
-      await racesOf(pair(table), 16)(track)
+      await racesOf(pair(table), 10)(track)
     })
   }
 })

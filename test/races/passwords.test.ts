@@ -56,9 +56,9 @@ suiteOfRaces(
   'races for a password',
   {},
   {
-    'a sign-in and a change of the password': (people) => racesOf(pair(people), 20),
-    'a sign-in and a change by an admin': (people) => racesOf(byAdmin(people), 20),
+    'a sign-in and a change of the password': (people) => racesOf(pair(people), 12),
+    'a sign-in and a change by an admin': (people) => racesOf(byAdmin(people), 12),
     'a sign-in that renews an imported hash, and a change': (people) =>
-      racesOf(imported(people), 20),
+      racesOf(imported(people), 12),
   },
 )

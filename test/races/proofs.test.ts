@@ -90,10 +90,10 @@ suiteOfRaces(
   'races for a proof',
   {},
   {
-    'a code and the same code': (people) => racesOf(twice(people, 'signup', byCode, byCode), 20),
-    'a code and its link': (people) => racesOf(twice(people, 'signup', byCode, byLink), 20),
+    'a code and the same code': (people) => racesOf(twice(people, 'signup', byCode, byCode), 12),
+    'a code and its link': (people) => racesOf(twice(people, 'signup', byCode, byLink), 12),
     'a link of a recovery and the same link': (people) =>
-      racesOf(twice(people, 'recovery', byLink, byLink), 20),
-    'an invitation and a sign-up with its address': (people) => racesOf(invitation(people), 20),
+      racesOf(twice(people, 'recovery', byLink, byLink), 12),
+    'an invitation and a sign-up with its address': (people) => racesOf(invitation(people), 12),
   },
 )

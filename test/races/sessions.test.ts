@@ -115,25 +115,25 @@ suiteOfRaces(
   'races for a session',
   {},
   {
-    'a refresh and a sign-out everywhere': (people) => racesOf(logout(people, 'global'), 20),
-    'a refresh and a sign-out of this device': (people) => racesOf(logout(people, 'local'), 20),
-    'a refresh and a sign-out of the others': (people) => racesOf(others(people), 20),
+    'a refresh and a sign-out everywhere': (people) => racesOf(logout(people, 'global'), 12),
+    'a refresh and a sign-out of this device': (people) => racesOf(logout(people, 'local'), 12),
+    'a refresh and a sign-out of the others': (people) => racesOf(others(people), 12),
     'a refresh and a sign-out by an admin': (people) =>
       racesOf(
         ending(people, ({ id }) => people.asAdmin('DELETE', `/admin/users/${id}/sessions`)),
-        20,
+        12,
       ),
     'a ban and a sign-in': (people) =>
       racesOf(
         banned(people, ({ email }) => signIn(people.app, { email })),
-        20,
+        12,
       ),
     'a ban and a refresh': (people) =>
       racesOf(
         banned(people, ({ refresh_token }) => refresh(people.app, refresh_token)),
-        20,
+        12,
       ),
     'a role change and a write of the admin it is taken from': (people) =>
-      racesOf(roleChange(people), 20),
+      racesOf(roleChange(people), 12),
   },
 )

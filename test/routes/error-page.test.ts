@@ -70,7 +70,7 @@ suite('errors in a browser', () => {
       url: '/authorize?provider=github',
       headers: { ...browser, 'accept-language': 'fr' },
     })
-    assert.equal(statusCode, 500)
+    assert.equal(statusCode, 503)
     assert.match(body, /<h1>Cela ne fonctionne pas pour le moment<\/h1>/)
   })
 
