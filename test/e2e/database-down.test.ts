@@ -144,9 +144,9 @@ suite('a lost database', () => {
 
     proxy.lose()
 
-    for (const response of await signUps()) assert.ok(response.statusCode > 500, response.body)
-    await until(async () => (await getUser(app, session)).statusCode === 200, { seconds: 30 })
-    for (const response of await signUps()) assert.equal(response.statusCode, 200, response.body)
+    assert.ok((await signUps()).some(({ statusCode }) => statusCode > 500))
+    const everybody = async () => (await signUps()).every(({ statusCode }) => statusCode === 200)
+    await until(everybody, { seconds: 30, missing: 'what is dead is used' })
     const asked = await call(app, '/recover', { email: session.email })
     assert.equal(asked.statusCode, 200, asked.body)
     await until(() => mail.messages.length > 0, { seconds: 30, missing: 'no job is done' })
