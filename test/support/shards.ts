@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-const smallest = 14
+const smallest = 18
 
 export interface Shards {
   files: string[]
@@ -30,7 +30,7 @@ export function makeShards(testFiles: string[], processes: number): Shards {
   }
 
   const long = testFiles.filter(startsProcesses)
-  for (const file of long) add([file])
+  for (let from = 0; from < long.length; from += 2) add(long.slice(from, from + 2))
   const left = testFiles
     .filter((file) => !long.includes(file))
     .toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)))
@@ -40,7 +40,7 @@ export function makeShards(testFiles: string[], processes: number): Shards {
   return { files, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** These take longest, by themselves. */
+/** These take longest, two of them as long as a shard of the others. */
 function startsProcesses(file: string): boolean {
   return /\b(startServerProcess|startCli|startDev|startPostgres)\b/.test(readFileSync(file, 'utf8'))
 }
