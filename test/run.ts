@@ -1,6 +1,6 @@
 /**
  * `npm test`: a throwaway Postgres (or TEST_DATABASE_URL), one migrated template database, then node --test.
- * Arguments are test files or folders and options of node --test; without files, all tests run that need nothing but npm.
+ * Arguments are test files or folders and options of node --test; without files, all tests run that need nothing but npm and take no long time.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -17,6 +17,12 @@ import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
 /** At a time. They often wait: for Postgres, for processes they started, for time to pass. */
 const processes = Math.ceil(2.5 * availableParallelism())
 const template = `postern_template_${process.pid}`
+
+/**
+ * A browser is for `npm run test:browser`, other servers are for `npm run test:services`, other languages for `test:clients`,
+ * and what starts many servers of development, which takes long, for `test:development`.
+ */
+const apart = ['browser', 'clients', 'development', 'services'].map((name) => join('test', name))
 
 let running: ChildProcess | undefined
 let interrupted = false
@@ -57,7 +63,7 @@ async function runTests(args: string[], adminUrl: string): Promise<number> {
   const files = args.filter((arg) => !arg.startsWith('-')).flatMap(testFiles)
   const options = args.filter((arg) => arg.startsWith('-'))
   if (files.length > 0) return listed(files, options, adminUrl)
-  const shards = makeShards(testFiles('test').filter(needsOnlyNpm), processes)
+  const shards = makeShards(testFiles('test').filter(isOfEveryRun), processes)
   try {
     return await listed(shards.files, options, adminUrl)
   } finally {
@@ -121,9 +127,8 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
   })
 }
 
-/** A browser is for `npm run test:browser`, other servers are for `npm run test:services`, other languages for `test:clients`. */
-function needsOnlyNpm(file: string): boolean {
-  return !['browser', 'clients', 'services'].some((folder) => file.startsWith(join('test', folder)))
+function isOfEveryRun(file: string): boolean {
+  return !apart.some((folder) => file.startsWith(folder))
 }
 
 function testFiles(path: string): string[] {
