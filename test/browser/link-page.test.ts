@@ -42,7 +42,8 @@ suite('the page of a mailed link', { skip }, () => {
         [],
       )
 
-      // The button has the focus, so that Enter is enough.
+      // The button has the focus, soon after the page is there, so that Enter is enough.
+      await page.locator('button:focus').waitFor()
       await Promise.all([page.waitForURL('http://app.example/**'), page.keyboard.press('Enter')])
       const fragment = new URLSearchParams(new URL(page.url()).hash.slice(1))
       assert.equal(fragment.get('type'), 'signup')
