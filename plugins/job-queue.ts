@@ -100,7 +100,7 @@ export default definePlugin({
     })
     pool.on('error', (error) => log.debug({ err: error }, 'the job queue lost an idle connection'))
     pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
-    const endWatch = endDeadConnections(pool)
+    endDeadConnections(pool)
     const queue = createJobQueue({
       pool,
       schema: `${config.AUTH_DB_NAMESPACE}_jobs`,
@@ -112,7 +112,7 @@ export default definePlugin({
     house.addHook('onReady', async () => queue.start())
     house.addHook('onClose', async () => {
       await queue.stop()
-      await pool.end().finally(endWatch)
+      await pool.end()
     })
     return queue
   },

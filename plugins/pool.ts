@@ -159,8 +159,8 @@ export default definePlugin({
     telemetry.metrics.gauge('postern.db_pool.waiting', () => [
       { value: pool.waitingCount, labels: {} },
     ])
-    const endWatch = endDeadConnections(pool)
-    house.addHook('onClose', () => pool.end().finally(endWatch))
+    endDeadConnections(pool)
+    house.addHook('onClose', () => pool.end())
     return pool
   },
 })

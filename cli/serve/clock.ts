@@ -1,8 +1,8 @@
 /** Whether the clock of the database and ours agree: replicas compare what the others wrote down with their own. */
 import type { FastifyBaseLogger } from 'fastify'
-import pg from 'pg'
 
 import type { Config } from '../../plugins/config/config.ts'
+import { withClient } from '../with-client.ts'
 
 /** Two replicas that differ from it by less are within what is tolerated of tokens (plugins/jwt.ts). */
 const mostSeconds = 2
@@ -27,17 +27,12 @@ export function slipSentence(slip: number): string {
 
 /** Seconds by which the clock of the database is ahead of ours. */
 async function askForSlip(connectionString: string): Promise<number> {
-  const client = new pg.Client({ connectionString })
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return withClient({ connectionString }, async (client) => {
     const before = Date.now()
     const { rows } = await client.query<{ ms: number }>(
       'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
     )
     const middle = (before + Date.now()) / 2
     return ((rows[0]?.ms ?? middle) - middle) / 1000
-  } finally {
-    await client.end()
-  }
+  })
 }

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import pg from 'pg'
 
+import { withClient } from '../with-client.ts'
+
 const longestWaitMs = 30_000
+const connectionTimeoutMillis = 5_000
 
 /** Throws when the database has not come up after half a minute; at once for a wrong password, or where TLS fails. */
 export async function waitForDatabase(
@@ -15,7 +18,7 @@ export async function waitForDatabase(
   let isTold = false
   for (;;) {
     try {
-      return await connectOnce(connectionString)
+      return await withClient({ connectionString, connectionTimeoutMillis }, async () => {})
     } catch (error) {
       const isFinal = isRefusal(error) || isAboutEncryption(error)
       const isWorthWaiting = !isFinal && Date.now() < deadline
@@ -29,13 +32,6 @@ export async function waitForDatabase(
       await pause(500)
     }
   }
-}
-
-async function connectOnce(connectionString: string): Promise<void> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => {})
-  await client.connect()
-  await client.end()
 }
 
 /** Wrong password, missing role, missing database: waiting does not help (SQLSTATE 28, 3D). */

@@ -42,7 +42,7 @@ export function createFunctionHooks(options: pg.PoolConfig, usesNames: boolean):
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   leaveReplicas(pool)
-  const endWatch = endDeadConnections(pool)
+  endDeadConnections(pool)
   return {
     transport(uri) {
       const name = functionIn(uri)
@@ -52,7 +52,7 @@ export function createFunctionHooks(options: pg.PoolConfig, usesNames: boolean):
       }
       return (body) => call(pool, { ...statement, values: [body] })
     },
-    close: () => pool.end().finally(endWatch),
+    close: () => pool.end(),
   }
 }
 

@@ -19,9 +19,9 @@ interface Use {
 
 /**
  * Asks Postgres, on a connection of its own, which of those that are in use for long it knows, and ends the others, so
- * that their statements fail. Behind a pooler it ends none, as Postgres does not know them. Returns what ends the watch.
+ * that their statements fail, for as long as there is the pool. Behind a pooler it ends none, as Postgres does not know them.
  */
-export function endDeadConnections(pool: pg.Pool): () => void {
+export function endDeadConnections(pool: pg.Pool): void {
   const uses = new Map<pg.PoolClient, Use>()
   let isLooking = false
   pool.on('acquire', (client) => {
@@ -30,6 +30,7 @@ export function endDeadConnections(pool: pg.Pool): () => void {
   pool.on('release', (_error, client) => uses.delete(client))
 
   async function look(): Promise<void> {
+    if (pool.ended) return clearInterval(timer)
     const now = performance.now()
     const long = [...uses].filter(([, { since, patienceMs }]) => now - since > patienceMs)
     if (long.length === 0 || isLooking) return
@@ -48,7 +49,6 @@ export function endDeadConnections(pool: pg.Pool): () => void {
   }
 
   const timer = setInterval(() => void look(), lookEveryMs).unref()
-  return () => clearInterval(timer)
 }
 
 /** Throws when Postgres does not answer. */
