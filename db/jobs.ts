@@ -5,7 +5,6 @@
 import { type Expression, isExpression, type RawBuilder, sql } from 'kysely'
 
 import type { Db } from './database.ts'
-import { preparedUnawaited, type ValueOf } from './prepared-statement.ts'
 
 export interface NewJob {
   task: string
@@ -47,16 +46,3 @@ function keyMode({ isFirst, keepRunAt }: NewJob): string {
 export async function insertJob(db: Db, schema: string, job: NewJob): Promise<void> {
   await sql`select ${addJobCall(schema, job)}`.execute(db)
 }
-
-/**
- * Tells every replica, once the transaction commits, to look for so many jobs, by the notice of graphile-worker's own
- * add_job. A job that is taken back with its savepoint tells nobody, and the answer would come a little sooner. With 0 nobody
- * looks, in the same time.
- */
-export const tellQueue = preparedUnawaited((db, value: ValueOf<{ count: number }>) =>
-  db.selectNoFrom(
-    sql`pg_notify('jobs:insert', json_build_object('count', ${value('count')}::int)::text)`.as(
-      'told',
-    ),
-  ),
-)

@@ -3,7 +3,6 @@ import type { Expression, RawBuilder } from 'kysely'
 import type { Db } from './database.ts'
 import {
   preparedRow,
-  preparedUnawaited,
   preparedWrite,
   type ValueOf,
 } from './prepared-statement.ts'
@@ -34,68 +33,20 @@ export interface MailMessagesTable {
 
 export type MailOutcome = 'sent' | 'temporary' | 'permanent' | 'ambiguous'
 
-interface Queued {
+export interface QueuedMail {
   id: string
   kind: string
   payload: string
   expires_at: Date | null
 }
 
-export interface NewMailMessage extends Queued {
-  user_id: string
-  locale: string
-}
-
-export interface WaitingMailMessage extends Queued {
+export interface WaitingMailMessage extends QueuedMail {
   attempts: number
   created_at: Date
 }
 
 /** Makes the call that adds the sending job of a message, given the message's id in SQL. */
 export type JobOf = (id: Expression<string>) => RawBuilder<unknown>
-
-interface Insertion extends NewMailMessage {
-  /** What the job says of the request that caused it. */
-  origin: string | null
-  now: Date
-}
-
-/** Makes the statement that adds a message and the job that sends it, in one round trip. */
-export function mailInsertion(
-  jobOf: (
-    id: Expression<string>,
-    options: { origin: Expression<string | null>; isFirst: true },
-  ) => RawBuilder<unknown>,
-) {
-  return preparedUnawaited((db, value: ValueOf<Insertion>) =>
-    db
-      .with('message', (cte) =>
-        cte
-          .insertInto('postern_mail_messages')
-          .values({
-            id: value('id'),
-            kind: value('kind'),
-            payload: value('payload'),
-            expires_at: value('expires_at'),
-            state: 'queued',
-            attempts: 0,
-            reason: null,
-            created_at: value('now'),
-            updated_at: value('now'),
-            sent_at: null,
-            user_id: value('user_id'),
-            locale: value('locale'),
-            outcome: null,
-            response: null,
-          })
-          .returning('id'),
-      )
-      .selectFrom('message')
-      .select((eb) =>
-        jobOf(eb.ref('message.id'), { origin: value('origin'), isFirst: true }).as('job'),
-      ),
-  )
-}
 
 /** True when a message with this id was queued before, whatever became of it. */
 export async function hasMailMessage(db: Db, id: string): Promise<boolean> {
@@ -170,6 +121,16 @@ export async function markMailSent(
   now: Date,
 ): Promise<void> {
   await markSent(db, { id, attempts, response, now })
+}
+
+/** Gives messages that still wait a job. */
+export async function addMailJobs(db: Db, ids: readonly string[], jobOf: JobOf): Promise<void> {
+  await db
+    .selectFrom('postern_mail_messages')
+    .where('id', 'in', ids)
+    .where('state', '=', 'queued')
+    .select((eb) => jobOf(eb.ref('id')).as('job'))
+    .execute()
 }
 
 /** Back into the queue, with the job of the next attempt. */

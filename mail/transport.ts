@@ -1,5 +1,6 @@
 /** Sends mails to an SMTP server over a pool of connections, and reports the outcome of each. */
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 
 import { createTransport } from 'nodemailer'
 
@@ -40,8 +41,9 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
   const texts = new WeakMap<AbortSignal, Readable>()
   pool.use('stream', ({ data, message }, done) => {
     message?.processFunc((text: Readable) => {
-      if (data.signal) texts.set(data.signal, text)
-      return text
+      const whole = Readable.from(inOnePiece(text), { objectMode: false })
+      if (data.signal) texts.set(data.signal, whole)
+      return whole
     })
     done()
   })
@@ -71,6 +73,11 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
       pool.close()
     },
   }
+}
+
+/** A mail is small: one write to the socket in the place of one for each of its parts. */
+async function* inOnePiece(text: Readable): AsyncGenerator<Buffer> {
+  yield await buffer(text)
 }
 
 /** A Message-ID (RFC 5322 section 3.6.4) of an id and the domain that sends. */

@@ -3,6 +3,7 @@
  * the log say, and how long it may go on.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ServerResponse } from 'node:http'
 
 import type { FastifyRequest } from 'fastify'
 
@@ -20,6 +21,8 @@ export interface Context {
   logFields: LogFields
   /** Of requests; jobs and what goes on in the background take as long as they take. */
   timeLimit?: TimeLimit
+  /** Of requests. */
+  response?: ServerResponse
 }
 
 export interface LogFields {
@@ -60,13 +63,24 @@ export function withoutTimeLimit<T>(work: () => T): T {
   return storage.run({ logFields: logFields() }, work)
 }
 
+/**
+ * Does `work` once the request that this is part of has been answered, or its client has hung up. False, and never, where
+ * it is part of none, or of one that is over.
+ */
+export function onceAnswered(work: () => void): boolean {
+  const { logFields: fields, response } = storage.getStore() ?? {}
+  if (!fields || !response || response.destroyed) return false
+  response.once('close', () => storage.run({ logFields: { ...fields } }, work))
+  return true
+}
+
 export default defineExtension({
   name: 'context',
   needs: ['addHook', 'decorateRequest'],
   install(house) {
     house.decorateRequest('context', null)
-    house.addHook('onRequest', (request, _reply, done) => {
-      request.context = { logFields: { reqId: request.id } }
+    house.addHook('onRequest', (request, reply, done) => {
+      request.context = { logFields: { reqId: request.id }, response: reply.raw }
       storage.run(request.context, done)
     })
     // The last bytes of a body, and the end of an answer, come in the context of the connection.

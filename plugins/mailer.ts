@@ -93,7 +93,7 @@ export function mailerPlugin(pauseAfter: RetryDelay) {
 }
 
 function startMailer(house: MailerHouse, pauseAfter: RetryDelay) {
-  const { config, devInbox, httpClient, jobQueue, languages, log, telemetry } = house
+  const { config, devInbox, httpClient, languages, log, telemetry } = house
   const smtp = createSmtpDelivery(config)
   const deliver = tracedDelivery(deliveryOf(smtp, devInbox), telemetry.tracing)
   const { guardedFetch: fetch } = httpClient
@@ -103,12 +103,12 @@ function startMailer(house: MailerHouse, pauseAfter: RetryDelay) {
   const byHook = createHookDelivery(house)
   if (byHook) {
     outbox.sendByHook(byHook, pauseAfter)
-    house.addHook('onClose', jobQueue.stop)
+    house.addHook('onClose', outbox.stop)
   } else if (deliver !== undefined) {
     outbox.send({ renderer, deliver, retryDelay: pauseAfter })
     house.addHook('onClose', async () => {
       // What is being sent needs the connections to the mail server until it is done.
-      await jobQueue.stop()
+      await outbox.stop()
       smtp?.close()
     })
   }

@@ -1,11 +1,12 @@
 /**
  * The outbox: mail that is to be sent, kept in Postgres. It is put there in the transaction of the change that causes
- * it; any replica sends it, at most once (docs/mail.md says what that means when something crashes).
+ * it; this process sends it, or any other, at most once (docs/mail.md says what that means when something crashes).
  */
 import { randomUUID } from 'node:crypto'
 
 import type { Trx } from '../../db/database.ts'
-import { mailInsertion } from '../../db/mail-messages.ts'
+import { addMailJobs, type WaitingMailMessage } from '../../db/mail-messages.ts'
+import { insertMail, mailInsertionWithJob } from '../../db/new-mail.ts'
 import type { MailKind } from '../../mail/kinds.ts'
 import type { MailRenderer } from '../../mail/render.ts'
 import type { MailVariables } from '../../mail/variables.ts'
@@ -16,9 +17,10 @@ import { addBacklogGauges } from './outbox/backlog-gauges.ts'
 import { scheduleCleanup } from './outbox/clean-up.ts'
 import { createCompose } from './outbox/compose.ts'
 import { createHookCompose } from './outbox/compose-for-hook.ts'
+import { createFirstAttempts } from './outbox/first-attempts.ts'
 import { createMailJobs, sendTask } from './outbox/job.ts'
 import { type SecondProof, sealPayload } from './outbox/payload.ts'
-import { createSender, type SenderDeps } from './outbox/send.ts'
+import { createSender, type Sender, type SenderDeps } from './outbox/send.ts'
 
 export interface MailRequest<Kind extends MailKind> {
   kind: Kind
@@ -57,18 +59,42 @@ type OutboxHouse = House<
 export function createOutbox(house: OutboxHouse) {
   const { config, db, encryption, events, jobQueue, languages, log, telemetry } = house
   const jobs = createMailJobs(jobQueue.schema)
-  const insertMail = mailInsertion(jobs)
+  const { tracing } = telemetry
+  const insertWithJob = mailInsertionWithJob(jobs)
+  const firstAttempts = createFirstAttempts({
+    handOver: (ids) => addMailJobs(db, ids, jobs),
+    isQueueUp: () => jobQueue.downMs() === 0,
+    log,
+  })
+  /** Undefined in a process that sends no mail. */
+  let sender: Sender | undefined
   scheduleCleanup(house, jobs)
   addBacklogGauges(house)
 
   function work<Ready extends object>(way: Way<Ready>): void {
     const onAttempt = (outcome: string) => telemetry.metrics.count('postern.mails', { outcome })
-    const { origin } = telemetry.tracing
+    const { origin } = tracing
     const watch = { log, onAttempt, origin }
-    const send = createSender({ db, jobs, tellsDead: events.enabled, ...watch, ...way })
-    jobQueue.addTask(sendTask, (payload, { signal }) => send(idIn(payload), signal), {
+    const { send, sendById } = createSender({
+      db,
+      jobs,
+      tellsDead: events.enabled,
+      ...watch,
+      ...way,
+    })
+    sender = send
+    jobQueue.addTask(sendTask, (payload, { signal }) => sendById(idIn(payload), signal), {
       leaseSeconds,
     })
+  }
+
+  /** Whether this process sends the message by itself, once the request is answered. */
+  function takes(message: WaitingMailMessage, origin: string | undefined): boolean {
+    const send = sender
+    if (send === undefined) return false
+    const attempt = (signal: AbortSignal) =>
+      tracing.job(`job ${sendTask}`, origin, () => send(message, signal))
+    return firstAttempts.takes(message.id, attempt)
   }
 
   return {
@@ -81,9 +107,11 @@ export function createOutbox(house: OutboxHouse) {
       const { to, variables, userId, second } = asked
       const locale = languages.tagFor(variables.Data)
       const payload = sealPayload(encryption, id, { to, variables, userId, locale, second })
-      const row = { id, kind, payload, user_id: userId, locale }
-      const origin = telemetry.tracing.origin() ?? null
-      await insertMail(trx, { ...row, expires_at: expiresAt ?? null, origin, now })
+      const queued = { id, kind, payload, expires_at: expiresAt ?? null }
+      const row = { ...queued, user_id: userId, locale, now }
+      const origin = tracing.origin()
+      if (takes({ ...queued, attempts: 0, created_at: now }, origin)) await insertMail(trx, row)
+      else await insertWithJob(trx, { ...row, origin: origin ?? null })
       return id
     },
 
@@ -103,6 +131,12 @@ export function createOutbox(house: OutboxHouse) {
     /** The same by the operator's hook: what is rendered then is the hook's own affair. */
     sendByHook(deliver: DeliverByHook, retryDelay: RetryDelay): void {
       work({ compose: createHookCompose({ encryption, log }), deliver, retryDelay })
+    },
+
+    /** Waits for what is being sent, and begins nothing new. */
+    async stop(): Promise<void> {
+      // The queue at the same time, or it would begin with what is handed over.
+      await Promise.all([jobQueue.stop(), firstAttempts.stop()])
     },
   }
 }

@@ -125,10 +125,10 @@ suite('which request a line belongs to', () => {
   })
 
   test('a job has an id of its own', async (t) => {
-    const { app, mail, lines } = await logged(t, { AUTH_MAILER_AUTOCONFIRM: 'false' })
-    const email = newAddress()
-    await call(app, '/signup', { email, password })
-    await mail.waitFor(email)
+    const { app, mail, lines } = await logged(t)
+    const { user } = await newPerson(app)
+    await call(app, '/recover', { email: user.email })
+    await mail.waitFor(user.email)
     await app.close()
     const sent = lines().find(({ msg }) => msg === 'a mail was accepted')
     assert.equal(sent?.task, 'send_mail')

@@ -55,13 +55,16 @@ export function landing(response: {
   return { site: url.origin + url.pathname, fragment, query }
 }
 
-/** Waits until the queue has nothing left to do: for showing that something was not sent. */
+/** Waits until no mail waits and the queue has nothing left to do: for showing that something was not sent. */
 export async function idle({ app, config }: Pick<Built, 'app' | 'config'>): Promise<void> {
-  const jobs = `select count(*)::int as left from ${config.AUTH_DB_NAMESPACE}_jobs._private_jobs
-    join ${config.AUTH_DB_NAMESPACE}_jobs._private_tasks t on t.id = task_id
-    where t.identifier in ('answer_mail_request', 'repeat_text_message', 'send_mail')`
+  const { AUTH_DB_NAMESPACE: schema } = config
+  const left = `select ((select count(*) from ${schema}_jobs._private_jobs
+      join ${schema}_jobs._private_tasks t on t.id = task_id
+      where t.identifier in ('answer_mail_request', 'repeat_text_message', 'send_mail'))
+    + (select count(*) from ${schema}.postern_mail_messages where state in ('queued', 'sending'))
+    )::int as left`
   for (;;) {
-    const { rows } = await app.pool.query<{ left: number }>(jobs)
+    const { rows } = await app.pool.query<{ left: number }>(left)
     if (rows[0]?.left === 0) return
     await new Promise((resolve) => setTimeout(resolve, 15))
   }

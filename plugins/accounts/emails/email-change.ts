@@ -1,6 +1,5 @@
 /** The mails that ask whether an address is to become another one. */
 import type { Trx } from '../../../db/database.ts'
-import { tellQueue } from '../../../db/jobs.ts'
 import { keptIf } from '../../../db/kept-if.ts'
 import { deleteTokens } from '../../../db/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../../db/user-rows.ts'
@@ -80,7 +79,6 @@ async function askNew(
     if (!waits) await mailer.queue(trx, made, now)
     return made
   })
-  await tellQueue(trx, { count: reachesNew ? 0 : 1 })
   // Also of a mail that is not kept: what is left of the quota must not tell.
   await otp.chargeQuota(trx, 'email', now)
   return mail

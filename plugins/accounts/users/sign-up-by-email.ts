@@ -6,7 +6,6 @@
 import { sql } from 'kysely'
 
 import type { Trx } from '../../../db/database.ts'
-import { tellQueue } from '../../../db/jobs.ts'
 import { findUserByAnyEmail, type UserRecord } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { LinkContext } from '../flows/link-context.ts'
@@ -58,7 +57,6 @@ async function signUpWithMail(
     ? await toBeConfirmed(house, trx, registered, signUp, now)
     : await taken(house, trx, signUp, owner, now)
   if (registered) await sql`release savepoint sign_up`.execute(trx)
-  await tellQueue(trx, { count: registered ? 0 : 1 })
   // For a taken address too: what is left of the quota must not tell. Last, because everybody who sends waits for it.
   await otp.chargeQuota(trx, 'email', now)
   return outcome

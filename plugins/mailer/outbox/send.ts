@@ -21,6 +21,9 @@ export interface SenderDeps<Ready extends object> extends RecordDeps {
   deliver: (ready: Ready) => Promise<string>
 }
 
+/** Sends a message as it waits. Throws when the database cannot be reached. */
+export type Sender = (message: WaitingMailMessage, signal: AbortSignal) => Promise<void>
+
 export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
   const { db, compose, deliver, log } = deps
   const record = createRecord(deps)
@@ -34,10 +37,7 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
     await markMailDead(db, message, dead, new Date())
   }
 
-  /** Sends a message that waits, and does nothing for any other. Throws when the database cannot be reached. */
-  return async function send(id: string, signal: AbortSignal): Promise<void> {
-    const message = await findWaitingMail(db, id)
-    if (!message) return
+  const send: Sender = async (message, signal) => {
     if (message.expires_at && message.expires_at <= new Date()) {
       return drop(message, { reason: expired, keepPayload: false })
     }
@@ -52,5 +52,15 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
         ? { result: 'temporary' as const, reason: composed.reason }
         : await outcomeOf(deliver, composed)
     await retryWrite(() => record(message, claim, outcome), signal)
+  }
+
+  return {
+    send,
+
+    /** Sends a message that waits, and does nothing for any other. Throws like `send`. */
+    async sendById(id: string, signal: AbortSignal): Promise<void> {
+      const message = await findWaitingMail(db, id)
+      if (message) await send(message, signal)
+    },
   }
 }

@@ -207,7 +207,7 @@ async function start(
         await deliver()
         return '250 taken'
       },
-    })
+    }).sendById
   const row = () =>
     db
       .selectFrom('postern_mail_messages')
