@@ -1,11 +1,7 @@
 import type { Expression, RawBuilder } from 'kysely'
 
 import type { Db } from './database.ts'
-import {
-  preparedRow,
-  preparedWrite,
-  type ValueOf,
-} from './prepared-statement.ts'
+import { preparedRow, preparedWrite, type ValueOf } from './prepared-statement.ts'
 
 /** Mail between the request that asked for it and the mail server that took it. */
 export interface MailMessagesTable {

@@ -37,7 +37,8 @@ export function smtpOptions(config: Config): MailTransportOptions | undefined {
     ehloName: ehloNameOf(config.AUTH_API_EXTERNAL_URL),
     from: { name: config.AUTH_SMTP_SENDER_NAME ?? address, address },
     headers: config.AUTH_SMTP_HEADERS,
-    maxConnections: 3,
+    // As many as are sent at a time: two first attempts, two of the job queue.
+    maxConnections: 4,
     timeouts: defaultMailTimeouts,
   }
 }

@@ -118,6 +118,7 @@ suite('metrics', () => {
       [1, 'postern_refusals_total', 'error_code="invalid_credentials"'],
       [1, 'postern_sign_in_refusals_total', 'method="password"', 'reason="invalid_credentials"'],
       [1, 'postern_jobs_total', 'task="send_mail"', 'outcome="done"'],
+      [2, 'postern_mails_total', '"sent"'],
       [1, 'http_server_request_duration_count', 'http_route="/token"', '"400"'],
     ]
     for (const [value, name, ...labels] of added) {

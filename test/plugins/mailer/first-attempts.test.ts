@@ -191,7 +191,11 @@ suite('the mail of a sign-up', () => {
   test('with a taken address is sent to nobody', async (t) => {
     const server = await build(t)
     const { app, mail } = server
-    const { email } = await createdPerson(app, { email: newAddress(), password, email_confirm: true })
+    const { email } = await createdPerson(app, {
+      email: newAddress(),
+      password,
+      email_confirm: true,
+    })
     assert.equal((await signUp(app, { email: email ?? '' })).statusCode, 200)
     const other = newAddress()
     await signUp(app, { email: other })
