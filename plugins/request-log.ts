@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { ApiError } from '../errors.ts'
+import { onceAnswered } from './context.ts'
 import { defineExtension, type House } from './define-plugin.ts'
 import { longestValue, shorten } from './logger/shorten.ts'
 import { healthChecks } from './readiness.ts'
@@ -14,9 +15,9 @@ export default defineExtension({
     // Looking for secrets in a line that can hold none costs three times as much as writing it.
     const lines = house.log.child({}, { redact: [] })
 
-    // No other hook hears of a client that hangs up before it is answered; what it asked for is done all the same.
+    // No hook hears of a client that hangs up before it is answered; what it asked for is done all the same.
     house.addHook('onRequest', (request, reply, done) => {
-      reply.raw.once('close', () => {
+      onceAnswered(() => {
         if (reply.raw.writableEnded) return
         const { status: _, ...line } = lineOf(request, reply)
         lines.info(line, 'the client hung up before it was answered')

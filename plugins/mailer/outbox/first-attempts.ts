@@ -5,7 +5,7 @@
  */
 import pLimit from 'p-limit'
 
-import { onceAnswered } from '../../context.ts'
+import { logFields, onceAnswered, withLogFields } from '../../context.ts'
 
 export interface FirstAttemptsDeps {
   /** Gives messages that are not attempted any more to the job queue. */
@@ -64,7 +64,8 @@ export function createFirstAttempts({ handOver, isQueueUp, log }: FirstAttemptsD
     /** Whether this process attempts a message once the request is answered; else it needs a job. */
     takes(id: string, attempt: Attempt): boolean {
       if (stopped || waiting.size >= mostWaiting || !isQueueUp()) return false
-      if (!onceAnswered(() => enter(id, attempt))) return false
+      const fields = { ...logFields() }
+      if (!onceAnswered(() => withLogFields(fields, () => enter(id, attempt)))) return false
       waiting.add(id)
       return true
     },
