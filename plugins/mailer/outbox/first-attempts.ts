@@ -15,7 +15,7 @@ export interface FirstAttemptsDeps {
   log: { warn(fields: object, message: string): void }
 }
 
-export type Attempt = (signal: AbortSignal) => Promise<void>
+type Attempt = (signal: AbortSignal) => Promise<void>
 
 /** At a time, as in the job queue. */
 const concurrency = 2
