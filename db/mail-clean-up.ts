@@ -36,7 +36,7 @@ export interface Overdue {
   limit: number
 }
 
-/** Gives waiting messages a job again when theirs was lost with its worker. */
+/** Gives waiting messages a job when their first attempt, or the job they had, was lost with its process. */
 export async function restoreMailJobs(db: Db, overdue: Overdue, jobOf: JobOf): Promise<void> {
   await db
     .selectFrom((eb) =>

@@ -43,13 +43,17 @@ export async function watchTrips<T>(
 }
 
 /** All that goes out on the pool while `act` runs, by round trips. */
-export async function watchPool(pool: pg.Pool, act: () => Promise<unknown>): Promise<string[][]> {
+export async function watchPool(
+  pool: pg.Pool,
+  /** Is given what has gone out so far. */
+  act: (trips: readonly string[][]) => Promise<unknown>,
+): Promise<string[][]> {
   return (await watched(pool, act)).trips
 }
 
 async function watched<T>(
   pool: pg.Pool,
-  act: () => Promise<T>,
+  act: (trips: readonly string[][]) => Promise<T>,
 ): Promise<{ result: T; trips: string[][] }> {
   const trips: string[][] = []
   const originals = new Map<pg.PoolClient, pg.PoolClient['query']>()
@@ -65,7 +69,7 @@ async function watched<T>(
   }
   pool.on('acquire', watch)
   try {
-    return { result: await act(), trips }
+    return { result: await act(trips), trips }
   } finally {
     pool.off('acquire', watch)
     for (const [client, query] of originals) client.query = query

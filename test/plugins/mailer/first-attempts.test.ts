@@ -176,7 +176,7 @@ suite('the mail of a sign-up', () => {
       assert.equal(statusCode, 200)
       requestId = headers['x-request-id']
       await mail.waitFor(email)
-      await until(async () => (await stateOf(app, 1)) === 'sent')
+      await until(async () => (await states(app))[1] === 'sent')
     })
     const ofMail = trips.flat().filter((text) => /^update.*postern_mail_messages/s.test(text))
     assert.equal(ofMail.length, 2, ofMail.join('\n'))
@@ -239,19 +239,10 @@ async function forbidJobs({ pool }: App): Promise<void> {
     when (new.key like 'mail:%') execute function public.forbid()`)
 }
 
+/** Of all mails, in the order in which they were asked for. */
 async function states({ db }: App): Promise<string[]> {
-  const rows = await db.selectFrom('postern_mail_messages').select('state').execute()
-  return rows.map(({ state }) => state)
-}
-
-/** Of the n-th message, in the order in which they were asked for, from 0. */
-async function stateOf({ db }: App, n: number): Promise<string | undefined> {
-  const rows = await db
-    .selectFrom('postern_mail_messages')
-    .select('state')
-    .orderBy('created_at')
-    .execute()
-  return rows[n]?.state
+  const mails = db.selectFrom('postern_mail_messages').select('state').orderBy('created_at')
+  return (await mails.execute()).map(({ state }) => state)
 }
 
 const isAccepted = ({ msg }: { msg: string }): boolean => msg === 'a mail was accepted'
