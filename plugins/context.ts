@@ -2,7 +2,7 @@
  * What is known of the request or job that something is done for, wherever in the code that happens: what its lines in
  * the log say, and how long it may go on.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 
 import type { FastifyRequest } from 'fastify'
 
@@ -60,6 +60,12 @@ export function withTimeLimit<T>(limit: TimeLimit, work: () => T): T {
 /** For work that others wait for as well, or will use the outcome of: it does not end with the request that began it. */
 export function withoutTimeLimit<T>(work: () => T): T {
   return storage.run({ logFields: logFields() }, work)
+}
+
+/** The work, to be done later for whom it is asked now, in every context there is. `AsyncResource.bind` takes 2 µs for it. */
+export function bindContext<T>(work: () => T): () => T {
+  const resource = new AsyncResource('postern.later')
+  return () => resource.runInAsyncScope(work)
 }
 
 /**

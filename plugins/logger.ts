@@ -8,6 +8,7 @@ import pino, { type DestinationStream } from 'pino'
 
 import { version } from '../version.ts'
 import { logFields } from './context.ts'
+import { gatherLines } from './logger/gather.ts'
 import { serializeError, shortenFields, shortenMessage } from './logger/shorten.ts'
 
 /** Replaced in every line, in case one is logged by mistake: nothing logs these on purpose. */
@@ -43,16 +44,14 @@ export interface Logger {
   end(): Promise<void>
 }
 
-/** Lines are written many at a time: a system call for each would be a tenth of a short request's cost. */
-const buffering = {
-  sync: false,
-  /** Milliseconds after which few lines are written as well. */
-  periodicFlush: 100,
-}
+/** Milliseconds after which few lines are written as well. */
+const longestMs = 100
 /** Bytes that wait for a full disk, or for whoever reads slowly; further lines are lost. */
 const mostWaiting = 16 * 2 ** 20
 /** Of a process that ends, for whoever reads slowly: from one piece that is taken to the next. */
 const longestPauseMs = 3_000
+/** With 0, flushing would not wait for what is being written. */
+const atOnce = 1
 /** Characters that are collected before they are written. */
 const fewCharacters = 12_288
 /** Where several processes share a pipe, up to 4 KiB stay in one piece. */
@@ -62,16 +61,19 @@ const fewSharedCharacters = 2_048
 export function createLogger({ level, file, isShared = false }: LoggerOptions): Logger {
   if (file !== undefined) checkWritable(file)
   const to = file ? { dest: file } : { fd: process.stdout.fd }
-  const minLength = isShared ? fewSharedCharacters : fewCharacters
   let triedUntil = Number.POSITIVE_INFINITY
   const destination = pino.destination({
     ...to,
-    ...buffering,
-    minLength,
+    sync: false,
+    minLength: atOnce,
     maxLength: mostWaiting,
     retryEAGAIN: () => performance.now() < triedUntil,
   })
-  const log = createPino(level, destination)
+  const lines = gatherLines(destination, {
+    fewCharacters: isShared ? fewSharedCharacters : fewCharacters,
+    longestMs,
+  })
+  const log = createPino(level, lines)
   outlastFullDisk(destination, log)
   boundLastLines(destination, (time) => {
     triedUntil = time
@@ -124,8 +126,8 @@ function outlastFullDisk(destination: Destination, log: FastifyBaseLogger): void
     isFailing = true
     console.error(`The log cannot be written (${error.message}). The server goes on; lines wait.`)
   })
-  destination.on('drop', () => {
-    lost += 1
+  destination.on('drop', (lines: string) => {
+    lost += lines.split('\n').length - 1
   })
   destination.on('write', () => {
     isFailing = false

@@ -3,12 +3,10 @@
  * commit and one wait for the disk in the place of one each. While one is on its way, the next collects; a change that
  * comes alone is sent at once and by itself, as any other statement.
  */
-import { AsyncResource } from 'node:async_hooks'
-
 import DataLoader from 'dataloader'
 import type { PostgresCursor, PostgresPool, PostgresQueryResult } from 'kysely'
 
-import { timeLimit, withTimeLimit } from '../context.ts'
+import { bindContext, timeLimit, withTimeLimit } from '../context.ts'
 import type { ConnectionPool, Outcome, Statement } from '../request-duration/limited-pool.ts'
 import type { TimeLimit } from '../request-duration/time-limit.ts'
 import { isOfOneStatement } from './error-scope.ts'
@@ -110,7 +108,7 @@ export function shareCommits(
   function query(text: unknown, values: readonly unknown[] = []): unknown {
     if (typeof text !== 'string') throw new TypeError('cursors are not used here')
     if (values.length === 0) throw new TypeError('no transaction begins here')
-    const alone = AsyncResource.bind(() => runAlone(source, { text, values }))
+    const alone = bindContext(() => runAlone(source, { text, values }))
     if (isResting(text)) return alone()
     return outcomeOf(loader.load({ text, values, limit: timeLimit(), alone }))
   }

@@ -1,6 +1,5 @@
 /** What many requests wait for together goes to the database by turns: while one is on its way, the next collects. */
-import { AsyncResource } from 'node:async_hooks'
-
+import { bindContext } from '../context.ts'
 import { TimeLimit } from '../request-duration/time-limit.ts'
 
 export interface TurnOptions {
@@ -24,7 +23,7 @@ export function takeTurns({ slowAfterMs, longestMs }: TurnOptions) {
   return {
     ask(dispatch: () => void): void {
       // A statement belongs to the trace of a request that waits for it, not of the one that was answered before.
-      waiting.push(AsyncResource.bind(dispatch))
+      waiting.push(bindContext(dispatch))
       if (!isTaken) next()
     },
 
