@@ -1,6 +1,5 @@
 /** Sends mails to an SMTP server over a pool of connections, and reports the outcome of each. */
 import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 
 import { createTransport } from 'nodemailer'
 
@@ -77,7 +76,7 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
 
 /** A mail is small: one write to the socket in the place of one for each of its parts. */
 async function* inOnePiece(text: Readable): AsyncGenerator<Buffer> {
-  yield await buffer(text)
+  yield Buffer.concat(await Array.fromAsync<Buffer>(text))
 }
 
 /** A Message-ID (RFC 5322 section 3.6.4) of an id and the domain that sends. */

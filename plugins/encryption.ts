@@ -2,7 +2,7 @@
  * Secrets at rest: AES-256-GCM under a key made by HKDF (RFC 5869) from AUTH_ENCRYPTION_KEY and the row's id,
  * in the stored form that GoTrue reads as well. Also the source of every other server-side key.
  */
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
 
 import type { Config } from './config/config.ts'
 import { definePlugin } from './define-plugin.ts'
@@ -84,7 +84,7 @@ export function createEncryption(
       const data = Buffer.from(stored.data, 'base64')
       const decipher = createDecipheriv(
         'aes-256-gcm',
-        createSecretKey(derive(key, rowId)),
+        derive(key, rowId),
         Buffer.from(stored.nonce, 'base64'),
       )
       decipher.setAuthTag(data.subarray(-16))
@@ -104,17 +104,17 @@ export function createEncryption(
     isCurrent: (value: string) => parseStored(value)?.key_id === currentKey.id,
 
     /** A 32-byte key of its own for one purpose, from the current key. */
-    deriveKey: (purpose: string): Buffer => derive(current, purpose),
+    deriveKey: (purpose: string): KeyObject => derive(current, purpose),
 
     /** The same from every configured key, current first: for checking what an older key made. Each is made when it is asked for. */
-    deriveKeys: (purpose: string): IteratorObject<Buffer> =>
+    deriveKeys: (purpose: string): IteratorObject<KeyObject> =>
       keys.values().map((key) => derive(key, purpose)),
   }
 }
 
 function encryptWith({ id, key }: NamedKey, rowId: string, plain: string): string {
   const nonce = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', createSecretKey(derive(key, rowId)), nonce)
+  const cipher = createCipheriv('aes-256-gcm', derive(key, rowId), nonce)
   const data = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
   const stored: Stored = {
     key_id: id,

@@ -164,6 +164,11 @@ function checkWritable(file: string): void {
   }
 }
 
+/** For lines that can hold no secret: looking for one costs three times as much as writing the line. */
+export function unredacted(log: FastifyBaseLogger): FastifyBaseLogger {
+  return log.child({}, { redact: [] })
+}
+
 export function createPino(level: string, destination: DestinationStream): FastifyBaseLogger {
   const options = {
     // The specification's highest level, which pino has under another name.

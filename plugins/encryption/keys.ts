@@ -1,5 +1,5 @@
 /** The keys of a configuration: which of them encrypt, and which only read what others encrypted. */
-import { createHash, createSecretKey, hkdfSync } from 'node:crypto'
+import { createHash, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 
 import type { Config } from '../config/config.ts'
 
@@ -9,11 +9,11 @@ export interface NamedKey {
 }
 
 /**
- * A 32-byte key for one purpose (HKDF, RFC 5869). As here, node:crypto is best given key objects: it tries a bare buffer
- * as other kinds of keys first, which takes longer than the work itself.
+ * A 32-byte key for one purpose (HKDF, RFC 5869). A key object, as node:crypto is best given: it tries a bare buffer as
+ * other kinds of keys first, which takes longer than the work itself.
  */
-export function derive(key: Buffer, info: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', createSecretKey(key), '', info, 32))
+export function derive(key: Buffer, info: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', createSecretKey(key), '', info, 32)))
 }
 
 /** What is stored beside each value, so that it is known which key reads it. */
@@ -57,7 +57,7 @@ function given(origin: KeyOrigin, text: string): ConfiguredKey {
 
 /** The key that is made from the secret where there is none of its own. */
 export function keyOfSecret({ AUTH_JWT_SECRET }: Pick<Config, 'AUTH_JWT_SECRET'>): Buffer {
-  return derive(Buffer.from(AUTH_JWT_SECRET), 'postern encryption key')
+  return derive(Buffer.from(AUTH_JWT_SECRET), 'postern encryption key').export()
 }
 
 /** The keys alone, the one that encrypts first. */

@@ -5,12 +5,13 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Trx } from '../../db/database.ts'
-import { addMailJobs, type WaitingMailMessage } from '../../db/mail-messages.ts'
+import { addMailJobs } from '../../db/mail-messages.ts'
 import { insertMail, mailInsertionWithJob } from '../../db/new-mail.ts'
 import type { MailKind } from '../../mail/kinds.ts'
 import type { MailRenderer } from '../../mail/render.ts'
 import type { MailVariables } from '../../mail/variables.ts'
 import type { House } from '../define-plugin.ts'
+import { unredacted } from '../logger.ts'
 import type { Deliver } from './deliver.ts'
 import type { DeliverByHook } from './hook-delivery.ts'
 import { addBacklogGauges } from './outbox/backlog-gauges.ts'
@@ -19,7 +20,12 @@ import { createCompose } from './outbox/compose.ts'
 import { createHookCompose } from './outbox/compose-for-hook.ts'
 import { createFirstAttempts } from './outbox/first-attempts.ts'
 import { createMailJobs, sendTask } from './outbox/job.ts'
-import { type SecondProof, sealPayload } from './outbox/payload.ts'
+import {
+  type MailMessage,
+  type MailPayload,
+  type SecondProof,
+  sealPayload,
+} from './outbox/payload.ts'
 import { createSender, type Sender, type SenderDeps } from './outbox/send.ts'
 
 export interface MailRequest<Kind extends MailKind> {
@@ -74,7 +80,7 @@ export function createOutbox(house: OutboxHouse) {
   function work<Ready extends object>(way: Way<Ready>): void {
     const onAttempt = (outcome: string) => telemetry.metrics.count('postern.mails', { outcome })
     const { origin } = tracing
-    const watch = { log, onAttempt, origin }
+    const watch = { log: unredacted(log), onAttempt, origin }
     const { send, sendById } = createSender({
       db,
       jobs,
@@ -89,7 +95,7 @@ export function createOutbox(house: OutboxHouse) {
   }
 
   /** Whether this process sends the message by itself, once the request is answered. */
-  function takes(message: WaitingMailMessage, origin: string | undefined): boolean {
+  function takes(message: MailMessage, origin: string | undefined): boolean {
     const send = sender
     if (send === undefined) return false
     const attempt = (signal: AbortSignal) =>
@@ -106,11 +112,13 @@ export function createOutbox(house: OutboxHouse) {
     ): Promise<string> {
       const { to, variables, userId, second } = asked
       const locale = languages.tagFor(variables.Data)
-      const payload = sealPayload(encryption, id, { to, variables, userId, locale, second })
+      const content: MailPayload = { to, variables, userId, locale, second }
+      const payload = sealPayload(encryption, id, content)
       const queued = { id, kind, payload, expires_at: expiresAt ?? null }
       const row = { ...queued, user_id: userId, locale, now }
       const origin = tracing.origin()
-      if (takes({ ...queued, attempts: 0, created_at: now }, origin)) await insertMail(trx, row)
+      const message = { ...queued, attempts: 0, created_at: now, content }
+      if (takes(message, origin)) await insertMail(trx, row)
       else await insertWithJob(trx, { ...row, origin: origin ?? null })
       return id
     },

@@ -3,7 +3,7 @@
  * one of ours, so each address has a decoy of one of the kinds that are stored, as often as that kind is stored: how long
  * a wrong password takes then tells nothing.
  */
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 
 import type { FastifyBaseLogger } from 'fastify'
 
@@ -12,7 +12,7 @@ import { type ArgonParameters, isSupportedHash } from './hashes.ts'
 
 export interface DecoyOptions {
   /** Of the hash that picks the kind of an address. */
-  key: Buffer
+  key: KeyObject
   /** Of new hashes, which are all there is before anybody has a password. */
   argon: ArgonParameters
   /** Some of the stored hashes, chosen at random. */

@@ -1,5 +1,6 @@
 /** How long a wrong password takes must not say whether anybody has the address, whatever hashes were imported. */
 import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { hash as bcrypt } from '@node-rs/bcrypt'
@@ -44,7 +45,10 @@ suite('decoys', () => {
     const share = kinds.filter((decoy) => decoy.startsWith('$2')).length / kinds.length
     assert.ok(Math.abs(share - 0.75) < 0.05, String(share))
     assert.deepEqual(addresses.map(decoys.decoyFor), kinds)
-    const other = await decoysOf([imported, imported, imported, own], Buffer.alloc(32, 1))
+    const other = await decoysOf(
+      [imported, imported, imported, own],
+      createSecretKey(Buffer.alloc(32, 1)),
+    )
     assert.notDeepEqual(addresses.map(other.decoyFor), kinds)
   })
 
@@ -87,7 +91,7 @@ suite('decoys', () => {
   }
 })
 
-const options = { key: Buffer.alloc(32), argon, log: pino({ level: 'silent' }) }
+const options = { key: createSecretKey(Buffer.alloc(32)), argon, log: pino({ level: 'silent' }) }
 
 async function decoysOf(hashes: string[], key = options.key) {
   const decoys = createDecoys({ ...options, key, sample: async () => hashes })

@@ -1,6 +1,6 @@
 /** POST /token: signing in with a password, and refresh tokens that other servers have given out. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { updateUser } from '../../db/user-rows.ts'
@@ -197,7 +197,7 @@ suite('counter tokens under another server’s key', () => {
     const { user, refresh_token } = await newPerson(app)
     const { sessionId, counter } = decodeRefreshToken(refresh_token) ?? assert.fail()
     const foreign = await foreignSession(app, user.id, 7)
-    const key = randomBytes(32)
+    const key = createSecretKey(randomBytes(32))
     const forged = [
       encodeRefreshToken(sessionId, counter, key),
       encodeRefreshToken(foreign.id, 7, key),

@@ -1,5 +1,5 @@
 /** A session as an older GoTrue left it in the database: refresh tokens are rows, or counters under a random key. */
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 
 import { encodeRefreshToken } from '../../plugins/accounts/sessions/refresh-token.ts'
 import type { App } from './server.ts'
@@ -37,14 +37,14 @@ export async function legacySession(app: App, userId: string, now = new Date()) 
 /** A session with a key of its own in clear, and the token of its counter. */
 export async function foreignSession(app: App, userId: string, counter: number, now = new Date()) {
   const id = crypto.randomUUID()
-  const key = randomBytes(32)
+  const key = createSecretKey(randomBytes(32))
   await app.db
     .insertInto('sessions')
     .values({
       id,
       user_id: userId,
       aal: 'aal1',
-      refresh_token_hmac_key: key.toString('base64url'),
+      refresh_token_hmac_key: key.export().toString('base64url'),
       refresh_token_counter: counter,
       created_at: now,
       updated_at: now,

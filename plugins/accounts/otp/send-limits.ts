@@ -2,7 +2,7 @@
  * How often something may be sent to one address, and how much in an hour.
  * The address need not belong to anybody: unknown ones wait just as long, so that waiting tells nothing.
  */
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 
 import type { Db } from '../../../db/database.ts'
 import {
@@ -26,7 +26,7 @@ import {
 export interface SendPolicy {
   metrics: Pick<House<'telemetry'>['telemetry']['metrics'], 'count'>
   /** Of the hash under which an address is noted. */
-  sendKey: Buffer
+  sendKey: KeyObject
   channels: SendLimits
 }
 
@@ -132,7 +132,12 @@ function refuseSpent({ metrics }: QuotaPolicy, channel: SendChannel, wait: numbe
   throw sendQuotaExceeded(channel, wait)
 }
 
-function hashOf(key: Buffer, channel: SendChannel, purpose: SendPurpose, address: string): string {
+function hashOf(
+  key: KeyObject,
+  channel: SendChannel,
+  purpose: SendPurpose,
+  address: string,
+): string {
   return createHmac('sha256', key).update(`${channel}\n${purpose}\n${address}`).digest('base64url')
 }
 

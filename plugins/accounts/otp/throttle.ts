@@ -3,7 +3,7 @@
  * are tried than one after the other. After a few, from whatever addresses they came, each further one costs a wait that
  * doubles. Unknown accounts are slowed alike, so that waiting tells nothing.
  */
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 
 import type { Db } from '../../../db/database.ts'
 import type { AddressOwner, DeviceOwner } from '../../../db/known-devices.ts'
@@ -41,7 +41,7 @@ export interface Guess<Owner extends DeviceOwner = DeviceOwner> {
 
 export interface GatePolicy extends DevicePolicy {
   /** Of the hashes under which the guesses at an account are counted. */
-  gateKeys: Record<GuessKind, Buffer>
+  gateKeys: Record<GuessKind, KeyObject>
 }
 
 /** A guess that was let in. */

@@ -4,16 +4,16 @@
  * database, too, the link token is stored as it is, for GoTrue looks it up by that; it is a keyed hash all the same. GoTrue's
  * own form is a plain hash of address and code, so that whoever guesses the code has the link: those are only accepted.
  */
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, type KeyObject } from 'node:crypto'
 
 import type { TokenRow, TokenType } from '../../../db/one-time-tokens.ts'
 import { isSame } from './constant-time.ts'
 
 export interface TokenForms {
   /** Of the hash that makes a link token from a code. */
-  tokenKey: Buffer
+  tokenKey: KeyObject
   /** The same from every encryption key: a code that was sent before the key changed still counts. */
-  tokenKeys: readonly Buffer[]
+  tokenKeys: readonly KeyObject[]
   /** Whether GoTrue reads the database, too. */
   takeover: Readonly<{ isShared: boolean }>
 }
@@ -83,7 +83,7 @@ export function isPkce(linkToken: string): boolean {
 
 /** GoTrue's tokens have the length of SHA-224. */
 function ownSecret(
-  key: Buffer,
+  key: KeyObject,
   { type, address, code }: Sent,
   digest: 'sha256' | 'sha224',
 ): string {

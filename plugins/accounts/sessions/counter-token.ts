@@ -2,6 +2,8 @@
  * Exchanging a refresh token of the counter format, with rotation and reuse detection (RFC 9700 §4.14.2).
  * The ordinary case is one statement; only when that changes no row do we look for the reason.
  */
+import type { KeyObject } from 'node:crypto'
+
 import { sealRefreshTokenKey } from '../../../db/refresh-counters.ts'
 import { hasLegacyTokens } from '../../../db/refresh-tokens.ts'
 import { findSessionById } from '../../../db/session-look-ups.ts'
@@ -35,7 +37,7 @@ export async function exchangeCounterToken(
 async function rotate(
   { db, bearerAuth: { sessionPolicy: policy }, audit }: ExchangeHouse,
   { sessionId, counter }: RefreshToken,
-  key: Buffer,
+  key: KeyObject,
   { userAgent, ip }: Client,
   now: Date,
 ): Promise<Exchanged | undefined> {
@@ -115,7 +117,7 @@ async function isGotrues(
 /** A session taken over from GoTrue has a key of its own, which may still be stored in clear. */
 async function rotateForeign(
   house: ExchangeHouse,
-  { token, key, stored }: { token: RefreshToken; key: Buffer; stored: string },
+  { token, key, stored }: { token: RefreshToken; key: KeyObject; stored: string },
   client: Client,
   now: Date,
 ): Promise<Outcome | undefined> {

@@ -2,7 +2,7 @@
  * The link of a mail that ends one session, and nothing else. It is signed under a key of its own, so that nothing of it
  * is stored; it says which session, and until when.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 import type { House } from '../../define-plugin.ts'
 import { bytesOf, uuidIn, uuidSize } from './uuid-bytes.ts'
@@ -52,6 +52,6 @@ export function readEndToken(
   }
 }
 
-function macOf(key: Buffer, said: Buffer): Buffer {
+function macOf(key: KeyObject, said: Buffer): Buffer {
   return createHmac('sha256', key).update(said).digest()
 }

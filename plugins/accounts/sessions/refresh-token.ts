@@ -2,7 +2,7 @@
  * Refresh tokens in the counter format: base64url of a version byte, the session's UUID, a counter as uvarint,
  * 16 bytes of HMAC-SHA-256 under the session's key and 4 bytes of SHA-256 as a checksum. Nothing of them is stored.
  */
-import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 import { bytesOf, uuidIn, uuidSize } from './uuid-bytes.ts'
 
@@ -15,10 +15,10 @@ export interface RefreshToken {
   sessionId: string
   counter: number
   /** True when the token was made with this session key; constant time. */
-  isSignedWith(key: Buffer): boolean
+  isSignedWith(key: KeyObject): boolean
 }
 
-export function encodeRefreshToken(sessionId: string, counter: number, key: Buffer): string {
+export function encodeRefreshToken(sessionId: string, counter: number, key: KeyObject): string {
   const body = Buffer.concat([Buffer.of(version), bytesOf(sessionId), uvarint(counter)])
   const signed = Buffer.concat([body, mac(key, body)])
   return Buffer.concat([signed, checksum(signed)]).toString('base64url')
@@ -43,9 +43,8 @@ export function decodeRefreshToken(token: string): RefreshToken | undefined {
   }
 }
 
-function mac(key: Buffer, body: Buffer): Buffer {
-  // Node tries a bare buffer as other kinds of keys first, which takes longer than the HMAC.
-  return createHmac('sha256', createSecretKey(key)).update(body).digest().subarray(0, macLength)
+function mac(key: KeyObject, body: Buffer): Buffer {
+  return createHmac('sha256', key).update(body).digest().subarray(0, macLength)
 }
 
 function checksum(bytes: Buffer): Buffer {

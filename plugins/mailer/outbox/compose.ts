@@ -1,14 +1,13 @@
 /** From a row of the outbox to a mail that can be sent. */
 import type { FastifyBaseLogger } from 'fastify'
 
-import type { WaitingMailMessage } from '../../../db/mail-messages.ts'
 import { type MailKind, mailKinds } from '../../../mail/kinds.ts'
 import type { MailRenderer } from '../../../mail/render.ts'
 import { messageIdOf } from '../../../mail/transport.ts'
 import { StoredFormError } from '../../../schemas/stored.ts'
 import type { Encryption } from '../../encryption.ts'
 import type { Delivery } from '../deliver.ts'
-import { openPayload } from './payload.ts'
+import { type MailMessage, openPayload } from './payload.ts'
 import { unknownForm, unknownKind, unreadable, unrendered } from './reasons.ts'
 
 export interface ComposeDeps {
@@ -27,7 +26,7 @@ export interface NotComposed {
   mayPass: boolean
 }
 
-export type Compose = (message: WaitingMailMessage) => Promise<Delivery | NotComposed>
+export type Compose = (message: MailMessage) => Promise<Delivery | NotComposed>
 
 /** What is made cannot fail later for want of a key or a template; otherwise the reason says why. */
 export function createCompose({
@@ -37,11 +36,12 @@ export function createCompose({
   fromAddress,
   log,
 }: ComposeDeps): Compose {
-  return async ({ id, kind, payload, created_at }) => {
+  return async (message) => {
+    const { id, kind, created_at } = message
     // Another version of the server may have queued it.
     if (!isMailKind(kind)) return notComposed(unknownKind)
     try {
-      const { to, variables, locale = fallbackLocale } = openPayload(encryption, kind, id, payload)
+      const { to, variables, locale = fallbackLocale } = openPayload(encryption, kind, message)
       const rendered = await renderer.render(kind, variables, locale)
       const messageId = messageIdOf(id, fromAddress)
       return { kind, messageId, to, date: created_at, ...rendered, ...proofIn(variables) }

@@ -1,6 +1,7 @@
 /** What a message in the outbox holds, in the one form in which it may lie in the database: encrypted for its row. */
 import { type Static, Type } from '@sinclair/typebox'
 
+import type { WaitingMailMessage } from '../../../db/mail-messages.ts'
 import { type MailKind, mailKinds } from '../../../mail/kinds.ts'
 import type { MailVariables } from '../../../mail/variables.ts'
 import { readStored } from '../../../schemas/stored.ts'
@@ -14,6 +15,12 @@ export interface MailPayload<Kind extends MailKind = MailKind> {
   /** The language it is written in; the same holds. */
   locale?: string
   second?: SecondProof | undefined
+}
+
+/** A message to be sent. */
+export interface MailMessage extends WaitingMailMessage {
+  /** Where this process has just sealed it. */
+  content?: MailPayload
 }
 
 /** What proves the other address of a change. */
@@ -46,9 +53,9 @@ export function sealPayload(encryption: Encryption, id: string, payload: MailPay
 export function openPayload(
   encryption: Encryption,
   kind: MailKind,
-  id: string,
-  sealed: string,
+  { id, payload: sealed, content }: Pick<MailMessage, 'id' | 'payload' | 'content'>,
 ): MailPayload {
+  if (content) return content
   const schema = Type.Object({ ...address, variables: mailKinds[kind].variables })
   return readStored(schema, parsed(encryption, id, sealed), what)
 }

@@ -3,33 +3,30 @@
  * before the mail server hears of it, and what may have been accepted is never sent again by itself.
  */
 import { markMailDead } from '../../../db/dead-mail.ts'
-import {
-  claimMailMessage,
-  findWaitingMail,
-  type WaitingMailMessage,
-} from '../../../db/mail-messages.ts'
+import { claimMailMessage, findWaitingMail } from '../../../db/mail-messages.ts'
 import type { NotComposed } from './compose.ts'
 import { outcomeOf } from './outcome.ts'
+import type { MailMessage } from './payload.ts'
 import { expired } from './reasons.ts'
 import { createRecord, type RecordDeps } from './record.ts'
 import { retryWrite } from './retry-write.ts'
 
 /** `Ready` is what a message becomes before it is handed over. */
 export interface SenderDeps<Ready extends object> extends RecordDeps {
-  compose: (message: WaitingMailMessage) => Promise<Ready | NotComposed>
+  compose: (message: MailMessage) => Promise<Ready | NotComposed>
   /** Resolves to what was said to it. Throws MailTransportError. */
   deliver: (ready: Ready) => Promise<string>
 }
 
 /** Sends a message as it waits. Throws when the database cannot be reached. */
-export type Sender = (message: WaitingMailMessage, signal: AbortSignal) => Promise<void>
+export type Sender = (message: MailMessage, signal: AbortSignal) => Promise<void>
 
 export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
   const { db, compose, deliver, log } = deps
   const record = createRecord(deps)
 
   async function drop(
-    message: WaitingMailMessage,
+    message: MailMessage,
     { reason, keepPayload }: { reason: string; keepPayload: boolean },
   ) {
     log.warn({ messageId: message.id, kind: message.kind, reason }, 'a mail was dropped')

@@ -1,6 +1,6 @@
 /** Sessions by statements of GoTrue's kind, in its order of locks: rows of tokens, and counters under a key. */
 import assert from 'node:assert/strict'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type pg from 'pg'
@@ -23,8 +23,8 @@ export async function openSession(
   form: 'row' | 'counter',
 ): Promise<string> {
   const id = randomUUID()
-  const key = randomBytes(32)
-  const counter = form === 'counter' ? [key.toString('base64url'), 0] : [null, null]
+  const key = createSecretKey(randomBytes(32))
+  const counter = form === 'counter' ? [key.export().toString('base64url'), 0] : [null, null]
   return transaction(pool, async (client) => {
     await run(
       client,
@@ -89,8 +89,8 @@ async function exchangeCounter(client: Client, presented: string): Promise<Excha
   if (there.length === 0) return undefined
   const session = await lockSession(client, id)
   if (!session) return 'busy'
-  const key = Buffer.from(String(session.refresh_token_hmac_key), 'base64url')
-  assert.equal(key.length, 32, 'GoTrue cannot read the key of the session')
+  const key = createSecretKey(String(session.refresh_token_hmac_key), 'base64url')
+  assert.equal(key.symmetricKeySize, 32, 'GoTrue cannot read the key of the session')
   assert.ok(given.isSignedWith(key))
   const current = Number(session.refresh_token_counter)
   if (current - counter === 1) return { token: encodeRefreshToken(id, current, key) }

@@ -1,5 +1,5 @@
 /** How a recovery code is made, read and stored: 50 random bits, of which the database keeps a keyed hash. */
-import { createHmac, randomInt } from 'node:crypto'
+import { createHmac, type KeyObject, randomInt } from 'node:crypto'
 
 import type { House } from '../../../define-plugin.ts'
 
@@ -40,6 +40,6 @@ export function hashesOf(
   return keys.map((key) => hashUnder(key, userId, code)).toArray()
 }
 
-function hashUnder(key: Buffer, userId: string, code: string): string {
+function hashUnder(key: KeyObject, userId: string, code: string): string {
   return createHmac('sha256', key).update(`${userId} ${code}`).digest('base64url')
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 
 import { judgeSmsCode } from '../../../../plugins/accounts/otp/sms-otp-check.ts'
@@ -18,7 +18,7 @@ test('a sign-up while the provider is asked voids its answer: the password is an
     const now = new Date()
     const sms = { testOtp: () => undefined, verify: () => meanwhile().then(() => true) }
     const lifetimes = { mailSeconds: 60, smsSeconds: 60 }
-    const key = randomBytes(32)
+    const key = createSecretKey(randomBytes(32))
     const policy = { tokenKey: key, tokenKeys: [key], lifetimes, takeover: { isShared: false } }
     const judgement = await judgeSmsCode({ sms, ...policy }, db, typed, now)
     return db.transaction().execute((trx) => otp.takeSmsCode(trx, typed, judgement, now))
