@@ -134,6 +134,34 @@ export function findUserByPhone(db: Db, phone: string, aud: string) {
   return findByPhone(db, { address: phone, aud })
 }
 
+const holderColumns = [
+  'users.id',
+  'users.email',
+  'users.email_confirmed_at',
+  'users.phone',
+  'users.phone_confirmed_at',
+  'users.invited_at',
+  'users.is_sso_user',
+  'users.raw_user_meta_data',
+] as const
+
+const findHolder = preparedRow((db, value: ValueOf<Address>) =>
+  db
+    .selectFrom('users')
+    .select(holderColumns)
+    .where('users.phone', '=', value('address'))
+    .where('users.aud', '=', value('aud'))
+    .where('users.is_sso_user', '=', sql.lit(false)),
+)
+
+/**
+ * As little of whoever has the number as a sign-up needs that comes to nothing: the less is read, the less the time tells
+ * whether somebody was found.
+ */
+export function findPhoneHolder(db: Db, phone: string, aud: string) {
+  return findHolder(db, { address: phone, aud })
+}
+
 /** Each owner is looked up by id: joined, a plan that was made for few people would read everybody. */
 const findByAnyEmail = preparedRow((db, value: ValueOf<Address>) =>
   db

@@ -95,13 +95,19 @@ export async function createRegistrant(
   return create(house, trx, person, now)
 }
 
+/** The addresses of an account, and since when they are proven. */
+type Addresses = Pick<UserRecord, 'email' | 'email_confirmed_at' | 'phone' | 'phone_confirmed_at'>
+
 /** A sign-up may claim this account: nobody has shown that it is theirs by any address, and nobody is invited to it. */
-export function isUnclaimed(user: UserRecord, contact: Contact): boolean {
+export function isUnclaimed(
+  user: Addresses & Pick<UserRecord, 'invited_at'>,
+  contact: Contact,
+): boolean {
   return isUnproven(user, contact) && user.invited_at === null
 }
 
 /** Nobody has shown that this account is theirs by any address. */
-export function isUnproven(user: UserRecord, { provider, address }: Contact): boolean {
+export function isUnproven(user: Addresses, { provider, address }: Contact): boolean {
   const isTheirs = (provider === 'email' ? user.email : user.phone) === address
   return isTheirs && !user.email_confirmed_at && !user.phone_confirmed_at
 }

@@ -3,6 +3,7 @@ import type { Db, Trx } from '../../../db/database.ts'
 import type { UserRecord } from '../../../db/users.ts'
 import type { Client } from '../../client-ip.ts'
 import type { House } from '../../define-plugin.ts'
+import type { Actor } from '../audit/entry.ts'
 import type { CreateHouse } from './create.ts'
 import { lock } from './lock.ts'
 import { proveEmail } from './prove-email.ts'
@@ -75,7 +76,7 @@ export async function signUpAtOnce(
 export async function repeatedBy(
   { audit }: House<'audit'>,
   trx: Trx,
-  owner: UserRecord | undefined,
+  owner: Actor | undefined,
   decoy: UserRecord | undefined,
   seen: { ip: string; now: Date },
 ): Promise<SignUpOutcome> {

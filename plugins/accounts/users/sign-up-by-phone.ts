@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db, Trx } from '../../../db/database.ts'
-import { findUserByPhone } from '../../../db/users.ts'
+import { findPhoneHolder } from '../../../db/users.ts'
 import type { House } from '../../define-plugin.ts'
 import type { Channel, SentCode, SmsRequest } from '../otp/sms-otp.ts'
 import { asNew } from './as-new.ts'
@@ -32,7 +32,7 @@ export async function askPhoneSignUp(
   const phone = contact.address
   const purpose = { purpose: 'confirmation', interval: 'signup' } as const
   const request: SmsRequest = { ...purpose, phone, channel, owner: { audience: aud, metadata } }
-  const owner = await findUserByPhone(db, contact.address, aud)
+  const owner = await findPhoneHolder(db, contact.address, aud)
   if (!owner || isUnclaimed(owner, contact)) return otp.sendSms(db, request, now)
   // Counted like a message that is sent, so that what is left of the quota tells nothing.
   await otp.rehearseSms(db, { ...request, isCounted: true }, now)
@@ -66,7 +66,7 @@ async function taken(
   { person, ip }: PhoneSignUp,
   now: Date,
 ): Promise<SignUpOutcome> {
-  const owner = await findUserByPhone(trx, person.contact.address, person.aud)
+  const owner = await findPhoneHolder(trx, person.contact.address, person.aud)
   // Where email addresses are confirmed at once, a client can tell taken ones anyway.
   const reveal = house.config.AUTH_MAILER_AUTOCONFIRM
   const decoy = reveal ? undefined : await decoyByPhone(house, trx, person, now)
