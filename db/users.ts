@@ -112,11 +112,18 @@ interface Address {
   aud: string
 }
 
+/** Whoever has the address as their own; people of organisations do not count. */
+const isHolder =
+  (column: 'users.email' | 'users.phone', value: ValueOf<Address>) =>
+  (eb: ExpressionBuilder<Database, 'users'>) =>
+    eb.and([
+      eb(column, '=', value('address')),
+      eb('users.aud', '=', value('aud')),
+      eb('users.is_sso_user', '=', sql.lit(false)),
+    ])
+
 const findByEmail = preparedRow((db, value: ValueOf<Address>) =>
-  selectUser(db)
-    .where('users.email', '=', value('address'))
-    .where('users.aud', '=', value('aud'))
-    .where('users.is_sso_user', '=', sql.lit(false)),
+  selectUser(db).where(isHolder('users.email', value)),
 )
 
 export function findUserByEmail(db: Db, email: string, aud: string) {
@@ -124,10 +131,7 @@ export function findUserByEmail(db: Db, email: string, aud: string) {
 }
 
 const findByPhone = preparedRow((db, value: ValueOf<Address>) =>
-  selectUser(db)
-    .where('users.phone', '=', value('address'))
-    .where('users.aud', '=', value('aud'))
-    .where('users.is_sso_user', '=', sql.lit(false)),
+  selectUser(db).where(isHolder('users.phone', value)),
 )
 
 export function findUserByPhone(db: Db, phone: string, aud: string) {
@@ -146,12 +150,7 @@ const holderColumns = [
 ] as const
 
 const findHolder = preparedRow((db, value: ValueOf<Address>) =>
-  db
-    .selectFrom('users')
-    .select(holderColumns)
-    .where('users.phone', '=', value('address'))
-    .where('users.aud', '=', value('aud'))
-    .where('users.is_sso_user', '=', sql.lit(false)),
+  db.selectFrom('users').select(holderColumns).where(isHolder('users.phone', value)),
 )
 
 /**

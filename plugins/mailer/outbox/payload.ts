@@ -53,11 +53,11 @@ export function sealPayload(encryption: Encryption, id: string, payload: MailPay
 export function openPayload(
   encryption: Encryption,
   kind: MailKind,
-  { id, payload: sealed, content }: Pick<MailMessage, 'id' | 'payload' | 'content'>,
+  { id, payload, content }: MailMessage,
 ): MailPayload {
   if (content) return content
   const schema = Type.Object({ ...address, variables: mailKinds[kind].variables })
-  return readStored(schema, parsed(encryption, id, sealed), what)
+  return readStored(schema, parsed(encryption, id, payload), what)
 }
 
 /** To whom a message of any kind goes. Throws what openPayload throws. */
