@@ -13,12 +13,7 @@ import {
   createFirstAttempts,
   type FirstAttemptsDeps,
 } from '../../../plugins/mailer/outbox/first-attempts.ts'
-import { cloneDatabase } from '../../support/database.ts'
-import { idle } from '../../support/mail-journeys.ts'
-import { createdPerson, newAddress, password, signUp } from '../../support/people.ts'
-import { type App, build } from '../../support/server.ts'
-import { watchPool } from '../../support/statements.ts'
-import { until, untilRows } from '../../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -158,91 +153,3 @@ suite('first attempts', () => {
     await stopping
   })
 })
-
-suite('the mail of a sign-up', () => {
-  test('is two statements, has no job, and its line in the log names the request', async (t) => {
-    const lines: string[] = []
-    const server = await build(t, { lines })
-    const { app, mail } = server
-    const warm = newAddress()
-    await signUp(app, { email: warm })
-    await mail.waitFor(warm)
-    await idle(server)
-    await forbidJobs(app)
-    const email = newAddress()
-    let requestId: unknown
-    const trips = await watchPool(app.pool, async () => {
-      const { statusCode, headers } = await signUp(app, { email })
-      assert.equal(statusCode, 200)
-      requestId = headers['x-request-id']
-      await mail.waitFor(email)
-      await until(async () => (await states(app))[1] === 'sent')
-    })
-    const ofMail = trips.flat().filter((text) => /^update.*postern_mail_messages/s.test(text))
-    assert.equal(ofMail.length, 2, ofMail.join('\n'))
-    const accepted = lines.map((line) => JSON.parse(line)).filter(isAccepted)
-    assert.equal(accepted.at(-1)?.reqId, requestId)
-    assert.ok(requestId)
-  })
-
-  test('with a taken address is sent to nobody', async (t) => {
-    const server = await build(t)
-    const { app, mail } = server
-    const { email } = await createdPerson(app, {
-      email: newAddress(),
-      password,
-      email_confirm: true,
-    })
-    assert.equal((await signUp(app, { email: email ?? '' })).statusCode, 200)
-    const other = newAddress()
-    await signUp(app, { email: other })
-    await mail.waitFor(other)
-    await idle(server)
-    assert.deepEqual(
-      mail.messages.map(({ to }) => to),
-      [other],
-    )
-  })
-
-  test('that waits when its server stops is sent by another', async (t) => {
-    const database = await cloneDatabase(t)
-    const first = await build(t, { database })
-    const { app, mail } = first
-    mail.behave('hang')
-    const addresses = Array.from({ length: 4 }, newAddress)
-    for (const email of addresses) assert.equal((await signUp(app, { email })).statusCode, 200)
-    await untilRows(async () => {
-      const rows = await states(app)
-      return rows.filter((state) => state === 'sending').length === 2 ? rows : []
-    })
-    const other = await build(t, { database })
-    const closing = app.close()
-    for (const email of addresses.slice(2)) await other.mail.waitFor(email)
-    await mail.stop()
-    await closing
-    await mail.restart()
-    const counts = await untilRows(async () => {
-      const rows = await states(other.app)
-      return rows.includes('sending') || rows.includes('queued') ? [] : rows
-    })
-    // Of the first two nobody knows whether they arrived.
-    assert.deepEqual(counts.toSorted(), ['dead', 'dead', 'sent', 'sent'])
-    assert.equal(other.mail.messages.length, 2)
-  })
-})
-
-/** From now on the queue takes no job for mail. */
-async function forbidJobs({ pool }: App): Promise<void> {
-  await pool.query(`create function public.forbid() returns trigger language plpgsql
-    as $$ begin raise 'a job for a mail'; end $$;
-    create trigger forbid before insert on auth_jobs._private_jobs for each row
-    when (new.key like 'mail:%') execute function public.forbid()`)
-}
-
-/** Of all mails, in the order in which they were asked for. */
-async function states({ db }: App): Promise<string[]> {
-  const mails = db.selectFrom('postern_mail_messages').select('state').orderBy('created_at')
-  return (await mails.execute()).map(({ state }) => state)
-}
-
-const isAccepted = ({ msg }: { msg: string }): boolean => msg === 'a mail was accepted'
