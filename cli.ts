@@ -1,74 +1,102 @@
-/** The commands: `node cli.ts <command> [arguments]`; npm scripts call it by name. */
+/** Command line: `node cli.ts COMMAND [ARGUMENTS]`, also called by the npm scripts. */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
-import { allowNoHome } from './cli/serve/home-folder.ts'
-import { endOnSignals } from './cli/until-signal.ts'
+import type { Config } from './config/groups/index.ts'
+import { allowNoHome } from './server/home-folder.ts'
+import { endOnSignals } from './server/until-signal.ts'
 
 interface Command {
   run(args: readonly string[]): Promise<void>
-  /** How it is called, a form a line. */
+  /** One line per form of the command. */
   usage: string
 }
 
 interface Entry {
-  /** What it is for. */
+  /** Short description in the overview. */
   about: string
-  /** It ends what it has begun before it ends itself. */
+  /** Handles SIGINT and SIGTERM itself. */
   hearsSignals?: true
+  /** It serves requests, which may be traced. */
+  isTraced?: true
   load: () => Promise<Command>
 }
 
 const commands: Record<string, Entry> = {
   dev: {
-    about: 'a server to develop against',
+    about: 'starts a development server',
     hearsSignals: true,
-    load: () => import('./cli/dev.ts'),
+    isTraced: true,
+    load: () => import('./cli/dev/index.ts'),
   },
-  serve: { about: 'the server (npm start)', hearsSignals: true, load: () => import('./server.ts') },
-  migrate: { about: 'brings the database up to date', load: () => import('./cli/migrate.ts') },
-  users: { about: 'imports and exports people', load: () => import('./cli/users.ts') },
-  token: { about: 'mints a token for a service', load: () => import('./cli/token.ts') },
-  keys: { about: 'looks after the signing keys', load: () => import('./cli/keys.ts') },
-  mail: { about: 'shows mail that was not sent', load: () => import('./cli/mail.ts') },
+  serve: {
+    about: 'the server (npm start)',
+    hearsSignals: true,
+    isTraced: true,
+    load: loadServer,
+  },
+  migrate: { about: 'migrates the database', load: () => import('./cli/migrate.ts') },
+  admin: { about: 'creates and removes admins', load: () => import('./cli/admin/index.ts') },
+  users: { about: 'imports and exports users', load: () => import('./cli/users/index.ts') },
+  clients: {
+    about: 'manages OAuth clients',
+    load: () => import('./cli/clients/index.ts'),
+  },
+  token: { about: 'creates a token for a service', load: () => import('./cli/token.ts') },
+  keys: { about: 'manages signing keys', load: () => import('./cli/keys/index.ts') },
+  scim: { about: 'manages SCIM connections and tokens', load: () => import('./cli/scim.ts') },
+  mail: {
+    about: 'lists, retries and deletes unsent emails',
+    load: () => import('./cli/mail/index.ts'),
+  },
   'mail-preview': {
-    about: 'writes all mails as files (npm run mail:preview)',
+    about: 'renders every email into a file (npm run mail:preview)',
     load: () => import('./cli/mail-preview.ts'),
   },
   doctor: {
-    about: 'holds a deployment against what is around it',
-    load: () => import('./cli/doctor.ts'),
+    about: 'checks a deployment',
+    load: () => import('./cli/doctor/index.ts'),
   },
-  backup: { about: 'writes the database into a file', load: () => import('./cli/backup.ts') },
+  backup: {
+    about: 'backs up the database to a file',
+    load: () => import('./cli/backup/index.ts'),
+  },
   restore: {
-    about: 'restores such a file into an empty database',
+    about: 'restores a backup into an empty database',
     load: () => import('./cli/restore.ts'),
   },
-  takeover: { about: "takes over a GoTrue's database", load: () => import('./cli/takeover.ts') },
+  takeover: {
+    about: 'migrates a GoTrue database',
+    load: () => import('./cli/takeover/index.ts'),
+  },
+  sso: {
+    about: 'manages SAML identity providers',
+    load: () => import('./cli/sso.ts'),
+  },
   providers: {
-    about: 'what to register with Google and others',
+    about: 'shows what to register with identity providers',
     load: () => import('./cli/providers.ts'),
   },
   'config-docs': {
-    about: 'writes the reference of the configuration (npm run config:docs)',
-    load: () => import('./cli/config-docs.ts'),
+    about: 'generates the configuration reference (npm run config:docs)',
+    load: () => import('./cli/config-docs/index.ts'),
   },
-  openapi: { about: 'writes docs/openapi.json', load: () => import('./cli/openapi.ts') },
+  openapi: { about: 'generates docs/openapi.json', load: () => import('./cli/openapi.ts') },
 }
 
 const configurationPage =
-  'docs/configuration.md explains every variable, and docs/errors.md what goes wrong first.'
+  'docs/configuration.md explains every variable, and docs/errors.md the common errors.'
 
 const fileProblems: Record<string, string> = {
-  ENOENT: 'is not there',
-  EACCES: 'is not for this user to read or write',
-  EPERM: 'is not for this user to read or write',
-  EISDIR: 'is a folder and no file',
-  ENOTDIR: 'lies below something that is no folder',
-  ENOSPC: 'finds no room: the disk is full',
+  ENOENT: 'does not exist',
+  EACCES: 'is not readable or writable by this user',
+  EPERM: 'is not readable or writable by this user',
+  EISDIR: 'is a folder, not a file',
+  ENOTDIR: 'has a parent that is not a folder',
+  ENOSPC: 'cannot be written: the disk is full',
 }
 
-// Stripped types and compiled code are kept, which halves every start but the first. Where they cannot be, all is as before.
+// Caches stripped types and compiled code: every start but the first takes half the time. A failure is ignored.
 enableCompileCache(join(import.meta.dirname, 'node_modules/.cache/compile'))
 
 allowNoHome(process.env)
@@ -78,13 +106,32 @@ const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
 
 if (entry) {
   if (!entry.hearsSignals) endOnSignals()
+  if (entry.isTraced && !asksForHelp(args)) await instrument()
   const { run, usage } = await entry.load().catch((error) => end(missingPackage(error)))
-  if (asksForHelp(args)) console.log(usage)
-  else await run(args).catch((error) => end(explain(error, usage)))
+  if (asksForHelp(args)) console.log(asCalled(usage))
+  else await run(args).catch((error) => end(explain(error, asCalled(usage))))
 } else if (asksForHelp([name])) {
   console.log(overview())
 } else {
-  end(`${name === '' ? 'Which command?' : `There is no command ${name}.`}\n\n${overview()}`)
+  end(`${name === '' ? 'No command was given.' : `Unknown command ${name}.`}\n\n${overview()}`)
+}
+
+/** Instrumentation replaces what modules export, so it is loaded before the command. */
+async function instrument(): Promise<void> {
+  const loaded = import('./server/instrument.ts')
+  const { instrumentIfTraced } = await loaded.catch((error) => end(missingPackage(error)))
+  await instrumentIfTraced(process.env).catch((error) => end(explain(error, overview())))
+}
+
+/** The server with the checks of the doctor, which are loaded when an operator asks for them. */
+async function loadServer(): Promise<Command> {
+  const { run, usage } = await import('./server.ts')
+  return { run: (args) => run(args, examineServer), usage }
+}
+
+async function examineServer(config: Config) {
+  const { examine } = await import('./cli/doctor/index.ts')
+  return examine(config)
 }
 
 function end(message: unknown): never {
@@ -92,7 +139,19 @@ function end(message: unknown): never {
   process.exit(1)
 }
 
-/** What follows `--` is for the command itself. */
+/** In the npm package, where this file is JavaScript, the command `postern` runs what npm scripts run elsewhere. */
+function asCalled(text: string): string {
+  if (import.meta.filename.endsWith('.ts')) return text
+  return text
+    .replace(/^node cli\.ts .*, or /, '')
+    .replaceAll('npm start', 'npx postern serve')
+    .replaceAll(
+      /npm run (\S+)( --(?= ))?/g,
+      (_, name: string) => `npx postern ${name.replace(':', '-')}`,
+    )
+}
+
+/** Options after `--` belong to the command. */
 function asksForHelp(given: readonly string[]): boolean {
   const end = given.indexOf('--')
   const options = end === -1 ? given : given.slice(0, end)
@@ -101,14 +160,14 @@ function asksForHelp(given: readonly string[]): boolean {
 
 function overview(): string {
   const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(14)}${about}`)
-  return `node cli.ts COMMAND [ARGUMENTS], or npm run COMMAND -- [ARGUMENTS]
+  return asCalled(`node cli.ts COMMAND [ARGUMENTS], or npm run COMMAND -- [ARGUMENTS]
 
 ${lines.join('\n')}
 
-Each says more with --help.`
+Run a command with --help for its usage.`)
 }
 
-/** One sentence for what the operator can mend; the whole stack for a mistake of ours. */
+/** One sentence for an error that the operator can fix, the whole stack for a programming error. */
 function explain(error: unknown, usage: string): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -119,7 +178,7 @@ function explain(error: unknown, usage: string): unknown {
   return fileProblem(error, code) ?? (error.message || error.name)
 }
 
-/** Somebody forgot to install what package.json names, or left out what is for development. */
+/** A package that was not installed, or a development dependency that was omitted. */
 function missingPackage(error: unknown): unknown {
   const isMissing =
     error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'

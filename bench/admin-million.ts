@@ -1,49 +1,62 @@
 /**
- * How long admins wait when there are a million people: `node bench/admin-million.ts [people] [requests]`.
- * One request at a time, as a person at a screen makes them, after a few that are not counted. The last two columns
- * are processor time a request, which depends least on what else the machine does.
+ * Latency of admin requests with a million users: `node bench/admin-million.ts [users] [requests]`. Requests are
+ * sequential, like those of a user at a screen, after a warm-up. The last two columns are processor time per request,
+ * which depends least on other load.
  */
-import { withClient } from '../cli/with-client.ts'
+import { mintServiceRole } from '../server/service-role.ts'
+import { withClient } from '../server/with-client.ts'
+import { postmaster } from './core/listener.ts'
+import { createTarget } from './core/target.ts'
 import { type Cost, costOf, type Side } from './cost.ts'
-import { postmaster } from './listener.ts'
-import { startOwnServer } from './own-server.ts'
-import { mintServiceRole } from './service-role.ts'
+import { startPostern } from './own-server.ts'
 import { quantile } from './statistics.ts'
-import { createTarget } from './target.ts'
 
-const [people = 1_000_000, requests = 300] = process.argv.slice(2).map(Number)
+const [users = 1_000_000, requests = 300] = process.argv.slice(2).map(Number)
 const warmUps = 10
 
 const firstNames = ['Ada', 'Ben', 'Cleo', 'Dilek', 'Émile', 'Fatou', 'Goran', 'Hana', 'Ivan', 'Jo']
 const lastNames = ['Abiola', 'Bianchi', 'Chen', 'Dvořák', 'Eriksen', 'Fischer', 'Gupta', 'Haddad']
 
-/** What an admin asks for; `i` makes each request another one. */
+/** Admin requests; `i` makes each one different. */
 const questions: Record<string, (i: number) => string> = {
   'first page of 50': () => '/admin/users?page=1&per_page=50',
   'page 10 of 50': () => '/admin/users?page=10&per_page=50',
-  'page in the middle': () => `/admin/users?page=${Math.ceil(people / 100)}&per_page=50`,
+  'page in the middle': () => `/admin/users?page=${Math.ceil(users / 100)}&per_page=50`,
   'by cursor': () => '/admin/users?limit=50',
   'count (per_page=1)': () => '/admin/users?page=1&per_page=1',
-  'search: whole address': (i) => `/admin/users?q=person-${pick(i)}@example${pick(i) % 97}.com`,
+  'search: whole address': (i) => `/admin/users?q=user-${pick(i)}@example${pick(i) % 97}.com`,
   'search: part of an address': (i) => `/admin/users?q=son-${pick(i)}`,
   'search: phone number': (i) => `/admin/users?q=${4_930_000_000_000 + pick(i)}`,
   'search: full name': (i) => `/admin/users?q=${name(i)}%20${pick(i)}`,
   'search: common name': (i) => `/admin/users?q=${name(i)}`,
   'search: three letters': (i) => `/admin/users?q=${['ada', 'che', 'ple', 'fis'][i % 4]}`,
   'search: two letters': (i) => `/admin/users?q=${['pe', 'ad', 'ch', 'zz'][i % 4]}`,
-  'search: nobody': (i) => `/admin/users?q=xq${i}wz`,
+  'search without results': (i) => `/admin/users?q=xq${i}wz`,
+  'state: banned (1 in 10,000)': () => '/admin/users?limit=50&state=banned',
+  'state: confirmed (most)': () => '/admin/users?limit=50&state=confirmed',
+  'state: unconfirmed (1 in 20)': () => '/admin/users?limit=50&state=unconfirmed',
+  'state: deleted (none)': () => '/admin/users?limit=50&state=deleted',
+  'provider: most users': () => '/admin/users?limit=50&provider=email',
+  'provider: 1 in 1,000': () => '/admin/users?limit=50&provider=github',
+  'provider: five users': () => '/admin/users?limit=50&provider=custom:corp',
+  'provider without users': () => '/admin/users?limit=50&provider=apple',
+  'search and state': (i) => `/admin/users?limit=50&state=banned&q=${name(i)}`,
+  'search, state and provider': (i) =>
+    `/admin/users?limit=50&state=confirmed&provider=github&q=son-${pick(i) % 1000}`,
+  'a year ago': () => '/admin/users?limit=50&created_before=2026-01-01T00:00:00Z',
+  'statistics of 30 days': () => '/admin/statistics?range=30d',
   'filter, as SDKs do': (i) => `/admin/users?filter=son-${pick(i)}`,
 }
 
-const pick = (i: number) => (i * 7_919) % people
+const pick = (i: number) => (i * 7_919) % users
 const name = (i: number) =>
   encodeURIComponent(`${firstNames[i % 10]} ${lastNames[Math.floor(i / 10) % 8]}`)
 
-const own = await startOwnServer()
+const own = await startPostern({ env: { AUTH_CONSOLE_ENABLED: 'true' } })
 try {
   const startedAt = performance.now()
   await fill(own.databaseUrl)
-  console.log(`${people} people in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
+  console.log(`${users} users in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const target = createTarget({ name: 'own', url: own.url, connections: 1, serviceRole })
   const serverPids = own.sides[0]?.serverPids ?? []
@@ -52,7 +65,7 @@ try {
   console.log('| --- | --- | --- | --- | --- |')
   for (const [question, path] of Object.entries(questions)) await measure(side, question, path)
   const ids = await idsOf(own.databaseUrl)
-  await measure(side, 'one person', (i) => `/admin/users/${ids[i % ids.length]}`)
+  await measure(side, 'one user', (i) => `/admin/users/${ids[i % ids.length]}`)
   await target.close()
 } finally {
   await own.stop()
@@ -82,7 +95,7 @@ async function measure(side: Side, question: string, path: (i: number) => string
 
 async function fill(connectionString: string): Promise<void> {
   await withClient({ connectionString }, async (client) => {
-    // One long build of the search index instead of a million small ones.
+    // One long build of the search index instead of a million small updates.
     const found = await client.query(
       `select pg_get_indexdef('auth.postern_users_trigram_idx'::regclass) as definition`,
     )
@@ -91,18 +104,29 @@ async function fill(connectionString: string): Promise<void> {
       `insert into auth.users (instance_id, id, aud, role, email, phone, email_confirmed_at,
           raw_app_meta_data, raw_user_meta_data, created_at, updated_at)
         select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated',
-          'authenticated', format('person-%s@example%s.com', i, i % 97), (4930000000000 + i)::text,
+          'authenticated', format('user-%s@example%s.com', i, i % 97), (4930000000000 + i)::text,
           now(), '{"provider": "email", "providers": ["email"]}',
           jsonb_build_object('full_name', format('%s %s %s', ($2::text[])[1 + i % 10],
             ($3::text[])[1 + i / 10 % 8], i)),
           now() - interval '1 second' * ($1::int - i), now()
         from generate_series(0, $1::int - 1) i`,
-      [people, firstNames, lastNames],
+      [users, firstNames, lastNames],
     )
     await client.query(
       `insert into auth.identities (id, provider_id, user_id, provider, identity_data, created_at)
         select gen_random_uuid(), id::text, id, 'email', jsonb_build_object('email', email), created_at
         from auth.users`,
+    )
+    await client.query(
+      `update auth.identities set provider = case when number % 200000 = 0 then 'custom:corp' else 'github' end
+        from (select id, row_number() over () as number from auth.identities) as numbered
+        where numbered.id = identities.id and number % 1000 = 0`,
+    )
+    await client.query(
+      `update auth.users set banned_until = case when number % 10000 = 0 then now() + interval '1 year' end,
+          email_confirmed_at = case when number % 20 <> 0 then email_confirmed_at end
+        from (select id, row_number() over () as number from auth.users) as numbered
+        where numbered.id = users.id and (number % 10000 = 0 or number % 20 = 0)`,
     )
     await client.query(found.rows[0].definition)
     await client.query('vacuum analyze auth.users')

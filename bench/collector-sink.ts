@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-// A program of its own, like mail-sink.ts: takes telemetry (OTLP over HTTP) and keeps none. It says its port first.
+// A process like mail-sink.ts: accepts telemetry (OTLP over HTTP) and discards it. It prints its port first.
 const server = createServer((request, response) => {
   request.resume().on('end', () => response.end())
 })

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { type Usage, usageOf } from './core/process-tree.ts'
+import type { Scenario } from './core/scenario.ts'
+import type { Target } from './core/target.ts'
 import type { LoopProbe } from './own/loop-probe.ts'
-import { type Usage, usageOf } from './process-tree.ts'
-import type { Scenario } from './scenario.ts'
-import type { Target } from './target.ts'
 
-/** A server under measurement and the processes whose cost is read; none where they are out of sight. */
+/** A measured server and the processes whose cost is read; none when they are not readable. */
 export interface Side {
   target: Target
   serverPids: readonly number[]
   postgresPid: number | undefined
   /** Absent for servers that this program did not start. */
   loop?: LoopProbe | undefined
-  /** What is asked of it in place of every scenario. */
+  /** Its request for all scenarios. */
   scenario?: Scenario
 }
 
-/** Processor time so far, in milliseconds; NaN when out of sight. */
+/** Processor time so far, in milliseconds; NaN when not readable. */
 export interface Cost {
   server: number
   postgres: number
@@ -29,7 +29,7 @@ export function costOf({ serverPids, postgresPid }: Side): Cost {
   }
 }
 
-/** MiB the server holds now; NaN when out of sight. */
+/** Memory of the server in MiB; NaN when not readable. */
 export function memoryOf({ serverPids }: Side): number {
   return sumOf(serverPids, 'residentMib')
 }
@@ -45,9 +45,8 @@ const mostSteps = 40
 const restMs = 20
 
 /**
- * Waits until server and database rest, at most ten seconds, and returns the cost by then: a mail
- * that a request queued is part of its cost, and must not burden the other side's round.
- * Returns at once when both are out of sight.
+ * Waits until server and database are idle, at most ten seconds, and returns the cost until then: an email queued by a
+ * request is part of its cost and must not count for the next variant. Returns immediately when neither is readable.
  */
 export async function settle(side: Side): Promise<Cost> {
   let cost = costOf(side)

@@ -1,43 +1,42 @@
+import { Rejected } from './core/rejected.ts'
+import type { Target } from './core/target.ts'
+import { times } from './core/users.ts'
 import { type Contact, type Kind, newContact } from './enumeration/crowd.ts'
 import type { Question } from './enumeration/questions.ts'
-import { times } from './people.ts'
 import { plainForm } from './plain-form.ts'
-import { Refused } from './scenario.ts'
 import { type Comparison, compare, median } from './statistics.ts'
-import type { Target } from './target.ts'
 
-/** What the answers about one kind of people give away, against those about nobody. */
+/** What responses about one account state reveal, compared with those about unknown identifiers. */
 export interface Finding {
   question: string
-  kind: Kind | 'everybody'
+  kind: Kind | 'everyone'
   knownMs: number
   unknownMs: number
   comparison: Comparison
-  /** The forms of answer that only one of the two got, as "known: ..." or "unknown: ...". */
-  tells: string[]
-  /** All statuses met; a 429 says that a limit was measured and not the endpoint. */
+  /** Responses that only one of the two groups got, as "known: ..." or "unknown: ...". */
+  differences: string[]
+  /** All statuses; a 429 means that a rate limit was measured instead of the endpoint. */
   statuses: number[]
   alike: boolean
 }
 
-/** Below this, chance is no explanation: one false alarm in a hundred runs of all questions, kinds and tests. */
+/** Significance level: one false alarm in a hundred runs of all questions, states and tests. */
 const significance = 0.0001
 
-/** People by kind; a kind that the server cannot have is left out. */
-export type Crowd = ReadonlyMap<Kind, readonly Contact[]>
+/** Users by kind; a kind that the server cannot have is left out. */
+export type EnumerationUsers = ReadonlyMap<Kind, readonly Contact[]>
 
 /**
- * Asks a question about everybody in the crowd and as many strangers for each kind of address, one at a time and mixed
- * at random, so that whatever else slows the machine meets all alike. Each is asked about once.
- * Throws Refused when the server does not offer the endpoint.
+ * Sends a request for each user and for as many unknown identifiers of each type, sequentially in random order, so that
+ * other load affects all alike. Each is requested once. Throws Rejected when the server lacks the endpoint.
  */
 export async function enumerate(
   target: Target,
   question: Question,
-  crowd: Crowd,
+  crowd: EnumerationUsers,
 ): Promise<Finding[]> {
-  const asked = question.kinds.filter((kind) => crowd.has(kind))
-  const inquiries = mix(asked, crowd)
+  const requested = question.kinds.filter((kind) => crowd.has(kind))
+  const inquiries = mix(requested, crowd)
   const tokens = question.byAnonymous ? await anonymousTokens(target, inquiries.length) : []
   const samples = new Map<Group, Sample>()
   for (const [place, { group, contact }] of inquiries.entries()) {
@@ -46,47 +45,57 @@ export async function enumerate(
     const sample = samples.get(group) ?? newSample()
     samples.set(group, sample)
     const sent = performance.now()
-    const answer = await target.send(request)
+    const response = await target.send(request)
     sample.times.push(performance.now() - sent)
-    if (answer.status === 404 || answer.status > 499) {
-      throw new Refused(`${request.path}: ${answer.status}`)
+    if (response.status === 404 || response.status > 499) {
+      throw new Rejected(`${request.path}: ${response.status}`)
     }
-    sample.forms.add(plainForm(answer))
-    sample.statuses.add(answer.status)
+    sample.forms.add(plainForm(response))
+    sample.statuses.add(response.status)
   }
   const sampleOf = (group: Group) => samples.get(group) ?? newSample()
   if (question.amongAll) {
-    const strangers = [...new Set(asked.map(strangersFor))].map(sampleOf)
-    return [judge(question.name, 'everybody', together(asked.map(sampleOf)), together(strangers))]
+    const attackers = [...new Set(requested.map(unknownKindOf))].map(sampleOf)
+    return [
+      compareSamples(
+        question.name,
+        'everyone',
+        together(requested.map(sampleOf)),
+        together(attackers),
+      ),
+    ]
   }
-  return asked.map((kind) =>
-    judge(question.name, kind, sampleOf(kind), sampleOf(strangersFor(kind))),
+  return requested.map((kind) =>
+    compareSamples(question.name, kind, sampleOf(kind), sampleOf(unknownKindOf(kind))),
   )
 }
 
-/** People of a kind, or strangers who are compared with them. */
-type Group = Kind | 'unknown email' | 'unknown phone'
+/** Users of an account state, or unknown identifiers to compare with. */
+type Group = Kind | 'unknown email' | 'unknown phone' | 'unknown username'
 
-const strangersFor = (kind: Kind) => (kind === 'phone-only' ? 'unknown phone' : 'unknown email')
+function unknownKindOf(kind: Kind): Group {
+  if (kind === 'named') return 'unknown username'
+  return kind === 'phone-only' ? 'unknown phone' : 'unknown email'
+}
 
 interface Inquiry {
   group: Group
   contact: Contact
 }
 
-/** In random order. As many strangers as people of one kind, for addresses and for numbers. */
-function mix(asked: readonly Kind[], crowd: Crowd): Inquiry[] {
-  const strangers = new Map<Group, Inquiry[]>()
-  const known = asked.flatMap((kind) => {
-    const people = crowd.get(kind) ?? []
-    const group = strangersFor(kind)
-    strangers.set(
+/** In random order. As many unknown identifiers as users per state, for emails and phones. */
+function mix(requested: readonly Kind[], crowd: EnumerationUsers): Inquiry[] {
+  const attackers = new Map<Group, Inquiry[]>()
+  const known = requested.flatMap((kind) => {
+    const users = crowd.get(kind) ?? []
+    const group = unknownKindOf(kind)
+    attackers.set(
       group,
-      people.map(() => ({ group, contact: newContact(kind) })),
+      users.map(() => ({ group, contact: newContact(kind) })),
     )
-    return people.map((contact): Inquiry => ({ group: kind, contact }))
+    return users.map((contact): Inquiry => ({ group: kind, contact }))
   })
-  return [...known, ...[...strangers.values()].flat()]
+  return [...known, ...[...attackers.values()].flat()]
     .map((inquiry) => ({ inquiry, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ inquiry }) => inquiry)
@@ -115,15 +124,15 @@ function together(samples: Sample[]): Sample {
   }
 }
 
-/** Whether known and unknown can be told apart, by time or by text. */
-export function judge(
+/** Whether known and unknown are distinguishable, by time or text. */
+export function compareSamples(
   question: string,
   kind: Finding['kind'],
   known: Sample,
   unknown: Sample,
 ): Finding {
   const comparison = compare(known.times, unknown.times)
-  const tells = [
+  const differences = [
     ...[...known.forms.difference(unknown.forms)].map((form) => `known: ${form}`),
     ...[...unknown.forms.difference(known.forms)].map((form) => `unknown: ${form}`),
   ]
@@ -134,8 +143,8 @@ export function judge(
     knownMs: median(known.times),
     unknownMs: median(unknown.times),
     comparison,
-    tells,
+    differences,
     statuses: [...known.statuses.union(unknown.statuses)].sort(),
-    alike: inTime && tells.length === 0,
+    alike: inTime && differences.length === 0,
   }
 }

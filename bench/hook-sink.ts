@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-// A program of its own, like mail-sink.ts: a hook for the claims of access tokens, which adds one.
+// A process like mail-sink.ts: a custom access token hook that adds one claim.
 const server = createServer(async (request, response) => {
   const { claims } = JSON.parse(await text(request))
   response.writeHead(200, { 'content-type': 'application/json' })

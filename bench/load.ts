@@ -1,17 +1,17 @@
 import { Client } from 'undici'
 
-import { describeAnswer, exchange } from './exchange.ts'
-import type { Load } from './scenario.ts'
-import type { Target } from './target.ts'
+import { describeResponse, exchange } from './core/exchange.ts'
+import { isGood, type Load } from './core/scenario.ts'
+import type { Target } from './core/target.ts'
 
 export interface Round {
-  /** Milliseconds of each good answer, from the first byte sent to the last one read. */
+  /** Milliseconds of each successful response, from the first byte sent to the last byte read. */
   latencies: number[]
-  /** How often each kind of failure was met. */
+  /** Number of failures by type. */
   errors: Map<string, number>
-  /** How long the round really took. */
+  /** The actual duration of the round. */
   seconds: number
-  /** The index after the last request, where the next round goes on. */
+  /** The index after the last request, where the next round continues. */
   next: number
 }
 
@@ -24,8 +24,8 @@ export interface RoundOptions {
 }
 
 /**
- * Keeps every connection busy for a while: a connection sends its next request when the answer is there.
- * What is under way when the time is over is still waited for, and counted.
+ * Keeps each connection busy for a while: it sends its next request after the response. Requests in flight at the end
+ * are awaited and counted.
  */
 export async function runRound(target: Target, load: Load, options: RoundOptions): Promise<Round> {
   const round: Round = { latencies: [], errors: new Map(), seconds: 0, next: options.first }
@@ -45,11 +45,11 @@ export async function runRound(target: Target, load: Load, options: RoundOptions
     const request = load.request(i, connection)
     const sent = performance.now()
     try {
-      const answer = await exchange(client, target.prefix, request)
+      const response = await exchange(client, target.prefix, request)
       const latency = performance.now() - sent
-      if (answer.status > 299) return count(describeAnswer(answer))
+      if (!isGood(load, response)) return count(describeResponse(response))
       round.latencies.push(latency)
-      load.answered?.(answer.body, connection)
+      load.answered?.(response.body, connection)
     } catch (error) {
       count(error instanceof Error && 'code' in error ? String(error.code) : String(error))
     }

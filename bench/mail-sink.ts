@@ -1,7 +1,7 @@
 import { SMTPServer } from 'smtp-server'
 
-// A program of its own, so that taking mail costs neither the generator nor the server any time.
-// It says its port on the first line and takes everything without keeping it.
+// A process of its own, so that accepting emails costs neither the generator nor the server any time. It prints its
+// port on the first line and discards all emails.
 const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['AUTH', 'STARTTLS'],

@@ -1,32 +1,33 @@
+import { describeResponse } from './core/exchange.ts'
+import { Rejected } from './core/rejected.ts'
+import { isGood, type Load, type Plan, type Scenario } from './core/scenario.ts'
 import { type Cost, costOf, memoryOf, type Side, settle } from './cost.ts'
-import { describeAnswer } from './exchange.ts'
 import { type Round, type RoundOptions, runRound } from './load.ts'
-import { type Load, type Plan, Refused, type Scenario } from './scenario.ts'
 import { quantile } from './statistics.ts'
 
 export interface Schedule extends Plan {
-  /** Measured time of a scenario on each side, spread over the rounds. */
+  /** Measured time of a scenario per variant, spread over the rounds. */
   seconds: number
   rounds: number
 }
 
-/** What one side did in one scenario; undefined stands for what could not be seen. */
+/** Results of one variant in one scenario; undefined when not readable. */
 export interface Figures {
   side: string
   requests: number
   perSecond: number
-  /** Milliseconds that half, 95 and 99 of 100 good answers took at most. */
+  /** Latency of successful responses at the median, p95 and p99, in milliseconds. */
   p50: number
   p95: number
   p99: number
-  /** Milliseconds of processor time per good answer, with what it left to do afterwards (mail). */
+  /** Milliseconds of processor time per successful response, including later work (email). */
   serverCpu: number | undefined
   postgresCpu: number | undefined
-  /** Milliseconds that 99 of 100 turns of the server's event loop were late by at most. */
+  /** 99th percentile of the server's event loop delay in milliseconds. */
   loopDelay: number | undefined
-  /** The same of this program. */
+  /** The same for this program. */
   generatorCpu: number
-  /** The most memory seen at the end of a round, in MiB. */
+  /** The highest memory at the end of a round, in MiB. */
   residentMib: number | undefined
   errors: Record<string, number>
 }
@@ -53,8 +54,8 @@ interface MeasuredRound extends Round {
 }
 
 /**
- * Runs one scenario on every side: prepared and warmed up first, then in short rounds by turns, so
- * that a slow minute of the machine meets both. The order changes with every round.
+ * Runs one scenario on each variant: prepared and warmed up, then in short alternating rounds, so that other load
+ * affects all alike. The order changes with each round.
  */
 export async function measure(scenario: Scenario, sides: Side[], schedule: Schedule) {
   const results = new Map<Side, Result>()
@@ -63,7 +64,7 @@ export async function measure(scenario: Scenario, sides: Side[], schedule: Sched
     try {
       runs.push(await prepare(scenario, side, schedule))
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
+      if (!(error instanceof Rejected)) throw error
       results.set(side, { side: side.target.name, skipped: error.message })
     }
   }
@@ -75,16 +76,16 @@ export async function measure(scenario: Scenario, sides: Side[], schedule: Sched
   return sides.flatMap((side) => results.get(side) ?? [])
 }
 
-/** Also sends the first request, to learn in time that a server refuses this kind. */
+/** Also sends the first request, to detect a server that rejects it. */
 async function prepare(scenario: Scenario, side: Side, schedule: Schedule): Promise<Run> {
   const load = await (side.scenario ?? scenario).prepare(side.target, schedule)
-  const answer = await side.target.send(load.request(0, 0))
-  if (answer.status > 299) throw new Refused(describeAnswer(answer))
-  load.answered?.(answer.body, 0)
+  const response = await side.target.send(load.request(0, 0))
+  if (!isGood(load, response)) throw new Rejected(describeResponse(response))
+  load.answered?.(response.body, 0)
   return { side, load, next: 1, rounds: [] }
 }
 
-/** For as long as it is measured: a server that compiles its code while it runs is half as fast in its first seconds. */
+/** As long as the measurement: a server that is still compiling its code is half as fast in its first seconds. */
 async function warmUp(run: Run, { connections, seconds }: Schedule): Promise<void> {
   await advance(run, { connections, seconds, limit: Math.floor(left(run) / 5) })
   await settle(run.side)
@@ -111,7 +112,7 @@ async function advance(run: Run, options: Omit<RoundOptions, 'first'>): Promise<
   return round
 }
 
-/** How many requests the scenario can still make. */
+/** The remaining number of requests of the scenario. */
 function left({ load, next }: Run): number {
   return (load.stock ?? Number.POSITIVE_INFINITY) - next
 }

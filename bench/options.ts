@@ -5,38 +5,42 @@ import { type Question, questions } from './enumeration/questions.ts'
 
 export const usage = `npm run bench -- [scenario ...] [options]
 
-Without --url, starts a Postgres and this server by itself and measures that.
+Without --url, starts a Postgres and this server and measures it; with --database-url,
+creates a separate database in that Postgres.
 
   --url URL             the server to measure
-  --against URL         a second server, measured by turns with the first
+  --against URL         a second server, measured alternately with the first
   --telemetry           without --url: also this server with traces and metrics on
-  --hooks               without --url: also this server with a hook for the claims of access tokens
-                        that is a database function, and with one over HTTP
+  --hooks               without --url: also this server with a custom access token hook
+                        as a database function, and as an HTTP endpoint
+  --organizations       without --url: also this server with organizations on; compare them with
+                        the scenarios organizations-...
   --beside FOLDER       without --url: also the server of another checkout of this repository
   --replicas N          without --url: also N of this server behind HAProxy and PgBouncer
   --set NAME=VALUE      without --url: one more variable for the servers; may be repeated
-  --no-floor            do without the floor, the least that a request could cost
-  --seconds N           measured time per scenario and side (5)
-  --rounds N            number of turns that time is split into (3)
-  --connections N       requests under way at a time (16)
+  --no-floor            without the baseline, a minimal server
+  --seconds N           measured time per scenario and server (5)
+  --rounds N            number of rounds that time is split into (3)
+  --connections N       concurrent requests (16)
   --scenario A,B        only these: ${catalogue.map(({ name }) => name).join(', ')},
-                        or enumeration (does time or text tell known addresses apart?)
-  --stock N             single-use links and addresses made for recover and verify (1500)
-  --pairs N             for enumeration: people of each kind, and as many strangers (200)
-  --question A,B        of enumeration only these: ${questions.map(({ name }) => name).join(', ')}
+                        idle (processor time of a minute without requests),
+                        or enumeration (do time or text reveal known addresses?)
+  --stock N             single-use links and addresses for recover and verify (1500)
+  --pairs N             for enumeration: users of each kind, and as many unknown addresses (200)
+  --question A,B        for enumeration: only these: ${questions.map(({ name }) => name).join(', ')}
   --service-role TOKEN  a token for the admin endpoints, or
-  --jwt-secret SECRET   the secret to make one with (HS256)
+  --jwt-secret SECRET   the secret to create one with (HS256)
   --database-url URL    the database of both; finds the Postgres process, confirms addresses
                         when there is no token
-  --server-pid PID      processes to read the cost from, when they are not found through
+  --server-pid PID      processes to measure, when they are not found through
   --against-pid PID     their ports
   --postgres-pid PID
-  --json FILE           also write the figures there
+  --json FILE           also writes the results to this file
   --help`
 
 export type Options = ReturnType<typeof readOptions>
 
-/** Parses the command line; throws a TypeError with one sentence for what it cannot take. */
+/** Parses the command line; throws a TypeError with one sentence for invalid arguments. */
 export function readOptions(args: string[]) {
   const { values, positionals } = parseArgs({ ...syntax, args, options: known })
   const names = [...positionals, ...(values.scenario ?? []).flatMap((list) => list.split(','))]
@@ -46,6 +50,7 @@ export function readOptions(args: string[]) {
     against: values.against,
     telemetry: values.telemetry ?? false,
     hooks: values.hooks ?? false,
+    organizations: values.organizations ?? false,
     beside: values.beside,
     replicas: optional('replicas', values.replicas),
     env: readSettings(values.set ?? []),
@@ -63,6 +68,7 @@ export function readOptions(args: string[]) {
     serverPid: optional('server-pid', values['server-pid']),
     againstPid: optional('against-pid', values['against-pid']),
     postgresPid: optional('postgres-pid', values['postgres-pid']),
+    idle: names.length === 0 || names.includes('idle'),
     enumeration: names.includes('enumeration'),
     scenarios: choose(names),
   }
@@ -73,6 +79,7 @@ const known = {
   against: { type: 'string' },
   telemetry: { type: 'boolean' },
   hooks: { type: 'boolean' },
+  organizations: { type: 'boolean' },
   beside: { type: 'string' },
   replicas: { type: 'string' },
   set: { type: 'string', multiple: true },
@@ -98,12 +105,14 @@ const syntax = { allowPositionals: true, allowNegative: true } as const
 
 /** The named scenarios in the catalogue's order; all of them when nothing is named. */
 function choose(names: string[]) {
-  const all = new Set([...catalogue.map(({ name }) => name), 'enumeration'])
+  const all = new Set([...catalogue.map(({ name }) => name), 'idle', 'enumeration'])
   const unknown = names.find((name) => !all.has(name))
   if (unknown !== undefined) {
-    throw new TypeError(`There is no scenario ${unknown}; there are ${[...all].join(', ')}`)
+    throw new TypeError(`Unknown scenario ${unknown}; known are ${[...all].join(', ')}`)
   }
-  return names.length === 0 ? catalogue : catalogue.filter(({ name }) => names.includes(name))
+  return catalogue.filter(({ name, isOptional }) =>
+    names.length === 0 ? !isOptional : names.includes(name),
+  )
 }
 
 function chooseQuestions(lists: string[]): Question[] {
@@ -111,7 +120,7 @@ function chooseQuestions(lists: string[]): Question[] {
   const known = questions.map(({ name }) => name)
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined) {
-    throw new TypeError(`There is no question ${unknown}; there are ${known.join(', ')}`)
+    throw new TypeError(`Unknown question ${unknown}; known are ${known.join(', ')}`)
   }
   return names.length === 0 ? questions : questions.filter(({ name }) => names.includes(name))
 }

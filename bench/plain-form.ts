@@ -1,4 +1,4 @@
-import type { Answer } from './exchange.ts'
+import type { Response } from './core/exchange.ts'
 
 const changing: [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>'],
@@ -9,17 +9,17 @@ const changing: [RegExp, string][] = [
   [/\b\d+ seconds/g, '<n> seconds'],
 ]
 
-// A faux sign-up has no identities, which client SDKs read on purpose; the length follows from it.
+// A sign-up with a taken email has no identities, which client SDKs evaluate; the length follows from it.
 const identities = /"identities":\[(?:\]|.*?\}\])/g
 
-/** Headers that differ between any two answers. */
+/** Headers that differ between any two responses. */
 const ignored = /^(date|x-request-id|content-length|x-ratelimit-.*|ratelimit-.*|retry-after)$/
 
 /**
- * An answer with all that belongs to the one request taken out: what two answers must share to say
- * the same thing. The order of fields and headers stays, since it can tell as well.
+ * A response without its request-specific parts, to compare responses. The order of fields and headers is kept, since
+ * it can reveal a difference as well.
  */
-export function plainForm({ status, headers, body }: Answer): string {
+export function plainForm({ status, headers, body }: Response): string {
   const head = Object.entries(headers).map(([name, value]) =>
     ignored.test(name) ? name : `${name}: ${value}`,
   )

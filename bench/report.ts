@@ -1,4 +1,5 @@
 import type { Finding } from './enumeration.ts'
+import type { Idle } from './idle.ts'
 import type { Figures, Result } from './measure.ts'
 
 const header = [
@@ -22,14 +23,14 @@ export function tableHead(): string {
 }
 
 /**
- * The rows of one scenario: one a side, and the quotient of the first by each other one. With a floor, each row says how
- * many times the floor's processor time its requests take.
+ * The rows of one scenario: one per variant, and the ratio of the first to each other one. With a baseline, each row
+ * shows the multiple of its processor time.
  */
 export function tableRows(scenario: string, results: Result[], floor?: Result): string {
-  const least = floor && isMeasured(floor) ? cpuOf(floor) : undefined
+  const minimal = floor && isMeasured(floor) ? cpuOf(floor) : undefined
   const rows = [...results, ...(floor ? [floor] : [])].map((result) =>
     isMeasured(result)
-      ? row([scenario, result.side, ...figureCells(result, least)])
+      ? row([scenario, result.side, ...figureCells(result, minimal)])
       : row([
           scenario,
           result.side,
@@ -51,12 +52,12 @@ function isMeasured(result: Result): result is Figures {
   return !('skipped' in result)
 }
 
-/** Server and Postgres together; undefined where one of them is out of sight. */
+/** Server and Postgres together; undefined when one of them is not readable. */
 function cpuOf({ serverCpu, postgresCpu }: Figures): number | undefined {
   return serverCpu === undefined || postgresCpu === undefined ? undefined : serverCpu + postgresCpu
 }
 
-/** What a reader must know beside the table: failures by kind, and a generator at its limit. */
+/** Notes below the table: failures by type, and a saturated generator. */
 export function remarks(scenario: string, results: Result[]): string[] {
   return results.flatMap((result) => {
     if (!isMeasured(result)) return []
@@ -66,17 +67,29 @@ export function remarks(scenario: string, results: Result[]): string[] {
     return [
       ...(failures.length > 0 ? [`${name}: ${failures.join(', ')}`] : []),
       ...(load > 0.85
-        ? [`${name}: the generator used ${load.toFixed(2)} of a core, so the server may do more`]
+        ? [`${name}: the generator used ${load.toFixed(2)} of a core, so the server may be faster`]
         : []),
     ]
   })
 }
 
-/** The heading of the table about addresses that are known, kind by kind, and ones that are not. */
+/** The table of servers without requests, in Markdown. */
+export function idleTable(idle: Idle[]): string {
+  const names = ['idle minute', 'server CPU ms', 'Postgres CPU ms', 'memory MiB']
+  return [
+    row(names),
+    row(names.map((_, i) => (i < 1 ? '---' : '---:'))),
+    ...idle.map(({ side, serverCpu, postgresCpu, residentMib }) =>
+      row([side, ...[serverCpu, postgresCpu, residentMib].map(show)]),
+    ),
+  ].join('\n')
+}
+
+/** The heading of the table of known and unknown identifiers, by account state. */
 export function findingsHead(): string {
   const names = [
     'question',
-    'people',
+    'users',
     'server',
     'statuses',
     'known ms',
@@ -89,7 +102,7 @@ export function findingsHead(): string {
 
 /** One row of it; times are medians. */
 export function findingRow(server: string, finding: Finding): string {
-  const { question, kind, statuses, knownMs, unknownMs, comparison, tells, alike } = finding
+  const { question, kind, statuses, knownMs, unknownMs, comparison, differences, alike } = finding
   return row([
     question,
     kind,
@@ -98,26 +111,26 @@ export function findingRow(server: string, finding: Finding): string {
     ...[knownMs, unknownMs, knownMs - unknownMs].map((ms) => ms.toFixed(3)),
     `${Math.round(comparison.dominance * 100)} %`,
     ...[comparison.rankP, comparison.distanceP].map((p) => p.toFixed(4)),
-    tells.length === 0 ? 'yes' : 'no',
+    differences.length === 0 ? 'yes' : 'no',
     alike ? 'alike' : '**differs**',
   ])
 }
 
-function measured(figures: Figures, least?: number): (number | undefined)[] {
+function measured(figures: Figures, minimal?: number): (number | undefined)[] {
   const { perSecond, p50, p95, p99, serverCpu, postgresCpu, loopDelay, residentMib } = figures
-  const floors = quotient(cpuOf(figures), least)
+  const floors = quotient(cpuOf(figures), minimal)
   return [perSecond, p50, p95, p99, serverCpu, postgresCpu, floors, loopDelay, residentMib]
 }
 
-function figureCells(figures: Figures, least: number | undefined): string[] {
+function figureCells(figures: Figures, minimal: number | undefined): string[] {
   const errors = Object.values(figures.errors).reduce((sum, n) => sum + n, 0)
-  return [...measured(figures, least).map(show), String(errors)]
+  return [...measured(figures, minimal).map(show), String(errors)]
 }
 
 function ratioCells(first: Figures, second: Figures): string[] {
-  const least = cpuOf(second)
-  const divisors = measured(second, least)
-  const quotients = measured(first, least).map((value, i) => quotient(value, divisors[i]))
+  const minimal = cpuOf(second)
+  const divisors = measured(second, minimal)
+  const quotients = measured(first, minimal).map((value, i) => quotient(value, divisors[i]))
   return [...quotients.map((value) => (value === undefined ? '-' : value.toFixed(2))), '']
 }
 
@@ -125,7 +138,7 @@ function quotient(value: number | undefined, divisor: number | undefined): numbe
   return value === undefined || !divisor ? undefined : value / divisor
 }
 
-/** Three significant digits, or none behind the point from 100 up. */
+/** Three significant digits, or no decimals from 100 up. */
 function show(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '-'
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)

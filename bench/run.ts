@@ -1,16 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 
+import { Rejected } from './core/rejected.ts'
+import type { Target } from './core/target.ts'
 import type { Side } from './cost.ts'
-import { type Contact, type Kind, makePeople, newContact } from './enumeration/crowd.ts'
+import { type Contact, createUsers, type Kind, newContact } from './enumeration/crowd.ts'
 import type { Question } from './enumeration/questions.ts'
-import { type Crowd, enumerate, type Finding } from './enumeration.ts'
+import { type EnumerationUsers, enumerate, type Finding } from './enumeration.ts'
+import { measureIdle } from './idle.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, readOptions, usage } from './options.ts'
-import { findingRow, findingsHead, remarks, tableHead, tableRows } from './report.ts'
-import { Refused } from './scenario.ts'
-import { floorName, startSides } from './sides.ts'
-import type { Target } from './target.ts'
+import { findingRow, findingsHead, idleTable, remarks, tableHead, tableRows } from './report.ts'
+import { baselineName, startVariants } from './variants.ts'
 
 const options = readCommandLine()
 if (options?.help) console.log(usage)
@@ -30,7 +31,7 @@ async function runOrExplain(options: Options): Promise<void> {
   try {
     await run(options)
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof Rejected)) throw error
     console.error(error.message)
     process.exitCode = 1
   }
@@ -38,21 +39,24 @@ async function runOrExplain(options: Options): Promise<void> {
 
 async function run(options: Options): Promise<void> {
   await using started = new AsyncDisposableStack()
-  const sides = await startSides(started, options)
+  const sides = await startVariants(started, options)
   for (const { target } of sides) started.defer(() => target.close())
   for (const side of sides) await reach(side)
   console.log(`${describe(options, sides)}\n`)
+  // First, while the tables are empty and no work is pending.
+  const idle = options.idle ? await measureIdle(sides) : []
+  if (options.idle) console.log(`${idleTable(idle)}\n`)
   const results = await runScenarios(options, sides)
   const findings = options.enumeration ? await runEnumeration(options, sides) : []
-  if (options.json) await writeJson(options, results, findings)
+  if (options.json) await writeJson(options, { results, idle, enumeration: findings })
 }
 
-/** Any answer will do; throws one sentence when there is none. */
+/** Accepts any response; throws one sentence when there is none. */
 async function reach({ target }: Side): Promise<void> {
   try {
     await target.send({ method: 'GET', path: '/health' })
   } catch {
-    throw new Refused(`Nothing answers at ${target.url}`)
+    throw new Rejected(`No server responds at ${target.url}`)
   }
 }
 
@@ -60,9 +64,9 @@ function describe({ connections, seconds, rounds }: Options, sides: Side[]): str
   const pids = (found: readonly number[]) =>
     found.length > 0
       ? `pid ${found.join(', ')}`
-      : 'its process is not found, so its cost is not shown'
+      : 'its process was not found, so its cost is not shown'
   return [
-    `${connections} connections, ${seconds} s a scenario and side in ${rounds} rounds`,
+    `${connections} connections, ${seconds} s per scenario and server in ${rounds} rounds`,
     ...sides.map(({ target, serverPids }) => `${target.name}: ${target.url}, ${pids(serverPids)}`),
     `Postgres: ${pids(sides[0]?.postgresPid === undefined ? [] : [sides[0].postgresPid])}`,
   ].join('\n')
@@ -83,12 +87,12 @@ async function runScenarios(options: Options, sides: Side[]): Promise<Record<str
 }
 
 function isFloor({ side }: Result): boolean {
-  return side === floorName
+  return side === baselineName
 }
 
 async function runEnumeration({ pairs, questions }: Options, sides: Side[]) {
   const findings: { side: string; finding: Finding }[] = []
-  console.log(`\n${pairs} people of each kind, and as many strangers\n\n${findingsHead()}`)
+  console.log(`\n${pairs} users of each kind, and as many unknown addresses\n\n${findingsHead()}`)
   for (const { target, scenario } of sides) {
     if (scenario) continue
     const crowd = await makeCrowd(target, questions, pairs)
@@ -100,20 +104,26 @@ async function runEnumeration({ pairs, questions }: Options, sides: Side[]) {
     }
   }
   for (const { side, finding } of findings) {
-    const { question, kind, tells } = finding
-    for (const tell of tells) console.log(`\n${question}, ${kind}, ${side}, only ${tell}`)
+    const { question, kind, differences } = finding
+    for (const difference of differences) {
+      console.log(`\n${question}, ${kind}, ${side}, only ${difference}`)
+    }
   }
   return findings
 }
 
-/** Of the kinds that are asked about, those that the server can have. */
-async function makeCrowd(target: Target, questions: Question[], n: number): Promise<Crowd> {
+/** Of the requested account states, those the server supports. */
+async function makeCrowd(
+  target: Target,
+  questions: Question[],
+  n: number,
+): Promise<EnumerationUsers> {
   const crowd = new Map<Kind, Contact[]>()
   for (const kind of new Set(questions.flatMap((question) => question.kinds))) {
     try {
-      crowd.set(kind, await makePeople(target, kind, n))
+      crowd.set(kind, await createUsers(target, kind, n))
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
+      if (!(error instanceof Rejected)) throw error
       console.log(`| - | ${kind} | ${target.name} | skipped: ${error.message} |`)
     }
   }
@@ -123,28 +133,29 @@ async function makeCrowd(target: Target, questions: Question[], n: number): Prom
 async function enumerateOrExplain(
   target: Target,
   question: Question,
-  crowd: Crowd,
+  crowd: EnumerationUsers,
 ): Promise<Finding[]> {
   try {
     if (question.amongAll) await untilKnown(target, question)
     return await enumerate(target, question, crowd)
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof Rejected)) throw error
     console.log(`| ${question.name} | - | ${target.name} | skipped: ${error.message} |`)
     return []
   }
 }
 
-async function writeJson(options: Options, results: object, findings: object[]): Promise<void> {
+async function writeJson(options: Options, measured: object): Promise<void> {
   const { json, url, against, connections, seconds, rounds } = options
   const setting = { url, against, connections, seconds, rounds }
-  const content = { at: new Date().toISOString(), setting, results, enumeration: findings }
+  const content = { at: new Date().toISOString(), setting, ...measured }
   if (json) await writeFile(json, `${JSON.stringify(content, null, 2)}\n`)
 }
 
-/** The server looks once a minute at what kinds of people it has, when somebody asks. */
+/** On request, the server samples its users’ hashes once a minute. */
 async function untilKnown(target: Target, question: Question): Promise<void> {
   await setTimeout(61_000)
-  await target.send(question.request(newContact('confirmed')))
+  const [kind = 'confirmed'] = question.kinds
+  await target.send(question.request(newContact(kind)))
   await setTimeout(1000)
 }

@@ -1,18 +1,20 @@
 /**
- * What size costs: `node bench/scale.ts [people] [seconds]`, for example 1000000 10.
- * Each row of the table of benchmarks with an almost empty database and with that many people and sessions, by turns,
- * and GET /user while the clean-up removes as many ended sessions.
+ * Scaling with data size: `node bench/scale.ts [users] [seconds]`, for example 1000000 10. Each row of the benchmark
+ * table with an almost empty database and with that many users and sessions, alternating, and GET /user while the
+ * cleanup removes as many expired sessions.
  */
 import { join } from 'node:path'
 
 import pg from 'pg'
 
+import { mintServiceRole } from '../server/service-role.ts'
+import { postmaster } from './core/listener.ts'
+import type { Load } from './core/scenario.ts'
+import { createTarget } from './core/target.ts'
 import type { Side } from './cost.ts'
-import { postmaster } from './listener.ts'
 import { runRound } from './load.ts'
-import { type OwnSide, startOwnServer } from './own-server.ts'
-import type { Load } from './scenario.ts'
-import { mintServiceRole } from './service-role.ts'
+import { type PosternVariant, startPostern } from './own-server.ts'
+import { countOf, type Figures, measureRounds, warmedUp } from './rounds.ts'
 import { quantile } from './statistics.ts'
 import {
   adminGet,
@@ -26,25 +28,23 @@ import {
   signIns,
   signUps,
 } from './stored-loads.ts'
-import { countEndedSessions, pickEmails, storeEndedSessions, storePeople } from './stored-people.ts'
-import { createTarget } from './target.ts'
-import { countOf, type Figures, measureByTurns, warmedUp } from './turns.ts'
+import { countEndedSessions, insertUsers, pickEmails, storeEndedSessions } from './stored-users.ts'
 
-const [people = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number)
+const [users = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number)
 const connections = 4
-/** Who is active; in a large table they are spread over all of it. */
+/** The active users, spread over the whole table. */
 const active = 200
 const rounds = 3
 const pace = { connections, seconds: seconds / rounds }
 
-interface People {
+interface Users {
   emails: string[]
   sessions: Session[]
   adminToken: string
 }
 
-/** Each row, with what asks for it. */
-const loads: Record<string, (people: People) => Load> = {
+/** Each row with its request. */
+const loads: Record<string, (users: Users) => Load> = {
   'GET /user': ({ sessions }) => getUser(sessions),
   refresh: ({ sessions }) => refresh(sessions, connections),
   'sign-in': ({ emails }) => signIns(emails),
@@ -62,12 +62,12 @@ interface Measured {
 }
 
 // The same server twice, on two databases of one Postgres.
-const own = await startOwnServer({ beside: join(import.meta.dirname, '..') })
+const own = await startPostern({ beside: join(import.meta.dirname, '..') })
 const open: Measured[] = []
 try {
   for (const side of own.sides) open.push(await opened(side))
   const [small, large] = open
-  if (!small || !large) throw new Error('two servers were asked for')
+  if (!small || !large) throw new Error('two servers are required')
   await compareSizes(small, large)
   await cleanUpUnderLoad(large)
 } finally {
@@ -78,9 +78,9 @@ try {
   await own.stop()
 }
 
-async function opened({ url, databaseUrl, serverPids }: OwnSide): Promise<Measured> {
+async function opened({ url, databaseUrl, serverPids }: PosternVariant): Promise<Measured> {
   const client = new pg.Client({ connectionString: databaseUrl })
-  // A run that is told to stop loses it.
+  // The connection is lost when a run is terminated.
   client.on('error', () => {})
   await client.connect()
   const serviceRole = await mintServiceRole(own.jwtSecret)
@@ -89,20 +89,20 @@ async function opened({ url, databaseUrl, serverPids }: OwnSide): Promise<Measur
 }
 
 async function compareSizes(small: Measured, large: Measured): Promise<void> {
-  await storePeople(small.client, 0, active)
+  await insertUsers(small.client, 0, active)
   const startedAt = performance.now()
-  await storePeople(large.client, 0, people)
-  console.log(`${people} people in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
+  await insertUsers(large.client, 0, users)
+  console.log(`${users} users in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
   console.log(
-    `| Request | ${active} people: /s | p50 ms | p99 ms | CPU ms | ${people} people: /s | p50 ms | p99 ms | CPU ms | rate | CPU |`,
+    `| Request | ${active} users: /s | p50 ms | p99 ms | CPU ms | ${users} users: /s | p50 ms | p99 ms | CPU ms | rate | CPU |`,
   )
   console.log(`|${' --- |'.repeat(11)}`)
-  const [peopleOfSmall, peopleOfLarge] = [await signedIn(small), await signedIn(large)]
+  const [usersOfSmall, usersOfLarge] = [await signedIn(small), await signedIn(large)]
   for (const [name, loadOf] of Object.entries(loads)) {
-    const { few, many } = await measureByTurns(
+    const { few, many } = await measureRounds(
       {
-        few: { side: small.side, load: loadOf(peopleOfSmall), ...pace },
-        many: { side: large.side, load: loadOf(peopleOfLarge), ...pace },
+        few: { side: small.side, load: loadOf(usersOfSmall), ...pace },
+        many: { side: large.side, load: loadOf(usersOfLarge), ...pace },
       },
       rounds,
     )
@@ -112,7 +112,7 @@ async function compareSizes(small: Measured, large: Measured): Promise<void> {
   }
 }
 
-async function signedIn({ side: { target }, client }: Measured): Promise<People> {
+async function signedIn({ side: { target }, client }: Measured): Promise<Users> {
   const emails = await pickEmails(client, active)
   const sessions = await Promise.all(emails.map((email) => signIn(target, email)))
   return { emails, sessions, adminToken: target.adminToken() }
@@ -122,7 +122,7 @@ async function cleanUpUnderLoad(measured: Measured): Promise<void> {
   const { side, client } = measured
   const { sessions } = await signedIn(measured)
   const load = getUser(sessions)
-  await storeEndedSessions(client, people)
+  await storeEndedSessions(client, users)
   const course = await warmedUp({ side, load, ...pace })
   for (let i = 0; i < rounds; i++) await course.round()
   const before = course.figures()
@@ -130,7 +130,7 @@ async function cleanUpUnderLoad(measured: Measured): Promise<void> {
   await client.query("select auth_jobs.add_job('clean_up')")
   const latencies: number[] = []
   let failed = 0
-  let left = people
+  let left = users
   for (let first = 0; left > 0 && performance.now() - startedAt < 1_800_000; ) {
     const limit = Number.POSITIVE_INFINITY
     const round = await runRound(side.target, load, { connections, seconds: 1, first, limit })
@@ -143,8 +143,8 @@ async function cleanUpUnderLoad(measured: Measured): Promise<void> {
   const sorted = latencies.toSorted((a, b) => a - b)
   const [p50, p99, most] = [0.5, 0.99, 1].map((share) => quantile(sorted, share).toFixed(1))
   console.log(
-    `\nClean-up of ${people - left} of ${people} ended sessions in ${took} s; GET /user meanwhile: ` +
-      `p50 ${p50} ms, p99 ${p99} ms, most ${most} ms, ${failed} failed ` +
+    `\nCleanup of ${users - left} of ${users} ended sessions in ${took} s; GET /user during it: ` +
+      `p50 ${p50} ms, p99 ${p99} ms, max ${most} ms, ${failed} failed ` +
       `(before: p50 ${before.p50.toFixed(1)} ms, p99 ${before.p99.toFixed(1)} ms)`,
   )
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-// A program of its own, like mail-sink.ts: it takes text messages as Twilio does, and keeps none.
+// A process like mail-sink.ts: accepts SMS with Twilio’s API and discards them.
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
     response.writeHead(201, { 'content-type': 'application/json' })

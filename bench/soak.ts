@@ -1,16 +1,16 @@
 /**
- * `npm run bench:soak -- [--seconds N] [--connections N]`: this server under mixed load for ten minutes. Memory that
- * grows from the first half to the second by more than a tenth makes it fail.
+ * `npm run bench:soak -- [--seconds N] [--connections N]`: this server under mixed load for ten minutes. Fails when
+ * memory grows by more than a tenth from the first half to the second.
  */
 import { parseArgs } from 'node:util'
 
+import { mintServiceRole } from '../server/service-role.ts'
 import { catalogue } from './catalogue.ts'
+import type { Load } from './core/scenario.ts'
+import { createTarget, type Target } from './core/target.ts'
 import { memoryOf } from './cost.ts'
 import { runRound } from './load.ts'
-import { startOwnServer } from './own-server.ts'
-import type { Load } from './scenario.ts'
-import { mintServiceRole } from './service-role.ts'
-import { createTarget, type Target } from './target.ts'
+import { startPostern } from './own-server.ts'
 
 const mixed = ['get-user', 'refresh', 'put-user', 'sign-in', 'admin-get', 'sign-up-anonymous']
 const roundSeconds = 2
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds)
 const connections = Number(values.connections)
 
-const own = await startOwnServer()
+const own = await startPostern()
 try {
   await soak()
 } finally {
@@ -38,15 +38,15 @@ async function soak(): Promise<void> {
   const { serverPids } = own.sides[0] ?? { serverPids: [] }
   const side = { target, serverPids, postgresPid: undefined }
   const memory: number[] = []
-  let answers = 0
+  let responses = 0
   const loads = await prepareAll(target)
   const began = performance.now()
   while (performance.now() - began < seconds * 1000) {
-    answers += await oneCycle(target, loads)
+    responses += await oneCycle(target, loads)
     const mib = memoryOf(side)
     memory.push(mib)
     const at = Math.round((performance.now() - began) / 1000)
-    console.log(`${at} s: ${mib.toFixed(0)} MiB after ${answers} answers`)
+    console.log(`${at} s: ${mib.toFixed(0)} MiB after ${responses} answers`)
   }
   await target.close()
   judge(memory)
@@ -67,19 +67,19 @@ async function prepareAll(target: Target): Promise<Running[]> {
 }
 
 async function oneCycle(target: Target, loads: Running[]): Promise<number> {
-  let answers = 0
+  let responses = 0
   for (const running of loads) {
     const limit = running.load.stock ?? Number.POSITIVE_INFINITY
     const options = { connections, seconds: roundSeconds, first: running.next, limit }
     const round = await runRound(target, running.load, options)
     running.next = round.next
-    answers += round.latencies.length
+    responses += round.latencies.length
     for (const [failure, count] of round.errors) console.error(`${count} times ${failure}`)
   }
-  return answers
+  return responses
 }
 
-/** The highest value of each half: what is free after a collection says little. */
+/** The highest value of each half: memory after a single collection varies too much. */
 function judge(memory: number[]): void {
   const half = Math.floor(memory.length / 2)
   const first = Math.max(...memory.slice(0, half))

@@ -12,26 +12,26 @@ export function median(values: number[]): number {
 }
 
 export interface Comparison {
-  /** Chance that a value of the first kind is above one of the second; 0.5 when they are alike. */
+  /** Probability that a value of the first sample is above one of the second; 0.5 when they are equal. */
   dominance: number
-  /** Chance to see ranks this far apart when both kinds have one distribution (Mann-Whitney). */
+  /** Probability of ranks this far apart when both samples have one distribution (Mann-Whitney). */
   rankP: number
   /** Largest distance of the two cumulative distributions, 0 to 1 (Kolmogorov-Smirnov). */
   distance: number
-  /** Chance to see that distance when both kinds have one distribution. */
+  /** Probability of that distance when both samples have one distribution. */
   distanceP: number
 }
 
 /**
- * Whether two samples can be told apart: by their middle (Mann-Whitney) or by any trait of their
- * shape (Kolmogorov-Smirnov). Normal and asymptotic forms, good from some 50 values a side.
+ * Whether two samples are distinguishable: by their median (Mann-Whitney) or by any trait of their shape
+ * (Kolmogorov-Smirnov). Normal and asymptotic approximations, valid from about 50 values per sample.
  */
 export function compare(first: number[], second: number[]): Comparison {
   const merged = [
     ...first.map((value) => ({ value, isFirst: true })),
     ...second.map((value) => ({ value, isFirst: false })),
   ].sort((a, b) => a.value - b.value)
-  const { rankSum, distance } = walk(merged, first.length, second.length)
+  const { rankSum, distance } = runJourney(merged, first.length, second.length)
   const pairs = first.length * second.length
   const u = rankSum - (first.length * (first.length + 1)) / 2
   const deviation = Math.sqrt((pairs * (first.length + second.length + 1)) / 12)
@@ -49,8 +49,8 @@ interface Labelled {
   isFirst: boolean
 }
 
-/** One pass over the merged sample: rank sum of the first kind, ties at their mean, and the distance. */
-function walk(merged: Labelled[], firstSize: number, secondSize: number) {
+/** One pass over the merged sample: rank sum of the first sample, ties at their mean, and the distance. */
+function runJourney(merged: Labelled[], firstSize: number, secondSize: number) {
   let seenFirst = 0
   let rankSum = 0
   let distance = 0
@@ -77,7 +77,7 @@ function normalTail(z: number): number {
 
 /** Upper tail of the Kolmogorov distribution. */
 function kolmogorovTail(lambda: number): number {
-  // The series says nothing below this, and the tail is 1 there to ten digits.
+  // The series is inaccurate below this, and the tail is 1 there to ten digits.
   if (lambda < 0.3) return 1
   let sum = 0
   for (let k = 1; k <= 100; k++) sum += 2 * (-1) ** (k - 1) * Math.exp(-2 * (k * lambda) ** 2)

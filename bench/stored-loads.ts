@@ -1,7 +1,7 @@
-/** Requests of people who were there before the measurement. */
-import { newEmail, password } from './people.ts'
-import type { Load } from './scenario.ts'
-import type { Target } from './target.ts'
+/** Requests of users created before the measurement. */
+import type { Load } from './core/scenario.ts'
+import type { Target } from './core/target.ts'
+import { newEmail, password } from './core/users.ts'
 
 export interface Session {
   user: { id: string }
@@ -56,7 +56,7 @@ export function signIns(emails: string[]): Load {
   }
 }
 
-/** Another value of one's own metadata every time. */
+/** A different value of the user’s metadata each time. */
 export function putUser(sessions: Session[]): Load {
   return {
     request: (i) => ({
@@ -82,7 +82,7 @@ export function adminList(token: string): Load {
   return { request: () => ({ method: 'GET', path: '/admin/users?page=1&per_page=50', token }) }
 }
 
-/** A new address every time, with its mail. */
+/** A new address every time, with its email. */
 export function signUps(): Load {
   return {
     request: () => ({ method: 'POST', path: '/signup', body: { email: newEmail(), password } }),

@@ -1,25 +1,25 @@
-/** `npm run mail:preview`: all mails as files to open in a browser, with the templates and subjects of the environment. */
+/** `npm run mail:preview`: renders every email into HTML files, with the configured templates and subjects. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
+import { withDotEnv } from '../config/dot-env.ts'
+import type { Config } from '../config/groups/index.ts'
+import { readConfig } from '../config/read-config.ts'
 import { builtInSource } from '../mail/built-in/built-in.ts'
-import type { Speech } from '../mail/languages/language.ts'
+import type { LocalizedMessages } from '../mail/languages/language.ts'
 import { type MailPreview, previewAll } from '../mail/preview.ts'
-import type { Config } from '../plugins/config/config.ts'
-import { withDotEnv } from '../plugins/config/dot-env.ts'
-import { readConfig } from '../plugins/config/read-config.ts'
-import type { Languages } from '../plugins/languages.ts'
-import { escaped } from '../plugins/pages/markup.ts'
+import { escaped } from '../plugins/http/pages/markup.ts'
+import type { Languages } from '../plugins/localization/languages/index.ts'
 import { withPresets } from './dev/presets.ts'
 import { readTag, withRenderer } from './mail/renderer.ts'
 
 export const usage = 'npm run mail:preview -- [FOLDER] [--locale TAG | --all] [--missing]'
 
 /**
- * Writes to the folder named by the first argument, or to .data/mail-preview: the default language, that of `--locale`,
- * or a folder for each with `--all`. `--missing` only lists what the operator's languages lack.
+ * Writes to the folder of the first argument, or to .data/mail-preview: the default language, that of `--locale`, or
+ * with `--all` a folder for each. `--missing` lists missing custom messages only.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -45,18 +45,18 @@ export async function run(args: readonly string[]): Promise<void> {
 function listMissing(languages: Languages): void {
   const missing = languages.missing()
   const lines = missing.flatMap(({ tag, places }) => places.map((place) => `${tag}  ${place}`))
-  if (lines.length === 0) console.log('No language lacks a text.')
+  if (lines.length === 0) console.log('No message is missing.')
   for (const line of lines) console.log(line)
 }
 
-/** Those of the server. What a server needs and a mail does not may be missing. */
+/** The server's settings. Settings that emails do not need may be missing. */
 function readSettings(): Config {
   const unused = { DATABASE_URL: 'postgres://unused', AUTH_JWT_SECRET: 'unused'.repeat(8) }
   const env = withPresets(withDotEnv(process.env), unused)
   return readConfig(env, { dev: true, warn: () => {} })
 }
 
-async function writePreviews(folder: string, previews: MailPreview[], speech: Speech) {
+async function writePreviews(folder: string, previews: MailPreview[], speech: LocalizedMessages) {
   await mkdir(`${folder}/templates`, { recursive: true })
   const files = previews.flatMap(({ kind, html, text }) => [
     [`${kind}.html`, html] as const,

@@ -1,10 +1,10 @@
-/** `npm run openapi`: writes docs/openapi.json; `--check` compares instead. Needs no database. */
+/** `npm run openapi`: generates docs/openapi.json; `--check` only compares. Needs no database. */
 import { readFileSync, writeFileSync } from 'node:fs'
 
 import pino from 'pino'
 
-import { buildApp } from '../app.ts'
-import { readConfig } from '../plugins/config/read-config.ts'
+import { readConfig } from '../config/read-config.ts'
+import { buildApp } from '../server/app.ts'
 
 const file = new URL('../docs/openapi.json', import.meta.url)
 
@@ -12,31 +12,34 @@ export const usage = 'npm run openapi -- [--check]'
 
 type Entries = Record<string, unknown>
 
-/** As far as its order is of interest here. */
+/** The parts whose order matters here. */
 interface Document {
   components: { schemas: Entries }
   paths: Entries
 }
 
-/** What a configuration must have; nothing of it is in the document, and nothing is connected to. */
+/** The required variables; none is in the document or used for a connection. */
 const environment = {
   AUTH_SITE_URL: 'http://127.0.0.1',
   AUTH_API_EXTERNAL_URL: 'http://127.0.0.1',
   AUTH_DB_DRIVER: 'postgres',
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
   AUTH_JWT_SECRET: 'never used for anything, but long enough',
+  // Their endpoints are documented; nothing else is switched on.
+  AUTH_CONSOLE_ENABLED: 'true',
+  AUTH_ORGANIZATIONS_ENABLED: 'true',
 }
 
-/** The command; with `--check` it writes nothing and sets exit code 1 when the file is stale. */
+/** Runs the command. With `--check` it writes nothing and sets exit code 1 when the file is outdated. */
 export async function run(args: readonly string[]): Promise<void> {
   const text = await openapiText()
   if (!args.includes('--check')) return writeFileSync(file, text)
   if (current() === text) return
-  console.error('docs/openapi.json is not what the routes say: run npm run openapi')
+  console.error('docs/openapi.json is outdated: run npm run openapi')
   process.exitCode = 1
 }
 
-/** The document as the routes have it now; what is in the file already keeps its place there. */
+/** Generates the document; existing entries keep their position in the file. */
 export async function openapiText(): Promise<string> {
   const config = readConfig(environment, { dev: false, warn: () => {} })
   const app = await buildApp({ config, log: pino({ level: 'silent' }) })
@@ -48,7 +51,7 @@ export async function openapiText(): Promise<string> {
   }
 }
 
-/** Differences show what has changed, and not in which order groups of routes are registered. */
+/** Diffs show changed entries, not the registration order of route groups. */
 function inPlace(document: Document): Document {
   const { components, paths } = document
   const before: Partial<Document> = JSON.parse(current() ?? '{}')

@@ -1,48 +1,49 @@
-/** `npm run providers`: what to register with an external provider, and what to set here. */
-import { variables } from '../plugins/config/config.ts'
-import { lookUp } from '../plugins/config/names.ts'
-import { providerSettings } from '../plugins/config/provider-settings.ts'
-import { readConfig } from '../plugins/config/read-config.ts'
-import { callbackUrl } from '../plugins/config/redirect-notices.ts'
+/** `npm run providers`: shows what to register with a provider and what to configure. */
+import { variables } from '../config/groups/index.ts'
+import { providerSettings } from '../config/groups/provider-settings.ts'
+import { lookUp } from '../config/names.ts'
+import { readConfig } from '../config/read-config.ts'
+import { callbackUrl } from '../config/rules/redirect-notices.ts'
 import { providerNames } from '../providers/registry.ts'
-import { commandEnvironment } from './environment.ts'
+import { customCommands, customUsage, runCustom } from './providers/custom.ts'
+import { commandEnvironment } from './shared/environment.ts'
 
-export const usage = `npm run providers            which are switched on, and the address to register with them
-npm run providers -- NAME    the same for one, with the variables to set`
+export const usage = `npm run providers            which are enabled, and the redirect URI to register with them
+npm run providers -- NAME    the same for one, with the variables to set
+${customUsage}`
 
-/** The command. Throws an Error that is one sentence for the operator. */
+/** Runs the command. Throws an Error with one sentence for the operator. */
 export async function run(args: readonly string[]): Promise<void> {
   const [name, ...rest] = args
+  if (name !== undefined && customCommands.includes(name)) return runCustom(name, rest)
   if (rest.length > 0) throw new Error(`Usage:\n${usage}`)
   const { env, dev } = commandEnvironment()
-  // A newcomer's first question, before there is a configuration with mistakes to tell.
+  // Works before the configuration is complete.
   if (!dev && lookUp(env, 'AUTH_API_EXTERNAL_URL', variables.AUTH_API_EXTERNAL_URL) === undefined) {
     throw new Error(
-      'It is not known where this server is: start `npm run dev` in this folder, or set AUTH_API_EXTERNAL_URL.',
+      'The URL of this server is unknown: start `npm run dev` in this folder, or set AUTH_API_EXTERNAL_URL.',
     )
   }
   const config = readConfig(env, { dev, warn: (notice) => console.error(notice) })
-  console.log(
-    `Register this address with the provider, letter by letter:\n\n  ${callbackUrl(config)}\n`,
-  )
+  console.log(`Register exactly this redirect URI with the provider:\n\n  ${callbackUrl(config)}\n`)
   if (name !== undefined) return console.log(settingsOf(name.toLowerCase(), callbackUrl(config)))
   const on = providerNames.filter((each) => providerSettings(config, each).enabled)
-  console.log(on.length === 0 ? 'No provider is switched on.' : `Switched on: ${on.join(', ')}.`)
+  console.log(on.length === 0 ? 'No provider is enabled.' : `Switched on: ${on.join(', ')}.`)
   console.log(`Known: ${providerNames.join(', ')}.`)
 }
 
 function settingsOf(name: string, callback: string): string {
   const known = providerNames.find((each) => each === name)
   if (known === undefined) {
-    throw new Error(`${name} is no known provider. Known: ${providerNames.join(', ')}.`)
+    throw new Error(`${name} is not a known provider. Known: ${providerNames.join(', ')}.`)
   }
   const prefix = `AUTH_EXTERNAL_${known.toUpperCase()}`
-  return `Then put into .env what you get there, and start again:
+  return `Then put the values from the provider into .env, and restart:
 
   ${prefix}_ENABLED=true
   ${prefix}_CLIENT_ID=
   ${prefix}_SECRET=
   ${prefix}_REDIRECT_URI=${callback}
 
-docs/providers.md has the steps for ${known}; docs/external-sign-in.md says what happens then.`
+docs/providers.md has the steps for ${known}; docs/external-sign-in.md describes the sign-in.`
 }

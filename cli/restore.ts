@@ -1,37 +1,40 @@
-/** `npm run restore`: a backup into an empty database, all of it or nothing. */
+/** `npm run restore`: restores a backup into an empty database in one transaction. */
 import { sql } from 'kysely'
 
-import { missingIndexes } from '../db/own-indexes.ts'
+import { missingIndexes } from '../db/migrate/indexes.ts'
 import { readArguments } from './backup/arguments.ts'
+import { findRestoreBlockers, missingKey } from './backup/blockers.ts'
 import { type Dump, readDump } from './backup/dump.ts'
-import { findObstacles, missingKey } from './backup/obstacles.ts'
 import { addressForPrograms, findProgram, runProgram } from './backup/programs.ts'
-import { type CommandContext, withContext } from './context.ts'
+import { type CommandContext, withContext } from './shared/context.ts'
 
 export const usage = `npm run restore -- FILE                into the database of DATABASE_URL
-npm run restore -- FILE --without-key  although what is encrypted cannot be read any more`
+npm run restore -- FILE --allow-missing-key  even if the encryption key of the backup is missing`
 
-/** The command. Throws an Error that says everything that is in the way. */
+/** Runs the command. Throws an Error with everything that prevents the restore. */
 export async function run(args: readonly string[]): Promise<void> {
-  const { file, isSet: isWithoutKey } = readArguments(args, { option: 'without-key', usage })
+  const { file, isSet: allowsMissingKey } = readArguments(args, {
+    option: 'allow-missing-key',
+    usage,
+  })
   await withContext(
     () => {},
-    (context) => restore(context, file, isWithoutKey),
+    (context) => restore(context, file, allowsMissingKey),
   )
 }
 
 async function restore(
   context: CommandContext,
   file: string,
-  isWithoutKey: boolean,
+  allowsMissingKey: boolean,
 ): Promise<void> {
   const { config, db, encryption } = context
   const dump = await readDump(file, config.AUTH_DB_NAMESPACE)
-  const obstacles = [
-    ...(isWithoutKey ? [] : missingKey(encryption, dump)),
-    ...(await findObstacles(db, dump)),
+  const blockers = [
+    ...(allowsMissingKey ? [] : missingKey(encryption, dump)),
+    ...(await findRestoreBlockers(db, dump)),
   ]
-  if (obstacles.length > 0) throw new Error(obstacles.join('\n'))
+  if (blockers.length > 0) throw new Error(blockers.join('\n'))
   await createHomes(context, dump)
   const program = await findProgram('pg_restore', dump.major)
   await runProgram(program, config.DATABASE_URL, [
@@ -39,12 +42,12 @@ async function restore(
     `--dbname=${addressForPrograms(config.DATABASE_URL)}`,
     file,
   ])
-  // Until somebody has counted, every plan is a guess.
+  // Updates the planner statistics, which a dump does not contain.
   await sql`analyze`.execute(db)
   await tell(context)
 }
 
-/** A backup of our schemas alone names the schema of an extension and does not make it; one of everything makes it. */
+/** A dump of single schemas refers to the schema of an extension without creating it; a full dump creates it. */
 async function createHomes({ db }: CommandContext, { extensions, schemas }: Dump): Promise<void> {
   const made = ['pg_catalog', ...schemas]
   for (const { schema } of extensions.filter(({ schema }) => !made.includes(schema))) {
@@ -53,13 +56,13 @@ async function createHomes({ db }: CommandContext, { extensions, schemas }: Dump
 }
 
 async function tell({ config, db }: CommandContext): Promise<void> {
-  const { people } = await db
+  const { users } = await db
     .selectFrom('users')
-    .select((eb) => eb.fn.countAll<number>().as('people'))
+    .select((eb) => eb.fn.countAll<number>().as('users'))
     .executeTakeFirstOrThrow()
-  console.log(`Restored, with ${people} people. Start the server with the secrets that it had.`)
+  console.log(`Restored, with ${users} users. Start the server with its previous secrets.`)
   const missing = await missingIndexes(db, config.AUTH_DB_NAMESPACE)
   if (missing.length > 0) {
-    console.log(`The start builds what is missing: ${missing.map(({ name }) => name).join(', ')}.`)
+    console.log(`The start creates what is missing: ${missing.map(({ name }) => name).join(', ')}.`)
   }
 }

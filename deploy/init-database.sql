@@ -9,13 +9,13 @@ create role postern login nosuperuser nocreatedb nocreaterole noreplication noby
 create schema auth authorization postern;
 create schema auth_jobs authorization postern;
 
--- What the migrations would make if they were allowed to: an index for the search of people, and the roles that a
+-- What the migrations would make if they were allowed to: an index for the search of users, and the roles that a
 -- REST interface switches to.
 create extension if not exists pg_trgm with schema public;
 create role anon nologin noinherit;
 create role authenticated nologin noinherit;
 create role service_role nologin noinherit bypassrls;
 
--- The REST interface (docker compose --profile rest): nobody until a token says who.
+-- The REST interface (docker compose --profile rest): the role anon until a token names another one.
 create role authenticator login noinherit password :'rest_password';
 grant anon, authenticated, service_role to authenticator;

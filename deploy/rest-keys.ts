@@ -1,14 +1,14 @@
 /**
- * Beside PostgREST: keeps our key set in a file for it, and asks it to read the file again when the set changed. A new
- * key is published long before it signs, so looking once a minute is enough. It connects as PostgREST does: whoever may
- * connect may send a notification.
+ * Runs next to PostgREST: writes our JWKS to a file for it, and makes it reload the file when the set changed. A new
+ * key is published long before it signs, so polling once a minute is enough. It connects as PostgREST does: any login
+ * may send a notification.
  */
 import { rename, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import pg from 'pg'
 
-/** Seconds between two looks. */
+/** Polling interval in seconds. */
 const every = Number(process.env.JWKS_INTERVAL ?? 60)
 
 function setting(name: string): string {
@@ -33,25 +33,25 @@ async function tell(): Promise<void> {
   }
 }
 
-/** What PostgREST was last told to read. */
+/** The set that PostgREST last loaded. */
 let told = ''
 
 async function refreshKeys(): Promise<void> {
   const response = await fetch(jwksUrl, { signal: AbortSignal.timeout(5_000) })
-  if (!response.ok) throw new Error(`the key set answered ${response.status}`)
+  if (!response.ok) throw new Error(`the key set responded with status ${response.status}`)
   const keys = await response.text()
   if (keys === told) return
-  // PostgREST may read at any moment, and never finds half a file.
+  // Written atomically, because PostgREST may read at any moment.
   await writeFile(`${file}.new`, keys)
   await rename(`${file}.new`, file)
   await tell()
   told = keys
-  console.log('the key set changed; PostgREST was told')
+  console.log('the key set changed; PostgREST was notified')
 }
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0))
 for (;;) {
-  // A server or database that restarts is asked again later; the file keeps the last good set.
+  // An unavailable server or database is retried later; the file keeps the last set.
   await refreshKeys().catch((error) => console.error(String(error)))
   await pause(every * 1000)
 }

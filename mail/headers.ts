@@ -1,11 +1,14 @@
-/** The operator's own headers on every mail (AUTH_SMTP_HEADERS). */
-import { type MailKind, mailKinds } from './kinds.ts'
+/** Custom headers of every email (AUTH_SMTP_HEADERS). */
+import { type EmailKind, emailKinds } from './kinds/index.ts'
 
 export type MailHeaders = Record<string, string[]>
 
-/** The headers of one mail, `$messageType` filled in. */
-export function headersFor(kind: MailKind, headers: MailHeaders): { key: string; value: string }[] {
-  const { messageType } = mailKinds[kind]
+/** Returns the headers of one email, with `$messageType` replaced. */
+export function headersFor(
+  kind: EmailKind,
+  headers: MailHeaders,
+): { key: string; value: string }[] {
+  const { messageType } = emailKinds[kind]
   return Object.entries(headers).flatMap(([key, values]) =>
     values.map((value) => ({ key, value: value.replaceAll('$messageType', messageType) })),
   )

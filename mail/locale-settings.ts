@@ -1,12 +1,12 @@
 /**
- * Templates and subjects of mails in one language: `AUTH_MAILER_TEMPLATES_<KIND>_<LOCALE>` and
- * `AUTH_MAILER_SUBJECTS_<KIND>_<LOCALE>`, where `PT_BR` stands for the locale pt-BR.
+ * Settings for one language: `AUTH_MAILER_TEMPLATES_<KIND>_<LOCALE>` and `AUTH_MAILER_SUBJECTS_<KIND>_<LOCALE>`, where
+ * `PT_BR` stands for the locale pt-BR.
  */
-import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
+import { type EmailKind, emailKinds, mailKindNames } from './kinds/index.ts'
 import { canonical } from './languages/tag.ts'
 
-const bySuffix = new Map<string, MailKind>(
-  mailKindNames.map((kind) => [mailKinds[kind].envSuffix, kind]),
+const bySuffix = new Map<string, EmailKind>(
+  mailKindNames.map((kind) => [emailKinds[kind].envSuffix, kind]),
 )
 const locale = '[A-Z]{2,3}(?:_[A-Z]{4})?(?:_(?:[A-Z]{2}|\\d{3}))?'
 
@@ -16,12 +16,12 @@ export const localeSettingPattern = new RegExp(
 
 export interface LocaleSetting {
   what: 'TEMPLATES' | 'SUBJECTS'
-  kind: MailKind
+  kind: EmailKind
   /** BCP 47 */
   tag: string
 }
 
-/** What a variable of this kind is for; undefined for every other. */
+/** Parses the name of such a variable; undefined for any other variable. */
 export function readLocaleSetting(variable: string): LocaleSetting | undefined {
   const match = localeSettingPattern.exec(variable)
   if (!match) return undefined

@@ -1,10 +1,10 @@
 import { convert } from 'html-to-text'
 
-/** The plain-text part for a mail of which only the HTML is known. */
+/** Converts an HTML email to its plain-text part. */
 export function plainTextOf(html: string): string {
   return `${convert(html, {
     wordwrap: 78,
-    // Deeper than any mail is, and not deep enough to overflow the stack.
+    // More than any email needs, and less than the stack allows.
     limits: { maxInputLength: 2_000_000, maxDepth: 500 },
     selectors: [
       { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },

@@ -1,15 +1,13 @@
-/** Every kind of mail with made-up people, to be looked at. */
-import { type MailKind, mailKindNames, mailKinds } from './kinds.ts'
+/** Previews of every type of email with sample users. */
+import { type EmailKind, emailKinds, mailKindNames } from './kinds/index.ts'
+import type { SampleAddresses } from './kinds/sample.ts'
 import type { MailRenderer, RenderedMail } from './render.ts'
-import type { SampleAddresses } from './sample.ts'
 
 export interface MailPreview extends RenderedMail {
-  kind: MailKind
-  /** What is not as the operator meant it. */
-  problems: string[]
+  kind: EmailKind
 }
 
-/** Renders every kind in one language with the given renderer, so with the operator's own templates if it has them. */
+/** Renders every type in one language with the given renderer, with custom templates if there are any. */
 export function previewAll(
   renderer: MailRenderer,
   addresses: SampleAddresses,
@@ -17,7 +15,7 @@ export function previewAll(
 ): Promise<MailPreview[]> {
   return Promise.all(
     mailKindNames.map(async (kind) => {
-      const rendered = await renderer.preview(kind, mailKinds[kind].sample(addresses), tag)
+      const rendered = await renderer.render(kind, emailKinds[kind].sample(addresses), tag)
       return { kind, ...rendered }
     }),
   )

@@ -1,127 +1,155 @@
-/** From a kind of mail and its variables to what is sent: subject, HTML and plain text. */
+/** Renders an email: subject, HTML and plain text. */
 import { builtIn } from './built-in/built-in.ts'
 import { localVariables } from './built-in/local-variables.ts'
-import { compileTemplate, type Template } from './go-template/template.ts'
-import type { MailKind } from './kinds.ts'
-import type { Speech } from './languages/language.ts'
-import type { MailLog } from './log.ts'
+import { compileSubjects } from './custom-subjects.ts'
 import {
-  createOwnTemplates,
+  type CustomTemplateOptions,
+  type CustomTemplateSetting,
+  createCustomTemplates,
   forLanguage,
-  keyOf,
-  type OwnSetting,
-  type OwnTemplateOptions,
-  settingName,
-} from './own-templates.ts'
+} from './custom-templates.ts'
+import type { MailLog } from './custom-texts/log.ts'
+import type { Template } from './go-template/template.ts'
+import type { EmailKind } from './kinds/index.ts'
+import type { LocalizedMessages } from './languages/language.ts'
+import { unknownVariables } from './unknown-variables.ts'
 import type { MailVariables } from './variables.ts'
 
-export interface MailRendererOptions extends Omit<OwnTemplateOptions, 'timeoutSeconds'> {
+export interface MailRendererOptions extends Omit<CustomTemplateOptions, 'timeoutSeconds'> {
   /** Blank ones count as absent. */
-  subjects: readonly OwnSetting[]
-  /** What people call each external provider. */
+  subjects: readonly CustomTemplateSetting[]
+  /** Display names of the providers. */
   providerTitles: ReadonlyMap<string, string>
-  /** The language of a tag; any tag has one. */
-  speech: (tag: string) => Speech
+  /** Returns the language of any tag. */
+  speech: (tag: string) => LocalizedMessages
+  /** The language of templates that apply to all languages. */
+  defaultTag: string
 }
 
 export interface RenderedMail {
   subject: string
   html: string
   text: string
+  /** A sentence for each configuration error. */
+  problems: string[]
 }
 
 export type MailRenderer = ReturnType<typeof createMailRenderer>
 
 const maxSubjectLength = 500
 
-/** Hears of what is not as the operator meant it. */
+/** Receives a sentence for each configuration error. */
 type Tell = (problem: string) => void
 
+/** The recipient's language, and the localized variables of the email. */
+interface Reader {
+  tag: string
+  variables: (tag: string) => object
+}
+
+interface RenderContext {
+  options: MailRendererOptions
+  subjects: ReturnType<typeof compileSubjects>
+  templates: ReturnType<typeof createCustomTemplates>
+}
+
 export function createMailRenderer(options: MailRendererOptions) {
-  const { log } = options
-  const subjects = compileSubjects(options.subjects, log)
-  const templates = createOwnTemplates({ timeoutSeconds: 10, ...options })
-
-  function subjectOf(kind: MailKind, speech: Speech, variables: object, tell: Tell): string {
-    const own = forLanguage(kind, speech.tag, (key) => subjects.compiled.get(key))
-    const mistake = forLanguage(kind, speech.tag, (key) => subjects.mistakes.get(key))
-    if (mistake !== undefined) tell(mistake)
-    const subject = own && attempt(own, variables, { kind, part: 'subject', log, tell })
-    return oneLine(subject ?? '') || oneLine(builtIn(kind, speech).subject.render(variables))
-  }
-
-  async function bodyOf(kind: MailKind, speech: Speech, variables: object, tell: Tell) {
-    const own = await templates.get(kind, speech.tag)
-    const problem = templates.problem(kind, speech.tag)
-    if (problem !== undefined) tell(problem)
-    const html = own && attempt(own, variables, { kind, part: 'template', log, tell })
-    if (html !== undefined) {
-      if (lacksProof(html, variables)) {
-        tell(noProof)
-        log.warn({ kind }, noProof)
-      }
-      // Only those who have templates of their own need what reads HTML.
-      const { plainTextOf } = await import('./plain-text.ts')
-      return { html, text: plainTextOf(html) }
-    }
-    const standard = builtIn(kind, speech)
-    return { html: standard.html.render(variables), text: standard.text.render(variables) }
-  }
-
-  async function compose<Kind extends MailKind>(
-    kind: Kind,
-    variables: MailVariables[Kind],
-    tag: string,
-    tell: Tell,
-  ): Promise<RenderedMail> {
-    const speech = options.speech(tag)
-    const named = localVariables(variables, speech, options.providerTitles)
-    return {
-      subject: subjectOf(kind, speech, named, tell),
-      ...(await bodyOf(kind, speech, named, tell)),
-    }
-  }
+  const subjects = compileSubjects(options.subjects, options.log)
+  const templates = createCustomTemplates({ timeoutSeconds: 10, ...options })
+  const context = { options, subjects, templates }
 
   return {
-    /** Always renders: where the operator's template is missing or broken, the built-in one is used. */
-    render: <Kind extends MailKind>(kind: Kind, variables: MailVariables[Kind], tag: string) =>
-      compose(kind, variables, tag, () => {}),
-
-    /** The same, and a sentence for everything that is not as the operator meant it. */
-    async preview<Kind extends MailKind>(kind: Kind, variables: MailVariables[Kind], tag: string) {
+    /** Always renders: a missing or broken custom template falls back to the built-in one. */
+    async render<Kind extends EmailKind>(
+      kind: Kind,
+      variables: MailVariables[Kind],
+      tag: string,
+    ): Promise<RenderedMail> {
       const problems: string[] = []
-      const mail = await compose(kind, variables, tag, (problem) => problems.push(problem))
+      const mail = await compose(context, kind, variables, tag, (problem) => problems.push(problem))
       return { ...mail, problems }
     },
 
-    /** Reads the operator's templates that have expired. */
+    /** Reads custom settings and files at startup. */
+    readLocalTemplates: templates.readLocal,
+
+    /** Reloads expired custom templates. */
     renewTemplates: templates.renew,
 
-    /** Reads all of the operator's templates again. */
+    /** Reloads all custom templates. */
     reloadTemplates: templates.reload,
   }
 }
 
-/** Those without a mistake and the mistakes of the others, by kind and language. */
-function compileSubjects(configured: readonly OwnSetting[], log: MailLog) {
-  const compiled = new Map<string, Template>()
-  const mistakes = new Map<string, string>()
-  for (const { kind, tag, value } of configured) {
-    if (value.trim() === '') continue
-    try {
-      compiled.set(keyOf(kind, tag), compileTemplate(value, 'text'))
-    } catch (error) {
-      const setting = settingName('SUBJECTS', kind, tag)
-      const mistake = `${setting} has a mistake; the default is used`
-      log.warn({ kind, reason: String(error) }, mistake)
-      mistakes.set(keyOf(kind, tag), `${mistake}: ${String(error)}`)
+/** Returns the custom subject for the language, else the built-in one in the language of the body. */
+function subjectOf(
+  { options, subjects }: RenderContext,
+  kind: EmailKind,
+  reader: Reader,
+  bodyTag: string,
+  tell: Tell,
+): string {
+  const own = forLanguage(kind, reader.tag, (key) => subjects.compiled.get(key))
+  const mistake = forLanguage(kind, reader.tag, (key) => subjects.mistakes.get(key))
+  if (mistake !== undefined) tell(mistake)
+  const way = { kind, part: 'subject', log: options.log, tell } as const
+  if (own) tellUnknown(kind, own, tell)
+  const subject = own && attempt(own, reader.variables(reader.tag), way)
+  const { subject: standard } = builtIn(kind, options.speech(bodyTag))
+  return oneLine(subject ?? '') || oneLine(standard.render(reader.variables(bodyTag)))
+}
+
+async function bodyOf(
+  { options, templates }: RenderContext,
+  kind: EmailKind,
+  reader: Reader,
+  tell: Tell,
+) {
+  const { tag } = reader
+  const { log } = options
+  const variables = reader.variables(tag)
+  const own = await templates.get(kind, tag)
+  const problem = templates.problem(kind, tag)
+  if (problem !== undefined) tell(problem)
+  if (own) tellUnknown(kind, own, tell)
+  const html = own && attempt(own, variables, { kind, part: 'template', log, tell })
+  if (html !== undefined) {
+    if (lacksProof(html, variables)) {
+      tell(noProof)
+      log.warn({ kind }, noProof)
     }
+    // Loaded only for custom templates.
+    const { plainTextOf } = await import('./plain-text.ts')
+    const isOfLanguage = templates.isOfLanguage(kind, tag)
+    return { html, text: plainTextOf(html), tag: isOfLanguage ? tag : options.defaultTag }
   }
-  return { compiled, mistakes }
+  const standard = builtIn(kind, options.speech(tag))
+  return { html: standard.html.render(variables), text: standard.text.render(variables), tag }
+}
+
+async function compose<Kind extends EmailKind>(
+  context: RenderContext,
+  kind: Kind,
+  variables: MailVariables[Kind],
+  tag: string,
+  tell: Tell,
+): Promise<Omit<RenderedMail, 'problems'>> {
+  const { options } = context
+  const reader = {
+    tag,
+    variables: (each: string) =>
+      localVariables(variables, options.speech(each), options.providerTitles),
+  }
+  const { html, text, tag: bodyTag } = await bodyOf(context, kind, reader, tell)
+  return { subject: subjectOf(context, kind, reader, bodyTag, tell), html, text }
+}
+
+function tellUnknown(kind: EmailKind, template: Template, tell: Tell): void {
+  for (const problem of unknownVariables(kind, template)) tell(problem)
 }
 
 interface Attempt {
-  kind: MailKind
+  kind: EmailKind
   part: 'subject' | 'template'
   log: MailLog
   tell: Tell
@@ -135,23 +163,27 @@ function attempt(
   try {
     return template.render(variables)
   } catch (error) {
-    const what = 'a mail template failed; the built-in is sent'
+    const what = 'email template failed, built-in template sent'
     log.warn({ kind, part, reason: String(error) }, what)
     tell(`${what}: ${String(error)}`)
     return undefined
   }
 }
 
-const noProof = 'a mail that is to prove an address holds neither its link nor its code'
+const noProof = 'confirmation email contains neither link nor code'
 
-/** A page of the site that was taken for a template, or a template that forgot what it is for. */
-function lacksProof(html: string, variables: object): boolean {
-  const { TokenHash, Token }: { TokenHash?: string; Token?: string } = variables
-  const proofs = [TokenHash, Token].filter((proof) => proof !== undefined && proof !== '')
+type Proofs = Partial<Record<'TokenHash' | 'Token' | 'ConfirmationURL', string>>
+
+/** Whether the HTML has neither link nor code, as a page of the site that was taken for a template. */
+function lacksProof(html: string, variables: Proofs): boolean {
+  const { TokenHash, Token, ConfirmationURL = '' } = variables
+  // The link of a PKCE client has a token other than the token hash.
+  const linkToken = URL.parse(ConfirmationURL)?.searchParams.get('token')
+  const proofs = [TokenHash, Token, linkToken].filter((proof) => proof)
   return proofs.length > 0 && !proofs.some((proof) => html.includes(proof ?? ''))
 }
 
-// A subject is one line: a line break in a value must not become a header of its own.
+// A line break in a value must not start another header.
 function oneLine(subject: string): string {
   return subject
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

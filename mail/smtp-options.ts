@@ -1,17 +1,17 @@
-/** The options of the connection to the mail server. */
+/** Options of the SMTP connection. */
 import { isIP } from 'node:net'
 
 import type { SMTPPoolOptions } from 'nodemailer'
 
-import { conversationLogger, type Hear } from './conversation.ts'
 import type { MailHeaders } from './headers.ts'
+import { type OnTranscriptLine, smtpTranscriptLogger } from './transcript.ts'
 
 /**
- * - auto: from the first byte on port 465, else STARTTLS when offered. It must be offered when a password would
- *   otherwise go over the network in clear.
- * - implicit: from the first byte, on any port.
- * - starttls: STARTTLS or nothing.
- * - none: in clear, whatever is offered.
+ * - auto: implicit TLS on port 465, else STARTTLS when offered. It must be offered when a password would otherwise
+ *   be sent in plain text.
+ * - implicit: implicit TLS on any port.
+ * - starttls: STARTTLS or no connection.
+ * - none: plain text, whatever is offered.
  */
 type SmtpTls = 'auto' | 'implicit' | 'starttls' | 'none'
 
@@ -22,25 +22,25 @@ export interface MailTransportOptions {
   tls?: SmtpTls | undefined
   user?: string | undefined
   pass?: string | undefined
-  /** PEM certificates to trust beside those of the system. */
+  /** PEM certificates to trust in addition to the system's. */
   ca?: string | undefined
-  /** What we call ourselves in EHLO. */
+  /** The name of this server in EHLO. */
   ehloName: string
   from: { name: string; address: string }
   headers: MailHeaders
   maxConnections: number
   timeouts: MailTimeouts
-  /** Hears what is said; nobody does when absent. */
-  hear?: Hear | undefined
+  /** Receives the SMTP transcript, if given. */
+  hear?: OnTranscriptLine | undefined
 }
 
-/** Seconds. */
+/** In seconds. */
 interface MailTimeouts {
   connection: number
   greeting: number
-  /** Silence on an open connection. */
+  /** Inactivity on an open connection. */
   socket: number
-  /** The whole of one mail. */
+  /** The whole delivery of one email. */
   total: number
 }
 
@@ -51,14 +51,14 @@ export const defaultMailTimeouts: MailTimeouts = {
   total: 60,
 }
 
-/** What a server at this URL calls itself in EHLO: its host name, or an address literal (RFC 5321 section 4.1.3). */
+/** The EHLO name of a server at this URL: its host name, or an address literal (RFC 5321 §4.1.3). */
 export function ehloNameOf(url: string): string {
   const { hostname } = new URL(url)
   if (isIP(hostname) === 4) return `[${hostname}]`
   return hostname.replace(/^\[/, '[IPv6:')
 }
 
-/** The same in nodemailer's form. */
+/** The options in nodemailer's form. */
 export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
   const { host, port, user, pass, timeouts, hear } = options
   return {
@@ -70,7 +70,7 @@ export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
     ...(user ? { auth: { user, pass: pass ?? '' } } : {}),
     maxConnections: options.maxConnections,
     idleTimeout: 30_000,
-    // Only for a pooled connection that turns out to be closed before any of the text was sent.
+    // Applies only when a pooled connection was closed before any of the message was sent.
     maxRequeues: 1,
     connectionTimeout: timeouts.connection * 1000,
     dnsTimeout: timeouts.connection * 1000,
@@ -79,7 +79,7 @@ export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
     socketCloseTimeout: 1000,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...(hear && { transactionLog: true, logger: conversationLogger(hear, [pass ?? '']) }),
+    ...(hear && { transactionLog: true, logger: smtpTranscriptLogger(hear, [pass ?? '']) }),
   }
 }
 

@@ -1,19 +1,19 @@
-/** Why a mail was not sent, in the terms a queue decides by. */
+/** Classifies failed deliveries for the queue. */
 
 /**
- * - temporary: it was certainly not accepted, and may be on another try (network, 4xx, a refused sign-in).
- * - permanent: the server refused this recipient or this message for good.
- * - ambiguous: the connection was lost after the text had begun to go out; it may have been accepted.
- *   Whoever promises at most one mail must not send it again.
+ * - temporary: not accepted, may succeed later (network, 4xx, failed authentication).
+ * - permanent: the server rejected this recipient or message.
+ * - ambiguous: the connection was lost after the message had begun to be sent; it may have been accepted. It must not
+ *   be sent again where at most one delivery is promised.
  */
 export type SendOutcome = 'temporary' | 'permanent' | 'ambiguous'
 
-/** The message never holds an address, so it may be logged. */
+/** Its message never contains an address, so that it may be logged. */
 export class MailTransportError extends Error {
   readonly outcome: SendOutcome
-  /** The server's reply code, when it gave one (RFC 5321 section 4.2). */
+  /** The SMTP reply code, if there was one (RFC 5321 §4.2). */
   readonly responseCode: number | undefined
-  // Servers often repeat the recipient in their replies, so it stays out of what loggers collect.
+  // Private, so that loggers do not serialize it: servers often repeat the recipient in replies.
   readonly #response: string | undefined
 
   constructor(outcome: SendOutcome, message: string, reply?: { code: number; text: string }) {
@@ -24,13 +24,13 @@ export class MailTransportError extends Error {
     this.#response = reply?.text
   }
 
-  /** The server's whole reply. May hold the recipient's address. */
+  /** The server's whole reply. May contain the recipient's address. */
   get response(): string | undefined {
     return this.#response
   }
 }
 
-/** The properties that nodemailer puts on its errors and that matter here. */
+/** The relevant properties of nodemailer's errors. */
 interface SmtpFailure {
   code?: string
   originalCode?: string
@@ -40,7 +40,7 @@ interface SmtpFailure {
   response?: string
 }
 
-/** `isTextSent`: the server had asked for the text and the first of it was handed to the socket. */
+/** `isTextSent`: the server had requested the message data and the first of it was written to the socket. */
 export function classify(
   error: unknown,
   { isTextSent }: { isTextSent: boolean },
@@ -50,7 +50,7 @@ export function classify(
   if (code !== undefined && code >= 400 && code < 600) {
     const outcome = isFinal(failure, code) ? 'permanent' : 'temporary'
     const step = failure.command ?? 'the connection'
-    return new MailTransportError(outcome, `the mail server answered ${code} to ${step}`, {
+    return new MailTransportError(outcome, `the mail server returned ${code} to ${step}`, {
       code,
       text: failure.response ?? '',
     })
@@ -61,9 +61,9 @@ export function classify(
       `the connection was lost after the text was sent (${causeOf(failure)})`,
     )
   }
-  // Refused before anything was said: no recipient, or larger than the server takes.
+  // Rejected before a connection was used: no recipient, or a message above the server's size limit.
   if (failure.code === 'EENVELOPE' || failure.code === 'EMESSAGE') {
-    return new MailTransportError('permanent', `the mail cannot be sent (${causeOf(failure)})`)
+    return new MailTransportError('permanent', `the email cannot be sent (${causeOf(failure)})`)
   }
   return new MailTransportError(
     'temporary',
@@ -72,8 +72,8 @@ export function classify(
 }
 
 /**
- * A 5xx counts for the mail only where it is about the mail. To a greeting, a sign-in or a sender
- * it is about settings, and the mail goes out once they are right.
+ * A 5xx reply is permanent only when it concerns the message. In reply to a greeting, an authentication or a sender it
+ * concerns the configuration, and the email is sent after that is corrected.
  */
 function isFinal({ command }: SmtpFailure, code: number): boolean {
   if (code < 500 || code === 503 || code === 530) return false

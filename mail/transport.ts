@@ -1,16 +1,16 @@
-/** Sends mails to an SMTP server over a pool of connections, and reports the outcome of each. */
+/** Sends emails to an SMTP server over a connection pool. */
 import { Readable } from 'node:stream'
 
 import { createTransport } from 'nodemailer'
 
 import { headersFor } from './headers.ts'
-import type { MailKind } from './kinds.ts'
+import type { EmailKind } from './kinds/index.ts'
 import { type MailTransportOptions, poolOptions } from './smtp-options.ts'
 import { classify, MailTransportError } from './transport-error.ts'
 
 export interface OutgoingMail {
-  kind: MailKind
-  /** With angle brackets; see messageIdOf. Kept the same on every try, so that a duplicate can be recognised. */
+  kind: EmailKind
+  /** With angle brackets; see messageIdOf. The same on every attempt, so that duplicates can be recognized. */
   messageId: string
   to: string
   date: Date
@@ -21,22 +21,22 @@ export interface OutgoingMail {
 
 interface SentMail {
   messageId: string
-  /** What the server said when it took the mail; often its own id. */
+  /** The server's reply to an accepted email, often with its own id. */
   response: string
 }
 
 interface MailTransport {
   /** Throws a MailTransportError. */
   send(mail: OutgoingMail): Promise<SentMail>
-  /** Connects and signs in, sends nothing. Throws a MailTransportError. */
+  /** Connects and authenticates without sending. Throws a MailTransportError. */
   verify(): Promise<void>
-  /** Lets the mails under way finish and takes no more. */
+  /** Waits for emails in progress and accepts no more. */
   close(): void
 }
 
 export function createMailTransport(options: MailTransportOptions): MailTransport {
   const pool = createTransport({ pool: true, ...poolOptions(options) })
-  // The text of a mail under way, by the signal that is its only object we share with nodemailer.
+  // Message streams by abort signal, the only object shared with nodemailer.
   const texts = new WeakMap<AbortSignal, Readable>()
   pool.use('stream', ({ data, message }, done) => {
     message?.processFunc((text: Readable) => {
@@ -55,7 +55,7 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
         const { response } = await pool.sendMail({ ...compose(mail, options), signal })
         return { messageId: mail.messageId, response }
       } catch (error) {
-        // The text is first read when the server has said it is ready for it.
+        // The message is read after the server has requested it.
         throw classify(error, { isTextSent: texts.get(signal)?.readableDidRead ?? false })
       }
     },
@@ -74,12 +74,12 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
   }
 }
 
-/** A mail is small: one write to the socket in the place of one for each of its parts. */
+/** An email is small: one write to the socket instead of one per part. */
 async function* inOnePiece(text: Readable): AsyncGenerator<Buffer> {
   yield Buffer.concat(await Array.fromAsync<Buffer>(text))
 }
 
-/** A Message-ID (RFC 5322 section 3.6.4) of an id and the domain that sends. */
+/** Builds a Message-ID (RFC 5322 §3.6.4) from an id and the domain of the sender. */
 export function messageIdOf(id: string, fromAddress: string): string {
   return `<${id}@${fromAddress.slice(fromAddress.lastIndexOf('@') + 1)}>`
 }
@@ -96,14 +96,14 @@ function compose(mail: OutgoingMail, { from, headers }: MailTransportOptions) {
     text: mail.text,
     textEncoding: 'quoted-printable' as const,
     headers: [
-      // RFC 3834: automatic replies do not answer such a mail.
+      // RFC 3834: prevents automatic replies.
       { key: 'Auto-Submitted', value: 'auto-generated' },
       ...headersFor(mail.kind, headers),
     ],
   }
 }
 
-/** Addresses arrive validated; this makes sure that one can never become two, or a header. */
+/** Addresses arrive validated; this ensures that one cannot become two, or a header. */
 function checkRecipient(address: string) {
   if (/^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;"@]+$/u.test(address)) return
   throw new MailTransportError('permanent', 'the recipient is not an email address')

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 
-import type { MailKind, mailKinds } from './kinds.ts'
+import type { EmailKind, emailKinds } from './kinds/index.ts'
 
-/** What each kind of mail tells its template. */
-export type MailVariables = { [K in MailKind]: Static<(typeof mailKinds)[K]['variables']> }
+/** The template variables of each type of email. */
+export type MailVariables = { [K in EmailKind]: Static<(typeof emailKinds)[K]['variables']> }

@@ -1,9 +1,8 @@
-/** Which provider's rules apply to an id_token request. */
-import { genericProfile } from './generic-claims.ts'
-import { IdTokenFault } from './id-token-fault.ts'
-import type { IdTokenRules, ProviderSettings } from './provider.ts'
+/** Selects the provider rules for an id_token request. */
+import type { IdTokenRules, ProviderHttp, ProviderSettings } from './core/types.ts'
+import { genericProfile } from './oidc/generic-claims.ts'
+import { IdTokenError } from './oidc/id-token-error.ts'
 import { findDefinition, providerNames } from './registry.ts'
-import type { Upstream } from './upstream.ts'
 
 export interface IdTokenRequest {
   idToken?: string | undefined
@@ -15,11 +14,11 @@ export interface IdTokenRequest {
 }
 
 export interface IdTokenContext {
-  /** By provider, or by issuer where it belongs to none. */
-  upstreamOf(provider: string): Upstream
-  /** The enabled providers by name, OpenID providers of the operator's own included. */
+  /** By provider, or by issuer for a token without a provider. */
+  upstreamOf(provider: string): ProviderHttp
+  /** The enabled providers by name, custom OpenID providers included. */
   providers: ReadonlyMap<string, ProviderSettings>
-  /** Issuers accepted without a provider, each with the audiences whose tokens are meant for us. */
+  /** Additional issuers with their accepted audiences. */
   allowedIssuers: ReadonlyMap<string, readonly string[]>
   now: Date
 }
@@ -31,13 +30,13 @@ interface Selection {
   audiences: readonly string[]
 }
 
-/** Throws IdTokenFault for a provider that is unknown, disabled, or without id_tokens. */
+/** Throws IdTokenError for a provider that is unknown, disabled, or without id_tokens. */
 export function select(request: IdTokenRequest, context: IdTokenContext): Selection {
   const name = request.provider?.toLowerCase()
   if (name) return selectByName(name, context)
   const { issuer, clientId } = request
   if (!issuer || !clientId) {
-    throw new IdTokenFault('invalid_request', 'provider, or issuer and client_id, is missing')
+    throw new IdTokenError('invalid_request', 'provider, or issuer and client_id, is missing')
   }
   return selectByIssuer(issuer, clientId, context)
 }
@@ -46,15 +45,15 @@ function selectByName(name: string, { providers }: IdTokenContext): Selection {
   const settings = providers.get(name)
   const rules = findDefinition(name, settings)?.idToken
   if (!rules) {
-    throw new IdTokenFault('validation_failed', `Provider ${quote(name)} is not supported`)
+    throw new IdTokenError('validation_failed', `Provider ${quote(name)} is not supported`)
   }
   if (!settings) {
-    throw new IdTokenFault('provider_disabled', `Provider ${quote(name)} is not enabled`)
+    throw new IdTokenError('provider_disabled', `Provider ${quote(name)} is not enabled`)
   }
   return { provider: name, rules, settings, audiences: audiencesOf(settings) }
 }
 
-/** An issuer of a known provider is that provider, enabled or not; then the operator's list. */
+/** An issuer of a known provider selects that provider, enabled or not; then the additional issuers. */
 function selectByIssuer(issuer: string, clientId: string, context: IdTokenContext): Selection {
   const names = new Set([...providerNames, ...context.providers.keys()])
   for (const name of names) {
@@ -63,12 +62,12 @@ function selectByIssuer(issuer: string, clientId: string, context: IdTokenContex
     if (rules?.accepts(withScheme(issuer), settings ?? unset)) return selectByName(name, context)
   }
   const configured = context.allowedIssuers.get(issuer)
-  if (!configured) throw new IdTokenFault('validation_failed', 'The issuer is not allowed')
-  // The request may choose among the operator's audiences. One of its own choice would let in whoever holds a
-  // token that the issuer made for any other app.
+  if (!configured) throw new IdTokenError('validation_failed', 'The issuer is not allowed')
+  // The request may choose among the configured audiences only. Any other audience would accept tokens that the issuer
+  // made for other apps.
   const audiences = configured.filter((audience) => audience === clientId)
   if (audiences.length === 0) {
-    throw new IdTokenFault('validation_failed', 'The client_id is not allowed for this issuer')
+    throw new IdTokenError('validation_failed', 'The client_id is not allowed for this issuer')
   }
   const accepts = (candidate: string) => candidate === issuer
   const rules = { accepts, nonce: true, profile: genericProfileOf }
@@ -88,7 +87,7 @@ function audiencesOf({ clientIds, bundleId }: ProviderSettings): readonly string
   return bundleId ? [...clientIds, bundleId] : clientIds
 }
 
-/** Google's issuer is written with and without it. */
+/** Google's issuer exists with and without the scheme. */
 export function withScheme(issuer: string): string {
   return issuer.includes('://') ? issuer : `https://${issuer}`
 }

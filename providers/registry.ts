@@ -1,10 +1,11 @@
 /**
- * Every provider that has a file in vendors/: the one list of their names, for requests, variables,
- * documentation and mails. A new one is its file, and its import and entry here.
+ * Every provider with a file in vendors/: the single list of names for requests, variables, documentation and emails. A
+ * new one is a file, with an import and an entry here.
  */
-import { openidConnect } from './openid-connect.ts'
-import type { Provider, ProviderDefinition, ProviderSettings, Vendor } from './provider.ts'
-import type { Upstream } from './upstream.ts'
+import type { NamedProviderDefinition, Provider, ProviderDefinition } from './core/provider.ts'
+import type { ProviderHttp, ProviderSettings } from './core/types.ts'
+import { openidConnect } from './oidc/openid-connect.ts'
+import { plainOauth2 } from './plain-oauth2.ts'
 import { apple } from './vendors/apple.ts'
 import { azure } from './vendors/azure.ts'
 import { bitbucket } from './vendors/bitbucket.ts'
@@ -31,7 +32,7 @@ import { workos } from './vendors/workos.ts'
 import { x } from './vendors/x.ts'
 import { zoom } from './vendors/zoom.ts'
 
-/** The order is that of the configuration reference: the specification's eighteen, then ours. */
+/** In the order of the configuration reference: the eighteen of the specification, then ours. */
 const vendors = {
   apple,
   azure,
@@ -58,33 +59,38 @@ const vendors = {
   zoom,
   fly,
   vercel_marketplace: vercelMarketplace,
-} satisfies Record<string, Vendor>
+} satisfies Record<string, NamedProviderDefinition>
 
-/** As requests spell it; in upper case, as variables do. */
+/** As in requests; variables use upper case. */
 export type ProviderName = keyof typeof vendors
 
 export const providerNames = Object.keys(vendors) as ProviderName[]
 
-const definitions = new Map<string, Vendor>(Object.entries(vendors))
+const definitions = new Map<string, NamedProviderDefinition>(Object.entries(vendors))
 
-/** What people call each provider. */
+/** Display names of the providers. */
 export const providerTitles: ReadonlyMap<string, string> = new Map(
   [...definitions].map(([provider, { name }]) => [provider, name]),
 )
 
-/** A provider by name; with an issuer in its settings, any other name is an OpenID provider. */
+/** A provider with a file in vendors/. */
+export const findVendor = (name: string): NamedProviderDefinition | undefined =>
+  definitions.get(name)
+
+/** Returns a provider by name; with an issuer in its settings, any other name is an OpenID provider. */
 export function findDefinition(
   name: string,
   settings?: ProviderSettings,
-): ProviderDefinition | undefined {
+): Pick<ProviderDefinition, 'create' | 'idToken'> | undefined {
+  if (settings?.custom?.endpoints) return plainOauth2
   return definitions.get(name) ?? (settings?.issuer ? openidConnect : undefined)
 }
 
-/** Undefined for a name nobody knows. Nothing is fetched before the provider is used. */
-export function createProvider(
+/** Returns undefined for an unknown name. Nothing is fetched before the provider is used. */
+export function createOauthProvider(
   name: string,
   settings: ProviderSettings,
-  upstream: Upstream,
+  upstream: ProviderHttp,
 ): Provider | undefined {
   return findDefinition(name, settings)?.create(settings, upstream)
 }

@@ -4,23 +4,26 @@ import { isUuid, Metadata } from './fields.ts'
 
 export const AuthenticationMethod = Type.Object({
   method: Type.String(),
-  timestamp: Type.Integer({ description: 'Seconds since the epoch' }),
+  timestamp: Type.Integer({ description: 'Seconds since the Unix epoch' }),
   provider: Type.Optional(Type.String()),
 })
 
 const Aal = Type.Union([Type.Literal('aal1'), Type.Literal('aal2'), Type.Literal('aal3')])
 
-/** The payload of a person's access token (RFC 7519): every claim is always there. */
+/** The payload of a user's access token (RFC 7519): every claim is present. */
 export const AccessToken = Type.Object(
   {
     iss: Type.String(),
     sub: Type.String({ format: 'uuid' }),
-    aud: Type.String(),
+    aud: Type.Union([Type.String(), Type.Array(Type.String())]),
     role: Type.String(),
     iat: Type.Integer(),
     exp: Type.Integer(),
     email: Type.String(),
     phone: Type.String({ description: 'E.164 digits without the leading +' }),
+    preferred_username: Type.Optional(
+      Type.String({ description: 'The username, with AUTH_USERNAMES_ENABLED' }),
+    ),
     app_metadata: Metadata,
     user_metadata: Metadata,
     aal: Aal,
@@ -30,8 +33,23 @@ export const AccessToken = Type.Object(
     act: Type.Optional(
       Type.Object(
         { sub: Type.String() },
-        { description: 'The admin who acts in place of the person (RFC 8693 §4.1)' },
+        { description: 'The impersonating admin (RFC 8693 §4.1)' },
       ),
+    ),
+    client_id: Type.Optional(Type.String({ description: 'The OAuth client it was issued to' })),
+    scope: Type.Optional(Type.String({ description: 'What the OAuth client may do' })),
+    org_id: Type.Optional(
+      Type.String({ format: 'uuid', description: 'The active organization of the session' }),
+    ),
+    org_slug: Type.Optional(Type.String()),
+    org_role: Type.Optional(Type.String()),
+    org_permissions: Type.Optional(
+      Type.Array(Type.String(), { description: '`*` for all; absent with more than 32' }),
+    ),
+    userinfo_claims: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Claims of /oauth/userinfo in addition to its scopes',
+      }),
     ),
   },
   { title: 'AccessToken' },
@@ -39,8 +57,8 @@ export const AccessToken = Type.Object(
 export type AccessToken = Static<typeof AccessToken>
 
 /**
- * What is relied on in a token that verified. Tokens made with AUTH_JWT_SECRET by somebody else may lack
- * any claim and carry others, but what is here has these types.
+ * Claims that this server reads in a verified token. Tokens signed with AUTH_JWT_SECRET by others may lack any of them
+ * and have more, but these have these types.
  */
 export const AccessTokenClaims = Type.Object({
   iss: Type.Optional(Type.String()),
@@ -53,12 +71,16 @@ export const AccessTokenClaims = Type.Object({
   aal: Type.Optional(Aal),
   session_id: Type.Optional(Type.String()),
   is_anonymous: Type.Optional(Type.Boolean()),
+  client_id: Type.Optional(Type.String()),
+  scope: Type.Optional(Type.String()),
+  userinfo_claims: Type.Optional(Type.Array(Type.String())),
+  jti: Type.Optional(Type.String()),
 })
 export type AccessTokenClaims = Static<typeof AccessTokenClaims>
 
 /**
- * What a hook may make of the claims: these are there and have these types, others are the operator's. What is relied on
- * in a token is a part of it.
+ * The claims returned by a hook: these are required with these types, others are the operator's. A superset of what
+ * this server reads in a token.
  */
 export const HookClaims = Type.Object({
   sub: Type.String(),
@@ -78,15 +100,17 @@ export const HookClaims = Type.Object({
   user_metadata: Type.Optional(Metadata),
   amr: Type.Optional(Type.Array(Type.Unknown())),
   act: Type.Optional(Type.Object({ sub: Type.String() })),
+  client_id: Type.Optional(Type.String()),
+  scope: Type.Optional(Type.String()),
 })
 export type HookClaims = Static<typeof HookClaims>
 
-/** The person whom the token names; a service may call itself something that is no UUID, and is nobody's account. */
-export function personIn({ sub }: AccessTokenClaims): string | undefined {
+/** The user id of the token; undefined when `sub` is no UUID, as in tokens of services. */
+export function subjectUserId({ sub }: AccessTokenClaims): string | undefined {
   return sub && isUuid(sub) ? sub : undefined
 }
 
-/** An admin opened the session in the place of the person (RFC 8693 §4.1). */
+/** An admin created the session to act as the user (RFC 8693 §4.1). */
 export function isImpersonated(claims: AccessTokenClaims): boolean {
   return 'act' in claims
 }

@@ -1,4 +1,4 @@
-/** What an admin writes into a person's record. */
+/** Request bodies of admins for users. */
 import { type Static, Type } from '@sinclair/typebox'
 
 import { Metadata, Phone } from './fields.ts'
@@ -10,8 +10,8 @@ const RecordFields = {
   email: Type.Optional(Type.String()),
   phone: Phone,
   password: Type.Optional(Type.String()),
-  email_confirm: Type.Optional(Type.Boolean({ description: 'Take the address as proven' })),
-  phone_confirm: Type.Optional(Type.Boolean({ description: 'Take the number as proven' })),
+  email_confirm: Type.Optional(Type.Boolean({ description: 'Treat the address as verified' })),
+  phone_confirm: Type.Optional(Type.Boolean({ description: 'Treat the number as verified' })),
   user_metadata: Type.Optional(Metadata),
   app_metadata: Type.Optional(Metadata),
   ban_duration: Type.Optional(
@@ -20,7 +20,7 @@ const RecordFields = {
 }
 
 const NewRecordFields = {
-  id: Type.Optional(Type.String({ description: 'UUID; made up when absent' })),
+  id: Type.Optional(Type.String({ description: 'UUID; generated when absent' })),
   aud: Type.Optional(Type.String({ maxLength: 255 })),
   ...RecordFields,
   password_hash: Type.Optional(

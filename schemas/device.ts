@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable } from './choices.ts'
-import { Timestamp, toTimestamp } from './timestamp.ts'
+import { nullable } from './values/choices.ts'
+import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 const Text = nullable(Type.String())
 
-/** A session as its owner knows it: where they are signed in. */
+/** A session in the session list of its user. */
 export const Device = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -14,9 +14,9 @@ export const Device = Type.Object(
     user_agent: Text,
     ip: Text,
     impersonated_by: Type.Optional(
-      Type.String({ description: 'The admin who opened it in place of the person' }),
+      Type.String({ description: 'The admin who created it as an impersonation' }),
     ),
-    current: Type.Boolean({ description: 'True for the session that asks' }),
+    current: Type.Boolean({ description: 'True for the session of the request' }),
   },
   { title: 'Device' },
 )

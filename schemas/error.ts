@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 
-// Two types and no union: for a union, a validator would run at every refusal.
+// Two types without a union: the serializer would validate each response against a union.
 const Code = Type.Unsafe<number | string>({
   type: ['integer', 'string'],
   description: 'HTTP status; the error code from API version 2024-01-01 on',
 })
 
-/** The error body; a client that sends X-Supabase-Api-Version 2024-01-01 or later gets `{code, message}`. */
+/** The error body. A client that sends X-Supabase-Api-Version 2024-01-01 or later gets `{code, message}`. */
 export const ErrorBody = Type.Object(
   {
     code: Code,
@@ -21,5 +21,5 @@ export const ErrorBody = Type.Object(
   { title: 'Error' },
 )
 
-/** Every route answers errors in this shape. */
+/** The error responses of every route. */
 export const ErrorResponses = { '4xx': ErrorBody, '5xx': ErrorBody }

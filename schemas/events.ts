@@ -1,13 +1,14 @@
-/** What happened, as webhooks and GET /admin/events tell it: every type of event, with the shape of its data. */
+/** Every event type of webhooks and of GET /admin/events, with the shape of its data. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 
-import { nullable } from './choices.ts'
-import { Timestamp } from './timestamp.ts'
+import { organizationEventKinds } from './organizations/events.ts'
+import { nullable } from './values/choices.ts'
+import { Timestamp } from './values/timestamp.ts'
 
 const Id = Type.String({ format: 'uuid' })
 const Text = Type.String()
 
-/** The person as they are after the event. It grows by fields, and loses none. */
+/** The user after the event. Fields may be added, none is removed. */
 export const EventUser = Type.Object(
   {
     id: Id,
@@ -29,7 +30,7 @@ export const EventUser = Type.Object(
 )
 
 interface Options {
-  /** The data hold the person, too. */
+  /** Adds the user to the data. */
   withUser?: boolean
 }
 
@@ -45,51 +46,78 @@ const identity = { identity_id: Id, provider: Text, provider_id: Text }
 const session = { session_id: Id }
 const device = { ip: nullable(Text), user_agent: nullable(Text) }
 const address = { previous: nullable(Text), current: Text }
-const person = { withUser: true }
+const provider = {
+  provider: Type.String({ description: '`custom:` and a name, or `sso:` and a UUID' }),
+}
+const client = { client_id: Text }
+const user = { withUser: true }
 
 export const eventKinds = {
-  'user.created': kind('An account was made', {}, person),
-  'user.updated': kind('The record or the metadata of an account were changed', {}, person),
-  'user.invited': kind('An admin invited somebody', {}, person),
-  'user.banned': kind('An admin banned somebody', { banned_until: Timestamp }, person),
-  'user.unbanned': kind('An admin lifted a ban', {}, person),
-  'user.deleted': kind('An account was deleted; its sessions ended with it', {
-    soft: Type.Boolean({ description: 'The row was kept, without what tells who it was' }),
+  'user.created': kind('User created', {}, user),
+  'user.updated': kind('User record or metadata changed', {}, user),
+  'user.invited': kind('User invited by an admin', {}, user),
+  'user.banned': kind('User banned by an admin', { banned_until: Timestamp }, user),
+  'user.unbanned': kind('Ban lifted by an admin', {}, user),
+  'user.deleted': kind('User deleted; all sessions revoked', {
+    soft: Type.Boolean({ description: 'True when the row was kept without personal data' }),
   }),
-  'user.signed_in': kind('A session was opened', {
+  'user.signed_in': kind('Session created', {
     ...session,
     ...device,
     method: Text,
     aal: Text,
   }),
-  'user.signed_out': kind('Somebody signed out; each session that ended has its own event', {}),
-  'user.impersonated': kind('An admin opened a session in the place of somebody', {}),
-  'session.revoked': kind('A session was ended before its time', session),
-  'reuse.detected': kind('A refresh token came back after it had been used; its session ended', {
-    ...session,
+  'user.signed_out': kind('User signed out; each revoked session has an event of its own', {}),
+  'user.impersonated': kind('Session created by an admin to act as the user', {}),
+  'session.revoked': kind('Session revoked before it expired', session),
+  'refresh_token.reuse_detected': kind('Refresh token reuse detected; session revoked', session),
+  'password.changed': kind('Password set or changed', {}),
+  'email.confirmed': kind('Email address confirmed', { email: Text }),
+  'email.changed': kind('Email address changed', address),
+  'phone.confirmed': kind('Phone number confirmed', { phone: Text }),
+  'phone.changed': kind('Phone number changed', address),
+  'identity.linked': kind('Identity linked', identity),
+  'identity.unlinked': kind('Identity unlinked', identity),
+  'factor.enrolled': kind('Factor verified for the first time', {
+    factor_id: Id,
+    factor_type: Text,
   }),
-  'password.changed': kind('A password was set or changed', {}),
-  'email.confirmed': kind('An email address was proven', { email: Text }),
-  'email.changed': kind('An account got another email address', address),
-  'phone.confirmed': kind('A phone number was proven', { phone: Text }),
-  'phone.changed': kind('An account got another phone number', address),
-  'identity.linked': kind('An account at a provider was linked', identity),
-  'identity.unlinked': kind('An account at a provider was unlinked', identity),
-  'factor.enrolled': kind('A second factor was confirmed', { factor_id: Id, factor_type: Text }),
-  'factor.unenrolled': kind('A second factor was removed', { factor_id: Id, factor_type: Text }),
-  'passkey.created': kind('A passkey was added', { passkey_id: Id }),
-  'passkey.deleted': kind('A passkey was removed', { passkey_id: Id }),
-  'recovery_code.used': kind('A recovery code took the place of a second factor', {
+  'factor.unenrolled': kind('Verified factor deleted', { factor_id: Id, factor_type: Text }),
+  'passkey.created': kind('Passkey registered', { passkey_id: Id }),
+  'passkey.deleted': kind('Passkey deleted', { passkey_id: Id }),
+  'recovery_code.used': kind('Recovery code consumed instead of a second factor', {
     remaining: Type.Integer(),
   }),
-  'mail.dead': kind('A mail was given up', { message_id: Id, kind: Text, reason: Text }),
-  'key.rotated': kind('A new signing key was made', { kid: Text }),
-  'key.imported': kind('A signing key was brought in', { kid: Text }),
-  'key.revoked': kind('A signing key was revoked', { kid: Text }),
+  'oauth.client_created': kind(
+    'OAuth client created by an admin or by dynamic registration',
+    client,
+  ),
+  'oauth.client_updated': kind('OAuth client changed, or its secret regenerated', client),
+  'oauth.client_deleted': kind('OAuth client deleted; its sessions revoked', client),
+  'oauth.consent_granted': kind('Scopes granted to an OAuth client', {
+    ...client,
+    scopes: Text,
+  }),
+  'oauth.consent_revoked': kind('Grant of an OAuth client revoked', client),
+  'email.dead_lettered': kind('Email moved to the dead letters', {
+    message_id: Id,
+    kind: Text,
+    reason: Text,
+  }),
+  'signing_key.rotated': kind('Signing key created and in use', { kid: Text }),
+  'signing_key.imported': kind('Signing key imported', { kid: Text }),
+  'signing_key.revoked': kind('Signing key revoked', { kid: Text }),
+  'admin.added': kind('User made an admin', { role: Text }),
+  'admin.changed': kind('Role of an admin changed', { role: Text }),
+  'admin.removed': kind('Admin removed', {}),
+  'provider.created': kind('External provider created by an admin', provider),
+  'provider.updated': kind('External provider changed by an admin', provider),
+  'provider.deleted': kind('External provider deleted by an admin', provider),
+  ...organizationEventKinds,
 } as const
 
 export type EventType = keyof typeof eventKinds
-export type FactsOf<T extends EventType> = Static<(typeof eventKinds)[T]['facts']>
+export type EventPayload<T extends EventType> = Static<(typeof eventKinds)[T]['facts']>
 
 export function isEventType(name: string): name is EventType {
   return Object.hasOwn(eventKinds, name)
@@ -97,7 +125,7 @@ export function isEventType(name: string): name is EventType {
 
 export const eventTypes: EventType[] = Object.keys(eventKinds).filter(isEventType)
 
-/** About nobody in particular when `user_id` is null. */
+/** `user_id` is null for an event that concerns no user. */
 export const EventData = Type.Object(
   { user_id: nullable(Id), user: Type.Optional(EventUser) },
   { additionalProperties: true },
@@ -109,7 +137,7 @@ export const WebhookBody = Type.Object(
   { title: 'WebhookBody' },
 )
 
-/** The exact body of one type. */
+/** The body schema of one event type, for the OpenAPI document. */
 export function webhookBodyOf(type: EventType) {
   const { description, facts, withUser } = eventKinds[type]
   const data = { user_id: nullable(Id), ...facts.properties, ...(withUser && { user: EventUser }) }
@@ -119,17 +147,17 @@ export function webhookBodyOf(type: EventType) {
   )
 }
 
-/** What an admin has sent to an endpoint to see its answer; it is no event of the stream. */
+/** The body of a test delivery. It is not part of the event stream. */
 export const TestBody = Type.Object(
   {
     type: Type.Literal('webhook.test'),
     timestamp: Timestamp,
     data: Type.Object({ user_id: Type.Null(), webhook_id: Id }),
   },
-  { description: 'An admin tests a webhook' },
+  { description: 'Test delivery requested by an admin' },
 )
 
-/** An event in the stream. */
+/** An event with its position in the stream. */
 export const StreamedEvent = Type.Object(
   {
     id: Id,

@@ -1,4 +1,4 @@
 import { Type } from '@sinclair/typebox'
 
-/** The path of one factor; its id is read by the route, because a wrong one is 404. */
+/** The path of a factor. The route validates the id, because an invalid one is a 404. */
 export const FactorPath = Type.Object({ factor_id: Type.String() })

@@ -1,7 +1,10 @@
-/** Field shapes that several bodies share, and the one normal form of addresses. */
+/** Fields of several bodies, and the normalization of emails and phone numbers. */
+import { domainToASCII } from 'node:url'
+
 import { Type } from '@sinclair/typebox'
 
-import { validationFailed } from '../errors.ts'
+import { choices } from './documented.ts'
+import { validationFailed } from './errors.ts'
 
 export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Free-form JSON object; merged at the top level, null deletes a key',
@@ -9,16 +12,16 @@ export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
 
 export const Phone = Type.Optional(Type.String({ description: 'E.164' }))
 
-/** How a text message travels. */
-export const Channel = Type.Optional(Type.String({ description: 'sms or whatsapp' }))
+/** The channel of an SMS. */
+export const Channel = Type.Optional(Type.String(choices('sms', 'whatsapp')))
 
-/** What every sending endpoint of a PKCE client carries (RFC 7636 §4.3). */
+/** PKCE fields of endpoints that send emails (RFC 7636 §4.3). */
 export const PkceFields = {
   code_challenge: Type.Optional(Type.String()),
-  code_challenge_method: Type.Optional(Type.String({ description: 's256 or plain' })),
+  code_challenge_method: Type.Optional(Type.String(choices('s256', 'plain'))),
 }
 
-/** Read by the captcha hook; stated here so that the API reference shows it. */
+/** Read by the captcha hook; listed for the API document. */
 export const CaptchaFields = {
   captcha_token: Type.Optional(Type.String()),
   gotrue_meta_security: Type.Optional(
@@ -28,14 +31,18 @@ export const CaptchaFields = {
 
 export const RedirectQuery = Type.Object({
   redirect_to: Type.Optional(
-    Type.String({ description: 'Where the link in the mail leads in the end' }),
+    Type.String({ description: 'The final redirect target of the email link' }),
   ),
 })
 
+/** The local part may have letters, marks and digits of any script (RFC 6531 §3.3). */
 const emailPattern =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+  /^(?:[a-z0-9.!#$%&'*+/=?^_`{|}~-]|(?=[^\0-\x7f])[\p{L}\p{M}\p{N}])+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/u
 
-/** Trimmed, NFKC, lower case, exactly one @: the only form in which an address is stored or compared. */
+/**
+ * Normalizes an email: trimmed, NFKC, lower case, the host in ASCII (UTS 46), exactly one @. Addresses are stored and
+ * compared in this form only.
+ */
 export function normalizeEmail(input: string): string {
   const email = foldEmail(input)
   const fault = emailFault(email)
@@ -43,7 +50,7 @@ export function normalizeEmail(input: string): string {
   return email
 }
 
-/** The address that comes with a code, for every fault of which GoTrue has one answer. */
+/** The email of a code. All errors are the one that GoTrue returns here. */
 export function normalizeEmailOfCode(input: string): string {
   const email = foldEmail(input)
   if (emailFault(email)) throw validationFailed('Invalid email format', 422)
@@ -51,7 +58,15 @@ export function normalizeEmailOfCode(input: string): string {
 }
 
 function foldEmail(input: string): string {
-  return input.trim().normalize('NFKC').toLowerCase()
+  const email = input.trim().normalize('NFKC')
+  const at = email.lastIndexOf('@')
+  if (at < 0) return email.toLowerCase()
+  return `${email.slice(0, at).toLowerCase()}@${asciiHost(email.slice(at + 1))}`
+}
+
+/** Empty for an invalid host. An ASCII host is not converted: `127.1` would become an IP address. */
+function asciiHost(host: string): string {
+  return /^[\0-\x7f]*$/.test(host) ? host.toLowerCase() : domainToASCII(host)
 }
 
 function emailFault(email: string): string | undefined {
@@ -61,7 +76,7 @@ function emailFault(email: string): string | undefined {
   return undefined
 }
 
-/** E.164 digits without the leading +. */
+/** Returns E.164 digits without the leading +. */
 export function normalizePhone(input: string): string {
   const phone = input.replace(/^\+/, '').replaceAll(' ', '')
   if (!/^[1-9][0-9]{1,14}$/.test(phone)) {
@@ -76,9 +91,9 @@ export function isUuid(value: string): boolean {
   return uuidPattern.test(value)
 }
 
-/** An id that is part of a path: nothing has one of another form. Throws validation_failed with status 404. */
+/** Validates an id in a path. Throws validation_failed with status 404. */
 export function readUuid(name: string, value: string): string {
   if (!isUuid(value)) throw validationFailed(`${name} must be an UUID`, 404)
-  // Some clients write capitals (RFC 9562 §4 allows them); the database never does.
+  // Clients may send upper case (RFC 9562 §4); Postgres never does.
   return value.toLowerCase()
 }

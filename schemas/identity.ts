@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { Metadata } from './fields.ts'
-import { Timestamp, toTimestamp } from './timestamp.ts'
+import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 export const Identity = Type.Object(
   {
     identity_id: Type.String({ format: 'uuid' }),
-    id: Type.String({ description: "The person's id at the provider" }),
+    id: Type.String({ description: "The user's id at the provider" }),
     user_id: Type.String({ format: 'uuid' }),
     identity_data: Type.Optional(Metadata),
     provider: Type.String(),

@@ -1,22 +1,22 @@
 /**
- * A person as lists show them, written from the text that Postgres printed: reading dates and metadata only to print
- * them again took most of a list's time.
+ * Serializes listed users from Postgres's text format: parsing dates and metadata only to serialize them took most of
+ * the time of a list.
  */
-import { endlessTimestamp } from './timestamp.ts'
 import type { User } from './user.ts'
+import { endlessTimestamp } from './values/timestamp.ts'
 
 type Text =
   | ('aud' | 'role' | 'email' | 'phone' | 'email_change' | 'phone_change')
   | ('raw_app_meta_data' | 'raw_user_meta_data')
 type Time = keyof User & (`${string}_at` | 'banned_until')
 
-/** Times are in UTC and have no zone, metadata are JSON. */
+/** Times are in UTC without a zone, metadata are JSON. */
 export type ListedUser = Record<Text | Time, string | null> & { id: string; is_anonymous: boolean }
 
-/** JSON of a field; undefined where it is left out. */
+/** The JSON of a field; undefined when it is omitted. */
 type Write = (row: ListedUser) => string | undefined
 
-/** In the order of the schema. Lists hold no identities and no factors, as SDKs expect. */
+/** In schema order. Lists have no identities and no factors, as SDKs expect. */
 const fields: Record<Exclude<keyof User, 'factors'>, Write> = {
   id: ({ id }) => JSON.stringify(id),
   aud: ({ aud }) => JSON.stringify(aud ?? ''),
@@ -48,12 +48,12 @@ const fields: Record<Exclude<keyof User, 'factors'>, Write> = {
 const epoch = '"1970-01-01T00:00:00.000Z"'
 const writers = Object.entries(fields).map(([name, write]) => ({ before: `"${name}":`, write }))
 
-/** A list of people, and what is said of it. */
+/** The JSON of a list of users with its pagination. */
 export function listedUsersJson(
-  people: readonly ListedUser[],
+  rows: readonly ListedUser[],
   more: { aud: string; next_cursor?: string },
 ): Buffer {
-  const users = people.map(listedUserJson).join()
+  const users = rows.map(listedUserJson).join()
   return Buffer.from(`{"users":[${users}],${JSON.stringify(more).slice(1)}`)
 }
 
@@ -67,18 +67,18 @@ function listedUserJson(row: ListedUser): string {
   return `{${json}}`
 }
 
-/** `2026-11-22 10:00:00.123456` in the form of RFC 3339, with milliseconds at least. */
+/** Converts `2026-11-22 10:00:00.123456` to RFC 3339 with at least milliseconds. */
 function time(text: string | null): string | undefined {
   if (text === null) return undefined
   const point = text[19] ?? '.'
-  // Moments before our era and after the year 9999 are longer.
+  // Times BC and after the year 9999 have other lengths.
   if (text[10] !== ' ' || point !== '.') {
     return JSON.stringify(endlessTimestamp(text) ?? new Date(`${text}Z`))
   }
   return `"${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(3, '0')}Z"`
 }
 
-/** The column may hold the null of JSON as well. */
+/** The column may also have the JSON null. */
 function metadata(json: string | null): string {
   return json === null || json === 'null' ? '{}' : json
 }

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './choices.ts'
-import { Timestamp, toTimestamp } from './timestamp.ts'
+import { nullable, oneOf } from './values/choices.ts'
+import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 const Status = oneOf(['queued', 'sending', 'deferred', 'sent', 'refused', 'failed'], {
   description:
-    'deferred: it is tried again. refused: the mail server does not take it. failed: it was not sent, or nobody knows whether it was.',
+    'deferred: it is retried. refused: the mail server rejected it. failed: it was not sent, or the outcome is unknown.',
 })
 
 export const MailDelivery = Type.Object(
@@ -16,7 +16,7 @@ export const MailDelivery = Type.Object(
     status: Status,
     attempts: Type.Integer(),
     response: nullable(
-      Type.String({ description: "The mail server's words, or why it was not asked" }),
+      Type.String({ description: "The mail server's response, or why it was not called" }),
     ),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -4,8 +4,8 @@ import { ErrorBody } from './error.ts'
 
 const html = { 'text/html': { schema: Type.String() } }
 
-/** What is shown to people. */
+/** HTML responses. */
 export const Page = { content: html }
 
-/** A page about what the person did wrong, or an error of whatever sent no readable request. */
+/** A page for user errors, or a JSON error for an unreadable request. */
 export const PageOrError = { content: { ...html, 'application/json': { schema: ErrorBody } } }

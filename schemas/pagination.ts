@@ -1,12 +1,10 @@
-/** Pages by number, as admin SDKs ask for them: query fields, and the headers that lead to the other pages. */
+/** Pagination by number for admin SDKs: query fields, and the headers with links to other pages. */
 import { Type } from '@sinclair/typebox'
 
-import { validationFailed } from '../errors.ts'
+import { validationFailed } from './errors.ts'
 
 export const PageQuery = {
-  page: Type.Optional(
-    Type.String({ description: 'From 1, and 0 is the first one too; default 1' }),
-  ),
+  page: Type.Optional(Type.String({ description: 'From 1; 0 means 1; default 1' })),
   per_page: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 }
 
@@ -27,12 +25,12 @@ export function readPage(query: { page?: string; per_page?: string }): Page {
   }
 }
 
-/** The `limit` of a list without pages; throws validation_failed. */
+/** Parses the `limit` of a list without pages; throws validation_failed. */
 export function readLimit(text: string | undefined): number {
   return readWhole('limit', text, defaultSize, maxSize)
 }
 
-/** A place in a list that grows, as an answer named it; throws validation_failed. */
+/** Parses a cursor from an earlier response; throws validation_failed. */
 export function readPosition(name: string, text: string | undefined, absent: number): number {
   if (!text) return absent
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -51,15 +49,15 @@ function readWhole(name: string, text: string | undefined, absent: number, max: 
 
 export interface Total {
   count: number
-  /** False for an estimate, when counting would have taken too long. */
+  /** False for an estimate, when counting would take too long. */
   exact: boolean
 }
 
 /**
- * `X-Total-Count`, whether that is exact, and `Link` with relative addresses (RFC 8288). Their parameters are
- * sorted and hold those of the request, because SDKs read the number after the first `=`.
+ * `X-Total-Count`, whether it is exact, and `Link` with relative URLs (RFC 8288). Parameters are sorted and include
+ * those of the request, because SDKs read the number after the first `=`.
  */
-export function pageHeaders(
+export function paginationHeaders(
   path: string,
   query: Record<string, string | undefined>,
   { number, size }: Page,

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { validationFailed } from '../errors.ts'
+import { validationFailed } from './errors.ts'
 import { isUuid } from './fields.ts'
-import { Timestamp, toTimestamp } from './timestamp.ts'
+import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 export const Passkey = Type.Object(
   {
@@ -17,7 +17,7 @@ export type Passkey = Static<typeof Passkey>
 
 export const Passkeys = Type.Array(Passkey)
 
-/** Its id is read by the route, because a wrong one is 404. */
+/** The route validates the id, because an invalid one is a 404. */
 export const PasskeyPath = Type.Object({ passkey_id: Type.String() })
 
 interface PasskeySource {
@@ -42,12 +42,12 @@ export const Question = Type.Object(
     options: Type.Record(Type.String(), Type.Unknown(), {
       description: 'publicKey of navigator.credentials.create() or get(), as JSON',
     }),
-    expires_at: Type.Integer({ description: 'Seconds since the epoch' }),
+    expires_at: Type.Integer({ description: 'Seconds since the Unix epoch' }),
   },
   { title: 'PasskeyChallenge' },
 )
 
-export const AnswerBody = Type.Object({
+export const PasskeyResponseBody = Type.Object({
   challenge_id: Type.Optional(Type.String()),
   credential: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
@@ -56,8 +56,11 @@ export const AnswerBody = Type.Object({
   ),
 })
 
-/** Throws validation_failed unless both are there. */
-export function readAnswer({ challenge_id, credential }: Static<typeof AnswerBody>) {
+/** Throws validation_failed unless both fields are present. */
+export function readPasskeyResponse({
+  challenge_id,
+  credential,
+}: Static<typeof PasskeyResponseBody>) {
   if (!challenge_id || !isUuid(challenge_id)) throw validationFailed('challenge_id must be an UUID')
   if (!credential) throw validationFailed('credential is required')
   return { challengeId: challenge_id, credential }

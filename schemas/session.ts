@@ -1,17 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable } from './choices.ts'
 import { User } from './user.ts'
+import { nullable } from './values/choices.ts'
 
 export const Session = Type.Object(
   {
     access_token: Type.String(),
     token_type: Type.Literal('bearer'),
     expires_in: Type.Integer({ description: 'Seconds' }),
-    expires_at: Type.Integer({ description: 'Seconds since the epoch' }),
+    expires_at: Type.Integer({ description: 'Seconds since the Unix epoch' }),
     refresh_token: Type.String(),
     user: User,
-    type: Type.Optional(Type.String({ description: 'Which email link was verified' })),
+    type: Type.Optional(Type.String({ description: 'The type of the verified email link' })),
     provider_token: Type.Optional(Type.String()),
     provider_refresh_token: Type.Optional(Type.String()),
     weak_password: Type.Optional(

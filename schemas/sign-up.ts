@@ -2,10 +2,13 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { CaptchaFields, Channel, Metadata, Phone, PkceFields } from './fields.ts'
 
-/** What POST /signup takes: an address and a password, or neither for an anonymous person. */
+/** The body of POST /signup: an identifier and a password, or neither for an anonymous user. */
 export const SignUpBody = Type.Object({
   email: Type.Optional(Type.String()),
   phone: Phone,
+  username: Type.Optional(
+    Type.String({ description: 'With AUTH_USERNAMES_ENABLED; assigned by the confirmation' }),
+  ),
   password: Type.Optional(Type.String()),
   data: Type.Optional(Metadata),
   channel: Channel,

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './choices.ts'
+import { nullable, oneOf } from './values/choices.ts'
 
-/** A public key as a JWKS shows it (RFC 7517 §4); a response schema, so that nothing private can pass. */
+/** A public key of a JWKS (RFC 7517 §4). As a response schema it drops private parameters. */
 export const PublicJwk = Type.Object(
   {
     kty: Type.String(),
@@ -30,13 +30,17 @@ export const SigningKey = Type.Object(
     alg: Type.String(),
     state: oneOf(['standby', 'current', 'previous', 'revoked'], {
       description:
-        'standby: shown in the JWKS, not signing yet. current: signs. ' +
+        'standby: published in the JWKS, not signing yet. current: signs. ' +
         'previous: verifies until its last token has expired. revoked: verifies nothing.',
     }),
     created_at: Type.String({ format: 'date-time' }),
     activates_at: Time,
     retires_at: Time,
     revoked_at: Time,
+    pinned_by: Type.Array(
+      Type.Object({ jti: Type.String(), role: Type.String(), expires_at: Time }),
+      { description: 'Valid service tokens signed with the key' },
+    ),
   },
   { title: 'SigningKey' },
 )
@@ -52,7 +56,13 @@ export interface SigningKeySource {
   revoked_at: Date | null
 }
 
-export function toSigningKey(row: SigningKeySource): SigningKey {
+interface Pin {
+  jti: string
+  role: string | null
+  expires_at: Date | null
+}
+
+export function toSigningKey(row: SigningKeySource, pins: readonly Pin[]): SigningKey {
   return {
     kid: row.kid,
     alg: row.alg,
@@ -61,5 +71,10 @@ export function toSigningKey(row: SigningKeySource): SigningKey {
     activates_at: row.activates_at?.toISOString() ?? null,
     retires_at: row.retires_at?.toISOString() ?? null,
     revoked_at: row.revoked_at?.toISOString() ?? null,
+    pinned_by: pins.map(({ jti, role, expires_at }) => ({
+      jti,
+      role: role ?? '',
+      expires_at: expires_at?.toISOString() ?? null,
+    })),
   }
 }

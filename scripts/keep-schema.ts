@@ -1,36 +1,40 @@
 /**
- * `npm run schema:keep`: the schema of this release, with people in it, as test/fixtures/schemas/<version>.sql, from
- * which test/db/upgrades.test.ts migrates forwards. DATABASE_URL names an empty database, best on the oldest Postgres
- * that is supported, and pg_dump of its version has to be there.
+ * `npm run schema:keep`: stores the schema of this release with users as test/db/fixtures/schemas/<version>.sql, from
+ * which test/db/upgrades.test.ts migrates, and its variables as test/config/releases/<version>.json. DATABASE_URL names an empty database, preferably on the oldest supported
+ * Postgres, and pg_dump of its version is required.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 
-import { runMigrations } from '../cli/migrate.ts'
-import { guarded } from '../test/support/factors.ts'
-import { mailAfter } from '../test/support/mail-journeys.ts'
-import { linkIn } from '../test/support/mail-links.ts'
-import { autoconfirm, newPerson } from '../test/support/people.ts'
+import { runMigrations } from '../server/migrate.ts'
+import { userWithTotp } from '../test/support/factors/factors.ts'
+import { emailAfter } from '../test/support/messages/mail-journeys.ts'
+import { linkIn } from '../test/support/messages/mail-links.ts'
 import { call } from '../test/support/requests.ts'
 import { build } from '../test/support/server.ts'
+import { autoconfirm, signUpUser } from '../test/support/users.ts'
+import { readRelease, workingTree } from './release/read.ts'
 
 const url = process.env.DATABASE_URL
-if (!url) throw new Error('DATABASE_URL has to name an empty database.')
+if (!url) throw new Error('DATABASE_URL must name an empty database.')
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-const folder = 'test/fixtures/schemas'
+const folder = 'test/db/fixtures/schemas'
 await migrateEmpty(url)
-const people = await fill(url)
+const users = await fill(url)
 mkdirSync(folder, { recursive: true })
-writeFileSync(`${folder}/${version}.sql`, `-- ${JSON.stringify(people)}\n${dump(url)}`)
-console.log(`${folder}/${version}.sql is written`)
+writeFileSync(`${folder}/${version}.sql`, `-- ${JSON.stringify(users)}\n${dump(url)}`)
+const { variables } = readRelease(workingTree())
+const defaults = Object.fromEntries([...variables].toSorted())
+writeFileSync(`test/config/releases/${version}.json`, `${JSON.stringify(defaults, null, 2)}\n`)
+console.log(`The schema and the variables of ${version} are stored.`)
 
 async function migrateEmpty(connectionString: string): Promise<void> {
   const log = { debug() {}, info() {}, warn: (message: string) => console.error(message) }
   await runMigrations({ connectionString, schema: 'auth', log })
 }
 
-/** People whose secrets the first line of the file tells: what they have must be good after every upgrade. */
+/** Users whose secrets are on the first line of the file: they must stay valid after each upgrade. */
 async function fill(database: string) {
   await using ending = new AsyncDisposableStack()
   const after = (stop: () => Promise<void>) => ending.defer(stop)
@@ -38,10 +42,10 @@ async function fill(database: string) {
     { after },
     { database: { url: database, drop: async () => {} }, env: autoconfirm },
   )
-  const { email, refresh_token } = await newPerson(server.app)
-  const { email: address, factor, session } = await guarded(server.app)
+  const { email, refresh_token } = await signUpUser(server.app)
+  const { email: address, factor, session } = await userWithTotp(server.app)
   const recover = () => call(server.app, '/recover', { email })
-  const link = new URL(linkIn(await mailAfter(server, email, recover)))
+  const link = new URL(linkIn(await emailAfter(server, email, recover)))
   return {
     plain: { email, refresh_token, link: link.searchParams.get('token') },
     guarded: {
@@ -53,7 +57,7 @@ async function fill(database: string) {
   }
 }
 
-/** Without what only psql understands, and without what is between one machine and another. */
+/** Without psql meta-commands and machine-specific lines. */
 function dump(database: string): string {
   const options = [
     '--inserts',
@@ -64,6 +68,6 @@ function dump(database: string): string {
   ]
   const text = execFileSync('pg_dump', [...options, database], { encoding: 'utf8' })
   const lines = text.split('\n').filter((line) => !/^(--|\\|$)/.test(line))
-  // It belongs to no schema, and an index needs it.
+  // It belongs to no dumped schema, and an index needs it.
   return ['create extension if not exists pg_trgm schema public;', ...lines, ''].join('\n')
 }

@@ -1,4 +1,4 @@
-/** `npm run secrets`: adds the secrets that docker-compose.yml needs to .env, and leaves those that are there. */
+/** `npm run secrets`: adds the secrets required by docker-compose.yml to .env and keeps existing ones. */
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, chmodSync, existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
@@ -21,7 +21,7 @@ const missing = Object.entries(needed).filter(([name]) => !present[name])
 const separator = text === '' || text.endsWith('\n') ? '' : '\n'
 const lines = missing.map(([name, make]) => `${name}=${make()}\n`)
 appendFileSync(file, separator + lines.join(''), { mode: 0o600 })
-// Also one that was there already: a copy of .env.example is for everybody to read.
+// Also for an existing file: a copy of .env.example is world-readable.
 chmodSync(file, 0o600)
 const added = missing.map(([name]) => name).join(', ')
-console.log(added === '' ? '.env holds every secret already' : `.env now holds ${added}`)
+console.log(added === '' ? '.env already has every secret' : `.env now has ${added}`)

@@ -1,12 +1,12 @@
 /**
- * Writes docs/providers.md from what every provider's file says about itself.
- * With --check it writes nothing and fails when the file is out of date.
+ * Writes docs/providers.md from the provider definitions. With --check it writes nothing and fails when the file is out
+ * of date.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 
-import { openidConnect } from '../providers/openid-connect.ts'
-import type { ProviderDocs } from '../providers/provider.ts'
-import { findDefinition, providerNames } from '../providers/registry.ts'
+import type { ProviderDocs } from '../providers/core/types.ts'
+import { openidConnect } from '../providers/oidc/openid-connect.ts'
+import { findVendor, providerNames } from '../providers/registry.ts'
 
 const path = new URL('../docs/providers.md', import.meta.url)
 
@@ -14,20 +14,20 @@ const introduction = `# External providers
 
 <!-- Made by scripts/provider-docs.ts from the files in providers/vendors/. Edit those. -->
 
-People sign in with an account they have elsewhere: \`GET /authorize?provider=<name>\` sends the browser there, and \`/callback\` takes it back. For each provider you register an application, then enter here what you got:
+Users sign in with an account at another provider: \`GET /authorize?provider=<name>\` redirects the browser to the provider, and \`/callback\` receives the response. Register an application at each provider and set these variables:
 
 | Variable | Meaning |
 |---|---|
-| \`AUTH_EXTERNAL_<P>_ENABLED\` | \`true\` to offer it |
-| \`AUTH_EXTERNAL_<P>_CLIENT_ID\` | the client id. A comma list is possible: the first one is used in the browser, all of them are accepted audiences of id_tokens |
+| \`AUTH_EXTERNAL_<P>_ENABLED\` | \`true\` enables the provider |
+| \`AUTH_EXTERNAL_<P>_CLIENT_ID\` | the client id. Several can be separated by commas: the first is used in the browser, all are accepted audiences of ID tokens |
 | \`AUTH_EXTERNAL_<P>_SECRET\` | the client secret |
 | \`AUTH_EXTERNAL_<P>_REDIRECT_URI\` | the redirect URI, exactly as registered: \`<AUTH_API_EXTERNAL_URL>/callback\` |
-| \`AUTH_EXTERNAL_<P>_URL\` | another address of the provider, see each |
-| \`AUTH_EXTERNAL_<P>_EMAIL_OPTIONAL\` | \`true\` lets people in of whom the provider tells no e-mail address |
-| \`AUTH_EXTERNAL_<P>_SKIP_NONCE_CHECK\` | \`true\` accepts id_tokens without comparing the nonce; for apps whose SDK cannot set one |
-| \`AUTH_EXTERNAL_<P>_ID_TOKEN_ONLY\` | \`true\` when only id_tokens of apps are accepted; the secret may then be left out |
+| \`AUTH_EXTERNAL_<P>_URL\` | another address of the provider, see each provider |
+| \`AUTH_EXTERNAL_<P>_EMAIL_OPTIONAL\` | \`true\` accepts users without an email address |
+| \`AUTH_EXTERNAL_<P>_SKIP_NONCE_CHECK\` | \`true\` accepts ID tokens without verifying the nonce, for apps whose SDK cannot set one |
+| \`AUTH_EXTERNAL_<P>_ID_TOKEN_ONLY\` | \`true\` accepts ID tokens of apps only; the secret is optional then |
 
-An address links to an existing account only when the provider has verified it.
+An address links to an existing account only if the provider has verified it.
 `
 
 function section(name: string, docs: ProviderDocs, infix = name.toUpperCase()): string {
@@ -62,7 +62,7 @@ function link(register: string): string {
 
 function page(): string {
   const sections = providerNames.toSorted().flatMap((name) => {
-    const definition = findDefinition(name)
+    const definition = findVendor(name)
     return definition ? [section(name, definition.docs)] : []
   })
   return `${[introduction.trim(), ...sections, section('<name>', openidConnect.docs, 'OIDC_<NAME>')].join('\n\n')}\n`
@@ -71,7 +71,7 @@ function page(): string {
 if (process.argv.includes('--check')) {
   const written = await readFile(path, 'utf8').catch(() => '')
   if (written !== page()) {
-    console.error('docs/providers.md is out of date: run node scripts/provider-docs.ts')
+    console.error('docs/providers.md is outdated: run node scripts/provider-docs.ts')
     process.exitCode = 1
   }
 } else {

@@ -1,6 +1,6 @@
 /**
- * `npm run release:check [revision]`: compares what is to be released with the last release (the newest tag v*, or the
- * revision given) and says which promises of its version number it breaks, and what of the release is missing.
+ * `npm run release:check [revision]`: compares the working tree with the last release (the newest tag v*, or the given
+ * revision) and reports violations of semantic versioning and missing release files.
  */
 import { execFileSync } from 'node:child_process'
 
@@ -13,7 +13,7 @@ const next = readRelease(tree)
 const problems = [...(last ? against(last) : []), ...changelogProblems(), ...schemaProblems()]
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1
-else console.log(`${next.version} keeps its promises${last ? ` towards ${last}` : ''}`)
+else console.log(`${next.version} is compatible${last ? ` with ${last}` : ''}`)
 
 function against(name: string): string[] {
   const before = readRelease(revision(name))
@@ -24,14 +24,19 @@ function against(name: string): string[] {
 
 function changelogProblems(): string[] {
   const changelog = tree.read('CHANGELOG.md') ?? ''
-  const isTold = changelog.includes(`## ${next.version}`)
-  return isTold ? [] : [`CHANGELOG.md has no section "## ${next.version}".`]
+  const isReported = changelog.includes(`## ${next.version}`)
+  return isReported ? [] : [`CHANGELOG.md has no section "## ${next.version}".`]
 }
 
-/** Of every release a database is kept, from which later ones are tested to migrate. */
+/** A database of each release is stored, from which later ones are tested to migrate. */
 function schemaProblems(): string[] {
-  const file = `test/fixtures/schemas/${next.version}.sql`
-  return tree.read(file) ? [] : [`${file} is missing: npm run schema:keep writes it.`]
+  const files = [
+    `test/db/fixtures/schemas/${next.version}.sql`,
+    `test/config/releases/${next.version}.json`,
+  ]
+  return files
+    .filter((file) => !tree.read(file))
+    .map((file) => `${file} is missing: npm run schema:keep writes it.`)
 }
 
 function newestTag(): string | undefined {

@@ -1,80 +1,112 @@
-/** The variables that the specification's tables name, as operators write them. */
+/** The settings in the specification’s tables, read from the copy in test/fixtures. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-export const specifiedProviders = [
-  ...['apple', 'azure', 'bitbucket', 'discord', 'facebook', 'figma', 'github', 'gitlab', 'google'],
-  ...['keycloak', 'linkedin', 'notion', 'snapchat', 'spotify', 'slack', 'twitch', 'twitter'],
-  'workos',
+/** One variable in the specification. */
+export interface SpecifiedVariable {
+  name: string
+  /** Other names of the variable. */
+  aliases: readonly string[]
+  /** Whether the column "Required" says yes: always, or when its feature is enabled. */
+  required: boolean
+  /** As written; undefined without a default. */
+  default: string | undefined
+}
+
+/** The excerpt of the specification with its variables and limits. */
+export const specificationFile = join(import.meta.dirname, '../test/db/fixtures/specification.md')
+
+const text = readFileSync(specificationFile, 'utf8')
+
+export const specifiedProviders: readonly string[] = listAfter('Supported provider names: ')
+
+/** In upper case, as suffixes of variables. */
+export const specifiedMailKinds: readonly string[] = listAfter('The kinds are ')
+
+/** Each row of each variable table, with placeholders expanded. */
+export const specifiedSettings: readonly SpecifiedVariable[] = [
+  ...tables().flatMap(toSettings),
+  ...templateSettings(),
+  ...flagSettings(),
+  ...inheritedSettings(),
 ]
 
-const notifications = [
-  'PASSWORD_CHANGED',
-  'EMAIL_CHANGED',
-  'PHONE_CHANGED',
-  'IDENTITY_LINKED',
-  'IDENTITY_UNLINKED',
-  'MFA_FACTOR_ENROLLED',
-  'MFA_FACTOR_UNENROLLED',
-]
-
-export const specifiedMailKinds = [
-  ...['INVITE', 'CONFIRMATION', 'RECOVERY', 'MAGIC_LINK', 'EMAIL_CHANGE', 'REAUTHENTICATION'],
-  ...notifications.map((event) => `${event}_NOTIFICATION`),
-]
-
-const core = `
-  AUTH_SITE_URL AUTH_URI_ALLOW_LIST AUTH_DISABLE_SIGNUP AUTH_EXTERNAL_EMAIL_ENABLED
-  AUTH_EXTERNAL_PHONE_ENABLED AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED AUTH_API_HOST PORT AUTH_API_PORT
-  AUTH_API_EXTERNAL_URL AUTH_REQUEST_ID_HEADER AUTH_RATE_LIMIT_HEADER AUTH_RATE_LIMIT_EMAIL_SENT
-  AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED AUTH_PASSWORD_MIN_LENGTH
-  AUTH_PASSWORD_REQUIRED_CHARACTERS AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED
-  AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION
-  AUTH_MULTI_INSTANCE_MODE OPERATOR_TOKEN API_ENDPOINT`
-
-const database =
-  'AUTH_DB_DRIVER DATABASE_URL AUTH_DB_DATABASE_URL AUTH_DB_MAX_POOL_SIZE AUTH_DB_NAMESPACE'
-
-const telemetry = `
-  LOG_LEVEL AUTH_LOG_FILE LOG_FILE AUTH_TRACING_ENABLED AUTH_TRACING_EXPORTER AUTH_METRICS_ENABLED
-  AUTH_METRICS_EXPORTER OTEL_EXPORTER_PROMETHEUS_HOST OTEL_EXPORTER_PROMETHEUS_PORT DEBUG
-  OTEL_RESOURCE_ATTRIBUTES`
-
-const jwt = `
-  AUTH_JWT_SECRET AUTH_JWT_EXP AUTH_JWT_AUD AUTH_JWT_ADMIN_ROLES AUTH_JWT_ADMIN_GROUP_NAME
-  AUTH_JWT_DEFAULT_GROUP_NAME`
-
-const mail = `
-  AUTH_SMTP_ADMIN_EMAIL AUTH_SMTP_HOST AUTH_SMTP_PORT AUTH_SMTP_USER AUTH_SMTP_PASS
-  AUTH_SMTP_MAX_FREQUENCY AUTH_SMTP_SENDER_NAME AUTH_MAILER_AUTOCONFIRM AUTH_MAILER_OTP_EXP`
-
-const sms = `
-  AUTH_SMS_AUTOCONFIRM AUTH_SMS_MAX_FREQUENCY AUTH_SMS_OTP_EXP AUTH_SMS_OTP_LENGTH AUTH_SMS_PROVIDER
-  AUTH_SMS_TWILIO_ACCOUNT_SID AUTH_SMS_TWILIO_AUTH_TOKEN AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID
-  AUTH_SMS_MESSAGEBIRD_ACCESS_KEY AUTH_SMS_MESSAGEBIRD_ORIGINATOR`
-
-const captcha = `
-  AUTH_SECURITY_CAPTCHA_ENABLED AUTH_SECURITY_CAPTCHA_PROVIDER AUTH_SECURITY_CAPTCHA_SECRET
-  AUTH_SECURITY_CAPTCHA_TIMEOUT`
-
-const words = (text: string) => text.trim().split(/\s+/)
-
-const providers = specifiedProviders.flatMap((name) =>
-  ['ENABLED', 'CLIENT_ID', 'SECRET', 'REDIRECT_URI'].map(
-    (field) => `AUTH_EXTERNAL_${name.toUpperCase()}_${field}`,
-  ),
+/** The name of each variable, and each alias. */
+export const specifiedVariables: readonly string[] = specifiedSettings.flatMap(
+  ({ name, aliases }) => [name, ...aliases],
 )
 
-/** Every one, further names of the same setting included. */
-export const specifiedVariables: readonly string[] = [
-  ...[core, database, telemetry, jwt, mail, sms, captcha].flatMap(words),
-  ...providers,
-  'AUTH_EXTERNAL_GITLAB_URL',
-  'AUTH_EXTERNAL_KEYCLOAK_URL',
-  ...['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'].map(
-    (kind) => `AUTH_MAILER_URLPATHS_${kind}`,
-  ),
-  ...specifiedMailKinds.flatMap((kind) => [
-    `AUTH_MAILER_SUBJECTS_${kind}`,
-    `AUTH_MAILER_TEMPLATES_${kind}`,
-  ]),
-  ...notifications.map((event) => `AUTH_MAILER_NOTIFICATIONS_${event}_ENABLED`),
-]
+/** The names in a sentence that lists them: separated by commas, the last one by "and". */
+function listAfter(words: string): string[] {
+  const [, sentence = ''] = text.split(words)
+  return [...(sentence.split('.')[0] ?? '').matchAll(/[A-Za-z_]+/g)]
+    .map(([word]) => word)
+    .filter((word) => !['and', 'the', 'notification', 'kinds'].includes(word))
+}
+
+type Cells = Record<string, string>
+
+/** The rows of all tables, each cell by the heading of its column. */
+function tables(): Cells[] {
+  return text.split(/\n{2,}/).flatMap((block) => {
+    if (!block.startsWith('| ')) return []
+    const [head = [], , ...rows] = block.split('\n').map(cellsOf)
+    return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? ''])))
+  })
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .replace(/^\| ?| ?\|$/g, '')
+    .split(' | ')
+    .map((cell) => cell.trim())
+}
+
+/** Names may be joined by "or", "also read as" (one setting) or commas (several). */
+function toSettings({ Variable: names, Required, Default, Meaning = '' }: Cells) {
+  if (names === undefined) return []
+  const settings =
+    names.includes(' or ') || names.includes('also read as') ? [names] : names.split(', ')
+  return settings.flatMap((setting) => {
+    const [name = '', ...aliases] = setting.match(/[A-Z][A-Z_]{3,}/g) ?? []
+    return namesOf(name, Meaning).map((each) => ({
+      ...{ name: each, aliases, required: Required === 'yes' },
+      default: isStated(Default) ? Default : undefined,
+    }))
+  })
+}
+
+function isStated(preset: string | undefined): boolean {
+  return preset !== undefined && !['none', 'not stated', ''].includes(preset)
+}
+
+/** X stands for each provider; a URL only for those named by the row. */
+function namesOf(name: string, meaning: string): string[] {
+  if (!name.startsWith('AUTH_EXTERNAL_X_')) return [name]
+  const isForSome = name.endsWith('_URL')
+  const providers = specifiedProviders.filter(
+    (provider) => !isForSome || meaning.includes(provider),
+  )
+  return providers.map((provider) => name.replace('_X_', `_${provider.toUpperCase()}_`))
+}
+
+function templateSettings(): SpecifiedVariable[] {
+  return specifiedMailKinds.map((kind) => optional(`AUTH_MAILER_TEMPLATES_${kind}`))
+}
+
+function flagSettings(): SpecifiedVariable[] {
+  const [, preset = ''] = /default (\w+) for all/.exec(text) ?? []
+  const flags = tables().flatMap(({ Flag: name }) => (name === undefined ? [] : [name]))
+  return flags.map((name) => ({ ...optional(name), default: preset }))
+}
+
+/** The variables of the first list, which has no table: in backticks and capitals. */
+function inheritedSettings(): SpecifiedVariable[] {
+  const [list = ''] = text.split('### Configuration')
+  const names = [...list.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name = '']) => name)
+  return names.filter((name) => !text.includes(`| ${name} |`)).map(optional)
+}
+
+function optional(name: string): SpecifiedVariable {
+  return { name, aliases: [], required: false, default: undefined }
+}

@@ -1,6 +1,6 @@
 /**
- * The test runner's own list of titles: test/run.ts adds those of every file whose tests passed, and
- * scripts/coverage.ts holds its page against them. The list is good for the sources it was made of, and no others.
+ * The test runner’s list of titles: test/run.ts adds those of each file whose tests passed, and scripts/coverage.ts
+ * compares its page with them. The list is valid for the sources it was made from only.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { dirname, join, relative } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-/** Full titles (suite › test) of suites and tests, by the test file's path from the root. */
+/** Full titles (suite › test), by the path of the test file. */
 export type Titles = Record<string, string[]>
 
 const root = join(import.meta.dirname, '..')
@@ -21,13 +21,13 @@ const List = Type.Object({
 })
 const Line = Type.Object({ file: Type.String(), title: Type.String() })
 
-/** Without the page that names the tests: mending it needs no new run. */
+/** Without what tests build, and without the page that cites the tests: editing it needs no new run. */
 const sources = {
   patterns: '**/*.{ts,js,css,html,sql,proto,md,json,yml,cfg,ini}',
-  exclude: ['node_modules/**', '.data/**', 'docs/coverage.md'],
+  exclude: ['node_modules/**', '.data/**', '{docs/,console/,}dist/**', 'docs/coverage.md'],
 }
 
-/** SHA-256 over everything that tests are made of or read. */
+/** SHA-256 of all files that tests are made of or read. */
 export function hashOfSources(): string {
   const hash = createHash('sha256')
   const paths = globSync(sources.patterns, { cwd: root, exclude: sources.exclude })
@@ -38,14 +38,14 @@ export function hashOfSources(): string {
   return hash.digest('hex')
 }
 
-/** What was listed of the sources as they are now; nothing where no test has been run since they changed. */
+/** The list for the current sources; empty when no test has run since they changed. */
 export function readTitles(sourcesNow: string): Titles {
   if (!existsSync(list)) return {}
   const stored: unknown = JSON.parse(readFileSync(list, 'utf8'))
   return Value.Check(List, stored) && stored.sources === sourcesNow ? stored.files : {}
 }
 
-/** Adds the lines of test/support/title-reporter.ts; a file that was run again is listed anew. */
+/** Adds the lines of test/support/runner/title-reporter.ts; a file that ran again is replaced. */
 export function addTitles(lines: string, sourcesNow: string): void {
   const added: Titles = {}
   for (const line of lines.split('\n').filter((line) => line !== '')) {

@@ -1,11 +1,11 @@
-/** The one request all SMS providers take: a form by POST, answered with JSON. */
+/** The request of all SMS providers: a form by POST with a JSON response. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { SmsError } from './provider.ts'
 
 interface FormClientOptions {
   fetch: typeof globalThis.fetch
-  /** For the whole exchange, a second attempt included. */
+  /** For the whole exchange, a retry included, in milliseconds. */
   timeoutMs: number
   retryDelayMs: number
 }
@@ -15,24 +15,24 @@ interface FormRequest {
   url: string
   form: Record<string, string>
   authorization?: string
-  /** True for an answer that means nothing was sent, so that a second attempt cannot send twice. */
-  retryable?: (answer: FormAnswer) => boolean
+  /** True for a response that means nothing was sent, so that a retry cannot send twice. */
+  retryable?: (answer: FormResponse) => boolean
 }
 
-/** Of an answer in which neither a refusal nor an acceptance can be read, the status alone tells. */
-export function unreadable({ status }: FormAnswer): [detail: string, { mayBeSent: boolean }] {
+/** Details for a response that shows neither acceptance nor rejection; its status decides. */
+export function unreadable({ status }: FormResponse): [detail: string, { mayBeSent: boolean }] {
   return [`unreadable answer (status ${status})`, { mayBeSent: status < 300 }]
 }
 
-export interface FormAnswer {
+export interface FormResponse {
   status: number
-  /** Undefined when the answer was not JSON. */
+  /** Undefined for a response that is not JSON. */
   body: unknown
 }
 
-export type PostForm = (request: FormRequest) => Promise<FormAnswer>
+export type PostForm = (request: FormRequest) => Promise<FormResponse>
 
-// Failures before a connection existed: the provider never saw the request.
+// Errors before a connection existed: the provider did not receive the request.
 const neverConnected = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -43,11 +43,11 @@ const neverConnected = new Set([
 ])
 
 /**
- * Returns a function that posts a form. It tries once more when the first request never left or was certainly not
- * carried out, and never after a lost answer, which may have been a sent message. Rejects with SmsError.
+ * Returns a function that posts a form. Retries once when the provider certainly did not process the request, and never
+ * after a lost response, as the message may have been sent. Rejects with SmsError.
  */
 export function createFormClient({ fetch, timeoutMs, retryDelayMs }: FormClientOptions): PostForm {
-  async function post(request: FormRequest, signal: AbortSignal): Promise<FormAnswer> {
+  async function post(request: FormRequest, signal: AbortSignal): Promise<FormResponse> {
     const { url, form, authorization } = request
     const headers = { accept: 'application/json', ...(authorization && { authorization }) }
     const body = new URLSearchParams(form)
@@ -81,12 +81,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's message quotes the text, which may hold a code.
+    // The parser's message quotes the text, which may contain a code.
     return undefined
   }
 }
 
-/** The system's or undici's code of a failed fetch, else the name of the error (TimeoutError). */
+/** The error code of the system or of undici, else the name of the error (TimeoutError). */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { cause } = error

@@ -2,13 +2,13 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type FormAnswer, type PostForm, unreadable } from './form-client.ts'
+import { type FormResponse, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface MessagebirdSettings {
   url: string
   accessKey: string
-  /** A number with its plus sign, or a company's name. */
+  /** A phone number with plus sign, or an alphanumeric sender. */
   originator: string
 }
 
@@ -16,7 +16,7 @@ const Sent = Type.Object({
   id: Type.String({ minLength: 1 }),
   recipients: Type.Object({ totalSentCount: Type.Integer() }),
 })
-const Refusal = Type.Object({
+const ErrorBody = Type.Object({
   errors: Type.Array(Type.Object({ description: Type.String() }), { minItems: 1 }),
 })
 
@@ -39,8 +39,8 @@ export function messagebird(settings: MessagebirdSettings, post: PostForm): SmsP
   }
 }
 
-function read({ status, body }: FormAnswer): { messageId: string } {
-  if (Value.Check(Refusal, body)) {
+function read({ status, body }: FormResponse): { messageId: string } {
+  if (Value.Check(ErrorBody, body)) {
     throw new SmsError('messagebird', `status ${status}: ${body.errors[0]?.description}`)
   }
   if (status >= 300 || !Value.Check(Sent, body)) {

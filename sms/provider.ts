@@ -1,13 +1,13 @@
-/** What every SMS provider does, and how it fails. */
+/** The interface of SMS providers. */
 
 export type Channel = 'sms' | 'whatsapp'
 
 export interface SmsMessage {
   /** E.164 digits without the plus sign, as stored. */
   phone: string
-  /** What an SMS says; the code is in it. */
+  /** The text of the message, with the code. */
   text: string
-  /** For providers that fill a template of their own. */
+  /** For providers that use their own template. */
   code: string
   channel: Channel
 }
@@ -17,16 +17,19 @@ export interface SmsProvider {
   channels: readonly Channel[]
   /** Resolves when the provider has accepted the message; throws SmsError. */
   send(message: SmsMessage): Promise<{ messageId: string }>
-  /** Only when the provider makes and checks the codes itself. False for a wrong or late code; throws SmsError. */
+  /**
+   * For providers that generate and verify codes themselves. Returns false for a wrong or expired code; throws
+   * SmsError.
+   */
   verify?(phone: string, code: string): Promise<boolean>
 }
 
-/** A message that was not accepted, or an answer that does not say so. */
+/** The provider did not confirm that it accepted the message. */
 export class SmsError extends Error {
   readonly provider: string
-  /** The provider's own words, for the log alone. */
+  /** The provider's error text, for the log only. */
   readonly detail: string
-  /** Nobody knows whether it was sent all the same: the answer was lost, or cannot be read. */
+  /** Delivery is unknown: the response was lost or cannot be parsed. */
   readonly mayBeSent: boolean
 
   constructor(provider: string, detail: string, { mayBeSent = false } = {}) {

@@ -1,7 +1,7 @@
-/** Providers quote the number and sometimes the text in their errors; neither may reach a log. */
+/** Removes phone numbers and codes from provider errors, which may quote both. */
 import { SmsError, type SmsProvider } from './provider.ts'
 
-/** The same provider, whose errors hold no phone number and no code of the message they are about. */
+/** Wraps a provider so that its errors contain neither the number nor the code of the message. */
 export function redacting({ verify, ...provider }: SmsProvider): SmsProvider {
   const redacted: SmsProvider = {
     ...provider,
@@ -26,7 +26,7 @@ async function withoutDigits<T>(secrets: string[], work: () => Promise<T>): Prom
   }
 }
 
-/** The digits in a row or grouped by spaces, dots, hyphens and brackets: +1 (555) 010-0000. */
+/** Matches the digits, also grouped by blanks, dots, hyphens and brackets: +1 (555) 010-0000. */
 function spelled(digits: string): RegExp {
   return new RegExp([...digits].map(RegExp.escape).join('[\\s().-]{0,3}'), 'g')
 }

@@ -1,13 +1,13 @@
-/** Numbers with a fixed code, for the review of apps and for tests: nothing is sent to them. */
+/** Phone numbers with a fixed code, for app reviews and tests; no SMS is sent to them. */
 
 interface TestOtpSettings {
   /** Code by number (E.164 digits without the plus sign). */
   codes: Record<string, string>
-  /** The codes are void from this moment on; undefined is never. */
+  /** The codes expire then; undefined: never. */
   validUntil: Date | undefined
 }
 
-/** Returns the look-up from a number to its fixed code at a moment, if it has one. */
+/** Returns a function that looks the fixed code of a number up. */
 export function createTestOtps({ codes, validUntil }: TestOtpSettings) {
   const byPhone = new Map(Object.entries(codes))
 

@@ -1,8 +1,8 @@
-/** Textlocal's API. Its HTTP status says nothing; the body's `status` does. */
+/** Textlocal's API, which reports errors in the body only. */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type FormAnswer, type PostForm, unreadable } from './form-client.ts'
+import { type FormResponse, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface TextlocalSettings {
@@ -17,7 +17,7 @@ const Sent = Type.Object({
     minItems: 1,
   }),
 })
-const Refusal = Type.Object({
+const ErrorBody = Type.Object({
   errors: Type.Array(Type.Object({ code: Type.Number(), message: Type.String() }), {
     minItems: 1,
   }),
@@ -34,9 +34,11 @@ export function textlocal({ url, apiKey, sender }: TextlocalSettings, post: Post
   }
 }
 
-function read({ status, body }: FormAnswer): { messageId: string } {
+function read({ status, body }: FormResponse): { messageId: string } {
   if (Value.Check(Sent, body)) return { messageId: String(body.messages[0]?.id) }
-  if (!Value.Check(Refusal, body)) throw new SmsError('textlocal', ...unreadable({ status, body }))
+  if (!Value.Check(ErrorBody, body)) {
+    throw new SmsError('textlocal', ...unreadable({ status, body }))
+  }
   const [reason] = body.errors
   throw new SmsError('textlocal', `error ${reason?.code}: ${reason?.message}`)
 }

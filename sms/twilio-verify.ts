@@ -1,14 +1,14 @@
-/** Twilio Verify: Twilio makes the code, sends it and checks it. Our own code is not used. */
+/** Twilio Verify: Twilio generates, sends and verifies the code. Our own code is not used. */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { basicAuth, type PostForm } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
-import { refusal, type TwilioSettings } from './twilio.ts'
+import { rejection, type TwilioSettings } from './twilio.ts'
 
 const Started = Type.Object({ sid: Type.String({ minLength: 1 }) })
 const Checked = Type.Object({ status: Type.String(), valid: Type.Boolean() })
-/** Twilio's numbers for a request that is malformed, as with a code of three digits. */
+/** Twilio's error codes for malformed requests, such as a code of three digits. */
 const Malformed = Type.Object({ code: Type.Union([Type.Literal(60200), Type.Literal(68004)]) })
 
 type VerifySettings = Omit<TwilioSettings, 'contentSid'>
@@ -22,13 +22,13 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
     name: provider,
     channels: ['sms', 'whatsapp'],
 
-    // No second attempt after a 429: here it also means that the number was sent too many messages.
+    // No retry after a 429: here it also means too many messages to the number.
     async send({ phone, channel }) {
       const form = { To: `+${phone}`, Channel: channel }
       const answer = await post({ provider, url: `${service}/Verifications`, form, authorization })
       const { status, body } = answer
       if ((status !== 200 && status !== 201) || !Value.Check(Started, body)) {
-        throw new SmsError(provider, ...refusal(answer))
+        throw new SmsError(provider, ...rejection(answer))
       }
       return { messageId: body.sid }
     },
@@ -38,11 +38,11 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
       const url = `${service}/VerificationCheck`
       const answer = await post({ provider, url, form, authorization })
       const { status, body } = answer
-      // 404: nothing is pending (late, spent, never sent). 429: too many guesses.
+      // 404: no pending verification (expired, consumed, never sent). 429: too many attempts.
       if (status === 404 || status === 429) return false
       if (status === 400 && Value.Check(Malformed, body)) return false
       if ((status !== 200 && status !== 201) || !Value.Check(Checked, body)) {
-        throw new SmsError(provider, ...refusal(answer))
+        throw new SmsError(provider, ...rejection(answer))
       }
       return body.status === 'approved' && body.valid
     },

@@ -2,14 +2,14 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { basicAuth, type FormAnswer, type PostForm, unreadable } from './form-client.ts'
+import { basicAuth, type FormResponse, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsMessage, type SmsProvider } from './provider.ts'
 
 export interface TwilioSettings {
   url: string
   accountSid: string
   authToken: string
-  /** A messaging service's SID, a number, or a sender's name. */
+  /** The SID of a messaging service, a phone number, or an alphanumeric sender. */
   sender: string
   /** An approved WhatsApp template whose first variable is the code. */
   contentSid: string | undefined
@@ -21,8 +21,8 @@ const Accepted = Type.Object({
   error_message: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 })
 
-/** The body of an answer with an error status. */
-const Refusal = Type.Object({
+/** The body of an error response. */
+const ErrorBody = Type.Object({
   message: Type.String(),
   more_info: Type.Optional(Type.String()),
 })
@@ -37,8 +37,8 @@ export function twilio(settings: TwilioSettings, post: PostForm): SmsProvider {
     channels: ['sms', 'whatsapp'],
     async send(message) {
       const form = message.channel === 'sms' ? sms(message) : whatsapp(message)
-      // Twilio documents that requests answered with 429 were not processed (error 20429).
-      const retryable = ({ status }: FormAnswer) => status === 429
+      // Twilio documents that requests with a 429 response were not processed (error 20429).
+      const retryable = ({ status }: FormResponse) => status === 429
       return read(await post({ provider: 'twilio', url, form, authorization, retryable }))
     },
   }
@@ -61,9 +61,9 @@ export function twilio(settings: TwilioSettings, post: PostForm): SmsProvider {
   }
 }
 
-function read({ status, body }: FormAnswer): { messageId: string } {
+function read({ status, body }: FormResponse): { messageId: string } {
   if ((status !== 200 && status !== 201) || !Value.Check(Accepted, body)) {
-    throw new SmsError('twilio', ...refusal({ status, body }))
+    throw new SmsError('twilio', ...rejection({ status, body }))
   }
   if (body.status === 'failed' || body.status === 'undelivered') {
     throw new SmsError(
@@ -74,10 +74,10 @@ function read({ status, body }: FormAnswer): { messageId: string } {
   return { messageId: body.sid }
 }
 
-/** Twilio's reason, for the log. */
-export function refusal(answer: FormAnswer): ReturnType<typeof unreadable> {
+/** Twilio's error, for the log. */
+export function rejection(answer: FormResponse): ReturnType<typeof unreadable> {
   const { status, body } = answer
-  if (!Value.Check(Refusal, body)) return unreadable(answer)
+  if (!Value.Check(ErrorBody, body)) return unreadable(answer)
   const reason = `status ${status}: ${body.message} ${body.more_info ?? ''}`.trimEnd()
   return [reason, { mayBeSent: false }]
 }

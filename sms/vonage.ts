@@ -1,8 +1,8 @@
-/** Vonage's SMS API (formerly Nexmo). Everything is answered with status 200. */
+/** Vonage's SMS API (formerly Nexmo). Every response has status 200. */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type FormAnswer, type PostForm, unreadable } from './form-client.ts'
+import { type FormResponse, type PostForm, unreadable } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface VonageSettings {
@@ -37,7 +37,7 @@ export function vonage(settings: VonageSettings, post: PostForm): SmsProvider {
         provider: 'vonage',
         url: `${settings.url}/sms/json`,
         form: { from: settings.from, to: phone, text, ...credentials, ...encodingOf(text) },
-        // A throttled message was turned away before it was taken, so it cannot arrive twice.
+        // A throttled message was not accepted, so that a retry cannot send it twice.
         retryable: (first) => outcomeOf(first)?.status === throttledStatus,
       })
       return read(answer)
@@ -49,11 +49,11 @@ function encodingOf(text: string): Record<string, string> {
   return /\P{ASCII}/u.test(text) ? { type: 'unicode' } : {}
 }
 
-function outcomeOf({ body }: FormAnswer) {
+function outcomeOf({ body }: FormResponse) {
   return Value.Check(Answer, body) ? body.messages[0] : undefined
 }
 
-function read(answer: FormAnswer): { messageId: string } {
+function read(answer: FormResponse): { messageId: string } {
   const outcome = outcomeOf(answer)
   if (outcome === undefined) throw new SmsError('vonage', ...unreadable(answer))
   if (outcome.status !== acceptedStatus) {

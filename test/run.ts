@@ -1,26 +1,26 @@
 /**
- * `npm test`: a throwaway Postgres (or TEST_DATABASE_URL), one migrated template database, then node --test.
- * Arguments are test files or folders and options of node --test; without files, all tests run that need nothing but npm and take no long time.
+ * `npm test`: a throwaway Postgres (or TEST_DATABASE_URL), one migrated template database, then node --test. Arguments
+ * are test files or folders and options of node --test; without files, all tests run that need npm only and take little
+ * time.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { runMigrations } from '../cli/migrate.ts'
-import { withClient } from '../cli/with-client.ts'
 import { addTitles, hashOfSources } from '../scripts/test-titles.ts'
-import { endWithUs } from './support/end-with-us.ts'
-import { makeShards } from './support/shards.ts'
-import { startThrowawayPostgres } from './support/throwaway-postgres.ts'
+import { endWithUs } from './support/processes/stop-with-parent.ts'
+import { startThrowawayPostgres } from './support/processes/throwaway-postgres.ts'
+import { makeShards } from './support/runner/shards.ts'
+import { createTemplate } from './support/template-database.ts'
 
 /** At a time. They often wait: for Postgres, for processes they started, for time to pass. */
 const processes = Math.ceil(2.5 * availableParallelism())
 const template = `postern_template_${process.pid}`
 
 /**
- * A browser is for `npm run test:browser`, other servers are for `npm run test:services`, other languages for `test:clients`,
- * and what starts many servers of development, which takes long, for `test:development`.
+ * `npm run test:browser` needs a browser, `npm run test:services` other servers, `test:clients` other languages, and
+ * `test:development` takes long because it starts many development servers.
  */
 const apart = ['browser', 'clients', 'development', 'services'].map((name) => join('test', name))
 
@@ -28,7 +28,7 @@ let running: ChildProcess | undefined
 let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    // The second one is meant: a test that does not end is ended.
+    // The second one applies: a test that does not end is aborted.
     running?.kill(interrupted ? 'SIGKILL' : signal)
     interrupted = true
   })
@@ -42,21 +42,14 @@ async function main(args: string[]): Promise<number> {
   const given = process.env.TEST_DATABASE_URL
   const postgres = given === undefined ? await startThrowawayPostgres() : undefined
   const adminUrl = postgres?.url ?? String(given)
+  let dropTemplate: (() => Promise<void>) | undefined
   try {
-    await makeTemplate(adminUrl)
+    dropTemplate = await createTemplate(adminUrl, template)
     return interrupted ? 1 : await runTests(args, adminUrl)
   } finally {
-    if (postgres === undefined) await admin(adminUrl, `drop database if exists ${template}`)
+    if (postgres === undefined) await dropTemplate?.()
     else await postgres.stop()
   }
-}
-
-async function makeTemplate(adminUrl: string): Promise<void> {
-  await admin(adminUrl, `create database ${template} template template0`)
-  const url = new URL(adminUrl)
-  url.pathname = `/${template}`
-  const silent = { debug() {}, info() {}, warn() {} }
-  await runMigrations({ connectionString: url.href, schema: 'auth', log: silent })
 }
 
 async function runTests(args: string[], adminUrl: string): Promise<number> {
@@ -71,7 +64,7 @@ async function runTests(args: string[], adminUrl: string): Promise<number> {
   }
 }
 
-/** Runs them. Where all of them ran and passed, and no source changed meanwhile, their titles are written down. */
+/** Runs them. When all pass and no source changed meanwhile, their titles are stored. */
 async function listed(files: string[], options: string[], adminUrl: string): Promise<number> {
   if (!options.every((option) => option.startsWith('--test-timeout='))) {
     return nodeTest(files, options, adminUrl)
@@ -80,7 +73,7 @@ async function listed(files: string[], options: string[], adminUrl: string): Pro
   const sources = hashOfSources()
   const reporters = [
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    `--test-reporter=${join(import.meta.dirname, 'support/title-reporter.ts')}`,
+    `--test-reporter=${join(import.meta.dirname, 'support/runner/title-reporter.ts')}`,
     `--test-reporter-destination=${titles}`,
   ]
   try {
@@ -98,7 +91,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
     [
       '--test',
       '--disable-warning=ExperimentalWarning',
-      // A server a test leaves much behind that dies young: a tenth of the time goes where the nursery is small.
+      // Servers of tests create many short-lived objects: a small young generation would cost a tenth of the time.
       '--max-semi-space-size=32',
       `--test-concurrency=${processes}`,
       '--test-timeout=120000',
@@ -112,7 +105,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
       stdio: 'inherit',
       env: {
         LOG_LEVEL: 'error',
-        // Every shard is a process, and some tests start more: types are stripped once for all of them.
+        // Each shard is a process, and some tests start more: types are stripped once for all of them.
         NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compile'),
         ...process.env,
         TEST_ADMIN_URL: adminUrl,
@@ -136,8 +129,4 @@ function testFiles(path: string): string[] {
   const found = globSync(join(path, '**/*.{test,services,clients}.ts')).sort()
   if (found.length === 0) throw new Error(`There is no test in ${path}.`)
   return found
-}
-
-async function admin(url: string, statement: string): Promise<void> {
-  await withClient({ connectionString: url }, (client) => client.query(statement))
 }

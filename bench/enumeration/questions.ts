@@ -1,43 +1,42 @@
-import type { HttpRequest } from '../exchange.ts'
-import { password } from '../people.ts'
+import type { HttpRequest } from '../core/exchange.ts'
+import { password } from '../core/users.ts'
 import { type Contact, type Kind, kinds } from './crowd.ts'
 
-/** One endpoint, asked about addresses and numbers that are known to the server and ones that are not. */
+/** One endpoint, requested with known and unknown emails and phones. */
 export interface Question {
   name: string
   kinds: readonly Kind[]
-  /** Asked with the token of somebody who has no account yet, a new one each time. */
+  /** Requested with the token of a new user without an email each time. */
   byAnonymous?: true
-  /**
-   * Strangers are answered like people of one kind or another, as often as there are people of that kind: they are
-   * compared with everybody.
-   */
+  /** Responses for unknown identifiers resemble those of random account states, so they are compared with all users. */
   amongAll?: true
   request(contact: Contact): Omit<HttpRequest, 'token'>
 }
 
-const byEmail = kinds.filter((kind) => kind !== 'phone-only')
+const byAddress = kinds.filter((kind) => kind !== 'named')
+const byEmail = byAddress.filter((kind) => kind !== 'phone-only')
+const byUsername = ['named'] as const
 
 const post = (path: string, body: object) => ({ method: 'POST' as const, path, body })
 
 export const questions: Question[] = [
   {
     name: 'sign-up',
-    kinds,
+    kinds: byAddress,
     request: (contact) => post('/signup', { ...contact, password }),
   },
   {
     name: 'resend',
-    kinds,
+    kinds: byAddress,
     request: (contact) =>
       post('/resend', { ...contact, type: 'phone' in contact ? 'sms' : 'signup' }),
   },
   { name: 'recover', kinds: byEmail, request: (contact) => post('/recover', contact) },
   { name: 'magic-link', kinds: byEmail, request: (contact) => post('/magiclink', contact) },
-  { name: 'otp', kinds, request: (contact) => post('/otp', contact) },
+  { name: 'otp', kinds: byAddress, request: (contact) => post('/otp', contact) },
   {
     name: 'verify',
-    kinds,
+    kinds: byAddress,
     request: (contact) =>
       post('/verify', {
         ...contact,
@@ -47,14 +46,26 @@ export const questions: Question[] = [
   },
   {
     name: 'sign-in',
-    kinds,
+    kinds: byAddress,
     amongAll: true,
     request: (contact) =>
       post('/token?grant_type=password', { ...contact, password: `not ${password}` }),
   },
   {
+    name: 'sign-in-username',
+    kinds: byUsername,
+    amongAll: true,
+    request: (contact) =>
+      post('/token?grant_type=password', { ...contact, password: `not ${password}` }),
+  },
+  {
+    name: 'recover-username',
+    kinds: byUsername,
+    request: (contact) => post('/recover', contact),
+  },
+  {
     name: 'put-user',
-    kinds,
+    kinds: byAddress,
     byAnonymous: true,
     request: (contact) => ({ method: 'PUT', path: '/user', body: contact }),
   },

@@ -1,4 +1,4 @@
-/** The programs that a run starts and ends: servers, and what takes the mail and messages they send. */
+/** The processes of a run: servers, and sinks for their emails and messages. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open, readFile } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { Refused } from '../scenario.ts'
+import { Rejected } from '../core/rejected.ts'
 import { type LoopProbe, probeOf } from './loop-probe.ts'
 
 export interface RunningServer {
@@ -20,17 +20,17 @@ export interface ServerProgram {
   program: readonly string[]
   /** With `--import` of the loop reporter. */
   nodeOptions: readonly string[]
-  /** Its output; a file, since writing the log is part of a request's cost. */
+  /** Its output; a file, because writing the log is part of a request's cost. */
   logFile: string
   /** GET of this path succeeds when it is up. */
   healthPath: string
 }
 
 const bench = join(import.meta.dirname, '..')
-/** What `node --import` loads into every server that is measured. */
+/** Loaded with `node --import` into every measured server. */
 export const loopReporter = join(import.meta.dirname, 'loop-reporter.ts')
 
-/** Starts a program that takes what the server sends; resolves to its port. */
+/** Starts a sink; resolves to its port. */
 export async function startSink(
   started: AsyncDisposableStack,
   program: string,
@@ -44,7 +44,7 @@ export async function startSink(
   return Number(line)
 }
 
-/** Starts a server and waits until it answers. Throws with its log when it does not come up. */
+/** Starts a server and waits until it responds. Throws with its log when it does not. */
 export async function startServer(
   started: AsyncDisposableStack,
   { program, nodeOptions, logFile, healthPath }: ServerProgram,
@@ -52,7 +52,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const log = await open(logFile, 'w')
   const child = spawn(process.execPath, [...nodeOptions, ...program], {
-    // Away from an .env that would change what is measured.
+    // A folder without an .env file, which would change what is measured.
     cwd: dirname(logFile),
     env,
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
@@ -61,15 +61,15 @@ export async function startServer(
   await log.close()
   const url = `http://127.0.0.1:${env.PORT}`
   for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
-    if (child.pid !== undefined && (await answers(`${url}${healthPath}`))) {
+    if (child.pid !== undefined && (await responses(`${url}${healthPath}`))) {
       return { url, pid: child.pid, loop: probeOf(child) }
     }
     await sleep(100)
   }
-  throw new Refused(`The server did not come up:\n${await readFile(logFile, 'utf8')}`)
+  throw new Rejected(`The server did not start:\n${await readFile(logFile, 'utf8')}`)
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responses(url: string): Promise<boolean> {
   try {
     return (await fetch(url)).ok
   } catch {
@@ -77,7 +77,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Also when a fault ends this process before its time. */
+/** Also when an error ends this process early. */
 function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
   const kill = () => child.kill()
   process.once('exit', kill)

@@ -1,11 +1,11 @@
-/** The floor of a run: floor-server.ts in front of the database that is measured. */
+/** The baseline of a run: floor-server.ts with the measured database. */
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { freePort, loopReporter, type RunningServer, startServer } from './child.ts'
 
-export async function startFloor(
+export async function startBaseline(
   started: AsyncDisposableStack,
   databaseUrl: string,
 ): Promise<RunningServer> {
@@ -16,7 +16,7 @@ export async function startFloor(
     program: [join(import.meta.dirname, '../floor-server.ts')],
     nodeOptions: ['--import', loopReporter],
     logFile,
-    healthPath: '/people/',
+    healthPath: '/users/',
   }
   return startServer(started, program, { DATABASE_URL: databaseUrl, PORT: String(port) })
 }

@@ -1,5 +1,5 @@
-/** Hooks for the claims of access tokens, of both forms: each adds one claim and looks nothing up. */
-import { withClient } from '../../cli/with-client.ts'
+/** Custom access token hooks in both forms: each adds one claim without a lookup. */
+import { withClient } from '../../server/with-client.ts'
 
 const hook = (uri: string) => ({
   AUTH_HOOK_CUSTOM_ACCESS_TOKEN_ENABLED: 'true',
@@ -15,7 +15,7 @@ export function httpHook(port: number) {
   }
 }
 
-/** A function of the database, which is made. */
+/** A database function, which is created. */
 export async function functionHook(databaseUrl: string) {
   await withClient({ connectionString: databaseUrl }, (client) =>
     client.query(`create schema bench;

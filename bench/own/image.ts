@@ -1,21 +1,22 @@
-/** A server as the container image has it, made of a checkout. */
+/** A server as in the container image, built from a checkout. */
 import { cp, readFile, symlink } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 
 import { stripTypes } from '../../deploy/strip-types.ts'
+import { ignoredBy } from '../../scripts/release/ignored-by.ts'
 
 const ignored = join(import.meta.dirname, '../../.dockerignore')
 
-/** Makes the folder `to`. `more` are files beside those of the checkout. */
+/** Creates the folder `to`. `more` are additional files. */
 export async function makeImage(from: string, to: string, more: readonly string[] = []) {
-  const leftOut = new Set((await readFile(ignored, 'utf8')).split('\n').filter(Boolean))
-  await cp(from, to, { recursive: true, filter: (path) => !leftOut.has(relative(from, path)) })
+  const isLeftOut = ignoredBy(await readFile(ignored, 'utf8'))
+  await cp(from, to, { recursive: true, filter: (path) => !isLeftOut(relative(from, path)) })
   for (const file of more) await cp(file, join(to, basename(file)))
   await symlink(join(from, 'node_modules'), join(to, 'node_modules'))
   stripTypes(to)
 }
 
-/** What the Dockerfile sets, for an image in this folder. */
+/** The variables that the Dockerfile sets, for an image in this folder. */
 export const imageSettings = (folder: string) => ({
   NODE_OPTIONS: `--import=${join(folder, 'deploy/without-types.mjs')}`,
   NODE_DISABLE_COMPILE_CACHE: '1',

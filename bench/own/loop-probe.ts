@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
-/** How long the event loop of a server was held up, from `begin` to `end`, added up until `forget`. */
+/** Total delay of a server’s event loop, from `begin` to `end`, until `forget`. */
 export interface LoopProbe {
   forget(): void
   begin(): void
-  /** Milliseconds: 99 of 100 looks were late by no more. */
+  /** 99th percentile of the delay in milliseconds. */
   end(): Promise<number>
 }
 
@@ -15,9 +15,9 @@ export function probeOf(child: ChildProcess): LoopProbe {
     forget: () => void child.send('forget'),
     begin: () => void child.send('begin'),
     async end() {
-      const answer = once(child, 'message')
+      const response = once(child, 'message')
       child.send('end')
-      const [{ loopDelayMs }] = await answer
+      const [{ loopDelayMs }] = await response
       return loopDelayMs
     },
   }

@@ -1,7 +1,7 @@
-/** Loaded into a server that is measured (`--import`): tells this run how long its event loop was held up. */
+/** Loaded into a measured server (`--import`): reports its event loop delay to this run. */
 import { createHistogram } from 'node:perf_hooks'
 
-/** Milliseconds between two looks; what a look is late by is the delay. */
+/** Milliseconds between two samples; the lateness of a sample is the delay. */
 const interval = 10
 
 /** Microseconds. */
@@ -14,7 +14,7 @@ process.on('message', (command: unknown) => {
   if (command === 'begin') begin()
   if (command === 'end') end()
 })
-// A run that has ended must not keep the server from stopping.
+// A run that has ended must not keep the server from exiting.
 process.channel?.unref()
 
 function begin(): void {

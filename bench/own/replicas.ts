@@ -1,6 +1,6 @@
-/** Several servers as they run in production: HAProxy before them, PgBouncer between them and Postgres. */
+/** Several servers as in production: HAProxy in front of them, PgBouncer between them and Postgres. */
 import { startHaproxy, startPgbouncer } from '../../test/services/programs.ts'
-import { listenerOf } from '../listener.ts'
+import { listenerOf } from '../core/listener.ts'
 import type { RunningServer } from './child.ts'
 
 /** Connections of all replicas together. */
@@ -12,7 +12,7 @@ export interface ReplicasOptions {
   serve: (name: string, env: Record<string, string>) => Promise<RunningServer>
 }
 
-/** Their cost is that of all servers and both programs. Throws when one of these is not installed. */
+/** The cost includes all servers and both programs. Throws when one of these is not installed. */
 export async function startReplicas(
   started: AsyncDisposableStack,
   { databaseUrl, count, serve }: ReplicasOptions,
@@ -23,9 +23,9 @@ export async function startReplicas(
   for (let i = 0; i < count; i++) {
     const env = {
       DATABASE_URL: pooler.url,
-      // Tokens of one are good at all of them.
+      // Tokens of one are valid on all of them.
       AUTH_API_EXTERNAL_URL: 'http://127.0.0.1',
-      // PgBouncer 1.18, which is widely installed, keeps none.
+      // PgBouncer 1.18, which is widely installed, does not support prepared statements.
       AUTH_DB_PREPARED_STATEMENTS: 'false',
       AUTH_DB_MAX_POOL_SIZE: String(Math.ceil(pool / count)),
     }

@@ -1,5 +1,5 @@
-/** What the servers of a run are told: as production runs, without limits by address and pauses between mails. */
-import { createHash } from 'node:crypto'
+/** Settings of the servers of a run: as in production, without rate limits and send intervals. */
+import { createHash, generateKeyPairSync } from 'node:crypto'
 
 import { freePort } from './child.ts'
 
@@ -29,7 +29,17 @@ export function settings({ databaseUrl, jwtSecret }: Own, port: number, smtpPort
     AUTH_WEBAUTHN_RP_ID: 'localhost',
     AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'Bench',
     AUTH_WEBAUTHN_RP_ORIGINS: 'http://localhost:3000',
+    AUTH_SAML_ENABLED: 'true',
+    AUTH_SAML_PRIVATE_KEY: samlKey(),
+    AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED: 'true',
+    AUTH_EXTERNAL_WEB3_SOLANA_ENABLED: 'true',
+    AUTH_URI_ALLOW_LIST: 'http://localhost:3000/**',
   }
+}
+
+function samlKey(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return privateKey.export({ format: 'der', type: 'pkcs1' }).toString('base64')
 }
 
 export function smsSettings(port: number) {
@@ -45,11 +55,11 @@ export function smsSettings(port: number) {
   }
 }
 
-/** Traces and metrics, sent to a collector on this port and shown to Prometheus. */
+/** Traces and metrics, sent to a collector on this port and exposed to Prometheus. */
 export async function telemetrySettings(collectorPort: number) {
   return {
     AUTH_TRACING_ENABLED: 'true',
-    // As docs/telemetry.md has it.
+    // As recommended in docs/telemetry.md.
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.05',
     AUTH_METRICS_ENABLED: 'true',

@@ -1,12 +1,12 @@
-import { people } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { users } from '../core/users.ts'
 
-/** One person by id, as a backend asks for them; another one on every connection. */
+/** One user by id, as a backend requests it; a different one on each connection. */
 export const adminGet: Scenario = {
   name: 'admin-get',
   async prepare(target, { connections }) {
     const token = target.adminToken()
-    const ids = (await people(target, connections)).map((person) => person.id)
+    const ids = (await users(target, connections)).map((user) => user.id)
     return {
       request: (_i, connection) => ({
         method: 'GET',

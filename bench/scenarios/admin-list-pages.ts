@@ -1,14 +1,14 @@
-import { peopleInBulk } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { bulkUsers } from '../core/users.ts'
 
 const pageSize = 50
 
-/** A page of an admin's list that nobody else asks for at the time: another one on every connection. */
+/** A page of the admin list that no other connection requests at the time. */
 export const adminListPages: Scenario = {
   name: 'admin-list-pages',
   async prepare(target, { connections }) {
     const token = target.adminToken()
-    await peopleInBulk(target, connections * pageSize)
+    await bulkUsers(target, connections * pageSize)
     return {
       request: (_i, connection) => ({
         method: 'GET',

@@ -1,15 +1,16 @@
-import { Refused, type Scenario } from '../scenario.ts'
+import { Rejected } from '../core/rejected.ts'
+import type { Scenario } from '../core/scenario.ts'
 
-/** One person's row by id, from bench/floor-server.ts: what every other figure is a multiple of. */
+/** One user’s row by id, from bench/floor-server.ts: the baseline of all other figures. */
 export const floor: Scenario = {
   name: 'floor',
   async prepare(target) {
-    const people = await target.call<{ id: string }[]>({ method: 'GET', path: '/people/' })
-    if (people.length === 0) throw new Refused('there is nobody yet')
+    const users = await target.call<{ id: string }[]>({ method: 'GET', path: '/users/' })
+    if (users.length === 0) throw new Rejected('there is no user yet')
     return {
       request: (_i, connection) => ({
         method: 'GET',
-        path: `/people/${people[connection % people.length]?.id}`,
+        path: `/users/${users[connection % users.length]?.id}`,
       }),
     }
   },

@@ -1,11 +1,11 @@
-import { signedInPeople } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { signedInUsers } from '../core/users.ts'
 
-/** What every page of an application asks: who is it? One person per connection. */
+/** The request of each page of an application. One user per connection. */
 export const getUser: Scenario = {
   name: 'get-user',
   async prepare(target, { connections }) {
-    const tokens = (await signedInPeople(target, connections)).map((person) => person.access_token)
+    const tokens = (await signedInUsers(target, connections)).map((user) => user.access_token)
     return {
       request: (_i, connection) => ({
         method: 'GET',

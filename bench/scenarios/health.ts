@@ -1,6 +1,6 @@
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
 
-/** No database, no token: what the HTTP layer itself costs. */
+/** No database, no token: the cost of the HTTP layer. */
 export const health: Scenario = {
   name: 'health',
   async prepare() {

@@ -1,32 +1,32 @@
-import { type Authenticator, newAuthenticator } from '../../test/support/authenticator.ts'
-import { type SignedInPerson, signedInPeople, times } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
-import type { Target } from '../target.ts'
+import { type Authenticator, newAuthenticator } from '../../test/support/factors/authenticator.ts'
+import type { Scenario } from '../core/scenario.ts'
+import type { Target } from '../core/target.ts'
+import { type SignedInUser, signedInUsers, times } from '../core/users.ts'
 
 interface Question {
   challenge_id: string
   options: { challenge: string; user: { id: string }; rp: { id: string } }
 }
 
-/** A passkey opens a session, one person per connection. The challenges, which are spent, are made and signed before. */
+/** A sign-in by passkey, one user per connection. The single-use challenges are created and signed before. */
 export const passkeySignIn: Scenario = {
   name: 'passkey-sign-in',
   async prepare(target, { connections, stock }) {
-    const people = await signedInPeople(target, connections)
-    const devices = await Promise.all(people.map((person) => register(target, person)))
-    const answers = await times(stock, (i) => answer(target, devices[i % connections]))
+    const users = await signedInUsers(target, connections)
+    const devices = await Promise.all(users.map((user) => register(target, user)))
+    const responses = await times(stock, (i) => respond(target, devices[i % connections]))
     return {
       stock,
       request: (i) => ({
         method: 'POST',
         path: '/passkeys/authentication/verify',
-        body: answers[i] ?? {},
+        body: responses[i] ?? {},
       }),
     }
   },
 }
 
-async function register(target: Target, { access_token: token }: SignedInPerson) {
+async function register(target: Target, { access_token: token }: SignedInUser) {
   const { challenge_id, options } = await target.call<Question>({
     method: 'POST',
     path: '/passkeys/registration/options',
@@ -42,7 +42,7 @@ async function register(target: Target, { access_token: token }: SignedInPerson)
   return device
 }
 
-async function answer(target: Target, device: Authenticator | undefined) {
+async function respond(target: Target, device: Authenticator | undefined) {
   const path = '/passkeys/authentication/options'
   const { challenge_id, options } = await target.call<Question>({ method: 'POST', path, body: {} })
   return { challenge_id, credential: device?.get(options) }

@@ -1,11 +1,11 @@
-import { signedInPeople } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { signedInUsers } from '../core/users.ts'
 
-/** A change of one's own metadata, another value every time. */
+/** A change of the user’s metadata, with a different value each time. */
 export const putUser: Scenario = {
   name: 'put-user',
   async prepare(target, { connections }) {
-    const tokens = (await signedInPeople(target, connections)).map((person) => person.access_token)
+    const tokens = (await signedInUsers(target, connections)).map((user) => user.access_token)
     return {
       request: (i, connection) => ({
         method: 'PUT',

@@ -1,11 +1,11 @@
-import { peopleInBulk } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { bulkUsers } from '../core/users.ts'
 
-/** A forgotten password. Every address is used once, since a second mail has to wait. */
+/** A password recovery. Every address is used once, because a second email has to wait. */
 export const recover: Scenario = {
   name: 'recover',
   async prepare(target, { stock }) {
-    const emails = (await peopleInBulk(target, stock)).map((person) => person.email)
+    const emails = (await bulkUsers(target, stock)).map((user) => user.email)
     return {
       stock,
       request: (i) => ({ method: 'POST', path: '/recover', body: { email: emails[i] } }),

@@ -1,11 +1,11 @@
-import { signedInPeople } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { signedInUsers } from '../core/users.ts'
 
-/** Each connection is one session that goes on: every answer's refresh token is the next request's. */
+/** Each connection is one session: the refresh token of each response is used by the next request. */
 export const refresh: Scenario = {
   name: 'refresh',
   async prepare(target, { connections }) {
-    const tokens = (await signedInPeople(target, connections)).map((person) => person.refresh_token)
+    const tokens = (await signedInUsers(target, connections)).map((user) => user.refresh_token)
     return {
       request: (_i, connection) => ({
         method: 'POST',

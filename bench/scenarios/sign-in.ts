@@ -1,11 +1,11 @@
-import { password, people } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { password, users } from '../core/users.ts'
 
-/** The right password, one person per connection. The password hash is most of the cost. */
+/** The correct password, one user per connection. The password hash is most of the cost. */
 export const signIn: Scenario = {
   name: 'sign-in',
   async prepare(target, { connections }) {
-    const emails = (await people(target, connections)).map((person) => person.email)
+    const emails = (await users(target, connections)).map((user) => user.email)
     return {
       request: (_i, connection) => ({
         method: 'POST',

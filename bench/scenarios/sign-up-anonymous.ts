@@ -1,6 +1,6 @@
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
 
-/** A person without an address: a row, a session, no hash and no mail. */
+/** A user without an address: a row and a session, no hash and no email. */
 export const signUpAnonymous: Scenario = {
   name: 'sign-up-anonymous',
   async prepare() {

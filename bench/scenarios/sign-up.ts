@@ -1,7 +1,7 @@
-import { newEmail, password } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../core/scenario.ts'
+import { newEmail, password } from '../core/users.ts'
 
-/** A new address every time; with the confirmation mail unless the server confirms by itself. */
+/** A new address every time, with the confirmation email unless the server autoconfirms. */
 export const signUp: Scenario = {
   name: 'sign-up',
   async prepare() {

@@ -1,8 +1,8 @@
 import { Secret, TOTP } from 'otpauth'
 
-import { type SignedInPerson, signedInPeople } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
-import type { Target } from '../target.ts'
+import type { Scenario } from '../core/scenario.ts'
+import type { Target } from '../core/target.ts'
+import { type SignedInUser, signedInUsers } from '../core/users.ts'
 
 interface Waiting {
   factorId: string
@@ -11,12 +11,12 @@ interface Waiting {
   token: string
 }
 
-/** The code of an authenticator app raises a session to aal2. Everybody has a factor and a challenge, which is spent. */
+/** A TOTP code steps a session up to aal2. Each user has a factor and a single-use challenge. */
 export const totpVerify: Scenario = {
   name: 'totp-verify',
   async prepare(target, { stock }) {
-    const people = await signedInPeople(target, stock)
-    const waiting = await Promise.all(people.map((person) => challenge(target, person)))
+    const users = await signedInUsers(target, stock)
+    const waiting = await Promise.all(users.map((user) => challenge(target, user)))
     return {
       stock,
       request(i) {
@@ -33,7 +33,7 @@ export const totpVerify: Scenario = {
   },
 }
 
-async function challenge(target: Target, { access_token: token }: SignedInPerson) {
+async function challenge(target: Target, { access_token: token }: SignedInUser) {
   const { id: factorId, totp } = await target.call<{ id: string; totp: { secret: string } }>({
     method: 'POST',
     path: '/factors',

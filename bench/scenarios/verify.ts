@@ -1,14 +1,14 @@
-import { type Person, peopleInBulk } from '../people.ts'
-import type { Scenario } from '../scenario.ts'
-import type { Target } from '../target.ts'
+import type { Scenario } from '../core/scenario.ts'
+import type { Target } from '../core/target.ts'
+import { type BenchUser, bulkUsers } from '../core/users.ts'
 
-/** A magic link is redeemed for a session. The links come from the admin endpoint, one per person. */
+/** A magic link creates a session. The links come from the admin endpoint, one per user. */
 export const verify: Scenario = {
   name: 'verify',
   async prepare(target, { stock }) {
     const token = target.adminToken()
-    const people = await peopleInBulk(target, stock)
-    const hashes = await Promise.all(people.map((person) => generateLink(target, token, person)))
+    const users = await bulkUsers(target, stock)
+    const hashes = await Promise.all(users.map((user) => generateLink(target, token, user)))
     return {
       stock,
       request: (i) => ({
@@ -20,7 +20,7 @@ export const verify: Scenario = {
   },
 }
 
-async function generateLink(target: Target, token: string, { email }: Person): Promise<string> {
+async function generateLink(target: Target, token: string, { email }: BenchUser): Promise<string> {
   const link = await target.call<{ hashed_token: string }>({
     method: 'POST',
     path: '/admin/generate_link',

@@ -1,4 +1,4 @@
-/** What the commands for backups are called with: a file, and one switch. */
+/** Arguments of the backup commands: a file and one switch. */
 import { parseArgs } from 'node:util'
 
 /** Throws an Error with the usage. */

@@ -1,23 +1,23 @@
-/** What a backup holds, read from the file alone. */
+/** Reads the contents of a backup file. */
 import { findProgram, readWithProgram } from './programs.ts'
 
 export interface Dump {
-  /** Major version of the server that it was made from. */
+  /** Major version of the dumped server. */
   major: number
-  /** Roles that own something in it. */
+  /** Owners of its objects. */
   owners: string[]
-  /** Those, and roles that something is granted to. */
+  /** Owners, and roles with grants. */
   roles: string[]
   extensions: { name: string; schema: string }[]
-  /** Those that it makes itself. */
+  /** Schemas that it creates. */
   schemas: string[]
-  /** The stored probe of the encryption key, and the row that it is bound to. */
+  /** The stored encryption probe and its row id. */
   probe: { id: string; value: string } | undefined
-  /** Of the key that what is stored was encrypted with. */
+  /** The id of the key that the stored data is encrypted with. */
   keyId: string | undefined
 }
 
-/** Throws an Error, one sentence, for a file that is no backup of this server's tables. */
+/** Throws an Error with one sentence for a file that is no backup of our tables. */
 export async function readDump(file: string, schema: string): Promise<Dump> {
   const program = await findProgram('pg_restore', 15)
   const read = (...args: string[]) => readWithProgram(program, [...args, '--file=-', file])
@@ -27,7 +27,7 @@ export async function readDump(file: string, schema: string): Promise<Dump> {
     read('--data-only', `--schema=${schema}`, '--table=postern_encryption_probe'),
   ])
   if (!list.includes(` TABLE DATA ${schema} users `)) {
-    throw new Error(`${file} does not hold the table ${schema}.users.`)
+    throw new Error(`${file} does not contain the table ${schema}.users.`)
   }
   const probe = probeIn(rows)
   const owners = matches(definitions, /^ALTER .* OWNER TO (.+);$/gm)
@@ -49,7 +49,7 @@ export async function readDump(file: string, schema: string): Promise<Dump> {
 }
 
 const identifier = '(?:"(?:[^"]|"")+"|[^\\s."]+)'
-/** What a policy asks goes on for lines, and may hold anything; what it is called, too. */
+/** Policy expressions and names span lines and may contain anything. */
 const policyRoles = new RegExp(
   `^CREATE POLICY ${identifier} ON ${identifier}\\.${identifier} (?:AS RESTRICTIVE )?(?:FOR \\w+ )?TO (.+?)(?: USING \\(| WITH CHECK \\(|;$)`,
   'gm',
@@ -75,7 +75,7 @@ function extensionsIn(definitions: string): Dump['extensions'] {
   }))
 }
 
-/** The line between COPY and its end; nothing in the stored form has to be escaped there. */
+/** The rows between COPY and its end; the stored form needs no unescaping. */
 function probeIn(rows: string): Dump['probe'] {
   const [, id = '', value = ''] = /^([0-9a-f-]{36})\t(\{.*\})$/m.exec(rows) ?? []
   return id === '' ? undefined : { id, value }

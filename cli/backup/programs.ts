@@ -1,9 +1,11 @@
-/** pg_dump and pg_restore, which are of no use for a server that is newer than they are. */
+/** Finds and runs pg_dump and pg_restore, which must not be older than the server. */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 
-/** Where packages put what is not on the path. */
+import { hostsParameter } from '../../schemas/connection-string.ts'
+
+/** Installation folders of packages that are not on the PATH. */
 const folders = [
   '/usr/lib/postgresql/*/bin',
   '/usr/pgsql-*/bin',
@@ -12,27 +14,30 @@ const folders = [
 
 type Name = 'pg_dump' | 'pg_restore'
 
-/** One of this major version or a later one. Throws an Error that says what to install. */
-export async function findProgram(name: Name, least: number): Promise<string> {
+/** Finds this major version or a later one. Throws an Error that says what to install. */
+export async function findProgram(name: Name, minMajor: number): Promise<string> {
   const installed = folders.flatMap((folder) => globSync(`${folder}/${name}`))
   for (const program of [name, ...installed]) {
-    if ((await versionOf(program)) >= least) return program
+    if ((await versionOf(program)) >= minMajor) return program
   }
   throw new Error(
-    `${name} of Postgres ${least} or later is needed: install the client programs (postgresql-client-${least}).`,
+    `${name} of Postgres ${minMajor} or later is required: install the client programs (postgresql-client-${minMajor}).`,
   )
 }
 
-/** 0 where there is no such program. */
+/** Returns 0 when there is no such program. */
 async function versionOf(program: string): Promise<number> {
   const said = await run(program, ['--version'], {}).catch(() => '')
   return Number(/\s(\d+)/.exec(said)?.[1] ?? 0)
 }
 
-/** What it wrote. The password goes by the environment, because everybody on the machine sees the arguments. */
+/**
+ * Runs the program and returns its output. The password is passed in the environment: arguments are visible to every
+ * user of the machine.
+ */
 export function runProgram(program: string, url: string, args: string[]): Promise<string> {
   const { password, searchParams } = new URL(url)
-  // In the order in which pg looks for it.
+  // In the precedence of pg.
   const known = searchParams.get('password') || decodeURIComponent(password)
   return run(program, args, known ? { PGPASSWORD: known } : {})
 }
@@ -42,7 +47,7 @@ export function readWithProgram(program: string, args: string[]): Promise<string
   return run(program, args, {})
 }
 
-/** What libpq takes in an address; the rest, as pg or GoTrue take it there, would be refused. */
+/** Parameters that libpq accepts in a URL; it would reject those of pg and GoTrue. */
 const understood = new Set([
   ...['host', 'hostaddr', 'port', 'dbname', 'user', 'options', 'application_name'],
   ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslcrl', 'sslnegotiation'],
@@ -51,17 +56,18 @@ const understood = new Set([
   ...['tcp_user_timeout', 'gssencmode', 'krbsrvname', 'require_auth'],
 ])
 
-/** For arguments, which everybody on the machine sees: the password may stand among the parameters as well. */
+/** The URL for arguments, without the password, which may also be a parameter. */
 export function addressForPrograms(url: string): string {
   const bare = new URL(url)
+  const hosts = bare.searchParams.get(hostsParameter)
   bare.password = ''
   bare.search = [...bare.searchParams]
     .filter(([name]) => understood.has(name))
-    // The name that pg gives to an encryption that asks for no certificate.
+    // pg's name for encryption without certificate verification.
     .map(([name, value]) => [name, name === 'sslmode' && value === 'no-verify' ? 'require' : value])
     .map(([name, value = '']) => `${name}=${encodeURIComponent(value)}`)
     .join('&')
-  return bare.href
+  return hosts === null ? bare.href : bare.href.replace(bare.host, hosts)
 }
 
 async function run(program: string, args: string[], env: Record<string, string>): Promise<string> {

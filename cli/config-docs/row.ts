@@ -1,19 +1,19 @@
-/** One variable as the reference and the example show it. */
+/** A variable in the reference and the example. */
 import { OptionalKind, type TSchema } from '@sinclair/typebox'
 
-import { formatDuration } from '../../schemas/duration.ts'
+import { formatDuration } from '../../schemas/values/duration.ts'
 
 export interface Row {
   name: string
-  /** Further names of the same variable. */
+  /** Other names of the variable. */
   aliases: string[]
   type: string
   required: boolean
-  /** What holds without the variable, in words; empty when nothing does. */
+  /** The default, in words; empty without one. */
   preset: string
-  /** The preset is what one would write, not an explanation. */
+  /** The default is a value that could be set, not an explanation. */
   presetIsValue: boolean
-  /** Accepted, without effect. */
+  /** Accepted without effect. */
   ignored: boolean
   meaning: string
   example: string
@@ -33,7 +33,7 @@ const types: Record<string, string> = {
   header: 'header name',
   'header-names': 'list',
   hosts: 'list',
-  address: 'e-mail address',
+  address: 'email address',
   'secret-bytes': 'text',
   keys: 'list of keys',
   'key-map': 'map of keys',
@@ -46,7 +46,7 @@ const types: Record<string, string> = {
   pem: 'PEM',
 }
 
-export function rowOf(name: string, schema: TSchema): Row {
+export function toVariableRow(name: string, schema: TSchema): Row {
   const isOptional = OptionalKind in schema
   const required = !isOptional && schema.default === undefined
   return {

@@ -1,16 +1,16 @@
-/** The variables under their headings, in the order in which they are declared. */
+/** Groups the variables by heading, in declaration order. */
 import type { TSchema } from '@sinclair/typebox'
 
-import { variableEntries } from '../../plugins/config/config.ts'
-import { genericOidcFields } from '../../plugins/config/generic-oidc.ts'
-import { providerVariableNames } from '../../plugins/config/groups/external-providers.ts'
-import { type Row, rowOf } from './row.ts'
+import { providerVariableNames } from '../../config/groups/external-providers.ts'
+import { genericOidcFields } from '../../config/groups/generic-oidc.ts'
+import { variableEntries } from '../../config/groups/index.ts'
+import { type Row, toVariableRow } from './row.ts'
 
 export interface Section {
   title: string
-  /** Nothing in it works yet. */
+  /** Not implemented yet. */
   planned: boolean
-  /** What holds for the whole section. */
+  /** A note about the whole section. */
   note: string
   rows: Row[]
 }
@@ -30,25 +30,30 @@ export function sections(): Section[] {
 
 function section(title: string, entries: [string, TSchema][]): Section {
   const planned = entries.every(([, schema]) => schema['x-planned'])
-  return { title, planned, note: '', rows: entries.map(([name, schema]) => rowOf(name, schema)) }
+  return {
+    title,
+    planned,
+    note: '',
+    rows: entries.map(([name, schema]) => toVariableRow(name, schema)),
+  }
 }
 
-/** All providers have the same variables, so one of them stands for each. */
+/** All providers have the same variables: one section describes them. */
 function providerSection(entries: [string, TSchema][]): Section {
   const rows = entries
     .filter(([name]) => name.startsWith(firstProvider))
     .map(([name, schema]) =>
-      rowOf(name.replace(firstProvider, 'AUTH_EXTERNAL_<PROVIDER>_'), schema),
+      toVariableRow(name.replace(firstProvider, 'AUTH_EXTERNAL_<PROVIDER>_'), schema),
     )
-  const note = `\`<PROVIDER>\` stands for one of ${providerNames}. A provider that is enabled needs its client id, secret and redirect URI.`
+  const note = `\`<PROVIDER>\` stands for one of ${providerNames}. An enabled provider requires its client id, secret and redirect URI.`
   return { title: providerTitle, planned: false, note, rows }
 }
 
 function genericSection(): Section {
   const rows = Object.entries(genericOidcFields).map(([field, schema]) =>
-    rowOf(`AUTH_EXTERNAL_OIDC_<NAME>_${field}`, schema),
+    toVariableRow(`AUTH_EXTERNAL_OIDC_<NAME>_${field}`, schema),
   )
   const note =
-    '`<NAME>` is a name of your choice, in capitals; in lower case it is what clients give as `provider`. There may be any number of them.'
+    '`<NAME>` is a name of your choice in upper case. Clients send it in lower case as `provider`. There can be any number of them.'
   return { title: 'Other OpenID Connect providers', planned: false, note, rows }
 }

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose'
 
-import type { Config } from '../../plugins/config/config.ts'
+import type { Config } from '../../config/groups/index.ts'
 
 export interface ApiTokens {
   anon: string
@@ -9,7 +9,7 @@ export interface ApiTokens {
 
 const lifetimeSeconds = 10 * 365 * 86_400
 
-/** Tokens for public clients and for servers, the same at every start: HS256 under AUTH_JWT_SECRET. */
+/** Creates the anon and service_role tokens, the same at every start: HS256 with AUTH_JWT_SECRET. */
 export async function makeApiTokens(config: Config, issuedAt: Date): Promise<ApiTokens> {
   const secret = Buffer.from(config.AUTH_JWT_SECRET)
   const iat = Math.floor(issuedAt.getTime() / 1000)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 
-import { variables } from '../../plugins/config/config.ts'
-import { type Environment, type Found, lookUp } from '../../plugins/config/names.ts'
-import { startPostgres } from './postgres.ts'
+import { variables } from '../../config/groups/index.ts'
+import { type Environment, type Found, lookUp } from '../../config/names.ts'
+import { startPostgres } from '../../dev/postgres/index.ts'
 
 export interface OpenDatabase {
   url: string
@@ -10,15 +10,15 @@ export interface OpenDatabase {
 }
 
 export interface OpenDatabaseOptions {
-  /** Keeps an embedded database. */
+  /** The folder of the embedded database. */
   dir: string
-  /** What the command line names. */
+  /** The database of the command line. */
   given: string | undefined
 }
 
 /**
- * The database that the command line names, else an embedded one. That of DATABASE_URL only where the operator says so:
- * a production .env in the folder must not open real accounts to everybody. Throws with one sentence.
+ * Opens the database of the command line, else an embedded one. DATABASE_URL is used only when the operator asks for
+ * it: a production .env in the folder must not expose real accounts. Throws an Error with one sentence.
  */
 export async function openDatabase(
   env: Environment,
@@ -32,27 +32,27 @@ export async function openDatabase(
   }
   const allowed = variables.AUTH_DEV_ALLOW_DATABASE_URL
   const isMeant = lookUp(env, 'AUTH_DEV_ALLOW_DATABASE_URL', allowed)?.text === 'true'
-  if (!isMeant) throw new Error(refusal(own))
+  if (!isMeant) throw new Error(rejection(own))
   return foreign(own.text)
 }
 
 function foreign(url: string): OpenDatabase {
   console.warn(
-    `DEVELOPMENT MODE ON THE DATABASE ${databaseName(url)}: anybody signs in there under any name.`,
+    `DEVELOPMENT MODE ON THE DATABASE ${databaseName(url)}: anyone can sign in under any name.`,
   )
   return { url, stop: async () => {} }
 }
 
-function refusal({ name, text }: Found): string {
+function rejection({ name, text }: Found): string {
   return `${name} is set, in the environment or in .env, to the database ${databaseName(text)}.
-npm run dev does not touch it: in development anybody signs in under any name, and no mail goes out.
-  For a database of its own, in .data/:  remove ${name}, or start in another folder
-  If that database is meant:             npm run dev -- --database-url URL
+npm run dev does not use it: in development anyone can sign in under any name, and no email is sent.
+  For a separate database in .data/:     remove ${name}, or start in another folder
+  To use that database:                  npm run dev -- --database-url URL
                                          or AUTH_DEV_ALLOW_DATABASE_URL=true
   For production:                        npm start`
 }
 
-/** Without who connects and how. */
+/** Without credentials and parameters. */
 export function databaseName(text: string): string {
   const url = URL.parse(text)
   return url ? `${url.pathname.slice(1)} on ${url.host || 'this machine'}` : 'that it names'

@@ -1,14 +1,14 @@
-/** A database in .data/ meets another encryption key than the one it was made with. */
-import { variables } from '../../plugins/config/config.ts'
-import { type Environment, lookUp } from '../../plugins/config/names.ts'
-import { DecryptionError } from '../../plugins/encryption.ts'
+/** Handles a database in .data/ with another encryption key. */
+import { variables } from '../../config/groups/index.ts'
+import { type Environment, lookUp } from '../../config/names.ts'
+import { DecryptionError } from '../../plugins/security/encryption/index.ts'
 
-/** The error of a start; one of that kind in words for a development server. */
+/** Returns a start error, with an explanation for a development server if it is about the key. */
 export function asDevelopmentError(error: unknown, env: Environment): unknown {
   const isOwn = lookUp(env, 'DATABASE_URL', variables.DATABASE_URL) === undefined
   const key = lookUp(env, 'AUTH_ENCRYPTION_KEY', variables.AUTH_ENCRYPTION_KEY)
   if (!(error instanceof DecryptionError) || !isOwn || key === undefined) return error
-  return new Error(`The database in .data/ was made with another ${key.name} than the one in the environment or in .env.
-  To go on with it:  leave that out (npm run secrets writes it into .env, for a deployment)
-  To begin anew:     remove .data/`)
+  return new Error(`The database in .data/ was created with another ${key.name} than the one in the environment or in .env.
+  To keep it:     remove the variable (npm run secrets writes it to .env, for a deployment)
+  To start over:  remove .data/`)
 }

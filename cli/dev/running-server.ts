@@ -1,11 +1,11 @@
-/** A file in .data/ that leads commands in the same folder to the development server that runs there. */
+/** A file in .data/ by which commands in the same folder find the running development server. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { VariableName } from '../../plugins/config/config.ts'
-import type { Environment } from '../../plugins/config/names.ts'
+import type { VariableName } from '../../config/groups/index.ts'
+import type { Environment } from '../../config/names.ts'
 
-/** What a command needs to know to work beside the server; whatever else it reads from the environment and .env. */
+/** Variables that a command takes from the server; the others come from the environment and .env. */
 const shared: readonly VariableName[] = [
   'DATABASE_URL',
   'AUTH_DB_DRIVER',
@@ -23,8 +23,8 @@ interface Announcement {
   values: Environment
 }
 
-/** Tells commands of this server until the returned function is called. The file holds secrets. */
-export function announceServer(dir: string, env: Environment): () => void {
+/** Registers this server until the returned function is called. The file has secrets. */
+export function registerDevServer(dir: string, env: Environment): () => void {
   const file = fileIn(dir)
   const values = Object.fromEntries(shared.map((name) => [name, env[name]]))
   rmSync(file, { force: true })
@@ -33,11 +33,11 @@ export function announceServer(dir: string, env: Environment): () => void {
   return () => rmSync(file, { force: true })
 }
 
-/** Its variables; undefined where no development server runs. */
+/** The variables of the running server; undefined without one. */
 export function findRunningServer(dir: string): Environment | undefined {
   try {
     const { pid, values }: Announcement = JSON.parse(readFileSync(fileIn(dir), 'utf8'))
-    // Throws when there is no such process: the server was killed.
+    // Throws when the process does not exist: the server was killed.
     process.kill(pid, 0)
     return values
   } catch {

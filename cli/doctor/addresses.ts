@@ -1,12 +1,12 @@
-/** Where people are sent: over https, and to the operator's own sites. */
-import type { Config } from '../../plugins/config/config.ts'
-import { genericOidcProviders, providerSettings } from '../../plugins/config/provider-settings.ts'
-import { callbackUrl } from '../../plugins/config/redirect-notices.ts'
+/** Checks the URLs that users are redirected to: https, and sites of the operator. */
+import type { Config } from '../../config/groups/index.ts'
+import { genericOidcProviders, providerSettings } from '../../config/groups/provider-settings.ts'
+import { callbackUrl } from '../../config/rules/redirect-notices.ts'
 import { providerNames } from '../../providers/registry.ts'
-import { type Finding, fail, pass, type Surroundings, warn } from './finding.ts'
+import { type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export function addresses({ config }: Surroundings): Finding[] {
+export function addresses({ config }: DoctorContext): Finding[] {
   const { AUTH_SITE_URL, AUTH_API_EXTERNAL_URL } = config
   return [
     ...Object.entries({ AUTH_SITE_URL, AUTH_API_EXTERNAL_URL }).map(secure),
@@ -17,11 +17,11 @@ export function addresses({ config }: Surroundings): Finding[] {
 
 function secure([variable, address]: [string, string]): Finding {
   const { protocol, hostname } = new URL(address)
-  if (protocol === 'https:') return pass(`${variable} is over https.`)
+  if (protocol === 'https:') return pass(`${variable} uses https.`)
   if (isLocalHost(hostname)) {
-    return warn(`${variable} is ${address}: nobody but this machine reaches it.`)
+    return warn(`${variable} is ${address}: only this machine can reach it.`)
   }
-  return fail(`${variable} is ${address}: links and tokens would go in clear. Use https.`)
+  return fail(`${variable} is ${address}: links and tokens would be sent unencrypted. Use https.`)
 }
 
 function allowed(pattern: string): Finding[] {
@@ -29,16 +29,18 @@ function allowed(pattern: string): Finding[] {
   const name = host.replace(/:[^:\]]*$/, '')
   if (/^\*+$/.test(name.split('.').slice(-2).join('')) || name.startsWith('**')) {
     return [
-      warn(`AUTH_URI_ALLOW_LIST has ${pattern}: whoever owns a host that fits gets the tokens.`),
+      warn(`AUTH_URI_ALLOW_LIST has ${pattern}: the owner of any matching host receives tokens.`),
     ]
   }
   if (scheme === 'http' && !isLocalHost(name)) {
-    return [warn(`AUTH_URI_ALLOW_LIST has ${pattern}: tokens would go there in clear. Use https.`)]
+    return [
+      warn(`AUTH_URI_ALLOW_LIST has ${pattern}: tokens would be sent unencrypted. Use https.`),
+    ]
   }
   return []
 }
 
-/** A provider that sends people elsewhere than to this server never signs them in. */
+/** A provider with another redirect URI than this server's cannot complete a sign-in. */
 function callbacks(config: Config): Finding[] {
   const expected = callbackUrl(config)
   const named = providerNames.map((name) => providerSettings(config, name))
@@ -47,8 +49,8 @@ function callbacks(config: Config): Finding[] {
     .flatMap(({ name, redirectUri = '' }) => {
       const { origin, pathname } = new URL(redirectUri)
       if (origin === new URL(expected).origin && pathname.endsWith('/callback')) {
-        return [pass(`${name} sends people back to this server.`)]
+        return [pass(`${name} redirects to this server.`)]
       }
-      return [warn(`${name} sends people back to ${redirectUri}; this server is at ${expected}.`)]
+      return [warn(`${name} redirects to ${redirectUri}, but this server is at ${expected}.`)]
     })
 }

@@ -1,15 +1,15 @@
-/** Whether the secret of the captcha provider is a real one. */
-import { type Finding, fail, pass, type Surroundings, warn } from './finding.ts'
+/** Checks whether the captcha secret is a test key. */
+import { type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
 
 const forms = {
   hcaptcha: { form: /^(0x[0-9A-Fa-f]{40}|ES_[0-9a-f]{32})$/, what: 'ES_ and 32 hex digits' },
-  turnstile: { form: /^0x4[\w-]{20,60}$/, what: 'what begins with 0x4' },
+  turnstile: { form: /^0x4[\w-]{20,60}$/, what: 'a value that begins with 0x4' },
 }
 
-/** Published by the providers for tests: they let everybody pass, or nobody. */
+/** Published test keys: they accept or reject every response. */
 const published = /^(0x0{40}|[123]x0{20,}[\w]{2})$/
 
-export function captcha({ config }: Pick<Surroundings, 'config'>): Finding[] {
+export function captcha({ config }: Pick<DoctorContext, 'config'>): Finding[] {
   const provider = config.AUTH_SECURITY_CAPTCHA_PROVIDER
   const secret = config.AUTH_SECURITY_CAPTCHA_SECRET ?? ''
   if (!config.AUTH_SECURITY_CAPTCHA_ENABLED || !provider) {
@@ -17,7 +17,7 @@ export function captcha({ config }: Pick<Surroundings, 'config'>): Finding[] {
     return isOpen
       ? [
           warn(
-            'Strangers may sign up and there is no captcha: set AUTH_SECURITY_CAPTCHA_ENABLED, or expect bots.',
+            'Sign-up is open without a captcha: set AUTH_SECURITY_CAPTCHA_ENABLED, or expect bots.',
           ),
         ]
       : []
@@ -25,15 +25,15 @@ export function captcha({ config }: Pick<Surroundings, 'config'>): Finding[] {
   if (published.test(secret)) {
     return [
       fail(
-        `AUTH_SECURITY_CAPTCHA_SECRET is the one that ${provider} publishes for tests: it checks nothing. Set your own.`,
+        `AUTH_SECURITY_CAPTCHA_SECRET is a published test secret of ${provider}: it accepts every response. Set your own.`,
       ),
     ]
   }
   const { form, what } = forms[provider]
-  if (form.test(secret)) return [pass(`The secret of ${provider} has the right form.`)]
+  if (form.test(secret)) return [pass(`The secret of ${provider} has the expected format.`)]
   return [
     warn(
-      `AUTH_SECURITY_CAPTCHA_SECRET does not look like a secret of ${provider}: that is ${what}.`,
+      `AUTH_SECURITY_CAPTCHA_SECRET does not look like a secret of ${provider}: expected ${what}.`,
     ),
   ]
 }

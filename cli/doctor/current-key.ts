@@ -1,9 +1,12 @@
-import { hasTable } from '../../db/gotrue-database.ts'
-import { listSigningKeys, type SigningKeyRow } from '../../db/signing-keys.ts'
-import type { Surroundings } from './finding.ts'
+import { hasTable } from '../../db/gotrue/database.ts'
+import { listSigningKeys, type SigningKeyRow } from '../../db/keys/signing-keys.ts'
+import type { DoctorContext } from './finding.ts'
 
-/** Undefined when no start has made one yet, or the database does not answer, which its own check tells. */
-export async function currentKey({ config, db }: Surroundings): Promise<SigningKeyRow | undefined> {
+/** Undefined before the first start, or when the database is unavailable, which has a check of its own. */
+export async function currentKey({
+  config,
+  db,
+}: DoctorContext): Promise<SigningKeyRow | undefined> {
   try {
     if (!(await hasTable(db, config.AUTH_DB_NAMESPACE, 'postern_signing_keys'))) return undefined
     return (await listSigningKeys(db)).find(({ state }) => state === 'current')

@@ -1,34 +1,34 @@
-/** The database: version, rights, migrations, connections, encryption, and whether its clock is ours. */
+/** Checks the database: version, privileges, migrations, connections, encryption and clock. */
 import { sql } from 'kysely'
 
-import { findProbe } from '../../db/encryption-probe.ts'
+import type { Config } from '../../config/groups/index.ts'
+import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
+import { findProbe } from '../../db/keys/encryption-probe.ts'
+import { migrationState } from '../../db/migrate/index.ts'
 import { servesNewer } from '../../db/migrate/schema-floor.ts'
-import { migrationState } from '../../db/migrate.ts'
-import { findObstacles, foreignEncoding } from '../../db/unusable-database.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { DecryptionError } from '../../plugins/encryption.ts'
-import { probe } from '../../plugins/encryption-probe.ts'
-import { slipSentence } from '../serve/clock.ts'
-import { mostConnections, roomForLogin } from '../serve/connections.ts'
-import { type Finding, fail, pass, reasonOf, type Surroundings, warn } from './finding.ts'
+import { DecryptionError } from '../../plugins/security/encryption/index.ts'
+import { probe } from '../../plugins/security/encryption-probe.ts'
+import { clockSkewMessage } from '../../server/clock.ts'
+import { maxConnections, roomForLogin } from '../../server/connections.ts'
+import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
 const oldestVersion = 15
 /** Seconds. Tokens and codes of one replica would be early or late at another. */
-const clockSlip = { warn: 1, fail: 30 }
+const clockSkew = { warn: 1, fail: 30 }
 
-export async function database(surroundings: Surroundings): Promise<Finding[]> {
-  const { config, db } = surroundings
+export async function database(context: DoctorContext): Promise<Finding[]> {
+  const { config, db } = context
   const before = Date.now()
   let facts: Facts
   try {
-    const obstacles = await findObstacles(db, config.AUTH_DB_NAMESPACE)
-    if (obstacles.length > 0) return obstacles.map(fail)
-    facts = await ask(surroundings)
+    const blockers = await findMissingRights(db, config.AUTH_DB_NAMESPACE)
+    if (blockers.length > 0) return blockers.map(fail)
+    facts = await ask(context)
   } catch (error) {
     return [
       fail(
-        `The database of DATABASE_URL cannot be used (${reasonOf(error)}): look whether it runs, and whether host, user, password and name are right.`,
+        `The database of DATABASE_URL cannot be used (${reasonOf(error)}): check that it runs, and that host, user, password and name are correct.`,
       ),
     ]
   }
@@ -44,7 +44,7 @@ export async function database(surroundings: Surroundings): Promise<Finding[]> {
       unknown,
       unknown.length > 0 && (await servesNewer(db, config.AUTH_DB_NAMESPACE)),
     ),
-    ...(applied.length > 0 ? await readable(surroundings) : []),
+    ...(applied.length > 0 ? await readable(context) : []),
     connections(facts, config),
     ...encrypted(facts, config),
     clock((facts.seconds * 1000 - middle) / 1000),
@@ -64,7 +64,7 @@ interface Facts {
   seconds: number
 }
 
-async function ask({ db, config }: Surroundings): Promise<Facts> {
+async function ask({ db, config }: DoctorContext): Promise<Facts> {
   const schema = config.AUTH_DB_NAMESPACE
   const { rows } = await sql<Facts>`
     select current_setting('server_version_num')::int / 10000 as version,
@@ -81,13 +81,15 @@ async function ask({ db, config }: Surroundings): Promise<Facts> {
       extract(epoch from clock_timestamp())::float8 as seconds
   `.execute(db)
   const [facts] = rows
-  if (!facts) throw new Error('it answered nothing')
+  if (!facts) throw new Error('it returned no row')
   return facts
 }
 
 function version({ version }: Facts): Finding {
   if (version >= oldestVersion) return pass(`It is Postgres ${version}.`)
-  return fail(`It is Postgres ${version}: ${oldestVersion} is the oldest that works. Upgrade it.`)
+  return fail(
+    `It is Postgres ${version}: ${oldestVersion} is the oldest supported version. Upgrade it.`,
+  )
 }
 
 function rights(facts: Facts, schema: string): Finding[] {
@@ -95,16 +97,16 @@ function rights(facts: Facts, schema: string): Finding[] {
   const may = hasSchema ? mayCreateTables && ownsTables : mayCreateSchemas
   return [
     may
-      ? pass(`The login ${login} may do what it needs to.`)
+      ? pass(`The login ${login} has the required privileges.`)
       : fail(
           hasSchema
             ? `The login ${login} cannot change the schema "${schema}": connect as its owner.`
-            : `The login ${login} cannot make the schema "${schema}": make it for it, as deploy/init-database.sql does.`,
+            : `The login ${login} cannot create the schema "${schema}": create it, as deploy/init-database.sql does.`,
         ),
     ...(isSuperuser
       ? [
           warn(
-            `The login ${login} is a superuser: use a role of its own, as deploy/init-database.sql makes one.`,
+            `The login ${login} is a superuser: use a separate role, as in deploy/init-database.sql.`,
           ),
         ]
       : []),
@@ -114,58 +116,58 @@ function rights(facts: Facts, schema: string): Finding[] {
 function migrated(applied: number, pending: number, unknown: string[], isServed: boolean): Finding {
   if (unknown.length > 0 && pending === 0 && isServed) {
     return warn(
-      `The schema was migrated by a newer version of this program (${unknown.join(', ')}); this one serves on. Upgrade it.`,
+      `The schema was migrated by a newer version (${unknown.join(', ')}), with which this one still works. Upgrade this server.`,
     )
   }
   if (unknown.length > 0) {
     return fail(
-      `The schema was migrated by a newer version of this program (${unknown.join(', ')}): start that one.`,
+      `The schema was migrated by a newer version (${unknown.join(', ')}): start that version.`,
     )
   }
-  if (pending === 0) return pass(`All ${applied} migrations are done.`)
-  return warn(
-    `${pending} migrations are to come: the next start runs them, or npm run migrate does.`,
-  )
+  if (pending === 0) return pass(`All ${applied} migrations are applied.`)
+  return warn(`${pending} migrations are pending: the next start or npm run migrate applies them.`)
 }
 
-/** A wrong key would stop the start. */
-async function readable({ db, encryption }: Surroundings): Promise<Finding[]> {
+/** A wrong key would prevent the start. */
+async function readable({ db, encryption }: DoctorContext): Promise<Finding[]> {
   const stored = await findProbe(db, probe.id)
   if (stored === undefined) return []
   try {
-    encryption.decrypt(probe.id, stored, 'What this database holds')
+    encryption.decrypt(probe.id, stored, 'The stored data')
   } catch (error) {
     if (error instanceof DecryptionError) return [fail(error.message)]
     throw error
   }
-  return [pass('The encryption key fits what is stored.')]
+  return [pass('The encryption key decrypts the stored data.')]
 }
 
 function connections({ connections }: Facts, config: Config): Finding {
-  const wanted = mostConnections(config) * config.AUTH_WORKERS
-  const left = Math.floor(connections / wanted)
-  if (left > 1) return pass(`It has room for ${left} replicas of ${wanted} connections each.`)
-  const room = `It takes ${connections} connections, and one replica uses up to ${wanted}`
-  const remedy =
-    'lower AUTH_DB_MAX_POOL_SIZE, raise max_connections or the connection limit of the login or the database, or put a pooler between'
-  if (left === 1) return warn(`${room}: for a second one, ${remedy}.`)
-  return fail(`${room}: ${remedy}.`)
+  const needed = maxConnections(config, connections) * config.AUTH_WORKERS
+  const left = Math.floor(connections / needed)
+  if (left > 1) return pass(`It allows ${left} replicas with ${needed} connections each.`)
+  const room = `It allows ${connections} connections, and one replica uses up to ${needed}`
+  const hint =
+    'lower AUTH_DB_MAX_POOL_SIZE, raise max_connections or the connection limit of the login or the database, or use a connection pooler'
+  if (left === 1) return warn(`${room}: for a second one, ${hint}.`)
+  return fail(`${room}: ${hint}.`)
 }
 
 function encrypted({ isEncrypted }: Facts, { DATABASE_URL }: Config): Finding[] {
   if (isEncrypted) return [pass('The connection is encrypted.')]
-  // A socket of this machine has no host.
+  // A Unix socket has no host.
   const hostname = URL.parse(DATABASE_URL)?.hostname ?? ''
   if (hostname === '' || isLocalHost(hostname)) return []
   return [
     warn(
-      'The connection is not encrypted: add ?sslmode=verify-full to DATABASE_URL, unless its network is yours alone.',
+      'The connection is not encrypted: add ?sslmode=verify-full to DATABASE_URL, unless the network is private.',
     ),
   ]
 }
 
-function clock(slip: number): Finding {
-  const seconds = Math.abs(slip)
-  if (seconds < clockSlip.warn) return pass('Its clock and ours agree.')
-  return seconds < clockSlip.fail ? warn(slipSentence(slip)) : fail(slipSentence(slip))
+function clock(skewSeconds: number): Finding {
+  const seconds = Math.abs(skewSeconds)
+  if (seconds < clockSkew.warn) return pass('Its clock agrees with that of this machine.')
+  return seconds < clockSkew.fail
+    ? warn(clockSkewMessage(skewSeconds))
+    : fail(clockSkewMessage(skewSeconds))
 }

@@ -1,34 +1,34 @@
-/** What a check of the doctor is given, and what it says. */
-import type { Db } from '../../db/database.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import type { Encryption } from '../../plugins/encryption.ts'
+/** The input and the result of a check. */
+import type { Config } from '../../config/groups/index.ts'
+import type { Db } from '../../db/core/database.ts'
+import type { Encryption } from '../../plugins/security/encryption/index.ts'
 
 export interface Finding {
-  /** `fail`: people would be refused, or endangered. `warn`: worth a look. */
+  /** `fail`: users would be rejected or at risk. `warn`: should be reviewed. */
   level: 'pass' | 'warn' | 'fail'
-  /** What is the case and, unless it passes, what to do. Holds no secret. */
+  /** The state and, unless it passes, what to do. Contains no secret. */
   sentence: string
 }
 
-export interface Surroundings {
+export interface DoctorContext {
   config: Config
   db: Db
   encryption: Encryption
   fetch: typeof globalThis.fetch
-  /** Whom the mail server is asked about; without it, the sender. */
+  /** The recipient that the mail server is asked for; the sender by default. */
   recipient: string | undefined
   now: Date
 }
 
-export type Check = (surroundings: Surroundings) => Finding[] | Promise<Finding[]>
+export type Check = (context: DoctorContext) => Finding[] | Promise<Finding[]>
 
 export const pass = (sentence: string): Finding => ({ level: 'pass', sentence })
 export const warn = (sentence: string): Finding => ({ level: 'warn', sentence })
 export const fail = (sentence: string): Finding => ({ level: 'fail', sentence })
 
 /**
- * Why something did not work, without what a library wraps around it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, or a sentence
- * where there is no such name. Those of Postgres are numbers, which say less than its sentences.
+ * The cause of an error without wrappers: an error code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`, else the message.
+ * Postgres's codes are numbers, so that its message is used.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,58 +1,38 @@
-/** The keys that sign tokens and encrypt what is stored: which they are, and how old. */
-import { findProbe } from '../../db/encryption-probe.ts'
-import { hasTable } from '../../db/gotrue-database.ts'
-import { findTakeover } from '../../db/takeover.ts'
-import { NoEncryptionKeyError, probe } from '../../plugins/encryption-probe.ts'
+/** Checks the signing and encryption keys and their age. */
 import { currentKey } from './current-key.ts'
-import { type Finding, fail, pass, type Surroundings, warn } from './finding.ts'
+import { type DoctorContext, type Finding, pass, warn } from './finding.ts'
 
 /** Days. */
-const longestUse = 180
+const maxAgeDays = 180
 
-export async function keys(surroundings: Surroundings): Promise<Finding[]> {
-  return [...(await signing(surroundings)), await encryption(surroundings)]
+export async function keys(context: DoctorContext): Promise<Finding[]> {
+  return [...(await signing(context)), encryption(context)]
 }
 
-async function signing(surroundings: Surroundings): Promise<Finding[]> {
-  const { config, now } = surroundings
+async function signing(context: DoctorContext): Promise<Finding[]> {
+  const { config, now } = context
   if (config.AUTH_JWT_KEYS) return [pass('Tokens are signed with your own key of AUTH_JWT_KEYS.')]
   if (config.AUTH_JWT_ALGORITHM === 'HS256') {
     return [
       warn(
-        'Tokens are signed with AUTH_JWT_SECRET: whoever can verify them can make them. Set AUTH_JWT_ALGORITHM=RS256 when every service reads /.well-known/jwks.json.',
+        'Tokens are signed with AUTH_JWT_SECRET: anyone who can verify them can also create them. Set AUTH_JWT_ALGORITHM=RS256 when every service verifies with /.well-known/jwks.json.',
       ),
     ]
   }
-  const current = await currentKey(surroundings)
+  const current = await currentKey(context)
   if (!current) return []
   const signsSince = current.activates_at ?? current.created_at
   const days = Math.floor((now.getTime() - signsSince.getTime()) / 86_400_000)
   const fact = `The signing key (${current.alg}) is ${days} days old`
-  if (days <= longestUse) return [pass(`${fact}.`)]
-  return [warn(`${fact}: run npm run keys -- rotate, which nobody notices.`)]
+  if (days <= maxAgeDays) return [pass(`${fact}.`)]
+  return [warn(`${fact}: run npm run keys -- rotate, which signs no one out.`)]
 }
 
-async function encryption(surroundings: Surroundings): Promise<Finding> {
-  if (surroundings.config.AUTH_ENCRYPTION_KEY) {
-    return pass('What is stored has an encryption key of its own.')
+function encryption(context: DoctorContext): Finding {
+  if (context.config.AUTH_ENCRYPTION_KEY) {
+    return pass('Stored data has its own encryption key.')
   }
-  if (await isNew(surroundings)) return fail(new NoEncryptionKeyError().message)
   return warn(
-    'AUTH_ENCRYPTION_KEY is not set: the key comes from AUTH_JWT_SECRET, which then cannot be replaced alone. docs/operations.md says how to set it.',
+    'AUTH_ENCRYPTION_KEY is not set: the key is derived from AUTH_JWT_SECRET, which therefore cannot be changed alone. See docs/operations.md.',
   )
-}
-
-/** Whether nothing is encrypted in the database, and no GoTrue has people there. */
-async function isNew({ config, db }: Surroundings): Promise<boolean> {
-  const schema = config.AUTH_DB_NAMESPACE
-  try {
-    if (!(await hasTable(db, schema, 'postern_encryption_probe'))) {
-      return !(await hasTable(db, schema, 'users'))
-    }
-    if ((await findTakeover(db)).state === 'shared') return false
-    return (await findProbe(db, probe.id)) === undefined
-  } catch {
-    // Why the database does not answer is told by its own check.
-    return false
-  }
 }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Whether a URL's host is this machine, so that nothing of it crosses a network. */
+/** Whether a URL's host is this machine, so that its traffic crosses no network. */
 export function isLocalHost(hostname: string): boolean {
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true
   const bare = hostname.replace(/^\[|\]$/g, '')

@@ -1,14 +1,14 @@
-/** What the domain of the sender tells other mail servers: without it, they take our mail for spam. */
+/** Checks SPF and DMARC of the sender's domain: without them, emails are likely to be treated as spam. */
 import { promises as dns } from 'node:dns'
 import { isIP } from 'node:net'
 
-import { type Finding, pass, reasonOf, type Surroundings, warn } from './finding.ts'
+import { type DoctorContext, type Finding, pass, reasonOf, warn } from './finding.ts'
 
-/** All strings of all TXT records of a name. Throws what node:dns throws. */
+/** All strings of all TXT records of a name. Throws the errors of node:dns. */
 export type LookUp = (name: string) => Promise<string[][]>
 
 export async function mailDomain(
-  { config }: Pick<Surroundings, 'config'>,
+  { config }: Pick<DoctorContext, 'config'>,
   lookUp: LookUp = dns.resolveTxt,
 ): Promise<Finding[]> {
   const { AUTH_SMTP_ADMIN_EMAIL: sender, AUTH_SMTP_HOST } = config
@@ -17,20 +17,20 @@ export async function mailDomain(
   const spf = { name: domain, begins: 'v=spf1', called: 'SPF' }
   const dmarc = { name: `_dmarc.${domain}`, begins: 'v=DMARC1', called: 'DMARC' }
   return [
-    ...(await Promise.all([spf, dmarc].map((wanted) => record(wanted, lookUp)))),
+    ...(await Promise.all([spf, dmarc].map((needed) => record(needed, lookUp)))),
     warn(
-      `DKIM cannot be looked up from here, as only your mail server knows its selector: send yourself a mail, and look for dkim=pass with ${domain} in its headers.`,
+      `DKIM cannot be checked from here, because only your mail server knows its selector: send yourself an email, and look for dkim=pass with ${domain} in its headers.`,
     ),
   ]
 }
 
-interface Wanted {
+interface DnsRecord {
   name: string
   begins: string
   called: string
 }
 
-async function record({ name, begins, called }: Wanted, lookUp: LookUp): Promise<Finding> {
+async function record({ name, begins, called }: DnsRecord, lookUp: LookUp): Promise<Finding> {
   try {
     const texts = (await lookUp(name)).map((strings) => strings.join(''))
     if (texts.some((text) => text.startsWith(begins))) return pass(`${name} has ${called}.`)

@@ -1,16 +1,16 @@
-/** The mail server: connected to, signed in to, and asked about a recipient. No mail is sent. */
+/** Checks the mail server: connection, authentication, and a recipient. No email is sent. */
 import SMTPConnection, {
   type SMTPConnectionCustomAuthContext,
 } from 'nodemailer/lib/smtp-connection'
 
+import type { Config } from '../../config/groups/index.ts'
 import { type MailTransportOptions, poolOptions } from '../../mail/smtp-options.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { smtpOptions } from '../../plugins/mailer/deliver.ts'
-import { type Finding, fail, pass, reasonOf, type Surroundings, warn } from './finding.ts'
+import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
+import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export async function mail({ config, recipient }: Surroundings): Promise<Finding[]> {
-  if (config.AUTH_HOOK_SEND_EMAIL_ENABLED) return [pass('Your hook sends all mail.')]
+export async function mail({ config, recipient }: DoctorContext): Promise<Finding[]> {
+  if (config.AUTH_HOOK_SEND_EMAIL_ENABLED) return [pass('The send email hook sends all email.')]
   const options = smtpOptions(config)
   if (!options) return [notConfigured(config)]
   const server = `${options.host}:${options.port}`
@@ -18,28 +18,28 @@ export async function mail({ config, recipient }: Surroundings): Promise<Finding
   try {
     const isEncrypted = await converse(options, to)
     return [
-      pass(`${server} takes mail from ${options.from.address} for ${to}.`),
+      pass(`${server} accepts email from ${options.from.address} to ${to}.`),
       ...(isEncrypted || isLocalHost(options.host) ? [] : [inClear(server)]),
     ]
   } catch (error) {
-    return [fail(`${server} does not take our mail: ${sentenceOf(error)}`)]
+    return [fail(`${server} does not accept email: ${formatMessage(error)}`)]
   }
 }
 
-/** Up to where the text would begin. Whether the connection was encrypted. */
+/** Runs the SMTP session up to DATA. Returns whether the connection was encrypted. */
 async function converse(options: MailTransportOptions, to: string): Promise<boolean> {
   const { user, pass = '', from } = options
   const connection = new SMTPConnection({
     ...poolOptions(options),
     customAuth: { [envelope]: ask },
   })
-  // What comes after the answer that was waited for changes nothing.
+  // Errors after the end of the session are ignored.
   connection.on('error', () => {})
   try {
     await step(connection, (done) => connection.connect(done))
     if (user) await step(connection, (done) => connection.login({ user, pass }, done))
-    const asked = { method: envelope, options: { from: from.address, to } }
-    await step(connection, (done) => connection.login(asked, done))
+    const login = { method: envelope, options: { from: from.address, to } }
+    await step(connection, (done) => connection.login(login, done))
     connection.quit()
     return connection.secure
   } catch (error) {
@@ -48,7 +48,7 @@ async function converse(options: MailTransportOptions, to: string): Promise<bool
   }
 }
 
-/** One step of the conversation. A connection that is lost meanwhile is told by an event alone. */
+/** One step of the session. A lost connection is reported by an event only. */
 function step(
   connection: SMTPConnection,
   begin: (done: (error?: Error | null) => void) => void,
@@ -61,10 +61,12 @@ function step(
 }
 
 function inClear(server: string): Finding {
-  return warn(`${server} is talked to in clear: use port 465, or set AUTH_SMTP_TLS=starttls.`)
+  return warn(
+    `The connection to ${server} is not encrypted: use port 465, or set AUTH_SMTP_TLS=starttls.`,
+  )
 }
 
-/** What nodemailer puts on its errors: its own code, that of the system, and the words of the mail server. */
+/** Properties of nodemailer's errors: its code, the system's code, and the server's reply. */
 interface SmtpFault {
   code?: string
   originalCode?: string
@@ -74,29 +76,30 @@ interface SmtpFault {
 const refusedEnvelope = 'EENVELOPE'
 
 const remedies: Record<string, string> = {
-  EAUTH: 'look at AUTH_SMTP_USER and AUTH_SMTP_PASS',
-  [refusedEnvelope]: 'look whether you may send from AUTH_SMTP_ADMIN_EMAIL, and to that address',
-  ETLS: 'look at AUTH_SMTP_TLS and at its certificate',
-  EDNS: 'look at AUTH_SMTP_HOST',
+  EAUTH: 'check AUTH_SMTP_USER and AUTH_SMTP_PASS',
+  [refusedEnvelope]: 'check whether you may send from AUTH_SMTP_ADMIN_EMAIL, and to that address',
+  ETLS: 'check AUTH_SMTP_TLS and the certificate',
+  EDNS: 'check AUTH_SMTP_HOST',
 }
 
-function sentenceOf(error: unknown): string {
+function formatMessage(error: unknown): string {
   const { code = '', originalCode, response }: SmtpFault = Object(error)
   const known = remedies[originalCode ?? ''] ?? remedies[code]
-  const remedy = known ?? 'look at AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_TLS'
-  return `${response ?? originalCode ?? reasonOf(error)}; ${remedy}.`
+  const hint = known ?? 'check AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_TLS'
+  return `${response ?? originalCode ?? reasonOf(error)}; ${hint}.`
 }
 
 function notConfigured(config: Config): Finding {
   const isNeeded = config.AUTH_EXTERNAL_EMAIL_ENABLED && !config.AUTH_MAILER_AUTOCONFIRM
-  const sentence = 'No mail server is set: links and codes go nowhere. Set AUTH_SMTP_HOST'
+  const sentence =
+    'No mail server is configured: links and codes cannot be sent. Set AUTH_SMTP_HOST'
   return (isNeeded ? fail : warn)(`${sentence} and AUTH_SMTP_ADMIN_EMAIL.`)
 }
 
-/** Named like a way to sign in, because nodemailer lets those send commands of their own. */
+/** Named like an authentication method, since nodemailer lets those send custom commands. */
 const envelope = 'ENVELOPE'
 
-/** RFC 5321 section 3.3, up to where the text would begin. */
+/** RFC 5321 §3.3, up to DATA. */
 async function ask({ auth, sendCommand, resolve, reject }: SMTPConnectionCustomAuthContext) {
   const { from, to } = Object(auth.options)
   for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'RSET']) {

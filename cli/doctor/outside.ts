@@ -1,4 +1,4 @@
-/** This server as others see it: its key set at the address that tokens name, and the certificate in front of it. */
+/** Checks from outside: the key set at the issuer URL, and the TLS certificate. */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 
@@ -6,78 +6,78 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { currentKey } from './current-key.ts'
-import { type Finding, fail, pass, reasonOf, type Surroundings, warn } from './finding.ts'
+import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
 
 const timeoutMs = 10_000
-/** Days of life that a certificate is renewed before the end of, by what renews it by itself. */
+/** Remaining days at which automatic renewal should have happened. */
 const shortLife = 14
 
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.Optional(Type.String()) })) })
 
-export async function outside(surroundings: Surroundings): Promise<Finding[]> {
-  const base = surroundings.config.AUTH_API_EXTERNAL_URL
+export async function externalChecks(context: DoctorContext): Promise<Finding[]> {
+  const base = context.config.AUTH_API_EXTERNAL_URL
   const [keySet, lifetime] = await Promise.all([
-    publishedKeys(`${base}/.well-known/jwks.json`, surroundings),
-    certificate(new URL(base), surroundings.now),
+    publishedKeys(`${base}/.well-known/jwks.json`, context),
+    certificate(new URL(base), context.now),
   ])
   return [...keySet, ...lifetime]
 }
 
-async function publishedKeys(url: string, surroundings: Surroundings): Promise<Finding[]> {
+async function publishedKeys(url: string, context: DoctorContext): Promise<Finding[]> {
   let response: Response
   try {
     const signal = AbortSignal.timeout(timeoutMs)
-    response = await surroundings.fetch(url, { redirect: 'manual', signal })
+    response = await context.fetch(url, { redirect: 'manual', signal })
   } catch (error) {
     return [
       fail(
-        `${url} cannot be reached from here (${reasonOf(error)}): look whether the server runs, and at its proxy, name and certificate.`,
+        `${url} cannot be reached from here (${reasonOf(error)}): check that the server runs, and check the proxy, DNS name and certificate.`,
       ),
     ]
   }
   const body: unknown = await response.json().catch(() => undefined)
   if (response.status !== 200 || !Value.Check(KeySet, body)) {
-    const remedy = 'look where the proxy sends it, and whether AUTH_API_EXTERNAL_URL is right'
-    return [fail(`${url} answers ${response.status} and no key set: ${remedy}.`)]
+    const hint = 'check where the proxy forwards it, and whether AUTH_API_EXTERNAL_URL is correct'
+    return [fail(`${url} returns status ${response.status} and no key set: ${hint}.`)]
   }
   return [
-    await ours(body.keys, surroundings, url),
+    await ours(body.keys, context, url),
     ...(url.startsWith('https:') && !response.headers.has('strict-transport-security')
-      ? [warn('No Strict-Transport-Security comes with the answers: let the proxy add it.')]
+      ? [warn('Responses have no Strict-Transport-Security header: let the proxy add it.')]
       : []),
   ]
 }
 
-/** Another server may be at this address, or one with another database. */
+/** The URL may belong to another server, or to one with another database. */
 async function ours(
   keys: { kid?: string }[],
-  surroundings: Surroundings,
+  context: DoctorContext,
   url: string,
 ): Promise<Finding> {
-  const reached = pass(`${url} is reached from here.`)
-  const { AUTH_JWT_KEYS, AUTH_JWT_ALGORITHM } = surroundings.config
+  const reached = pass(`${url} can be reached from here.`)
+  const { AUTH_JWT_KEYS, AUTH_JWT_ALGORITHM } = context.config
   if (AUTH_JWT_KEYS || AUTH_JWT_ALGORITHM === 'HS256') return reached
-  const current = await currentKey(surroundings)
+  const current = await currentKey(context)
   if (!current || keys.some(({ kid }) => kid === current.kid)) return reached
   return fail(
-    `${url} does not have the key that this database signs with: another server answers there.`,
+    `${url} does not publish the signing key of this database: another server responds there.`,
   )
 }
 
 async function certificate({ protocol, hostname, port }: URL, now: Date): Promise<Finding[]> {
   if (protocol !== 'https:') return []
   const until = await expiryOf(hostname.replace(/^\[|\]$/g, ''), Number(port || 443))
-  // What keeps it from being seen is told with the key set.
+  // An unreachable server is reported by the check of the key set.
   if (!until) return []
   const days = Math.floor((until.getTime() - now.getTime()) / 86_400_000)
-  const fact = `The certificate of ${hostname} is good for ${days} days`
+  const fact = `The certificate of ${hostname} is valid for ${days} days`
   if (days > shortLife) return [pass(`${fact}.`)]
-  return [warn(`${fact}: look whether it is renewed by itself.`)]
+  return [warn(`${fact}: check that it is renewed automatically.`)]
 }
 
 function expiryOf(host: string, port: number): Promise<Date | undefined> {
   return new Promise((resolve) => {
-    // Whether it is trusted is for whoever fetches; here it is read.
+    // Trust is checked by the fetch; here the certificate is only read.
     const name = isIP(host) ? {} : { servername: host }
     const socket = connect({ host, port, ...name, rejectUnauthorized: false })
     socket.setTimeout(timeoutMs, () => socket.destroy())

@@ -1,26 +1,26 @@
-/** Whether the address of a client is known, which limits and the audit trail count by. */
-import { type Finding, pass, type Surroundings, warn } from './finding.ts'
+/** Checks whether client addresses are known, which rate limits and the audit log use. */
+import { type DoctorContext, type Finding, pass, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export function proxies({ config }: Surroundings): Finding[] {
+export function proxies({ config }: DoctorContext): Finding[] {
   const { AUTH_RATE_LIMIT_HEADER, AUTH_TRUSTED_PROXIES } = config
   const isLimited =
     AUTH_RATE_LIMIT_HEADER !== undefined || config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
-  // Where nothing tells it, the configuration's own notice says so.
+  // Without any setting, the configuration prints a notice.
   const limits = isLimited
-    ? [pass('Requests are limited by the address that your proxy tells.')]
+    ? [pass('Requests are limited by the client address from your proxy.')]
     : []
   return [
     ...limits,
     ...AUTH_TRUSTED_PROXIES.filter((network) => /\/0$/.test(network)).map((network) =>
       warn(
-        `AUTH_TRUSTED_PROXIES has ${network}: everybody can claim any address. Name your proxies only.`,
+        `AUTH_TRUSTED_PROXIES has ${network}: clients can forge any address. List your proxies only.`,
       ),
     ),
     ...(AUTH_TRUSTED_PROXIES.every(isThisMachine) && isBehindProxy(config.AUTH_API_EXTERNAL_URL)
       ? [
           warn(
-            'Only proxies on this machine are trusted: when yours is on another one, add it to AUTH_TRUSTED_PROXIES.',
+            'Only proxies on this machine are trusted: if yours is on another one, add it to AUTH_TRUSTED_PROXIES.',
           ),
         ]
       : []),

@@ -1,15 +1,15 @@
-/** The server in which replicas count together. */
-import { type Finding, fail, pass, reasonOf, type Surroundings, warn } from './finding.ts'
+/** Checks Redis, which shares the rate limit counters. */
+import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
 
 const timeoutMs = 3_000
 
-export async function redis({ config }: Surroundings): Promise<Finding[]> {
+export async function redis({ config }: DoctorContext): Promise<Finding[]> {
   const { AUTH_REDIS_URL: url, AUTH_WORKERS: workers } = config
   if (!url) {
     if (workers === 1) return []
     return [
       warn(
-        `${workers} workers count rate limits each for itself: set AUTH_REDIS_URL to share them.`,
+        `Each of the ${workers} workers counts rate limits separately: set AUTH_REDIS_URL to share the counters.`,
       ),
     ]
   }
@@ -33,7 +33,7 @@ export async function redis({ config }: Surroundings): Promise<Finding[]> {
     const { host } = new URL(url)
     return [
       fail(
-        `Redis at ${host} does not answer (${reasonOf(lost ?? error)}): each replica counts alone until it does. Look at AUTH_REDIS_URL.`,
+        `Redis at ${host} does not respond (${reasonOf(lost ?? error)}): each replica counts separately until it does. Check AUTH_REDIS_URL.`,
       ),
     ]
   } finally {

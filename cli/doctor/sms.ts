@@ -1,6 +1,6 @@
-/** Whether what a text message provider gave looks like what it gives. Nothing is sent. */
-import type { Config, VariableName } from '../../plugins/config/config.ts'
-import { type Finding, fail, pass, type Surroundings, warn } from './finding.ts'
+/** Checks the format of SMS provider credentials. No SMS is sent. */
+import type { Config, VariableName } from '../../config/groups/index.ts'
+import { type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
 
 type Form = [variable: VariableName, form: RegExp, what: string]
 type Provider = NonNullable<Config['AUTH_SMS_PROVIDER']>
@@ -24,7 +24,7 @@ const forms: Record<Provider, Form[]> = {
     [
       'AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID',
       /^VA[0-9a-f]{32}$/,
-      'VA and 32 hex digits: that of a Verify service',
+      'VA and 32 hex digits, the SID of a Verify service',
     ],
   ],
   messagebird: [
@@ -46,16 +46,16 @@ const forms: Record<Provider, Form[]> = {
   ],
 }
 
-export function sms({ config }: Pick<Surroundings, 'config'>): Finding[] {
+export function sms({ config }: Pick<DoctorContext, 'config'>): Finding[] {
   const { AUTH_SMS_PROVIDER: provider, AUTH_EXTERNAL_PHONE_ENABLED: isOn } = config
   if (!isOn) return []
-  if (config.AUTH_HOOK_SEND_SMS_ENABLED) return [pass('Your hook sends all text messages.')]
+  if (config.AUTH_HOOK_SEND_SMS_ENABLED) return [pass('The send SMS hook sends all SMS.')]
   if (!provider) {
-    return [fail('Phones are on, and nobody delivers text messages: set AUTH_SMS_PROVIDER.')]
+    return [fail('Phone sign-in is enabled without an SMS provider: set AUTH_SMS_PROVIDER.')]
   }
   const odd = forms[provider].filter(([variable, form]) => !form.test(String(config[variable])))
-  if (odd.length === 0) return [pass(`The credentials of ${provider} have the right form.`)]
+  if (odd.length === 0) return [pass(`The credentials of ${provider} have the expected format.`)]
   return odd.map(([variable, , what]) =>
-    warn(`${variable} does not look like what ${provider} gives: that is ${what}.`),
+    warn(`${variable} does not look like a credential of ${provider}: expected ${what}.`),
   )
 }

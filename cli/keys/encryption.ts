@@ -1,11 +1,11 @@
-/** `npm run keys -- encryption`: which key holds what, the next step of a change of keys, and storing anew under the key of today. */
+/** `npm run keys -- encryption`: key usage, the next step of a key rotation, and re-encryption with the current key. */
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
-import { countKeyUsage } from '../../db/key-usage.ts'
-import { findTakeover } from '../../db/takeover.ts'
-import { configuredEncryption } from '../../plugins/encryption.ts'
-import { type CommandContext, withContext } from '../context.ts'
+import { findTakeover } from '../../db/gotrue/takeover.ts'
+import { countKeyUsage } from '../../db/keys/key-usage.ts'
+import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
+import { type CommandContext, withContext } from '../shared/context.ts'
 import { type Change, nextChange } from './next-change.ts'
 import { reencryptSecrets } from './reencrypt.ts'
 import { keysInUse, type UsedKey } from './used-keys.ts'
@@ -19,7 +19,7 @@ type Command = (context: CommandContext, file: string | undefined) => Promise<vo
 
 const commands: Record<string, Command> = { status, rotate, reencrypt }
 
-/** The command. Throws an Error that is one sentence for the operator. */
+/** Runs the command. Throws an Error with one sentence for the operator. */
 export async function runEncryption(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -41,14 +41,14 @@ async function status(context: CommandContext): Promise<void> {
     for (const { place, rows } of key.usage) console.log(`  ${rows} in ${place}`)
   }
   if (keys.some(({ isReadable }) => !isReadable)) {
-    throw new Error('Something is encrypted with a key that is not configured here.')
+    throw new Error('Some stored data is encrypted with a key that is not configured here.')
   }
 }
 
 function wordsOf({ isCurrent, isReadable, mayGo, rows }: UsedKey): string {
-  if (!isReadable) return `not configured: ${count(rows)} cannot be read`
+  if (!isReadable) return `not configured: ${count(rows)} cannot be decrypted`
   if (isCurrent) return `encrypts: ${count(rows)}`
-  if (mayGo) return 'is needed for nothing: it may go'
+  if (mayGo) return 'unused: it can be removed'
   return rows === 0 ? 'reads: nothing yet' : `reads: ${count(rows)}`
 }
 
@@ -64,7 +64,7 @@ async function rotate(context: CommandContext, file: string | undefined): Promis
   console.error(file === undefined ? change.advice : `${file} is changed. ${change.advice}`)
 }
 
-/** As they are to stand in the environment of every replica. */
+/** The variables as they must be set on every replica. */
 function linesOf({ variables }: Change): string {
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${value}`)
@@ -75,9 +75,9 @@ async function reencrypt({ config, db }: CommandContext): Promise<void> {
   const isShared = (await findTakeover(db)).state === 'shared'
   const encryption = configuredEncryption(config, { isShared })
   const { stored, unreadable } = await reencryptSecrets(db, config.AUTH_DB_NAMESPACE, encryption)
-  console.log(`${count(stored)} stored anew under the key of today.`)
+  console.log(`${count(stored)} re-encrypted with the current key.`)
   if (unreadable > 0) {
-    throw new Error(`${count(unreadable)} could not be read, and are as they were: see status.`)
+    throw new Error(`${count(unreadable)} could not be decrypted and are unchanged: see status.`)
   }
 }
 

@@ -1,19 +1,19 @@
-/** Stores every secret anew under the key that encrypts, in small batches beside the traffic. */
+/** Re-encrypts every secret with the current key, in small batches while the server runs. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { Db } from '../../db/database.ts'
+import type { Db } from '../../db/core/database.ts'
 import {
   findSecrets,
   gotrueSecretColumns,
-  ownSecretColumns,
+  posternSecretColumns,
   type SecretColumn,
   type StoredSecret,
-} from '../../db/stored-secrets.ts'
-import { DecryptionError, type Encryption } from '../../plugins/encryption.ts'
-import { storeAnew } from './store-anew.ts'
+} from '../../db/keys/encrypted-columns.ts'
+import { DecryptionError, type Encryption } from '../../plugins/security/encryption/index.ts'
+import { reencryptStored } from '../shared/reencrypt-stored.ts'
 
 const batch = 500
-/** Between two batches, so that requests are not kept waiting. */
+/** Pause between two batches in milliseconds, so that requests are not delayed. */
 const pauseMs = 20
 
 export interface Reencrypted {
@@ -21,7 +21,7 @@ export interface Reencrypted {
   unreadable: number
 }
 
-/** May be cut off at any point and run again. */
+/** May be interrupted at any time and run again. */
 export async function reencryptSecrets(
   db: Db,
   schema: string,
@@ -31,7 +31,7 @@ export async function reencryptSecrets(
   const { encrypt, isCurrent, seal, isSealed } = encryption
   const groups = [
     { columns: gotrueSecretColumns, isDone: isSealed, store: seal },
-    { columns: ownSecretColumns, isDone: isCurrent, store: encrypt },
+    { columns: posternSecretColumns, isDone: isCurrent, store: encrypt },
   ]
   for (const { columns, isDone, store } of groups) {
     for (const where of columns) {
@@ -42,7 +42,7 @@ export async function reencryptSecrets(
           ...secret,
           stored: store(secret.id, plain),
         }))
-        await storeAnew(db, schema, where, changed)
+        await reencryptStored(db, schema, where, changed)
         total.stored += changed.length
         total.unreadable += due.length - changed.length
       }
@@ -63,7 +63,7 @@ async function* batches(db: Db, schema: string, where: SecretColumn) {
   }
 }
 
-/** Nothing for one whose key is missing: the others need not wait for it. */
+/** Undefined for a secret whose key is missing: the others can still be re-encrypted. */
 function opened(
   encryption: Encryption,
   { id, value }: StoredSecret,

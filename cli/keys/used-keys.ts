@@ -1,15 +1,19 @@
-/** The keys of a configuration and of what is stored, side by side. */
-import { type KeyUsage, recoveryCodes, waitingJobs } from '../../db/key-usage.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { keyId, originsOf, takenOverKeys } from '../../plugins/encryption/keys.ts'
+/** Combines the configured keys with those in use. */
+import type { Config } from '../../config/groups/index.ts'
+import { type KeyUsage, recoveryCodes, waitingJobs } from '../../db/keys/key-usage.ts'
+import {
+  gotrueEncryptionKeys,
+  keyId,
+  listConfiguredKeys,
+} from '../../plugins/security/encryption/keys.ts'
 
 export interface UsedKey {
   id: string
-  /** The variable that it stands in. */
+  /** The variable of the key. */
   origin: string
   isCurrent: boolean
   isReadable: boolean
-  /** An old one that nothing stored needs any more. */
+  /** An old key that no stored value needs. */
   mayGo: boolean
   rows: number
   /** Rows that `reencrypt` stores under the current key. */
@@ -17,10 +21,10 @@ export interface UsedKey {
   usage: Pick<KeyUsage, 'place' | 'rows'>[]
 }
 
-/** What cannot be stored under another key: it is used up, or made anew by the person. */
+/** Values that cannot be re-encrypted: they expire, or the user replaces them. */
 const fixed: readonly string[] = [recoveryCodes, waitingJobs, 'users.encrypted_password']
 
-/** Those of the configuration, the one that encrypts first, then those that are missing in it. */
+/** The configured keys, the current one first, then missing ones. */
 export function keysInUse(config: Config, found: readonly KeyUsage[]): UsedKey[] {
   const configured = configuredKeys(config)
   const origins = new Map<string, string>()
@@ -44,9 +48,9 @@ export function keysInUse(config: Config, found: readonly KeyUsage[]): UsedKey[]
 }
 
 function configuredKeys(config: Config): { id: string; origin: string }[] {
-  const own = originsOf(config).map(({ origin, key }) => ({ id: keyId(key), origin }))
+  const own = listConfiguredKeys(config).map(({ origin, key }) => ({ id: keyId(key), origin }))
   const origin = 'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
-  return [...own, ...takenOverKeys(config).map(({ id }) => ({ id, origin }))]
+  return [...own, ...gotrueEncryptionKeys(config).map(({ id }) => ({ id, origin }))]
 }
 
 function sum(usage: readonly Pick<KeyUsage, 'rows'>[]): number {

@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 
-/** Sets variables in an .env file and takes out those without a value; every other line stays as it is. */
+/** Sets variables in an .env file and removes those without a value; other lines stay unchanged. */
 export async function writeVariables(
   file: string,
   variables: Readonly<Record<string, string>>,
@@ -13,7 +13,7 @@ export async function writeVariables(
   await replace(file, text)
 }
 
-/** Whoever reads it meanwhile finds the old file or the new one. It stays that of its owner and group, and of nobody else. */
+/** Replaced atomically, with the same owner, group and mode. */
 async function replace(file: string, text: string): Promise<void> {
   const draft = `${file}.new`
   await rm(draft, { force: true })

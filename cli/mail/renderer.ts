@@ -1,43 +1,44 @@
-/** Mails as the server would render them, for commands: its languages, subjects and templates, without a database. */
+/** Renders emails as the server would, for commands: languages, subjects and templates, without a database. */
+import type { Config } from '../../config/groups/index.ts'
 import type { MailRenderer } from '../../mail/render.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { configuredProxies, createHttpClient } from '../../plugins/http-client.ts'
-import { createOwnLanguages } from '../../plugins/languages/own-languages.ts'
-import { createLanguages, type Languages } from '../../plugins/languages.ts'
-import { configuredRenderer } from '../../plugins/mailer/renderer.ts'
+import { createCustomLanguages } from '../../plugins/localization/languages/custom-languages.ts'
+import { createLanguages, type Languages } from '../../plugins/localization/languages/index.ts'
+import { configuredRenderer } from '../../plugins/messaging/mailer/renderer.ts'
+import { configuredProxies, createHttpClient } from '../../plugins/outgoing/http-client/index.ts'
 
 export interface Rendering {
   languages: Languages
   renderer: MailRenderer
 }
 
-/** Reads the operator's languages, and lets `use` render with them. */
+/** Loads the custom languages and calls `use` with a renderer. */
 export async function withRenderer(
   config: Config,
   use: (rendering: Rendering) => Promise<void>,
 ): Promise<void> {
   const http = createHttpClient(httpOptions(config))
   const log = { warn: (details: object, message: string) => console.error(message, details) }
-  const house = { fetch: http.guardedFetch, log }
+  const deps = { fetch: http.guardedFetch, log }
   try {
-    const own = createOwnLanguages(config, house)
+    const own = createCustomLanguages(config, deps)
     await own.renew()
     const languages = createLanguages(config, own)
+    const { speech, fallback: defaultTag } = languages
     await use({
       languages,
-      renderer: configuredRenderer(config, { ...house, speech: languages.speech }),
+      renderer: configuredRenderer(config, { ...deps, speech, defaultTag }),
     })
   } finally {
     await http.close()
   }
 }
 
-/** The default language without a name. Throws an Error for a language that nobody is written to in. */
+/** Returns the tag, or the default one. Throws an Error for an unavailable language. */
 export function readTag(locale: string | undefined, { available, fallback }: Languages): string {
   if (locale === undefined) return fallback
   const tag = available.find((each) => each.toLowerCase() === locale.toLowerCase())
   if (tag) return tag
-  throw new Error(`${locale} is none of ${available.join(', ')}.`)
+  throw new Error(`${locale} is not one of ${available.join(', ')}.`)
 }
 
 function httpOptions(config: Config) {

@@ -1,12 +1,12 @@
-/** `npm run mail -- test`: one mail for real, with sample data, and what we and the mail server say to each other. */
+/** `npm run mail -- test`: sends one email with sample data and prints the SMTP transcript. */
 import { randomUUID } from 'node:crypto'
 
-import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import type { Config } from '../../config/groups/index.ts'
+import { type EmailKind, emailKinds, mailKindNames } from '../../mail/kinds/index.ts'
 import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError } from '../../mail/transport-error.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { smtpOptions } from '../../plugins/mailer/deliver.ts'
-import { readCommandConfig } from '../context.ts'
+import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
+import { readCommandConfig } from '../shared/context.ts'
 import { readTag, withRenderer } from './renderer.ts'
 
 export interface TestMail {
@@ -16,13 +16,13 @@ export interface TestMail {
   locale: string | undefined
 }
 
-/** Throws an Error for a kind or a language that does not exist, without a mail server, and for a mail that is not taken. */
+/** Throws an Error for an unknown type or language, without a mail server, and for a rejected email. */
 export async function sendTest({ kind: name, address, locale }: TestMail): Promise<void> {
   const kind = readKind(name)
   const config = readCommandConfig(console.error)
   if (config.AUTH_HOOK_SEND_EMAIL_ENABLED) {
     throw new Error(
-      'Mail is sent by your hook (AUTH_HOOK_SEND_EMAIL_ENABLED), not by a mail server.',
+      'Email is sent by your hook (AUTH_HOOK_SEND_EMAIL_ENABLED), not by a mail server.',
     )
   }
   const options = smtpOptions(config)
@@ -32,7 +32,7 @@ export async function sendTest({ kind: name, address, locale }: TestMail): Promi
   const transport = createMailTransport({ ...options, hear: console.log })
   await withRenderer(config, async ({ languages, renderer }) => {
     const tag = readTag(locale, languages)
-    const sample = { ...mailKinds[kind].sample(addressesIn(config)), Email: address }
+    const sample = { ...emailKinds[kind].sample(addressesIn(config)), Email: address }
     const rendered = await renderer.render(kind, sample, tag)
     console.log(`Subject: ${rendered.subject}`)
     const messageId = messageIdOf(randomUUID(), options.from.address)
@@ -46,7 +46,7 @@ async function deliver(
 ): Promise<void> {
   try {
     await transport.send(mail)
-    console.log('The mail server took it. Its link and its code are made up and open nothing.')
+    console.log('The mail server accepted it. Its link and code are samples and not valid.')
   } catch (error) {
     if (!(error instanceof MailTransportError)) throw error
     throw new Error(`Not sent (${error.outcome}): ${error.message}.`)
@@ -57,10 +57,10 @@ function addressesIn(config: Config) {
   return { siteUrl: config.AUTH_SITE_URL, externalUrl: config.AUTH_API_EXTERNAL_URL }
 }
 
-/** As it is called in settings or in docs/email-templates.md. */
-function readKind(name: string): MailKind {
+/** By its name in settings or in docs/email-templates.md. */
+function readKind(name: string): EmailKind {
   const plain = name.toLowerCase().replaceAll('-', '_')
   const kind = mailKindNames.find((each) => each === plain || each === `${plain}_notification`)
   if (kind) return kind
-  throw new Error(`${name} is none of ${mailKindNames.join(', ')}.`)
+  throw new Error(`${name} is not one of ${mailKindNames.join(', ')}.`)
 }

@@ -1,25 +1,43 @@
 import { sql } from 'kysely'
 
-import type { Db } from '../../db/database.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { type Finding, stop } from './finding.ts'
+import type { Config } from '../../config/groups/index.ts'
+import type { Db } from '../../db/core/database.ts'
+import { isAllowedAudience } from '../../schemas/audience.ts'
+import { type Finding, note, stop } from './finding.ts'
 
-/** Look-ups find people of one audience. */
+interface Audience {
+  aud: string
+  users: number
+}
+
+/** Checks the audiences: users are looked up within one. */
 export async function audiences(db: Db, config: Config): Promise<Finding[]> {
   const { AUTH_DB_NAMESPACE: schema, AUTH_JWT_AUD: wanted } = config
-  const { rows } = await sql<{ aud: string; people: number }>`
-    select coalesce(aud, '') as aud, count(*)::int as people from ${sql.id(schema, 'users')}
-    group by 1 order by people desc
+  const { rows } = await sql<Audience>`
+    select coalesce(aud, '') as aud, count(*)::int as users from ${sql.id(schema, 'users')}
+    group by 1 order by users desc
   `.execute(db)
   const [most] = rows
-  if (!most || rows.some(({ aud }) => aud === wanted)) return []
-  const all = rows.reduce((sum, { people }) => sum + people, 0)
-  const remedy = most.aud
+  if (!most) return []
+  if (rows.some(({ aud }) => aud === wanted)) return notAllowed(rows, config)
+  const all = rows.reduce((sum, { users }) => sum + users, 0)
+  const hint = most.aud
     ? `set AUTH_JWT_AUD=${most.aud}`
     : `run update ${schema}.users set aud = '${wanted}' where coalesce(aud, '') = '', and set GOTRUE_JWT_AUD=${wanted}, which was never set`
   return [
     stop(
-      `Nobody has the audience "${wanted}" of AUTH_JWT_AUD, so that nobody would be found: of the ${all} people, ${most.people} have "${most.aud}". To go on, ${remedy}.`,
+      `No user has the audience "${wanted}" of AUTH_JWT_AUD, so no user would be found: of the ${all} users, ${most.users} have "${most.aud}". To continue, ${hint}.`,
     ),
   ]
+}
+
+/** Users of these audiences are not found and get no tokens. */
+function notAllowed(rows: readonly Audience[], config: Config): Finding[] {
+  return rows
+    .filter(({ aud }) => aud !== '' && !isAllowedAudience(config, aud))
+    .map(({ aud, users }) =>
+      note(
+        `${users} users have the audience "${aud}", which is not in AUTH_JWT_ALLOWED_AUDIENCES, so they cannot sign in. Add it if it is used.`,
+      ),
+    )
 }

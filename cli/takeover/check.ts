@@ -1,59 +1,75 @@
-/** What is found in a database before this server is started on it. Reads only. */
-import type { Db } from '../../db/database.ts'
-import { findMissingInUse, type MissingFeature, missingFeatures } from '../../db/features-in-use.ts'
-import { gotrueVersionsIn, hasTable } from '../../db/gotrue-database.ts'
-import { gotrueLevel, gotrueVersions } from '../../db/migrations/gotrue-level.ts'
-import { findObstacles, foreignEncoding } from '../../db/unusable-database.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { signingAlgorithm } from '../../plugins/config/signing-algorithm.ts'
+/** Checks a GoTrue database before the first start on it. All changes are rolled back. */
+import type { Config } from '../../config/groups/index.ts'
+import { signingAlgorithm } from '../../config/groups/signing-algorithm.ts'
+import type { Db } from '../../db/core/database.ts'
+import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
+import { gotrueVersionsIn, hasTable } from '../../db/gotrue/database.ts'
+import { countOAuthClients } from '../../db/gotrue/oauth-clients.ts'
+import { gotrueLevel, knownGotrueVersions } from '../../db/migrations/gotrue-level.ts'
+import type { CommandContext } from '../shared/context.ts'
 import { audiences } from './audiences.ts'
 import { ciphertext } from './ciphertext.ts'
 import { contents } from './contents.ts'
 import { type Finding, note, ok, stop } from './finding.ts'
 import { foreignObjects } from './foreign-objects.ts'
 import { hooksInUse } from './hooks.ts'
+import { migrationTrial } from './migration-trial.ts'
 import { rights } from './rights.ts'
 import { templates } from './templates.ts'
 
-export async function examine(db: Db, config: Config): Promise<Finding[]> {
+/** Returns what an operator should know before the first start, and what prevents it. */
+export async function examine(
+  context: Pick<CommandContext, 'config' | 'db' | 'pool'>,
+): Promise<Finding[]> {
+  const { config, db, pool } = context
   const schema = config.AUTH_DB_NAMESPACE
-  const settings = [
-    ok(`The server would answer on port ${config.PORT}.`),
-    ok(`New access tokens would be signed with ${signingAlgorithm(config)}.`),
-    ...templates(config),
-  ]
-  const obstacles = [...(await findObstacles(db, schema)), ...(await foreignEncoding(db))]
-  if (obstacles.length > 0) return [...obstacles.map(stop), ...(await rights(db, schema))]
+  const blockers = [...(await findMissingRights(db, schema)), ...(await foreignEncoding(db))]
+  if (blockers.length > 0) return [...blockers.map(stop), ...(await rights(db, schema))]
   if (!(await hasTable(db, schema, 'users'))) {
-    return [ok(`The schema "${schema}" has no people: everything will be made.`), ...settings]
+    const isNew = ok(`The schema "${schema}" has no users: a new installation.`)
+    return [isNew, ...(await migrationTrial(pool, schema)), ...settings(config)]
   }
   const level = await levels(db, schema)
+  const granted = await rights(db, schema)
+  const mayMigrate = ![...level, ...granted].some(isStop)
   return [
     ...level,
-    ...(await rights(db, schema)),
-    ...(level.some((finding) => finding.level === 'stop')
-      ? [note('What the tables hold is looked at when their migrations are current.')]
+    ...granted,
+    ...(level.some(isStop)
+      ? [note('The contents of the tables are checked once their migrations are current.')]
       : await rows(db, config)),
+    // A known blocker would also make the dry run fail.
+    ...(mayMigrate ? await migrationTrial(pool, schema) : []),
     ...(await foreignObjects(db, schema)),
     ...(await hooksInUse(db, config)),
-    ...settings,
+    ...settings(config),
   ]
 }
 
-/** By columns that older tables do not have. */
+function settings(config: Config): Finding[] {
+  return [
+    ok(`The server would listen on port ${config.PORT}.`),
+    ok(`New access tokens would be signed with ${signingAlgorithm(config)}.`),
+    ...templates(config),
+  ]
+}
+
+const isStop = ({ level }: Finding) => level === 'stop'
+
+/** Uses columns that older tables do not have. */
 async function rows(db: Db, config: Config): Promise<Finding[]> {
   const schema = config.AUTH_DB_NAMESPACE
   return [
     ...(await ciphertext(db, schema, config)),
     ...(await audiences(db, config)),
-    ...(await features(db, config)),
+    ...(await oauthClients(db, config)),
     ...(await contents(db, schema)),
   ]
 }
 
 async function levels(db: Db, schema: string): Promise<Finding[]> {
   const versions = await gotrueVersionsIn(db, schema)
-  const last = versions.filter((version) => gotrueVersions.includes(version)).at(-1) ?? 'none'
+  const last = versions.filter((version) => knownGotrueVersions.includes(version)).at(-1) ?? 'none'
   if (!versions.includes(gotrueLevel)) {
     return [
       stop(
@@ -61,18 +77,25 @@ async function levels(db: Db, schema: string): Promise<Finding[]> {
       ),
     ]
   }
-  const newer = versions.filter((version) => version > gotrueLevel)
-  if (newer.length === 0) return [ok(`GoTrue's migrations are at ${gotrueLevel}.`)]
-  return [note(`GoTrue has ${newer.length} newer migrations than are known here; they are kept.`)]
+  const newer = versions.filter(
+    (version) => version > gotrueLevel && !knownGotrueVersions.includes(version),
+  )
+  if (newer.length === 0) return [ok(`GoTrue's migrations are at ${last}.`)]
+  return [
+    note(`GoTrue has ${newer.length} newer migrations than this version knows; they are kept.`),
+  ]
 }
 
-async function features(db: Db, config: Config): Promise<Finding[]> {
-  const accepted: readonly MissingFeature[] = config.AUTH_TAKEOVER_ACCEPT_MISSING
-  const inUse = await findMissingInUse(db, config.AUTH_DB_NAMESPACE)
-  return inUse.map(({ feature, rows }) => {
-    const words = `In use and not there yet: ${missingFeatures[feature]} (${rows} rows).`
-    return accepted.includes(feature)
-      ? note(`${words} Accepted.`)
-      : stop(`${words} AUTH_TAKEOVER_ACCEPT_MISSING=${feature} starts without.`)
-  })
+async function oauthClients(db: Db, config: Config): Promise<Finding[]> {
+  if (config.AUTH_OAUTH_SERVER_ENABLED) return []
+  const clients = await countOAuthClients(db, config.AUTH_DB_NAMESPACE)
+  if (clients === 0) return []
+  const words = `The database has OAuth clients (${clients}), and the OAuth server is off.`
+  return config.AUTH_TAKEOVER_ACCEPT_MISSING.includes('oauth_server')
+    ? [note(`${words} Accepted.`)]
+    : [
+        stop(
+          `${words} Set AUTH_OAUTH_SERVER_ENABLED=true, or AUTH_TAKEOVER_ACCEPT_MISSING=oauth_server to start without it.`,
+        ),
+      ]
 }

@@ -1,16 +1,20 @@
 import { sql } from 'kysely'
 
-import type { Db } from '../../db/database.ts'
-import { gotrueSecretColumns } from '../../db/stored-secrets.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { encryptionKeys, keyId, takenOverKeys } from '../../plugins/encryption/keys.ts'
+import type { Config } from '../../config/groups/index.ts'
+import type { Db } from '../../db/core/database.ts'
+import { gotrueSecretColumns } from '../../db/keys/encrypted-columns.ts'
+import {
+  encryptionKeys,
+  gotrueEncryptionKeys,
+  keyId,
+} from '../../plugins/security/encryption/keys.ts'
 import { type Finding, ok, stop } from './finding.ts'
 
-/** Whether every key is configured that something is encrypted with. */
+/** Checks that every encryption key in use is configured. */
 export async function ciphertext(db: Db, schema: string, config: Config): Promise<Finding[]> {
-  // A database that this server has been started on is looked at as well, also after `finish`.
+  // Includes the keys of this server, also after `finish`.
   const own = encryptionKeys(config).map(keyId)
-  const known = [...own, ...takenOverKeys(config).map(({ id }) => id)]
+  const known = [...own, ...gotrueEncryptionKeys(config).map(({ id }) => id)]
   const columns = [...gotrueSecretColumns, { table: 'users', column: 'encrypted_password' }]
   const ids = new Set<string>()
   for (const { table, column } of columns) {
@@ -22,9 +26,9 @@ export async function ciphertext(db: Db, schema: string, config: Config): Promis
   }
   return [...ids].map((id) =>
     known.includes(id)
-      ? ok(`Secrets under the key "${id}" can be read.`)
+      ? ok(`Secrets under the key "${id}" can be decrypted.`)
       : stop(
-          `Secrets under the key "${id}" cannot be read: add it to AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS.`,
+          `Secrets under the key "${id}" cannot be decrypted: add it to AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS.`,
         ),
   )
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 
-import type { Db } from '../../db/database.ts'
+import type { Db } from '../../db/core/database.ts'
 import { type Finding, ok } from './finding.ts'
 
-/** The rows in use, by a condition for each table. */
+/** The rows in use, by a condition per table. */
 const counted = {
   users: 'true',
   sessions: 'true',
@@ -13,7 +13,7 @@ const counted = {
   flow_state: "created_at > now() - interval '1 hour'",
 } as const
 
-/** How much there is, and how long the start takes with it. */
+/** Counts the rows and estimates the duration of the first start. */
 export async function contents(db: Db, schema: string): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const [table, condition] of Object.entries(counted)) {
@@ -24,19 +24,21 @@ export async function contents(db: Db, schema: string): Promise<Finding[]> {
     `.execute(db)
     findings.push(ok(`${table}: ${rows[0]?.used} in use, ${rows[0]?.size}.`))
   }
-  const { rows } = await sql<{ people: number }>`
-    select count(*)::int as people from ${sql.id(schema, 'users')}
+  const { rows } = await sql<{ users: number }>`
+    select count(*)::int as users from ${sql.id(schema, 'users')}
   `.execute(db)
   findings.push(
-    ok('No table is rewritten; no lock is waited for longer than 50 ms, or held longer than 100.'),
     ok(
-      `Ready after some ${readySeconds(rows[0]?.people ?? 0)} s: indexes are built beside the traffic, and take longest.`,
+      'No table is rewritten; no lock is waited for longer than 50 ms or held longer than 100 ms.',
+    ),
+    ok(
+      `Ready after about ${readySeconds(rows[0]?.users ?? 0)} s: most of it is building indexes concurrently.`,
     ),
   )
   return findings
 }
 
-/** As it was for 500,000 people on two busy cores (docs/takeover.md). */
-function readySeconds(people: number): number {
-  return 5 + Math.ceil((people * 55) / 500_000)
+/** Measured with 500,000 users on two busy cores (docs/takeover.md). */
+function readySeconds(users: number): number {
+  return 5 + Math.ceil((users * 55) / 500_000)
 }

@@ -1,6 +1,6 @@
-/** What the check says of one thing. */
+/** The result of a check. */
 export interface Finding {
-  /** `stop`: the server would not start, or people would be locked out. */
+  /** `stop`: the server would not start, or users could not sign in. */
   level: 'ok' | 'note' | 'stop'
   sentence: string
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 
-import type { Db } from '../../db/database.ts'
+import type { Db } from '../../db/core/database.ts'
 import { type Finding, note } from './finding.ts'
 
-/** What others have hung on GoTrue's tables: it stays, and is worth knowing. */
+/** Lists foreign objects on GoTrue's tables, which are kept. */
 export async function foreignObjects(db: Db, schema: string): Promise<Finding[]> {
   const triggers = await sql<{ name: string }>`
     select tgname || ' on ' || tgrelid::regclass as name from pg_trigger
@@ -18,7 +18,7 @@ export async function foreignObjects(db: Db, schema: string): Promise<Finding[]>
       and confrelid in (select oid from pg_class where relnamespace = to_regnamespace(quote_ident(${schema})))
   `.execute(db)
   return [
-    ...triggers.rows.map(({ name }) => note(`The trigger ${name} goes on as it did.`)),
-    ...references.rows.map(({ name }) => note(`The foreign key ${name} goes on as it did.`)),
+    ...triggers.rows.map(({ name }) => note(`The trigger ${name} keeps working.`)),
+    ...references.rows.map(({ name }) => note(`The foreign key ${name} keeps working.`)),
   ]
 }

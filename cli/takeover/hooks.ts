@@ -1,12 +1,12 @@
-/** The hooks that are switched on, and whether the functions among them can be called. */
+/** Checks the enabled hooks, and whether database functions among them can be called. */
 import { sql } from 'kysely'
 
-import type { Db } from '../../db/database.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { hookNames } from '../../plugins/config/groups/hooks.ts'
+import { hookNames } from '../../config/groups/hooks.ts'
+import type { Config } from '../../config/groups/index.ts'
+import type { Db } from '../../db/core/database.ts'
 import { type Finding, ok, stop } from './finding.ts'
 
-/** Of an address only the host is shown: the rest may hold a secret. */
+/** Shows only the host of a URL: the rest may contain a secret. */
 export async function hooksInUse(db: Db, config: Config): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const name of hookNames) {
@@ -16,7 +16,7 @@ export async function hooksInUse(db: Db, config: Config): Promise<Finding[]> {
     findings.push(
       protocol === 'pg-functions:'
         ? await functionHook(db, name, pathname)
-        : ok(`The hook ${name} is asked at ${host}.`),
+        : ok(`The hook ${name} is called at ${host}.`),
     )
   }
   return findings
@@ -35,6 +35,6 @@ async function functionHook(db: Db, name: string, path: string): Promise<Finding
   const called = `${schema}.${hook}`
   if (rows[0]?.callable) return ok(`The hook ${name} calls ${called}.`)
   return stop(
-    `The hook ${name} calls ${called}, which takes no jsonb here or may not be called: make it, or "grant execute on function ${called} to ${rows[0]?.login};"`,
+    `The hook ${name} calls ${called}, which does not exist with a jsonb argument or may not be called: create it, or "grant execute on function ${called} to ${rows[0]?.login};"`,
   )
 }

@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 
-import type { Db } from '../../db/database.ts'
+import type { Db } from '../../db/core/database.ts'
 import { type Finding, ok, stop } from './finding.ts'
 
 interface Rights {
   login: string
   database: string
-  /** The tables. */
+  /** Owns the tables. */
   owns: boolean
-  /** Objects in the schema. */
+  /** May create objects in the schema. */
   creates: boolean
-  /** The schema of the job queue, or there is one. */
+  /** May create the schema of the job queue, or it exists. */
   makes: boolean
 }
 
-/** Of the login that the server connects as. */
+/** Checks the privileges of the server's login. */
 export async function rights(db: Db, schema: string): Promise<Finding[]> {
   const { rows } = await sql<Rights>`
     select current_user as login, current_database() as database,
@@ -31,7 +31,9 @@ export async function rights(db: Db, schema: string): Promise<Finding[]> {
     owns
       ? ok(`The login ${login} owns the tables.`)
       : stop(`The login ${login} does not own the tables: connect as their owner.`),
-    ...(creates ? [] : [stop(`Missing right: grant create on schema "${schema}" to "${login}";`)]),
+    ...(creates
+      ? []
+      : [stop(`Missing privilege: grant create on schema "${schema}" to "${login}";`)]),
     ...(makes
       ? []
       : [

@@ -1,20 +1,21 @@
-/** Stores every secret of GoTrue's tables in the form that an encryption seals to. */
-import type { Db } from '../../db/database.ts'
+/** Re-encrypts every secret in GoTrue's tables. */
+import type { Db } from '../../db/core/database.ts'
 import {
   findSecrets,
   gotrueSecretColumns,
   type SecretColumn,
   type StoredSecret,
-} from '../../db/stored-secrets.ts'
-import type { Encryption } from '../../plugins/encryption.ts'
-import { storeAnew } from '../keys/store-anew.ts'
+} from '../../db/keys/encrypted-columns.ts'
+import type { Encryption } from '../../plugins/security/encryption/index.ts'
+import { reencryptStored } from '../shared/reencrypt-stored.ts'
 
 const batch = 1000
 
 /**
- * Returns how many were stored anew. Throws DecryptionError for one whose key is not configured, before any is changed.
+ * Returns the number of re-encrypted secrets. Throws DecryptionError for one whose key is missing, before any is
+ * changed.
  */
-export async function resealSecrets(
+export async function reencryptStoredSecrets(
   db: Db,
   schema: string,
   encryption: Encryption,
@@ -28,13 +29,13 @@ export async function resealSecrets(
         const stored = encryption.seal(secret.id, plainOf(encryption, where, secret))
         return { ...secret, stored }
       })
-    await storeAnew(db, schema, where, changed)
+    await reencryptStored(db, schema, where, changed)
     count += changed.length
   }
   return count
 }
 
-/** Throws DecryptionError for the first secret that cannot be read. */
+/** Throws DecryptionError for the first secret that cannot be decrypted. */
 export async function checkSecrets(db: Db, schema: string, encryption: Encryption): Promise<void> {
   for await (const { where, found } of batches(db, schema)) {
     for (const secret of found) plainOf(encryption, where, secret)

@@ -1,7 +1,9 @@
-import type { Config } from '../../plugins/config/config.ts'
+import type { Config } from '../../config/groups/index.ts'
 import { type Finding, note } from './finding.ts'
 
-/** Templates that GoTrue fetches from a server beside it, and that are not fetched here (docs/email-templates.md). */
+/**
+ * Checks templates that GoTrue fetches from an internal server, which is not allowed here (docs/email-templates.md).
+ */
 export function templates(config: Config): Finding[] {
   const addresses = Object.entries(config).filter(
     ([name, value]) =>
@@ -9,7 +11,7 @@ export function templates(config: Config): Finding[] {
   )
   return addresses.map(([name]) =>
     note(
-      `${name} is no https address, so that the built-in mail would be sent in its place: put the template into AUTH_TEMPLATES_DIR, or serve it by https.`,
+      `${name} is no https URL, so the built-in email would be sent instead: put the template into AUTH_TEMPLATES_DIR, or serve it over https.`,
     ),
   )
 }

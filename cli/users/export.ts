@@ -1,17 +1,16 @@
-/** `npm run users -- export`: everybody with their hashes and identities, in the form that import takes. */
+/** `npm run users -- export`: every user with hashes and identities, in the import format. */
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 import { stringify } from 'csv-stringify/sync'
 
-import { type ExportedUser, exportUsers } from '../../db/bulk-users.ts'
-import type { Db } from '../../db/database.ts'
-import { nilUuid } from '../../db/users.ts'
-import type { Encryption } from '../../plugins/encryption.ts'
-import type { CommandContext } from '../context.ts'
-import { asText } from './formulas.ts'
-import type { Format } from './read-rows.ts'
+import type { Db } from '../../db/core/database.ts'
+import { nilUuid } from '../../db/tables/users.ts'
+import { type ExportedUser, exportUsers } from '../../db/users/bulk.ts'
+import { escapeFormula, type Format } from '../../modules/user-import/index.ts'
+import type { Encryption } from '../../plugins/security/encryption/index.ts'
+import type { CommandContext } from '../shared/context.ts'
 
 export interface ExportOptions {
   /** Undefined: standard output. */
@@ -20,7 +19,7 @@ export interface ExportOptions {
   batchSize?: number
 }
 
-/** Returns how many there were. */
+/** Returns the number of users. */
 export async function writeUsers(
   { db, encryption }: Pick<CommandContext, 'db' | 'encryption'>,
   options: ExportOptions,
@@ -53,7 +52,7 @@ async function* batches(db: Db, size: number): AsyncGenerator<ExportedUser[]> {
   }
 }
 
-/** The hash, also of a password that GoTrue encrypted. Throws DecryptionError. */
+/** The hash, decrypted if GoTrue encrypted it. Throws DecryptionError. */
 function passwordOf(encryption: Encryption, { id, encrypted_password }: ExportedUser) {
   return encrypted_password && encryption.decrypt(id, encrypted_password, `The password of ${id}`)
 }
@@ -109,7 +108,7 @@ const columns: (keyof Exported)[] = [
 function render(records: Exported[], format: Format): string {
   if (format === 'ndjson') return records.map((record) => `${JSON.stringify(record)}\n`).join('')
   const cast = {
-    string: asText,
+    string: escapeFormula,
     date: (value: Date) => value.toISOString(),
     boolean: String,
     object: (value: object) => JSON.stringify(value),
@@ -118,8 +117,8 @@ function render(records: Exported[], format: Format): string {
 }
 
 /**
- * The hashes of all passwords are for the owner alone, also where a file of that name was there for others to read. It takes
- * the place of that one when all of it is written.
+ * Only the owner may read the hashes, also if the file existed with other permissions. Replaced atomically when
+ * complete.
  */
 async function writeWhole(file: string, write: (output: Writable) => Promise<void>): Promise<void> {
   if (await isDevice(file)) return write((await open(file, 'w')).createWriteStream())
@@ -133,13 +132,13 @@ async function writeWhole(file: string, write: (output: Writable) => Promise<voi
   }
 }
 
-/** A pipe, or what else keeps nothing. */
+/** A pipe or another device. */
 async function isDevice(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
   return found !== undefined && !found.isFile()
 }
 
-/** A pipeline ends what it writes to, and standard output must outlive it. */
+/** A pipeline ends its destination, and standard output must stay open. */
 function keepOpen(output: NodeJS.WriteStream): Writable {
   return new Writable({
     write: (chunk, _encoding, done) => void output.write(chunk, (error) => done(error)),

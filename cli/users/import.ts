@@ -1,25 +1,32 @@
-/** `npm run users -- import`: takes people in from a file, batch by batch, and goes on where it was stopped. */
+/** `npm run users -- import`: imports users from a file in batches, and resumes an interrupted import. */
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 
-import { tuneBulkLoad } from '../../db/bulk-users.ts'
-import type { Db, Trx } from '../../db/database.ts'
+import type { Db, Trx } from '../../db/core/database.ts'
+import { tuneBulkLoad } from '../../db/users/bulk.ts'
 import {
-  advanceImport,
   findImport,
   finishImport,
   type ImportProgress,
   startImport,
-} from '../../db/imports.ts'
-import { storeBatch } from './batch.ts'
-import { type BulkRecord, type Defaults, RefusedRow, toBulkRecord } from './bulk-record.ts'
+  updateImportProgress,
+} from '../../db/users/imports.ts'
+import {
+  type BulkRecord,
+  type Defaults,
+  type ImportRejection,
+  RejectedRow,
+  type Row,
+  readRows,
+  storeBatch,
+  toBulkRecord,
+} from '../../modules/user-import/index.ts'
 import type { ProgressBar } from './progress-bar.ts'
-import { type Row, readRows } from './read-rows.ts'
-import { openReport, type Refusal, type Report } from './refusals.ts'
+import { openReport, type Report } from './rejections.ts'
 
 export interface ImportOptions {
   file: string
-  /** Undefined: refuse when an earlier import of this file was stopped. */
+  /** Undefined: reject a file whose earlier import was interrupted. */
   unfinished: 'resume' | 'restart' | undefined
   dryRun: boolean
   defaults: Defaults
@@ -36,13 +43,13 @@ export interface ImportOutcome {
 interface Batch {
   rows: number
   records: BulkRecord[]
-  refusals: Refusal[]
+  rejections: ImportRejection[]
   bytesRead: number
 }
 
 class RolledBack extends Error {}
 
-/** Throws an Error that is one sentence for the operator. */
+/** Throws an Error with one sentence for the operator. */
 export async function importUsers(db: Db, options: ImportOptions): Promise<ImportOutcome> {
   const { file, dryRun, progressBar } = options
   const { size } = await stat(file)
@@ -67,17 +74,17 @@ async function begin(db: Db, id: string, options: ImportOptions): Promise<Import
   if (dryRun) return { id, settled: 0, imported: 0, refused: 0 }
   const earlier = await findImport(db, id)
   const hasBegun = earlier !== undefined && earlier.settled > 0
-  // Also one that is over: then no row is left.
+  // Also a finished import: no row is left.
   if (hasBegun && unfinished === 'resume') return earlier
   if (hasBegun && !earlier.finished_at && unfinished === undefined) {
     throw new Error(
-      `An import of ${file} was stopped after ${earlier.settled} rows. Add --resume to go on there, or --restart to begin again.`,
+      `An import of ${file} was stopped after ${earlier.settled} rows. Add --resume to continue there, or --restart to start over.`,
     )
   }
   return startImport(db, id, new Date())
 }
 
-/** The same file is known again wherever it lies: by its length, its beginning and its end. */
+/** Identifies a file by its length, its beginning and its end, wherever it is stored. */
 async function digestOf(file: string, size: number): Promise<string> {
   const handle = await open(file)
   const part = 65_536
@@ -92,7 +99,7 @@ async function digestOf(file: string, size: number): Promise<string> {
   }
 }
 
-/** Batches of checked rows, the first `skip` rows left out. */
+/** Yields batches of validated rows, without the first `skip` rows. */
 async function* readBatches({ file, defaults, batchSize = 1000 }: ImportOptions, skip: number) {
   let [skipped, lineBefore] = [0, 0]
   let batch = emptyBatch()
@@ -110,20 +117,20 @@ async function* readBatches({ file, defaults, batchSize = 1000 }: ImportOptions,
   if (batch.rows > 0) yield { batch, lineBefore }
 }
 
-/** Reads and checks the next batch while the database works on the one before. */
+/** Reads and validates the next batch while the database stores the previous one. */
 async function* readAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = source.next()
   for (;;) {
     const { done, value } = await next
     if (done) return
     next = source.next()
-    // Whoever asks for it hears of the error; until then nobody has to.
+    // Prevents an unhandled rejection: the error is thrown when the batch is requested.
     next.catch(() => {})
     yield value
   }
 }
 
-const emptyBatch = (): Batch => ({ rows: 0, records: [], refusals: [], bytesRead: 0 })
+const emptyBatch = (): Batch => ({ rows: 0, records: [], rejections: [], bytesRead: 0 })
 
 function addRow(batch: Batch, { line, value, bytesRead }: Row, defaults: Defaults, now: Date) {
   batch.rows += 1
@@ -131,20 +138,20 @@ function addRow(batch: Batch, { line, value, bytesRead }: Row, defaults: Default
   try {
     batch.records.push(toBulkRecord(value, line, defaults, now))
   } catch (error) {
-    if (!(error instanceof RefusedRow)) throw error
-    batch.refusals.push({ line, reason: error.message })
+    if (!(error instanceof RejectedRow)) throw error
+    batch.rejections.push({ line, reason: error.message })
   }
 }
 
-/** The people and how far we have come are one transaction: none twice and none lost, wherever it ends. */
+/** Users and progress are stored in one transaction, so that an interruption neither duplicates nor loses a row. */
 async function settle(
   db: Db,
-  { rows, records, refusals }: Batch,
+  { rows, records, rejections }: Batch,
   progress: ImportProgress,
   report: Report,
   dryRun: boolean,
 ): Promise<ImportProgress> {
-  let refused: Refusal[] = []
+  let refused: ImportRejection[] = []
   const next = () => ({
     id: progress.id,
     settled: progress.settled + rows,
@@ -154,11 +161,11 @@ async function settle(
   const store = async (trx: Trx) => {
     await tuneBulkLoad(trx)
     const unstored = await storeBatch(trx, records)
-    refused = [...refusals, ...unstored].sort((a, b) => a.line - b.line)
+    refused = [...rejections, ...unstored].sort((a, b) => a.line - b.line)
     if (dryRun) throw new RolledBack()
-    const isOurs = await advanceImport(trx, progress, next(), new Date())
+    const isOurs = await updateImportProgress(trx, progress, next(), new Date())
     if (!isOurs) throw new Error('Another import of this file is running.')
-    // Before the commit: what a kill leaves behind is dropped when the import goes on.
+    // Before the commit: entries of an interrupted import are removed when it resumes.
     await report.add(refused)
   }
   try {

@@ -1,7 +1,7 @@
-/** How far a long work has come, on one line of a terminal; silent where nobody looks. */
+/** A progress bar on one line of a terminal; silent without a terminal. */
 
 export interface ProgressBar {
-  /** `share` of the whole, from 0 to 1. */
+  /** `share` is from 0 to 1. */
   show(share: number, note: string): void
   end(): void
 }

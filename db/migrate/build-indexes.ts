@@ -1,29 +1,29 @@
-/** Our indexes, built beside the traffic. */
+/** Builds our indexes concurrently with traffic. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { sql } from 'kysely'
 
-import { type BuildStatement, buildIndex, missingIndexes } from '../own-indexes.ts'
 import { givingWay, nameHolder, stillWaiting, type Waiting } from './giving-way.ts'
+import { type BuildStatement, buildIndex, missingIndexes } from './indexes.ts'
 
 const lookMs = 1_000
-/** The first look that finds somebody in the way tells, and then each so-manieth. */
+/** The first check that finds a blocking transaction logs it, then every tenth. */
 const looksBetweenLines = 10
 
-/** Throws an Error that names who is in the way, when they are there for too long. */
+/** Throws an Error that names the blocking transactions when they last too long. */
 export async function buildIndexes(waiting: Waiting): Promise<void> {
   const { db, schema, log } = waiting
   const missing = await missingIndexes(db, schema)
-  for (const [index, wanted] of missing.entries()) {
-    const beside = (statement: BuildStatement) => watched(waiting, wanted.name, statement)
-    await givingWay(waiting, wanted.name, () => buildIndex(db, schema, wanted, beside))
-    log.info(`Built the index ${wanted.name} (${index + 1} of ${missing.length})`)
+  for (const [position, index] of missing.entries()) {
+    const run = (statement: BuildStatement) => watched(waiting, index.name, statement)
+    await givingWay(waiting, index.name, () => buildIndex(db, schema, index, run))
+    log.info(`Built the index ${index.name} (${position + 1} of ${missing.length})`)
   }
 }
 
 /**
- * Runs a statement that keeps nobody waiting while it waits itself, for every transaction that was under way when it
- * came. It begins anew only when it must, as that would be all of its work again.
+ * Runs `create index concurrently`, which blocks no one but waits for every transaction that was open at its start. It
+ * is restarted only if needed, as that repeats all its work.
  */
 async function watched(waiting: Waiting, what: string, statement: BuildStatement): Promise<void> {
   const ended = new AbortController()
@@ -41,7 +41,7 @@ async function watched(waiting: Waiting, what: string, statement: BuildStatement
   if (failure !== undefined) throw (await outOfTime(waiting, what, failure)) ?? failure
 }
 
-/** The limit that its operator gave the statements of this login has ended the building: said with what to do. */
+/** The statement timeout of the login ended the build: the error says what to do. */
 async function outOfTime(
   { db }: Waiting,
   what: string,
@@ -61,7 +61,10 @@ async function outOfTime(
   )
 }
 
-/** Says now and then for whom the statement waits. Stops it when that takes too long, and returns the sentence then. */
+/**
+ * Logs from time to time which transactions the statement waits for. Cancels it after the time limit and returns the
+ * sentence then.
+ */
 async function watching(
   waiting: Waiting,
   what: string,
@@ -89,7 +92,7 @@ async function watching(
   }
 }
 
-/** Who holds up the connection that runs this statement; undefined while nobody does. */
+/** Returns the transactions that block the connection with this statement, or undefined. */
 async function inTheWay({ db }: Waiting, text: string) {
   const { rows } = await sql<{ pid: number; holder: string }>`
     select waiting.pid, ${nameHolder('holding')} as holder

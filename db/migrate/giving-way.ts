@@ -1,4 +1,7 @@
-/** Migrations beside traffic: what meets a lock of somebody else steps back, so that nobody waits behind it. */
+/**
+ * Applies migrations during traffic: a statement that meets a lock is rolled back and retried, so that requests do not
+ * queue behind it.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { sql } from 'kysely'
@@ -7,14 +10,14 @@ import type { MigrationConnections } from './migration-db.ts'
 
 export interface Waiting extends MigrationConnections {
   schema: string
-  /** For how long the same lock is waited for. */
+  /** How long the same lock is retried, in milliseconds. */
   patienceMs: number
   log: { info(message: string): void }
 }
 
 /**
- * Tries again, after growing pauses, what gave way to somebody who held a lock, and says now and then which statement
- * waits for whom. Throws an Error that says it as well, when that takes too long.
+ * Retries with growing pauses after lock conflicts, and logs from time to time which statement waits for which
+ * transactions. Throws an Error with the same text after the time limit.
  */
 export async function givingWay(
   waiting: Waiting,
@@ -27,7 +30,7 @@ export async function givingWay(
       return await work()
     } catch (error) {
       if (!isLockConflict(error)) throw error
-      const statement = waiting.lastRefused().text
+      const statement = waiting.lastFailed().text
       const isOver = Date.now() > deadline
       if (isOver || attempt % 10 === 0) {
         const sentence = stillWaiting(what, statement, await holders(waiting))
@@ -42,11 +45,11 @@ export async function givingWay(
 }
 
 export function stillWaiting(what: string, statement: string, holders: string[]): string {
-  const who = holders.length > 0 ? holders.join('; ') : 'whoever held the lock is gone by now'
+  const who = holders.length > 0 ? holders.join('; ') : 'anyone who held the lock is gone by now'
   return `${what} waits to run "${statement}": ${who}.`
 }
 
-/** Of a row of pg_stat_activity; what it runs may hold data of people, and is left out. */
+/** Names a row of pg_stat_activity, without its query text, which may hold user data. */
 export function nameHolder(activity: string) {
   const column = (name: string) => sql.ref(`${activity}.${name}`)
   return sql<string>`format('process %s of %s (%s), %s for %s s', ${column('pid')}, ${column('usename')},
@@ -54,7 +57,7 @@ export function nameHolder(activity: string) {
     extract(epoch from now() - ${column('xact_start')})::int)`
 }
 
-/** Who has locks on our tables in the oldest transactions. */
+/** Names the oldest transactions with locks on our tables. */
 async function holders({ db, schema }: Waiting): Promise<string[]> {
   const { rows } = await sql<{ holder: string }>`
     select ${nameHolder('activity')} as holder from pg_stat_activity activity
@@ -67,7 +70,7 @@ async function holders({ db, schema }: Waiting): Promise<string[]> {
   return rows.map(({ holder }) => holder)
 }
 
-/** lock_not_available, deadlock_detected. */
+/** SQLSTATE lock_not_available, deadlock_detected. */
 function isLockConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['55P03', '40P01'].includes(`${error.code}`)
 }

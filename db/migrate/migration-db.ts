@@ -1,4 +1,4 @@
-/** The connections of the migrations, and which of their statements was refused last. */
+/** The database handle of the migrations, and its last failed statement. */
 import {
   type DatabaseIntrospector,
   Kysely,
@@ -12,37 +12,37 @@ import {
 
 export interface MigrationConnections {
   db: Kysely<unknown>
-  /** The statement that failed last: Postgres does not repeat its text in its error. */
-  lastRefused: () => Refused
+  /** The last failed statement: Postgres errors do not contain its text. */
+  lastFailed: () => FailedStatement
 }
 
-interface Refused {
+interface FailedStatement {
   text: string
   /** Undefined while none has failed. */
   error: unknown
 }
 
 export function openMigrationDb(pool: PostgresPool): MigrationConnections {
-  let refused: Refused = { text: '', error: undefined }
+  let lastFailed: FailedStatement = { text: '', error: undefined }
   const db = new Kysely<unknown>({
     dialect: new MigrationDialect({ pool }),
     log: (event) => {
       if (event.level === 'error' && !isAfterFailure(event.error)) {
-        refused = { text: event.query.sql, error: event.error }
+        lastFailed = { text: event.query.sql, error: event.error }
       }
     },
   })
-  return { db, lastRefused: () => refused }
+  return { db, lastFailed: () => lastFailed }
 }
 
-/** SQLSTATE in_failed_sql_transaction: that of a statement before, in the same transaction, says why. */
+/** SQLSTATE in_failed_sql_transaction: an earlier statement of the transaction has the cause. */
 export function isAfterFailure(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '25P02'
 }
 
 /**
- * The transaction's own lock guards the migrations. Kysely's is bound to a session: a pooler in
- * transaction mode would leave it behind on some connection, and an error could not release it.
+ * The transaction's own lock guards the migrations. Kysely's lock is bound to a session: a pooler in transaction mode
+ * would leave it on a connection, and an error could not release it.
  */
 class TransactionLockAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {}
@@ -50,8 +50,8 @@ class TransactionLockAdapter extends PostgresAdapter {
 }
 
 /**
- * The migrator asks whether its tables are there. Kysely's own answer looks into every column of the database, and fails
- * when one of somebody else's tables is dropped meanwhile.
+ * The migrator checks whether its tables exist. Kysely's introspection reads every column of the database and fails
+ * when a table is dropped concurrently.
  */
 class NamesOnly implements DatabaseIntrospector {
   readonly #db: Kysely<unknown>

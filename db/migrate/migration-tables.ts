@@ -1,17 +1,17 @@
 /**
- * Which migrations have run. Releases of before the schema had a floor refuse every name in `postern_migrations` that
- * they do not know, and could serve all that only adds: so what came later is written down elsewhere, and they may be
- * started beside this program, and in its place.
+ * Applied migrations. Versions before the schema floor reject unknown names in `postern_migrations`, although they
+ * could serve an extended schema: later migrations are recorded in another table, so that those versions can still be
+ * started.
  */
 import { type QueryExecutorProvider, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-import { hasTable } from '../gotrue-database.ts'
+import { hasTable } from '../gotrue/database.ts'
 import { migrations } from '../migrations/index.ts'
 
 interface MigrationTable {
   table: string
-  /** Those that are written down there. */
+  /** The migrations recorded in this table. */
   migrations: Record<string, Migration>
 }
 
@@ -26,13 +26,13 @@ function select(isWanted: (name: string) => boolean): Record<string, Migration> 
   return Object.fromEntries(Object.entries(migrations).filter(([name]) => isWanted(name)))
 }
 
-export function migrationTableOf(name: string): MigrationTable {
+export function getMigrationTable(name: string): MigrationTable {
   const found = tables.find((one) => Object.hasOwn(one.migrations, name))
   if (!found) throw new Error(`there is no migration ${name}`)
   return found
 }
 
-/** By name, in order. */
+/** Sorted by name. */
 export async function appliedMigrations(
   db: QueryExecutorProvider,
   schema: string,

@@ -1,16 +1,16 @@
-/** Whether a program may serve a schema that a newer one has migrated further: while replicas are upgraded, or go back. */
+/** Whether this version may serve a schema that a newer version migrated, during rolling upgrades and rollbacks. */
 import { type QueryExecutorProvider, sql } from 'kysely'
 
-import { hasTable } from '../gotrue-database.ts'
+import { hasTable } from '../gotrue/database.ts'
 import { migrations } from '../migrations/index.ts'
 
-/** Whether this program serves a schema with migrations that it does not know. */
+/** True when this version may serve a schema with migrations that it does not know. */
 export async function servesNewer(db: QueryExecutorProvider, schema: string): Promise<boolean> {
   const floor = await findSchemaFloor(db, schema)
   return floor !== undefined && Object.hasOwn(migrations, floor)
 }
 
-/** The migration that a program has to know; undefined where nothing was promised. */
+/** The migration that a version has to know; undefined when none was recorded. */
 async function findSchemaFloor(
   db: QueryExecutorProvider,
   schema: string,

@@ -1,4 +1,4 @@
-/** The people, and the accounts at providers that prove who they are. */
+/** Users, and their identities at providers. */
 import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
@@ -65,7 +65,7 @@ const linkTokens = [
   'reauthentication_token',
 ]
 
-/** Typed codes are digits and repeat across people; only link tokens must be unique. */
+/** Typed codes are digits and repeat across users; only link tokens must be unique. */
 function uniqueLinkToken(column: string): string {
   return `create unique index if not exists ${column}_idx on users (${column})
     where ${column} !~ '^[0-9 ]*$'`

@@ -1,4 +1,4 @@
-/** Other applications that sign people in through us: clients, requests, consents. */
+/** The OAuth server: clients, authorization requests, consents. */
 import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

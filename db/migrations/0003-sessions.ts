@@ -1,4 +1,4 @@
-/** Where people are signed in, how they proved it, and the refresh tokens of older sessions. */
+/** Sessions, their authentication methods, and refresh tokens of older sessions. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
@@ -56,7 +56,7 @@ async function refreshTokens(db: MigrationDb): Promise<void> {
   ])
 }
 
-/** The constraint has the name that GoTrue's upsert refers to. */
+/** GoTrue's upsert refers to the constraint by this name. */
 async function amrClaims(db: MigrationDb): Promise<void> {
   await ensureTable(
     db,

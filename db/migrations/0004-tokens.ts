@@ -1,4 +1,4 @@
-/** What proves an address once, and sign-ins on their way through a browser. */
+/** One-time tokens, and the state of sign-ins in a browser. */
 import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
@@ -63,7 +63,7 @@ async function flowState(db: MigrationDb): Promise<void> {
   ])
 }
 
-/** The PKCE verifiers of sign-ins in which we are the client. */
+/** PKCE verifiers of sign-ins in which this server is the client. */
 async function oauthClientStates(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'oauth_client_states', {
     id: 'uuid not null primary key',

@@ -1,4 +1,4 @@
-/** Second factors and passkeys. */
+/** Factors and passkeys. */
 import { ensureEnum, ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

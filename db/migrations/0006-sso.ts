@@ -1,4 +1,4 @@
-/** Single sign-on through organisations' SAML providers, and OAuth providers added at run time. */
+/** SAML providers of organizations, and OAuth providers created at run time. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

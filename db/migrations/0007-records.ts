@@ -1,4 +1,4 @@
-/** The audit log, and two tables that GoTrue expects to find when the database is handed back. */
+/** The audit log, and two tables that GoTrue expects after a rollback to it. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

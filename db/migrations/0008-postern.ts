@@ -1,4 +1,4 @@
-/** Tables of our own: queued mail, send limits, throttles and signing keys. */
+/** Our own tables: queued emails, send limits, throttles and signing keys. */
 import { sql } from 'kysely'
 
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
@@ -34,7 +34,7 @@ async function limits(db: MigrationDb): Promise<void> {
   ])
 }
 
-/** `payload` is encrypted JSON: it holds addresses and working links. */
+/** `payload` is encrypted JSON: it has addresses and valid links. */
 async function mailMessages(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_mail_messages', {
     id: 'uuid primary key',
@@ -54,7 +54,7 @@ async function mailMessages(db: MigrationDb): Promise<void> {
   ])
 }
 
-/** `private_jwk` is encrypted. The partial index lets only one key be the current one. */
+/** `private_jwk` is encrypted. The partial index allows one current key. */
 async function signingKeys(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_signing_keys', {
     kid: 'text primary key',

@@ -1,4 +1,4 @@
-/** What policies of other tables call, and the roles a database REST layer switches to. */
+/** Functions for row-level security policies, and the roles of a database REST API. */
 import { sql } from 'kysely'
 
 import { ensureFunction, type MigrationDb } from './ensure.ts'
@@ -11,7 +11,7 @@ export async function up(db: MigrationDb): Promise<void> {
   for (const role of ['anon', 'authenticated', 'service_role']) await grantUsage(db, role)
 }
 
-/** A claim is a setting of its own in older REST layers and a key of one JSON setting in newer ones. */
+/** Older REST APIs set one setting per claim, newer ones a single JSON setting. */
 async function functions(db: MigrationDb): Promise<void> {
   for (const [name, claim, type] of [
     ['uid', 'sub', 'uuid'],
@@ -42,8 +42,8 @@ async function functions(db: MigrationDb): Promise<void> {
 }
 
 /**
- * Roles belong to the whole server: another database may make them at this very moment (then all is well),
- * and ours may not be allowed to (then the operator is told).
+ * Roles belong to the whole cluster: another database may create them concurrently, which is no error, and the login
+ * may lack the privilege, which is a warning.
  */
 async function ensureRole(db: MigrationDb, role: string, attributes: string): Promise<void> {
   await sql

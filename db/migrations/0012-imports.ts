@@ -1,4 +1,4 @@
-/** How far each import of people has come, so that one that was stopped goes on where it stood. */
+/** Progress of user imports, so that an interrupted import can resume. */
 import { ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

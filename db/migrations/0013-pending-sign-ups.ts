@@ -1,4 +1,4 @@
-/** What a second sign-up brought to an account that may be in use, until the mail or message sent for it is answered. */
+/** Data of a repeated sign-up for an address in use, until its link or code is consumed. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

@@ -1,10 +1,10 @@
-/** What the gate before every guess knows: devices that people signed in from, and rows that are written for nobody. */
+/** Throttling: devices that users signed in from, and dummy rows that equalize the writes of failed attempts. */
 import { sql } from 'kysely'
 
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
-/** As db/token-guesses.ts numbers them. */
-const decoys = 1024
+/** As db/tokens/attempts.ts numbers them. */
+const dummies = 1024
 
 export async function up(db: MigrationDb): Promise<void> {
   const columns = {
@@ -17,18 +17,18 @@ export async function up(db: MigrationDb): Promise<void> {
     `create index if not exists postern_known_devices_last_used_at_idx
       on postern_known_devices (last_used_at)`,
   ])
-  await decoyTokens(db)
-  // Every guess writes here before it is tried. Without a log, that costs no wait for the disk; a crash of the database
-  // forgets the guesses of the last hour.
+  await dummyTokens(db)
+  // Written before every attempt. An unlogged table needs no disk flush; a crash of the database loses the counts of
+  // the last hour.
   await sql`alter table postern_throttles set unlogged`.execute(db)
 }
 
-async function decoyTokens(db: MigrationDb): Promise<void> {
+async function dummyTokens(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_decoy_tokens', {
     slot: 'smallint primary key',
     failed_attempts: 'bigint not null default 0',
   })
   await sql`alter table postern_decoy_tokens set (fillfactor = 50)`.execute(db)
-  await sql`insert into postern_decoy_tokens (slot) select generate_series(0, ${sql.lit(decoys - 1)})
+  await sql`insert into postern_decoy_tokens (slot) select generate_series(0, ${sql.lit(dummies - 1)})
     on conflict do nothing`.execute(db)
 }

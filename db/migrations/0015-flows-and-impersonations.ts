@@ -1,7 +1,4 @@
-/**
- * What a flow and a session hold beyond GoTrue's columns goes into tables of our own: GoTrue must not meet a column
- * that it does not know.
- */
+/** Details of flows and sessions get tables of our own: GoTrue must not find unknown columns in its tables. */
 import { sql } from 'kysely'
 
 import { ensureIndexes, ensureTable, hasColumn, type MigrationDb } from './ensure.ts'
@@ -21,7 +18,7 @@ async function flows(db: MigrationDb): Promise<void> {
     'create index if not exists postern_flows_session_id_idx on postern_flows (session_id)',
   ])
   if (!(await hasColumn(db, 'flow_state', 'postern_secrets'))) return
-  // Which session began a linking flow was never written down, so those are begun again.
+  // The session of an open linking flow was not stored: these flows have to be started again.
   await sql`insert into postern_flows (flow_id, secrets) select id, postern_secrets from flow_state
     where postern_secrets is not null and linking_target_id is null`.execute(db)
   await sql`alter table flow_state drop column postern_secrets`.execute(db)

@@ -1,4 +1,4 @@
-/** What the columns that GoTrue knows do not say about second factors and their challenges. */
+/** Details of factors and challenges for which GoTrue has no columns. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
@@ -7,8 +7,8 @@ export async function up(db: MigrationDb): Promise<void> {
 }
 
 /**
- * `enrolled_in` is the session that alone may confirm the factor; it has no reference, because a session that ended
- * must not leave the factor to all others. `last_step` is the last time step of which a code was accepted.
+ * Only the session `enrolled_in` may verify the factor; it is no foreign key, because the end of the session must not
+ * open the factor to all others. `last_step` is the last time step with an accepted code.
  */
 async function factors(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_factors', {
@@ -18,7 +18,7 @@ async function factors(db: MigrationDb): Promise<void> {
   })
 }
 
-/** `ceremony` and `challenge` are those of a WebAuthn factor. */
+/** `ceremony` and `challenge` are set for WebAuthn factors. */
 async function challenges(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_factor_challenges', {
     challenge_id: 'uuid primary key references mfa_challenges (id) on delete cascade',

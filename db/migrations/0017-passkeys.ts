@@ -1,4 +1,4 @@
-/** What GoTrue's tables have no place for: in which session a passkey is being made, and recovery codes. */
+/** Sessions of passkey registrations, and recovery codes, for which GoTrue has no tables. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
@@ -6,7 +6,7 @@ export async function up(db: MigrationDb): Promise<void> {
   await recoveryCodes(db)
 }
 
-/** Of registrations alone: nobody is signed in yet when a sign-in is asked for. */
+/** For registrations only: an authentication has no session yet. */
 async function challenges(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_passkey_challenges', {
     challenge_id: 'uuid primary key references webauthn_challenges (id) on delete cascade',
@@ -18,7 +18,7 @@ async function challenges(db: MigrationDb): Promise<void> {
   ])
 }
 
-/** `code_hash` is keyed; a code that was used has no row. */
+/** `code_hash` is keyed; a consumed code has no row. */
 async function recoveryCodes(db: MigrationDb): Promise<void> {
   await ensureTable(
     db,

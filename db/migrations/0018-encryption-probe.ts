@@ -1,4 +1,4 @@
-/** One encrypted value that every start tries to read, so that a wrong key is noticed before it does harm. */
+/** One encrypted value that is decrypted at every start, to detect a wrong key. */
 import { ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

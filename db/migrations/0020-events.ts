@@ -1,7 +1,6 @@
 /**
- * Events: what happened, written in the statement that made it happen. They come into the inbox, which has no index
- * but its key, and get their position in the stream afterwards, by one process at a time, so that positions become
- * visible in order and nobody who reads by position misses one.
+ * The event stream. Statements insert events into the outbox, whose only index is its key. One process at a time
+ * assigns positions, so that positions become visible in order and a reader by position misses none.
  */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 

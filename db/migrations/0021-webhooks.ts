@@ -1,4 +1,4 @@
-/** Webhooks: where events are sent, and what became of each at each endpoint. */
+/** Webhooks and their deliveries. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {
@@ -6,7 +6,7 @@ export async function up(db: MigrationDb): Promise<void> {
   await deliveries(db)
 }
 
-/** `secrets` are encrypted JSON, and empty for an endpoint of the environment. No `events` means all of them. */
+/** `secrets` is encrypted JSON, empty for a webhook of the configuration. An empty `events` subscribes to all types. */
 async function webhooks(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_webhooks', {
     id: 'uuid primary key',
@@ -24,7 +24,7 @@ async function webhooks(db: MigrationDb): Promise<void> {
   })
 }
 
-/** `lane` is the person whose events are kept in order. Partial indexes find what waits, and what waits before it. */
+/** `lane` is the user whose events are delivered in order. Partial indexes find the due and the earlier deliveries. */
 async function deliveries(db: MigrationDb): Promise<void> {
   await ensureTable(
     db,

@@ -1,9 +1,9 @@
-/** Whom a mail is about, and what became of it, in the mail server's words. */
+/** The user of an email, and its delivery status in the words of the mail server. */
 import { sql } from 'kysely'
 
 import { ensureIndexes, type MigrationDb } from './ensure.ts'
 
-/** No reference to the person: the mail that tells of a deletion outlives them. Its row goes with all old mail. */
+/** No reference to the user: the email about a deletion outlives the user. It is deleted with all old emails. */
 export async function up(db: MigrationDb): Promise<void> {
   await sql`
     alter table postern_mail_messages

@@ -1,6 +1,6 @@
 /**
- * GoTrue must not meet a column that it does not know: what was left of ours in its tables goes into tables of our own.
- * And a flow or challenge whose session has ended stays known as one of ours, so that it is not taken for GoTrue's.
+ * Moves our columns in GoTrue's tables to tables of our own: GoTrue must not find unknown columns. A flow or challenge
+ * whose session has ended stays marked as ours, so that it is not taken for GoTrue's.
  */
 import { sql } from 'kysely'
 
@@ -14,14 +14,15 @@ export async function up(db: MigrationDb): Promise<void> {
   await outliveSession(db, 'postern_passkey_challenges')
 }
 
-/** A token of GoTrue's has no row before it was guessed at, and then one without an expiry. */
+/** A token of GoTrue's gets a row, without an expiry, at the first attempt. */
 async function tokens(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_one_time_tokens', {
     token_id: 'uuid primary key references one_time_tokens (id) on delete cascade',
     expires_at: 'timestamptz',
     failed_attempts: 'smallint not null default 0',
   })
-  if (!(await hasColumn(db, 'one_time_tokens', 'expires_at'))) return
+  // Both columns are ours if the second exists: a lone `expires_at` is GoTrue's (release 2.197).
+  if (!(await hasColumn(db, 'one_time_tokens', 'failed_attempts'))) return
   await sql`insert into postern_one_time_tokens (token_id, expires_at, failed_attempts)
     select id, expires_at, failed_attempts from one_time_tokens on conflict do nothing`.execute(db)
   await sql`alter table one_time_tokens drop column expires_at, drop column failed_attempts`.execute(

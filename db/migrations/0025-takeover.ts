@@ -1,6 +1,6 @@
 /**
- * Whether a GoTrue made this database. While it is 'shared', what both programs read is written as GoTrue writes it;
- * 'own' once no way back is wanted, and from the start where no GoTrue was before us.
+ * Whether GoTrue created this database. While it is 'shared', rows that both programs read are written as GoTrue writes
+ * them. It is 'own' after the migration is finished, and in a new database.
  */
 import { sql } from 'kysely'
 
@@ -18,7 +18,7 @@ export async function up(db: MigrationDb): Promise<void> {
     values (${(await isGotrues(db)) ? 'shared' : 'own'}) on conflict do nothing`.execute(db)
 }
 
-/** Its versions are in its schema, or in `public` where its login has no search path of its own. */
+/** GoTrue's versions are in its schema, or in `public` where its login has no search path of its own. */
 async function isGotrues(db: MigrationDb): Promise<boolean> {
   const { rows } = await sql<{ home: string }>`
     select nspname as home from pg_class join pg_namespace on pg_namespace.oid = relnamespace

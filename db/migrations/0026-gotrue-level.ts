@@ -1,7 +1,6 @@
 /**
- * Brings GoTrue's tables, where this program made them, to the names and rules that they have there, and writes down
- * which of its migrations that amounts to: its own migration command then goes on from here, now and later.
- * A database that GoTrue made has all of it, and nothing of it is touched.
+ * Gives tables that this program created the names and constraints of GoTrue's, and records the matching GoTrue
+ * migrations: GoTrue's migration command continues from there. A database created by GoTrue is not changed.
  */
 import { sql } from 'kysely'
 
@@ -41,7 +40,7 @@ const renamed = [
   ['sessions', 'sessions_scopes_check', 'sessions_scopes_length'],
 ] as const
 
-/** Columns by the most characters they hold. */
+/** Columns by their maximum length. */
 const bounded = [
   [providers, 'authorization_url', 2048],
   [providers, 'discovery_url', 2048],
@@ -137,7 +136,7 @@ async function uniqueIdentities(db: MigrationDb): Promise<void> {
   )
 }
 
-/** There it is an index alone. */
+/** GoTrue has an index instead of a constraint. */
 async function uniqueCredentials(db: MigrationDb): Promise<void> {
   const name = 'webauthn_credentials_credential_id_key'
   if (!(await hasConstraint(db, 'webauthn_credentials', name))) return

@@ -1,4 +1,4 @@
-/** The devices that a person has signed in from, for the mail that tells of a new one. */
+/** Devices that a user has signed in from, for new sign-in notifications. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

@@ -1,4 +1,4 @@
-/** Which key a recovery code was hashed with, so that it is known when an old key may go. */
+/** The key that each recovery code was hashed with, so that an old key can be retired. */
 import { ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

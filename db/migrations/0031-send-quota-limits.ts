@@ -1,4 +1,4 @@
-/** Of how many messages a quota was when it was last counted, so that a changed limit holds at once. */
+/** The limit of a quota at its last use, so that a changed limit applies at once. */
 import { ensureTable, type MigrationDb } from './ensure.ts'
 
 export async function up(db: MigrationDb): Promise<void> {

@@ -1,4 +1,6 @@
-/** Which migration a program has to know to serve this schema, so that an older one serves on while it is upgraded. */
+/**
+ * The migration that a program must know to serve this schema, so that older versions keep serving during an upgrade.
+ */
 import { sql } from 'kysely'
 
 import { ensureTable, type MigrationDb } from './ensure.ts'

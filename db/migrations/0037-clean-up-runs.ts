@@ -1,4 +1,4 @@
-/** When old rows were last removed, which no single replica knows. */
+/** The time of the last cleanup by any replica. */
 import { sql } from 'kysely'
 
 import { ensureTable, type MigrationDb } from './ensure.ts'
@@ -8,7 +8,7 @@ export async function up(db: MigrationDb): Promise<void> {
     kind: 'text primary key',
     ended_at: 'timestamptz not null',
   })
-  // A new installation has no run yet, and is not late for it.
+  // A new installation is not late for its first cleanup.
   await sql`
     insert into postern_clean_up_runs (kind, ended_at) values ('rows', now())
     on conflict do nothing`.execute(db)

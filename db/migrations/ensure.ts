@@ -1,6 +1,6 @@
 /**
- * Building blocks of migrations that adopt: they make what is missing in the current schema and leave
- * what is there as it is, so that a database made by GoTrue can be taken over in place.
+ * Building blocks of idempotent migrations: they create what the current schema lacks and leave the rest, so that a
+ * database created by GoTrue can be migrated in place.
  */
 import { type Kysely, sql } from 'kysely'
 
@@ -9,7 +9,7 @@ export type MigrationDb = Kysely<unknown>
 /** Column name to its type and constraints in SQL. */
 export type Columns = Record<string, string>
 
-/** Makes the type, or adds the values an older one lacks. */
+/** Creates the type, or adds missing values to it. */
 export async function ensureEnum(db: MigrationDb, name: string, values: string[]): Promise<void> {
   const { rows } = await sql<{ value: string | null }>`
     select enumlabel as value from pg_type left join pg_enum on enumtypid = pg_type.oid
@@ -26,17 +26,23 @@ export async function ensureEnum(db: MigrationDb, name: string, values: string[]
 }
 
 /**
- * Makes the table with row level security on (no policy: nobody but its owner reads it), or adds the
- * columns an older one lacks. Table constraints are for a new table only.
+ * Creates the table with row-level security and no policy, so that only its owner can read it, or adds missing columns.
+ * Table constraints apply to a new table only.
  */
 export async function ensureTable(
   db: MigrationDb,
   table: string,
   columns: Columns,
   constraints: string[] = [],
+  { rowLevelSecurity = true }: { rowLevelSecurity?: boolean } = {},
 ): Promise<void> {
   const present = await columnsOf(db, table)
-  if (present.size === 0) return createTable(db, table, columns, constraints)
+  if (present.size === 0) {
+    await createTable(db, table, columns, constraints)
+    if (!rowLevelSecurity) return
+    await sql`alter table ${sql.ref(table)} enable row level security`.execute(db)
+    return
+  }
   for (const [name, definition] of Object.entries(columns)) {
     if (!present.has(name)) {
       await sql`alter table ${sql.ref(table)} add column ${column(name, definition)}`.execute(db)
@@ -45,11 +51,11 @@ export async function ensureTable(
 }
 
 /**
- * From now on the schema is served only by programs that know this migration. What takes something away names the one
- * with which the release before stopped needing it (`npm run release:check`).
+ * Requires this migration of every program that serves the schema. A migration that drops something names the one with
+ * which the previous release stopped needing it (`npm run release:check`).
  */
 export async function serveFrom(db: MigrationDb, migration: string): Promise<void> {
-  // Programs that know no floor refuse what they find there.
+  // Versions that know no floor reject unknown names in this table.
   await sql`insert into postern_migrations (name, timestamp) values (${migration}, now()::text)
     on conflict do nothing`.execute(db)
   await sql`update postern_schema_floor set migration = ${migration} where migration < ${migration}`.execute(
@@ -58,8 +64,8 @@ export async function serveFrom(db: MigrationDb, migration: string): Promise<voi
 }
 
 /**
- * Statements of the form `create index if not exists ...`. One whose index is there is not sent: even then it would wait
- * for whoever writes to the table, and make all others wait.
+ * Statements of the form `create index if not exists ...`. A statement for an existing index is not sent: it would wait
+ * for writers of the table, and block others.
  */
 export async function ensureIndexes(db: MigrationDb, statements: string[]): Promise<void> {
   for (const statement of statements) {
@@ -69,7 +75,7 @@ export async function ensureIndexes(db: MigrationDb, statements: string[]): Prom
   }
 }
 
-/** Makes a function without arguments unless the schema has one of that name. */
+/** Creates a function without arguments unless the schema has one of this name. */
 export async function ensureFunction(db: MigrationDb, name: string, rest: string): Promise<void> {
   const found = await sql`
     select 1 from pg_proc where proname = ${name} and pronargs = 0
@@ -93,7 +99,6 @@ async function createTable(
   const parts = Object.entries(columns).map(([name, definition]) => column(name, definition))
   const all = sql.join([...parts, ...constraints.map((constraint) => sql.raw(constraint))])
   await sql`create table ${sql.ref(table)} (${all})`.execute(db)
-  await sql`alter table ${sql.ref(table)} enable row level security`.execute(db)
 }
 
 async function columnsOf(db: MigrationDb, table: string): Promise<Set<string>> {
@@ -108,7 +113,7 @@ function column(name: string, definition: string) {
   return sql`${sql.ref(name)} ${sql.raw(definition)}`
 }
 
-/** The table of the current schema only, never one of that name elsewhere on the search path. */
+/** The table of the current schema, never one of another schema on the search path. */
 function relation(table: string) {
   return sql`to_regclass(format('%I.%I', current_schema(), ${table}::text))`
 }

@@ -1,6 +1,6 @@
-/** Where GoTrue's own migrations stand when its tables are as this program needs them (release 2.196). */
+/** GoTrue's own migrations, by the versions that its migration command records. */
 
-/** The versions that its migration command writes down, in order. */
+/** Those of release 2.196, in order: the oldest release that can be migrated. */
 export const gotrueVersions: readonly string[] = `
   00 20210710035447 20210722035447 20210730183235 20210909172000 20210927181326 20211122151130
   20211124214934 20211202183645 20220114185221 20220114185340 20220224000811 20220323170000
@@ -20,3 +20,15 @@ export const gotrueVersions: readonly string[] = `
 
 /** The last of them. */
 export const gotrueLevel = gotrueVersions.at(-1) ?? ''
+
+/** Those that release 2.197 adds. */
+export const laterGotrueVersions: readonly string[] = [
+  '20260821000000',
+  '20260821010000',
+  '20260824000000',
+  '20260824000001',
+  '20260831180000',
+]
+
+/** Every version whose result this program knows, in order. */
+export const knownGotrueVersions: readonly string[] = [...gotrueVersions, ...laterGotrueVersions]

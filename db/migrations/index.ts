@@ -1,7 +1,7 @@
 /**
- * Every migration by name, in order. They work on the schema that comes first on the search path,
- * and none is changed once it has been released: what is missing later goes into a new one. What a later one takes out
- * of GoTrue's tables is taken out of the earlier ones, too, so that nobody's tables get it and lose it again.
+ * Every migration by name, in order. They apply to the first schema of the search path. A released migration is never
+ * changed. Columns that a later migration drops from GoTrue's tables are removed from the earlier ones too, so that
+ * they are not created at all.
  */
 import type { Migration } from 'kysely/migration'
 
@@ -34,6 +34,27 @@ import * as recoveryCodeKeys from './0030-recovery-code-keys.ts'
 import * as sendQuotaLimits from './0031-send-quota-limits.ts'
 import * as schemaFloor from './0032-schema-floor.ts'
 import * as cleanUpRuns from './0037-clean-up-runs.ts'
+import * as gotrue2197 from './0038-gotrue-2-197.ts'
+import * as recoveryCodeFactors from './0039-recovery-code-factors.ts'
+import * as sessionProofs from './0043-session-proofs.ts'
+import * as dailyAttempts from './0044-daily-attempts.ts'
+import * as sendQuotas from './0046-send-quotas.ts'
+import * as autoconfirmedAddresses from './0047-autoconfirmed-addresses.ts'
+import * as consumedCodes from './0048-consumed-codes.ts'
+import * as apiTokens from './0050-api-tokens.ts'
+import * as oauthServerDetails from './0060-oauth-server-details.ts'
+import * as eventNames from './0062-event-names.ts'
+import * as userinfoClaims from './0065-userinfo-claims.ts'
+import * as replays from './0070-replays.ts'
+import * as samlLogins from './0072-saml-logins.ts'
+import * as admins from './0080-admins.ts'
+import * as usageCounts from './0081-usage-counts.ts'
+import * as settings from './0082-settings.ts'
+import * as organizations from './0090-organizations.ts'
+import * as organizationFunctions from './0091-organization-functions.ts'
+import * as organizationRecords from './0092-organization-records.ts'
+import * as usernames from './0095-usernames.ts'
+import * as scim from './0096-scim.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -65,4 +86,25 @@ export const migrations: Record<string, Migration> = {
   '0031-send-quota-limits': sendQuotaLimits,
   '0032-schema-floor': schemaFloor,
   '0037-clean-up-runs': cleanUpRuns,
+  '0038-gotrue-2-197': gotrue2197,
+  '0039-recovery-code-factors': recoveryCodeFactors,
+  '0043-session-proofs': sessionProofs,
+  '0044-daily-attempts': dailyAttempts,
+  '0046-send-quotas': sendQuotas,
+  '0047-autoconfirmed-addresses': autoconfirmedAddresses,
+  '0048-consumed-codes': consumedCodes,
+  '0050-api-tokens': apiTokens,
+  '0060-oauth-server-details': oauthServerDetails,
+  '0062-event-names': eventNames,
+  '0065-userinfo-claims': userinfoClaims,
+  '0070-replays': replays,
+  '0072-saml-logins': samlLogins,
+  '0080-admins': admins,
+  '0081-usage-counts': usageCounts,
+  '0082-settings': settings,
+  '0090-organizations': organizations,
+  '0091-organization-functions': organizationFunctions,
+  '0092-organization-records': organizationRecords,
+  '0095-usernames': usernames,
+  '0096-scim': scim,
 }

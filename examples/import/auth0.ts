@@ -1,7 +1,7 @@
 /**
- * The file with password hashes that Auth0's support hands out (one JSON object a line), for `npm run users -- import`.
+ * The file with password hashes that Auth0's support sends (one JSON object a line), for `npm run users -- import`.
  *
- *   node examples/import/auth0.ts people.ndjson-of-auth0 > people.ndjson
+ *   node examples/import/auth0.ts users.ndjson-of-auth0 > users.ndjson
  */
 import { readFileSync } from 'node:fs'
 

@@ -1,8 +1,8 @@
 /**
- * `aws cognito-idp list-users --user-pool-id POOL --output json > people.json`, for `npm run users -- import`. Cognito
- * hands out no password hashes: people sign in by link, code or provider, or set a password by recovery.
+ * `aws cognito-idp list-users --user-pool-id POOL --output json > export.json`, for `npm run users -- import`. Cognito
+ * does not export password hashes: users sign in by link, code or provider, or set a password by recovery.
  *
- *   node examples/import/cognito.ts people.json > people.ndjson
+ *   node examples/import/cognito.ts export.json > users.ndjson
  */
 import { readFileSync } from 'node:fs'
 

@@ -1,8 +1,8 @@
 /**
- * `firebase auth:export people.json --format=json`, for `npm run users -- import`. The hash parameters are those that the
+ * `firebase auth:export export.json --format=json`, for `npm run users -- import`. The hash parameters are those that the
  * Firebase console shows under Authentication › Users › Password hash parameters.
  *
- *   node examples/import/firebase.ts people.json SIGNER_KEY SALT_SEPARATOR ROUNDS MEM_COST > people.ndjson
+ *   node examples/import/firebase.ts export.json SIGNER_KEY SALT_SEPARATOR ROUNDS MEM_COST > users.ndjson
  */
 import { readFileSync } from 'node:fs'
 
@@ -47,7 +47,7 @@ function convert(user: FirebaseUser) {
     ...{ email, email_confirm: user.emailVerified === true, phone, phone_confirm: Boolean(phone) },
     ...(passwordHash && { password_hash: `$fbscrypt$v=1,${parameters}$${salt}$${passwordHash}` }),
     user_metadata: { full_name: user.displayName, avatar_url: user.photoUrl },
-    // Firebase's id is no UUID: your own tables find people by it.
+    // Firebase's id is not a UUID. It is stored so that your own tables can still refer to it.
     app_metadata: { firebase_id: user.localId, ...JSON.parse(user.customAttributes ?? '{}') },
     ...(user.disabled && { banned_until: '2200-01-01T00:00:00Z' }),
     ...(identities.length > 0 && { identities }),

@@ -1,7 +1,7 @@
 /**
  * `kc.sh export --users same_file --realm REALM --file realm.json` of Keycloak, for `npm run users -- import`.
  *
- *   node examples/import/keycloak.ts realm.json > people.ndjson
+ *   node examples/import/keycloak.ts realm.json > users.ndjson
  */
 import { readFileSync } from 'node:fs'
 

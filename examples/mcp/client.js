@@ -1,4 +1,4 @@
-/** Keeps a note and reads all of them, with the token in TOKEN. README.md says how to run it. */
+/** Stores a note and reads all of them, with the token in TOKEN. README.md says how to run it. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
 const url = new URL(process.env.MCP_URL ?? 'http://localhost:3002/mcp')

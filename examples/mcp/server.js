@@ -1,4 +1,4 @@
-/** An MCP server that takes access tokens of Postern. README.md says how to run it. */
+/** An MCP server that accepts access tokens of Postern. README.md says how to run it. */
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -19,7 +19,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 const authUrl = process.env.AUTH_URL ?? 'http://127.0.0.1:8081'
 const resource = new URL(process.env.MCP_URL ?? 'http://localhost:3002/mcp')
 
-/** RFC 9728. Without `authorization_servers`: Postern is none yet, so a client has to bring its token. */
+/** RFC 9728. Without `authorization_servers`, because a client of this example gets its token by hand. */
 const metadata = {
   resource: resource.href,
   resource_name: 'Notes',
@@ -30,19 +30,19 @@ const metadataUrl = getOAuthProtectedResourceMetadataUrl(resource)
 const keys = createRemoteJWKSet(new URL(`${authUrl}/.well-known/jwks.json`))
 const options = { issuer: process.env.AUTH_JWT_ISSUER ?? authUrl, audience: 'authenticated' }
 
-/** Whose token it is; throws for one that is no access token of a person. */
+/** The user of the token; throws if it is not an access token of a user. */
 async function verifyAccessToken(token) {
   const { payload } = await jwtVerify(token, keys, options).catch((error) => {
     throw new OAuthError(OAuthErrorCode.InvalidToken, error.message)
   })
   if (payload.role !== 'authenticated' || !payload.sub) {
-    throw new OAuthError(OAuthErrorCode.InvalidToken, 'This token stands for no person')
+    throw new OAuthError(OAuthErrorCode.InvalidToken, 'This token belongs to no user')
   }
   const { sub, email } = payload
   return { token, clientId: 'postern', scopes: [], expiresAt: payload.exp, extra: { sub, email } }
 }
 
-/** By person. A real server keeps them in tables with policies (examples/rls). */
+/** By user id. A real server stores them in tables with policies (examples/rls). */
 const notes = new Map()
 
 const mcp = createMcpHandler(({ authInfo }) => {
@@ -53,7 +53,7 @@ const mcp = createMcpHandler(({ authInfo }) => {
   server.registerTool(
     'add_note',
     {
-      description: 'Keeps a note for the person who is signed in.',
+      description: 'Stores a note of the signed-in user.',
       inputSchema: fromJsonSchema({
         type: 'object',
         properties: { note: { type: 'string', minLength: 1, maxLength: 1000 } },
@@ -67,7 +67,7 @@ const mcp = createMcpHandler(({ authInfo }) => {
   )
   server.registerTool(
     'my_notes',
-    { description: 'The notes of the person who is signed in, and of nobody else.' },
+    { description: 'The notes of the signed-in user.' },
     async () => text(own.join('\n') || 'There are none.'),
   )
   return server
@@ -78,8 +78,8 @@ const authenticate = requireBearerAuth({
   resourceMetadataUrl: metadataUrl,
 })
 
-async function answer(request) {
-  // A page of another site must not reach this server through somebody's browser.
+async function handle(request) {
+  // A page of another site must not reach this server through a user's browser.
   const names = [resource.hostname]
   const rejected =
     hostHeaderValidationResponse(request, names) ?? originValidationResponse(request, names)
@@ -95,7 +95,7 @@ createServer(async (incoming, outgoing) => {
   try {
     const { method, headers, url } = incoming
     const body = method === 'POST' ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}
-    const response = await answer(new Request(new URL(url, resource), { method, headers, ...body }))
+    const response = await handle(new Request(new URL(url, resource), { method, headers, ...body }))
     outgoing.writeHead(response.status, Object.fromEntries(response.headers))
     if (response.body) await pipeline(Readable.fromWeb(response.body), outgoing)
     else outgoing.end()

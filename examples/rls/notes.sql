@@ -7,11 +7,11 @@ create table public.example_notes (
 );
 create index on public.example_notes (owner);
 
--- From here on nobody sees a row that no policy shows them.
+-- From here on, a row is visible only if a policy permits it.
 alter table public.example_notes enable row level security;
 grant select, insert, update, delete on public.example_notes to authenticated;
 
-create policy "people have their own notes" on public.example_notes
+create policy "users have their own notes" on public.example_notes
   for all to authenticated
   using (owner = (select auth.uid()))
   with check (owner = (select auth.uid()));

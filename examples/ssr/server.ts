@@ -13,7 +13,7 @@ const longestForm = 10_000
 type Auth = ReturnType<typeof authFor>
 type Form = Readonly<Record<string, string>>
 
-/** What a page says to the person, or nothing: then they are sent to the front page. */
+/** The message of a page for the user. Without one, the user is redirected to the front page. */
 type Action = (auth: Auth, form: Form) => Promise<string | undefined>
 
 const actions: Record<string, Action> = {
@@ -33,7 +33,7 @@ const actions: Record<string, Action> = {
 }
 
 const server = createServer((request, response) => {
-  answer(request, response).catch((error) => {
+  handle(request, response).catch((error) => {
     console.error(error)
     if (!response.headersSent) response.writeHead(500)
     response.end()
@@ -41,14 +41,14 @@ const server = createServer((request, response) => {
 })
 server.listen(Number(site.port || 80), () => console.log(`The site is at ${site.href}`))
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', site)
   const auth = authFor(request, response)
   const action = actions[url.pathname]
   if (request.method === 'POST' && action) {
-    // A form of another site is no wish of the person.
+    // Another site can submit a form without the user's intent (CSRF).
     if (request.headers.origin !== site.origin) return show(response, 403, 'That was another site.')
-    // No length at all is NaN, and as little welcome as a long one.
+    // A missing length is NaN and is rejected like one that is too large.
     const isShort = Number(request.headers['content-length'] ?? Number.NaN) <= longestForm
     if (!isShort) return show(response, 413, 'That is too long.')
     const form = Object.fromEntries(new URLSearchParams(await text(request)))
@@ -60,12 +60,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return error ? show(response, 400, error.message) : goHome(response)
   }
   if (url.pathname !== '/') return show(response, 404, 'There is no such page.')
-  // Asks the server: the cookie alone says who somebody was when it was made.
+  // Verified by the server, because the cookie may be older than a sign-out or a ban.
   const { data } = await auth.getUser()
   return show(response, 200, '', data.user?.email)
 }
 
-/** For one request. Whatever changes the session is in the cookies of its answer. */
+/** For one request. Changes of the session are in the cookies of its response. */
 function authFor(request: IncomingMessage, response: ServerResponse) {
   const cookieOptions = { httpOnly: true, secure: site.protocol === 'https:' }
   const client = createServerClient(authUrl, 'anon', {
@@ -99,8 +99,8 @@ function show(response: ServerResponse, status: number, message: string, email?:
   response.end(`<!doctype html>
 <html lang="en">
 <meta name="viewport" content="width=device-width">
-<title>A site with people</title>
-<h1>A site with people</h1>
+<title>A site with users</title>
+<h1>A site with users</h1>
 <p role="status">${inHtml(message)}</p>
 ${email === undefined ? forms() : `<p>You are ${inHtml(email)}.</p>${form('/sign-out', 'Sign out')}`}
 </html>

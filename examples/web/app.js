@@ -1,10 +1,10 @@
-// Every way to sign in, with the published SDK and nothing else. supabase.js is @supabase/supabase-js as npm has it.
-import { showCall, showPerson, showRows, showToken, tell } from './show.js'
+// Every sign-in method, with the published SDK only. supabase.js is @supabase/supabase-js from npm.
+import { showCall, showUser, showRows, showToken, tell } from './show.js'
 
 const $ = (selector) => document.querySelector(selector)
 const here = location.origin + location.pathname
 
-// The key is not checked by this server, but the SDK wants one.
+// This server does not check the key, but the SDK requires one.
 const { auth } = window.supabase.createClient(location.origin, 'anon', {
   auth: { experimental: { passkey: true } },
   global: { fetch: async (input, init) => showCall(input, init, await timed(input, init)) },
@@ -16,12 +16,12 @@ async function timed(input, init) {
   return { response, ms: Math.round(performance.now() - begin) }
 }
 
-/** What the code that was just sent is for, as verifyOtp() wants it. */
+/** The parameters of verifyOtp() for the code that was just sent. */
 let pending
 /** The second factor that is being added. */
 let factorId
 
-/** Named by data-action. Each gets the fields of its form, and answers what to tell the person. */
+/** Named by data-action. Each receives the fields of its form and returns a message for the user. */
 const actions = {
   async signIn({ how, email, password }) {
     if (how === 'signUp') {
@@ -58,7 +58,7 @@ const actions = {
 
   forgetCode: async () => expectCode(undefined),
 
-  // The SDK leaves this page; the session is in the address when it comes back.
+  // The SDK leaves this page. The session is in the URL when the browser returns.
   async signInWithDev() {
     done(await auth.signInWithOAuth({ provider: 'dev', options: { redirectTo: here } }))
   },
@@ -128,7 +128,7 @@ async function leave(scope) {
   return scope === 'others' ? 'All other devices are signed out.' : 'Signed out.'
 }
 
-/** The SDK answers errors instead of throwing them. */
+/** The SDK returns errors instead of throwing them. */
 function done({ data, error }) {
   if (error) throw error
   return data
@@ -164,7 +164,7 @@ document.addEventListener('click', ({ target }) => {
 })
 
 let shownFor
-/** Shows what fits whoever is signed in now. */
+/** Shows the parts for the current user. */
 async function render() {
   const { data } = await auth.getSession()
   const { session } = data
@@ -180,10 +180,10 @@ async function render() {
   }
   const { data: level } = await auth.mfa.getAuthenticatorAssuranceLevel()
   $('#challenge').hidden = !(level.nextLevel === 'aal2' && level.currentLevel === 'aal1')
-  // What the token says may be older than what the account is by now.
+  // The claims of the token may be older than the account.
   const { data: fresh, error } = await auth.getUser()
   if (error) return
-  showPerson(fresh.user, level.currentLevel)
+  showUser(fresh.user, level.currentLevel)
   await showLists(fresh.user, session)
 }
 
@@ -215,7 +215,7 @@ async function ask(method, path, { access_token }) {
   return response.status === 204 ? {} : response.json()
 }
 
-/** What a link or a provider brought along when it did not sign in. */
+/** The message of a link or a provider that did not sign in. */
 function tellFromAddress() {
   const said = new URLSearchParams(location.hash.slice(1) || location.search)
   if (said.has('error')) {
@@ -227,7 +227,7 @@ function tellFromAddress() {
 
 tellFromAddress()
 auth.onAuthStateChange((event) => {
-  // The SDK holds a lock meanwhile, so the page asks it later.
+  // The SDK holds a lock during this callback, so the page calls it later.
   setTimeout(async () => {
     await render()
     if (event !== 'PASSWORD_RECOVERY') return

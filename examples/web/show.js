@@ -1,17 +1,17 @@
-// What the page shows: no SDK here, only elements.
+// The elements of the page. This file does not use the SDK.
 const $ = (selector, root = document) => root.querySelector(selector)
 const stamp = (name) => $(`#${name}`).content.firstElementChild.cloneNode(true)
 
-/** One sentence on what was done, or the refusal with its code. */
+/** One sentence on what was done, or the error with its code. */
 export function tell(text, error) {
   $('#told').textContent = text ?? ''
   $('#told').hidden = !text
-  const refusal = error ? [error.message, error.code && `(${error.code})`] : []
-  $('#refused').textContent = refusal.filter(Boolean).join(' ')
+  const errorParts = error ? [error.message, error.code && `(${error.code})`] : []
+  $('#refused').textContent = errorParts.filter(Boolean).join(' ')
   $('#refused').hidden = !error
 }
 
-export function showPerson(user, level) {
+export function showUser(user, level) {
   const facts = {
     Name: user.user_metadata?.name,
     'E-mail': user.email,
@@ -23,14 +23,14 @@ export function showPerson(user, level) {
     Id: user.id,
   }
   const shown = Object.entries(facts).filter(([, value]) => value)
-  $('#person').replaceChildren(
+  $('#user').replaceChildren(
     ...shown.flatMap(([name, value]) => [element('dt', name), element('dd', value)]),
   )
   $('#keep h2').textContent = user.is_anonymous ? 'Keep this account' : 'E-mail'
   $('#keep-why').hidden = !user.is_anonymous
 }
 
-/** A list whose rows may have one button each; `after` is called when it has done its work. */
+/** A list whose rows may have one button each; `after` is called when its action is done. */
 export function showRows(list, entries, describe, after) {
   const rows = entries.map((entry) => {
     const { text, button, act } = describe(entry)
@@ -74,13 +74,13 @@ export async function showCall(input, init, { response, ms }) {
   $('code', row).textContent = `${init?.method ?? 'GET'} ${pathname}`
   $('summary span', row).textContent = `${response.status} · ${ms} ms`
   const sent = typeof init?.body === 'string' ? `\n${pretty(init.body)}` : ''
-  const answer = pretty(await response.clone().text())
-  $('pre', row).textContent = `${init?.method ?? 'GET'} ${pathname}${search}${sent}\n\n${response.status}\n${answer}`
+  const body = pretty(await response.clone().text())
+  $('pre', row).textContent = `${init?.method ?? 'GET'} ${pathname}${search}${sent}\n\n${response.status}\n${body}`
   $('#calls').prepend(row)
   return response
 }
 
-/** Passwords are nobody's business, not even on a screen. */
+/** Passwords are not shown on the screen. */
 function pretty(text) {
   try {
     const shown = (name, value) => (name === 'password' ? '…' : value)

@@ -1,14 +1,17 @@
-/** The mails that are sent when the operator has none of their own. */
+/** The built-in email templates, used when the operator has no custom ones. */
 import { compileTemplate, type Template } from '../go-template/template.ts'
-import type { MailKindFacts } from '../kind.ts'
-import { type MailKind, mailKinds } from '../kinds.ts'
-import { type Speech, wordingOf } from '../languages/language.ts'
+import type { EmailKindDefinition } from '../kinds/definition.ts'
+import { type EmailKind, emailKinds } from '../kinds/index.ts'
+import { emailTexts, type LocalizedMessages } from '../languages/language.ts'
 import { htmlLayout, textLayout } from './layout.ts'
 
-/** Source of a built-in mail; an operator may start from it. */
-export function builtInSource(kind: MailKind, speech: Speech): { html: string; text: string } {
-  const wording = wordingOf(speech, kind)
-  const { button }: MailKindFacts = mailKinds[kind]
+/** Returns the template source of a built-in email; operators may start from it. */
+export function builtInSource(
+  kind: EmailKind,
+  speech: LocalizedMessages,
+): { html: string; text: string } {
+  const wording = emailTexts(speech, kind)
+  const { button }: EmailKindDefinition = emailKinds[kind]
   return { html: htmlLayout(wording, speech, button), text: textLayout(wording, speech, button) }
 }
 
@@ -18,17 +21,17 @@ export interface BuiltIn {
   text: Template
 }
 
-const compiled = new WeakMap<Speech, Map<MailKind, BuiltIn>>()
+const compiled = new WeakMap<LocalizedMessages, Map<EmailKind, BuiltIn>>()
 
-/** Compiled at the first mail of its kind in its language: most servers never send most of them. */
-export function builtIn(kind: MailKind, speech: Speech): BuiltIn {
-  const inLanguage = compiled.get(speech) ?? new Map<MailKind, BuiltIn>()
+/** Compiled at the first use: most servers never send most types of email. */
+export function builtIn(kind: EmailKind, speech: LocalizedMessages): BuiltIn {
+  const inLanguage = compiled.get(speech) ?? new Map<EmailKind, BuiltIn>()
   compiled.set(speech, inLanguage)
   const known = inLanguage.get(kind)
   if (known) return known
   const { html, text } = builtInSource(kind, speech)
   const template = {
-    subject: compileTemplate(wordingOf(speech, kind).subject, 'text'),
+    subject: compileTemplate(emailTexts(speech, kind).subject, 'text'),
     html: compileTemplate(html, 'html'),
     text: compileTemplate(text, 'text'),
   }

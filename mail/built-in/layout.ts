@@ -1,23 +1,27 @@
 /**
- * The one layout of all built-in mails, as template source.
- * Tables and inline styles, because mail programs know little else; the style sheet only adds what
- * the better ones understand: dark colours, small screens, and where a heading may break. No image, nothing is loaded.
+ * The layout of all built-in emails, as template source. Tables and inline styles, for compatibility with email
+ * clients; the style sheet adds dark mode, small screens and hyphenation for clients that support it. No images or
+ * other remote content.
  */
-import type { ButtonVariable } from '../kind.ts'
-import type { Paragraph, Speech, Wording } from '../languages/language.ts'
-import { inHtml, sentenceOf } from './sentence.ts'
+import type { ButtonVariable } from '../kinds/definition.ts'
+import type { EmailTexts, LocalizedMessages, Paragraph } from '../languages/language.ts'
+import { formatMessage, inHtml } from './sentence.ts'
 
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const mono = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace"
 
-/** HTML source of a mail with this wording; `link` is the variable behind its button. */
-export function htmlLayout(wording: Wording, speech: Speech, link?: ButtonVariable): string {
+/** HTML source of an email with these texts; `link` is the variable of its button. */
+export function htmlLayout(
+  wording: EmailTexts,
+  speech: LocalizedMessages,
+  link?: ButtonVariable,
+): string {
   const { tag, direction, texts } = speech
   const heading = inHtml(wording.heading)
-  // Some mail programs drop the html element, so the card says again how it is written.
+  // Some email clients drop the html element, so the direction is repeated on the card.
   const side = direction === 'rtl' ? 'right' : 'left'
-  const sentTo = inHtml(sentenceOf(texts.layout.sent_to, speech))
+  const sentTo = inHtml(formatMessage(texts.layout.sent_to, speech))
   return `<!doctype html>
 <html lang="${tag}" dir="${direction}">
 <head>
@@ -68,8 +72,8 @@ ${cardRows(wording, speech, link).join('\n')}
 `
 }
 
-function cardRows(wording: Wording, speech: Speech, link?: ButtonVariable): string[] {
-  const written = (text: Paragraph) => inHtml(sentenceOf(text, speech))
+function cardRows(wording: EmailTexts, speech: LocalizedMessages, link?: ButtonVariable): string[] {
+  const written = (text: Paragraph) => inHtml(formatMessage(text, speech))
   const { heading, paragraphs, caution } = wording
   return [
     `<h1 class="strong" style="margin:0 0 16px;font-size:22px;line-height:30px;font-weight:600;color:#14171c">${inHtml(heading)}</h1>`,
@@ -102,9 +106,13 @@ function linkInFull(label: string, link: ButtonVariable): string {
 <p style="margin:0;font-size:13px;line-height:20px;word-break:break-all"><a class="link" dir="ltr" href="{{ .${link} }}" style="color:#1d4ed8">{{ .${link} }}</a></p>`
 }
 
-/** Plain-text source of the same mail. */
-export function textLayout(wording: Wording, speech: Speech, link?: ButtonVariable): string {
-  const written = (text: Paragraph) => sentenceOf(text, speech)
+/** Plain-text source of the same email. */
+export function textLayout(
+  wording: EmailTexts,
+  speech: LocalizedMessages,
+  link?: ButtonVariable,
+): string {
+  const written = (text: Paragraph) => formatMessage(text, speech)
   const parts = [
     wording.heading,
     ...wording.paragraphs.map(written),

@@ -1,26 +1,31 @@
-/** What only the language of the reader can say: names, dates, plural categories. */
-import type { Speech } from '../languages/language.ts'
+/** Variables that depend on the language: names, dates, plural categories. */
+import type { LocalizedMessages } from '../languages/language.ts'
 
 /**
- * The variables of a mail, with what they are called in its language. Templates of operators may use them as well:
- * `Locale`, `ProviderName`, `FactorName`, `DeviceName`, `When`, and by variable the plural category in `Plural`.
+ * Adds localized variables, which custom templates may use too: `Locale`, `ProviderName`, `FactorName`, `DeviceName`,
+ * `When`, and in `Plural` the plural category of each numeric variable.
  */
 export function localVariables(
   variables: object,
-  { tag, texts }: Speech,
+  { tag, texts }: LocalizedMessages,
   providerTitles: ReadonlyMap<string, string>,
 ): object {
   const { names } = texts
   const { Provider, FactorType, Device, SignedInAt, Remaining }: Spoken = variables
   const ways = new Map(Object.entries({ email: names.email, phone: names.phone }))
   const factors = new Map(
-    Object.entries({ totp: names.totp, phone: names.phone_factor, webauthn: names.webauthn }),
+    Object.entries({
+      totp: names.totp,
+      phone: names.phone_factor,
+      webauthn: names.webauthn,
+      recovery_code: names.recovery_codes,
+    }),
   )
   return {
     ...variables,
     Locale: tag,
     ...(Provider !== undefined && {
-      // Providers that the operator named keep the name they have.
+      // Providers that are not translated keep their name.
       ProviderName: ways.get(Provider) ?? providerTitles.get(Provider) ?? Provider,
     }),
     ...(FactorType !== undefined && { FactorName: factors.get(FactorType) ?? FactorType }),
@@ -28,6 +33,19 @@ export function localVariables(
     ...(SignedInAt !== undefined && { When: moment(SignedInAt, tag) }),
     ...(Remaining !== undefined && { Plural: { Remaining: category(Remaining, tag) } }),
   }
+}
+
+const namesByVariable: Record<string, string> = {
+  Provider: 'ProviderName',
+  FactorType: 'FactorName',
+  Device: 'DeviceName',
+  SignedInAt: 'When',
+  Remaining: 'Plural',
+}
+
+/** The names that localVariables adds to these variables. */
+export function localNames(variables: readonly string[]): string[] {
+  return ['Locale', ...variables.flatMap((name) => namesByVariable[name] ?? [])]
 }
 
 interface Spoken {
@@ -42,7 +60,7 @@ function category(count: string, tag: string): string {
   return new Intl.PluralRules(tag).select(Number(count))
 }
 
-/** In UTC, as nobody knows where the reader is. */
+/** In UTC: the reader's time zone is unknown. */
 function moment(iso: string, tag: string): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return iso
@@ -54,7 +72,7 @@ function moment(iso: string, tag: string): string {
     minute: '2-digit',
     timeZone: 'UTC',
     timeZoneName: 'short',
-    // As the code and the address in the same mail are written.
+    // The same digits as the code and the address in the email.
     numberingSystem: 'latn',
   }).format(date)
 }

@@ -1,7 +1,7 @@
-/** From a sentence of a language to template source, for the place it stands in. */
-import type { Paragraph, Speech } from '../languages/language.ts'
+/** Converts a message of a language into template source. */
+import type { LocalizedMessages, Paragraph } from '../languages/language.ts'
 
-/** Sentences are plain text: what HTML would read as its own is escaped, the template's actions are kept. */
+/** Messages are plain text: HTML characters are escaped, template actions are kept. */
 export function inHtml(sentence: string): string {
   return outsideActions(sentence, (text) =>
     text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`),
@@ -9,15 +9,18 @@ export function inHtml(sentence: string): string {
 }
 
 /**
- * One template for all categories of a plural. In a language that runs from right to left each value is isolated
- * (Unicode UAX 9, FSI and PDI), so that an address keeps its order and its neighbours theirs.
+ * One template for all plural categories. In a right-to-left language each value is isolated (Unicode UAX 9, FSI and
+ * PDI), so that the order of an address and of its surroundings is kept.
  */
-export function sentenceOf(paragraph: Paragraph, { direction }: Pick<Speech, 'direction'>): string {
+export function formatMessage(
+  paragraph: Paragraph,
+  { direction }: Pick<LocalizedMessages, 'direction'>,
+): string {
   const source = typeof paragraph === 'string' ? paragraph : branches(paragraph)
   return direction === 'ltr' ? source : source.replace(outputs, '\u2068$&\u2069')
 }
 
-/** Actions that write a value, with the plus sign of a phone number. */
+/** Actions that output a value, with the plus sign of a phone number. */
 const outputs = /\+?\{\{ (?:\.|or )[^}]*\}\}/g
 
 function branches({ count, other, ...categories }: Exclude<Paragraph, string>): string {
@@ -25,7 +28,7 @@ function branches({ count, other, ...categories }: Exclude<Paragraph, string>): 
     const [of, value] = category.startsWith('=') ? ['', category.slice(1)] : ['.Plural', category]
     return `if eq ${of}.${count} "${value}" }}${text}`
   })
-  // An exact number comes before the category that it belongs to.
+  // An exact number takes precedence over its plural category.
   const exactFirst = conditions.toSorted(
     (a, b) => Number(a.includes('.Plural')) - Number(b.includes('.Plural')),
   )

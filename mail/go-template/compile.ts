@@ -1,19 +1,19 @@
 /**
- * Turns a template's tree into the steps that write its output. Mistakes are reported here, and
- * the escaping of each value is chosen here; rendering only fills in the values.
+ * Compiles the tree of a template into functions that write its output. Errors are reported here, and the escaping of
+ * each value is chosen here; rendering only inserts values.
  */
 import { type Escape, escapeFor } from './escape.ts'
 import { type Evaluate, evaluator, type Scope } from './evaluate.ts'
-import type { HtmlCursor, Spot } from './html-position.ts'
+import type { HtmlContext, HtmlCursor } from './html-position.ts'
 import type { Output } from './output.ts'
 import { TemplateError } from './template-error.ts'
 import type { AssignNode, BlockNode, Node, OutputNode } from './tree.ts'
 import { isTrue, items, print } from './values.ts'
 
-/** Writes, and returns the scope for what follows in the same block. */
+/** Writes, and returns the scope for the rest of the block. */
 type Step = (scope: Scope, output: Output) => Scope
 
-/** The same for a whole block, whose variables end with it. */
+/** A whole block; its variables end with it. */
 type Block = (scope: Scope, output: Output) => void
 
 /** Throws a TemplateError. Without a cursor nothing is escaped. */
@@ -75,7 +75,7 @@ function escapeAt(html: HtmlCursor, { value, line }: OutputNode): Escape {
     return escapeFor(position, value.kind === 'call' && value.name === 'urlquery')
   }
   throw new TemplateError(
-    'a value cannot stand in a script, a style or a tag itself, nor be the second in a link without quotes',
+    'a value must not be in a script, a style or a tag itself, nor be the second in an unquoted link',
     line,
   )
 }
@@ -91,7 +91,7 @@ function compileBlock(
   if (kind === 'range') html?.enterLoop()
   const start = html?.mark()
   const body = compile(node.body, new Set([...declared, ...names]), html)
-  // What follows a repetition may be its own beginning.
+  // The content of a loop follows its own end.
   if (kind === 'range') meet(html, start, line)
   const after = html?.mark()
   if (before) html?.reset(before)
@@ -111,9 +111,9 @@ function compileBlock(
   }
 }
 
-function meet(html: HtmlCursor | undefined, spot: Spot | undefined, line: number) {
+function meet(html: HtmlCursor | undefined, spot: HtmlContext | undefined, line: number) {
   if (html && spot && !html.meet(spot)) {
-    throw new TemplateError('its branches end at different places of the HTML', line)
+    throw new TemplateError('its branches end in different HTML contexts', line)
   }
 }
 

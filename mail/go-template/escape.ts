@@ -1,22 +1,22 @@
-/** How a value is written at each place of the HTML, so that it stays inside that place. */
+/** Escaping of a value for its HTML context, so that it cannot leave that context. */
 import type { Position } from './html-position.ts'
 
 export type Escape = (text: string) => string
 
-/** `encoded`: the value has gone through `urlquery` already. */
+/** `encoded`: the value was encoded by `urlquery`. */
 export function escapeFor(position: Exclude<Position, 'forbidden'>, encoded: boolean): Escape {
   return position === 'query' && encoded ? entities : escapes[position]
 }
 
 const escapes: Record<Exclude<Position, 'forbidden'>, Escape> = {
   text: entities,
-  // As in Go: nobody reads it, and nothing can end the comment.
+  // As in Go: comments are not visible, and a value could end one.
   comment: () => '',
   attribute: entities,
   url: (text) => entities(linkStart(text)),
   'url-rest': (text) => entities(linkRest(text)),
   query: (text) => entities(encodeURIComponent(text.toWellFormed())),
-  // Whatever could end an attribute without quotes becomes an entity.
+  // Characters that could end an unquoted attribute become entities.
   unquoted: (text) => linkStart(text).replace(/[&<>"'`=\s]/g, entity),
 }
 
@@ -34,14 +34,14 @@ function entity(char: string): string {
   return named.get(char) ?? `&#${char.charCodeAt(0)};`
 }
 
-// Schemes of apps are welcome in links; those that run or inline something are not.
+// App schemes are allowed in links, schemes that execute or embed content are not.
 function linkStart(text: string): string {
-  // Browsers skip blanks and control characters when they read a scheme.
+  // Browsers ignore blanks and control characters in a scheme.
   const scheme = [...text].filter((char) => char > ' ').join('')
   return /^(?:javascript|vbscript|data|blob|file):/i.test(scheme) ? '#' : text
 }
 
-/** Together with a value before it this must not make a scheme. */
+/** Must not form a scheme together with a preceding value. */
 function linkRest(text: string): string {
   const path = text.search(/[/?#]/)
   const end = path === -1 ? text.length : path

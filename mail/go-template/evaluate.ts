@@ -3,21 +3,21 @@ import { functions } from './functions.ts'
 import { TemplateError } from './template-error.ts'
 import { get } from './values.ts'
 
-/** What `.` is, and the variables declared so far; `$` is one of them. */
+/** The value of `.` and the declared variables, among them `$`. */
 export interface Scope {
   dot: unknown
-  names: ReadonlyMap<string, Variable>
+  names: ReadonlyMap<string, TemplateVariable>
 }
 
-/** Blocks inside the one that declares it may give it another value. */
-export interface Variable {
+/** Nested blocks may assign another value. */
+export interface TemplateVariable {
   value: unknown
 }
 
-/** The value of an expression in a scope. It never throws: what is missing is nil. */
+/** Evaluates an expression in a scope. Never throws: a missing value is nil. */
 export type Evaluate = (scope: Scope) => unknown
 
-/** Throws a TemplateError for a variable that is not among the declared ones. */
+/** Throws a TemplateError for an undeclared variable. */
 export function evaluator(
   expression: Expression,
   declared: ReadonlySet<string>,

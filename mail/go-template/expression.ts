@@ -1,4 +1,4 @@
-/** The expressions inside an action: paths, literals and calls that name their function first. */
+/** Parses expressions: paths, literals and function calls. */
 import { type FunctionName, functions } from './functions.ts'
 import { TemplateError } from './template-error.ts'
 import type { Token } from './tokens.ts'
@@ -16,69 +16,74 @@ const constants = new Map<string, boolean | null>([
   ['nil', null],
 ])
 
-/** Parses a whole pipeline. Throws a TemplateError when something is missing, unknown or left over. */
+/** Parses a pipeline. Throws a TemplateError for missing, unknown or excess tokens. */
 export function parseExpression(tokens: Token[], line: number): Expression {
-  const parser = createParser(tokens, line)
+  const parser = new Parser(tokens, line)
   const expression = parser.pipeline(0)
   parser.end()
   return expression
 }
 
-function createParser(tokens: Token[], line: number) {
-  let next = 0
-  const fail = (problem: string) => new TemplateError(problem, line)
-  const isMark = (text: string) => tokens[next]?.type === 'mark' && tokens[next]?.text === text
+class Parser {
+  readonly #tokens: Token[]
+  readonly #line: number
+  #next = 0
 
-  function pipeline(depth: number): Expression {
-    if (depth > maxDepth) throw fail('parentheses are nested too deeply')
-    let value = command(depth, undefined)
-    while (isMark('|')) {
-      next++
-      value = command(depth, value)
+  constructor(tokens: Token[], line: number) {
+    this.#tokens = tokens
+    this.#line = line
+  }
+
+  pipeline(depth: number): Expression {
+    if (depth > maxDepth) throw this.#error('parentheses are nested too deeply')
+    let value = this.#command(depth, undefined)
+    while (this.#isMark('|')) {
+      this.#next++
+      value = this.#command(depth, value)
     }
     return value
   }
 
-  /** One step of a pipeline; the value of the step before becomes the last argument. */
-  function command(depth: number, piped: Expression | undefined): Expression {
-    const first = tokens[next]
+  /** Parses one command of a pipeline. The value of the previous command becomes its last argument. */
+  #command(depth: number, piped: Expression | undefined): Expression {
+    const first = this.#token
     if (first?.type === 'name' && !constants.has(first.text)) {
-      next++
+      this.#next++
       const args: Expression[] = []
-      while (startsOperand()) args.push(operand(depth))
+      while (this.#startsOperand()) args.push(this.#operand(depth))
       if (piped) args.push(piped)
-      return call(first.text, args)
+      return this.#call(first.text, args)
     }
-    if (piped) throw fail('a value after | must go to a function')
-    return operand(depth)
+    if (piped) throw this.#error('a value after | must go to a function')
+    return this.#operand(depth)
   }
 
-  function call(name: string, args: Expression[]): Expression {
-    if (!isFunction(name)) throw fail(`function "${name}" is not supported`)
-    const [least, most] = functions[name].takes
-    if (args.length < least || args.length > most) {
-      throw fail(`"${name}" does not take ${args.length} argument(s)`)
+  #call(name: string, args: Expression[]): Expression {
+    if (!isFunction(name)) throw this.#error(`function "${name}" is not supported`)
+    const [min, max] = functions[name].takes
+    if (args.length < min || args.length > max) {
+      throw this.#error(`"${name}" does not take ${args.length} argument(s)`)
     }
     return { kind: 'call', name, args }
   }
 
-  function startsOperand(): boolean {
-    const token = tokens[next]
+  #startsOperand(): boolean {
+    const token = this.#token
     if (!token) return false
     return token.type !== 'mark' || token.text === '(' || token.text === '.'
   }
 
-  function operand(depth: number): Expression {
-    let value = primary(depth)
-    for (let token = tokens[next]; token?.type === 'field' && !token.spaced; token = tokens[next]) {
+  #operand(depth: number): Expression {
+    let value = this.#primary(depth)
+    for (let token = this.#token; token?.type === 'field' && !token.spaced; token = this.#token) {
       value = { kind: 'get', of: value, field: token.text.slice(1) }
-      next++
+      this.#next++
     }
     return value
   }
 
-  function primary(depth: number): Expression {
-    const token = tokens[next++]
+  #primary(depth: number): Expression {
+    const token = this.#tokens[this.#next++]
     switch (token?.type) {
       case 'field':
         return { kind: 'get', of: { kind: 'variable', name: '.' }, field: token.text.slice(1) }
@@ -87,42 +92,53 @@ function createParser(tokens: Token[], line: number) {
       case 'number':
         return { kind: 'literal', value: Number(token.text) }
       case 'string':
-        return { kind: 'literal', value: unquote(token.text) }
+        return { kind: 'literal', value: this.#unquote(token.text) }
       case 'name':
-        return constant(token.text)
+        return this.#constant(token.text)
     }
     if (token?.text === '.') return { kind: 'variable', name: '.' }
-    if (token?.text === '(') return group(depth)
-    throw fail(token ? `"${token.text}" is not expected here` : 'a value is missing')
+    if (token?.text === '(') return this.#group(depth)
+    throw this.#error(token ? `"${token.text}" is not expected here` : 'a value is missing')
   }
 
-  function constant(name: string): Expression {
+  #constant(name: string): Expression {
     const value = constants.get(name)
-    if (value === undefined) throw fail(`"${name}" needs parentheses here, or is not known`)
+    if (value === undefined) throw this.#error(`"${name}" needs parentheses here, or is not known`)
     return { kind: 'literal', value }
   }
 
-  function group(depth: number): Expression {
-    const value = pipeline(depth + 1)
-    if (!isMark(')')) throw fail('a parenthesis is not closed')
-    next++
+  #group(depth: number): Expression {
+    const value = this.pipeline(depth + 1)
+    if (!this.#isMark(')')) throw this.#error('a parenthesis is not closed')
+    this.#next++
     return value
   }
 
-  function unquote(text: string): string {
+  #unquote(text: string): string {
     if (text.startsWith('`')) return text.slice(1, -1)
     try {
       return JSON.parse(text)
     } catch {
-      throw fail(`the string ${text} has an escape that is not understood`)
+      throw this.#error(`the string ${text} has an escape that is not understood`)
     }
   }
 
-  function end() {
-    if (next < tokens.length) throw fail(`"${tokens[next]?.text}" is not expected here`)
+  /** Throws when tokens are left. */
+  end(): void {
+    if (this.#token) throw this.#error(`"${this.#token.text}" is not expected here`)
   }
 
-  return { pipeline, end }
+  get #token(): Token | undefined {
+    return this.#tokens[this.#next]
+  }
+
+  #isMark(text: string): boolean {
+    return this.#token?.type === 'mark' && this.#token.text === text
+  }
+
+  #error(problem: string): TemplateError {
+    return new TemplateError(problem, this.#line)
+  }
 }
 
 function isFunction(name: string): name is FunctionName {

@@ -1,9 +1,9 @@
-/** The functions of the template language that are supported. Values in, values out. */
-import { get, isTrue, lengthOf, print } from './values.ts'
+/** The supported functions of the template language. */
+import { get, getLength, isTrue, print } from './values.ts'
 
 interface TemplateFunction {
-  /** Fewest and most arguments. */
-  takes: readonly [least: number, most: number]
+  /** Minimum and maximum number of arguments. */
+  takes: readonly [min: number, max: number]
   call(...values: unknown[]): unknown
 }
 
@@ -17,16 +17,16 @@ export const functions = {
   and: { takes: [1, 10], call: (...values) => values.find((v) => !isTrue(v)) ?? values.at(-1) },
   or: { takes: [1, 10], call: (...values) => values.find(isTrue) ?? values.at(-1) },
   not: { takes: [1, 1], call: (value) => !isTrue(value) },
-  len: { takes: [1, 1], call: lengthOf },
+  len: { takes: [1, 1], call: getLength },
   index: { takes: [2, 10], call: (of, ...keys) => keys.reduce(get, of) },
   urlquery: { takes: [1, 1], call: (value) => encodeURIComponent(print(value).toWellFormed()) },
-  // Output is escaped anyway; a template that asks for it again must not get it twice.
+  // Output is escaped in any case and must not be escaped twice.
   html: { takes: [1, 1], call: (value) => value },
 } satisfies Record<string, TemplateFunction>
 
 export type FunctionName = keyof typeof functions
 
-/** Whether the first value equals one of the others; lists and objects equal nothing. */
+/** True when the first value equals one of the others. Lists and objects are never equal. */
 function isEqual(a: unknown, ...others: unknown[]): boolean {
   if (typeof a === 'object' && a !== null) return false
   return others.some((b) => (a ?? null) === (b ?? null))

@@ -1,13 +1,13 @@
 import { TemplateError } from './template-error.ts'
 
-/** Characters of output, and milliseconds, that one rendering may take. */
+/** Limits of one rendering, in characters and milliseconds. */
 const maxLength = 2_000_000
 const maxTime = 250
 
-/** The text of one rendering. Its methods throw a TemplateError that names the line when the limits are passed. */
+/** The output of one rendering. Its methods throw a TemplateError with the line when a limit is exceeded. */
 export interface Output {
   write(text: string, line: number): void
-  /** Called in every round of a loop, which may take long and write nothing. */
+  /** Called in every iteration of a loop, which may produce no output. */
   checkTime(line: number): void
   text(): string
 }

@@ -1,17 +1,17 @@
-/** Cuts a template into literal text and the `{{ actions }}` between. */
+/** Splits a template into literal text and `{{ actions }}`. */
 import { TemplateError } from './template-error.ts'
 
 type Piece =
   | { kind: 'text'; text: string; line: number }
   | { kind: 'action'; body: string; line: number }
 
-// Quoted strings may hold the closing braces.
+// Quoted strings may contain closing braces.
 const actionEnd = /(?:"(?:\\.|[^"\\\n])*"|`[^`]*`|(?!\}\})[^"`])*\}\}/y
 const commentEnd = /\/\*[\s\S]*?\*\/([ \t\r\n]+-)?\}\}/y
 const trimLeft = /^-(?=[ \t\r\n])/
 const trimRight = /[ \t\r\n]-$/
 
-/** Pieces in their order, trim markers applied and comments dropped. Throws for an unclosed action. */
+/** Returns the pieces in order, with trim markers applied and without comments. Throws for an unclosed action. */
 export function cutPieces(source: string): Piece[] {
   const pieces: Piece[] = []
   const lineAt = lineCounter(source)
@@ -61,14 +61,14 @@ function readAction(source: string, open: number, line: number): Action {
   return { body, trimBefore, trimAfter, end: actionEnd.lastIndex }
 }
 
-// A regular expression anchored at the end would be quadratic on long runs of blanks.
+// A regular expression anchored at the end would take quadratic time on long runs of blanks.
 function trimEnd(text: string): string {
   let end = text.length
   while (end > 0 && ' \t\r\n'.includes(text.charAt(end - 1))) end--
   return text.slice(0, end)
 }
 
-/** Positions must be asked for in rising order; that keeps the count linear. */
+/** Positions must be requested in ascending order, which keeps the count linear. */
 function lineCounter(source: string): (position: number) => number {
   let seen = 0
   let line = 1

@@ -1,6 +1,6 @@
-/** A mistake in a template, or one whose output exceeds the limits. */
+/** An error in a template, or an exceeded output limit. */
 export class TemplateError extends Error {
-  /** Counted from 1, in the template as its author wrote it. */
+  /** 1-based line in the source. */
   readonly line: number
 
   constructor(problem: string, line: number) {

@@ -1,4 +1,4 @@
-/** The words and signs of an action. */
+/** The tokens of an action. */
 import { TemplateError } from './template-error.ts'
 
 const token =
@@ -7,11 +7,11 @@ const token =
 export interface Token {
   type: 'field' | 'variable' | 'number' | 'string' | 'name' | 'mark'
   text: string
-  /** Blanks stand before it, so `.A .B` are two operands and `.A.B` is one. */
+  /** Preceded by a blank: `.A .B` are two operands and `.A.B` is one. */
   spaced: boolean
 }
 
-/** Throws a TemplateError for a character that starts nothing. */
+/** Throws a TemplateError for an unexpected character. */
 export function tokenize(body: string, line: number): Token[] {
   const tokens: Token[] = []
   let spaced = true

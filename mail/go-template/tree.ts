@@ -1,4 +1,4 @@
-/** Builds the tree of blocks (`if`, `range`, `with`) out of a template's pieces. */
+/** Parses the pieces of a template into a tree of blocks (`if`, `range`, `with`). */
 import { type Expression, parseExpression } from './expression.ts'
 import { cutPieces } from './pieces.ts'
 import { TemplateError } from './template-error.ts'
@@ -17,7 +17,7 @@ export interface OutputNode {
   line: number
 }
 
-/** Another value for a variable that is declared. */
+/** An assignment to a declared variable. */
 export interface AssignNode {
   kind: 'assign'
   name: string
@@ -27,7 +27,7 @@ export interface AssignNode {
 
 export interface BlockNode {
   kind: 'if' | 'with' | 'range'
-  /** `$x :=` of the block; of two names in a range the first is the key. */
+  /** The variables of the block's `$x :=`; of two names in a range the first is the key. */
   names: string[]
   value: Expression
   body: Node[]
@@ -43,12 +43,12 @@ interface Action {
   line: number
 }
 
-/** One that begins a block. */
+/** An action that starts a block. */
 interface Opener extends Action {
   keyword: BlockNode['kind']
 }
 
-/** Throws a TemplateError for everything Go's parser would refuse, and for what is not supported. */
+/** Throws a TemplateError for everything that Go's parser rejects, and for unsupported syntax. */
 export function parseTemplate(source: string): Node[] {
   const pieces = cutPieces(source)
   let next = 0
@@ -133,7 +133,7 @@ function simpleNode(action: Action): Node {
 const assignSigns = [':=', '=']
 
 /** `$a := value` or `$a, $b := value`, outside of blocks also `$a = value`, or a bare value. */
-function declaration(action: Action, most: number) {
+function declaration(action: Action, max: number) {
   const { keyword, tokens, line } = action
   const assign = tokens.findIndex(({ type, text }) => type === 'mark' && assignSigns.includes(text))
   const sign = tokens[assign]?.text
@@ -141,8 +141,8 @@ function declaration(action: Action, most: number) {
     throw new TemplateError(`= cannot stand in {{ ${keyword} }}`, line)
   }
   const names = tokens.slice(0, Math.max(assign, 0)).filter((token) => token.text !== ',')
-  if (assign !== -1 && (names.length < 1 || names.length > most)) {
-    throw new TemplateError(`${sign} takes 1 to ${most} variable(s) here`, line)
+  if (assign !== -1 && (names.length < 1 || names.length > max)) {
+    throw new TemplateError(`${sign} takes 1 to ${max} variable(s) here`, line)
   }
   for (const name of names) {
     if (name.type !== 'variable' || name.text === '$') {

@@ -1,20 +1,20 @@
-/** What values are to the template language: which count as true, what they hold, how they are printed. */
+/** Values of the template language: truth, access, iteration and printing. */
 
-/** Go's idea of empty: false, 0, "", nil, and collections with nothing in them. */
+/** As in Go, empty values are false: false, 0, "", nil and empty collections. */
 export function isTrue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0
   if (isRecord(value)) return Object.keys(value).length > 0
   return Boolean(value)
 }
 
-/** Own properties alone: `constructor` and its like are data nobody gave us. */
+/** Own properties only: `constructor` and other inherited ones are not template data. */
 export function get(of: unknown, key: unknown): unknown {
   if (Array.isArray(of) && typeof key === 'number') return of[key] ?? null
   if (isRecord(of) && typeof key === 'string' && Object.hasOwn(of, key)) return of[key] ?? null
   return null
 }
 
-/** What `range` walks over: lists in their order, objects in the order of their keys. */
+/** The items of a `range`: lists in order, objects by sorted key. */
 export function items(value: unknown): [key: unknown, item: unknown][] {
   if (Array.isArray(value)) return value.map((item, key) => [key, item])
   if (!isRecord(value)) return []
@@ -23,8 +23,8 @@ export function items(value: unknown): [key: unknown, item: unknown][] {
     .map((key) => [key, value[key]])
 }
 
-/** In bytes for a text, as Go counts; in entries for a list or an object. */
-export function lengthOf(value: unknown): number {
+/** In bytes for a text, as in Go; in entries for a list or an object. */
+export function getLength(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : items(value).length
 }
 

@@ -1,4 +1,4 @@
-import { notificationKind } from '../kind.ts'
+import { notificationKind } from './definition.ts'
 
 export const accountDeleted = notificationKind({
   event: 'ACCOUNT_DELETED',

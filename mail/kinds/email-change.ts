@@ -1,18 +1,18 @@
 import { Type } from '@sinclair/typebox'
 
-import { linkVariables, type MailKindFacts } from '../kind.ts'
-import { linkSample, sampleNewEmail } from '../sample.ts'
+import { type EmailKindDefinition, linkVariables } from './definition.ts'
+import { linkSample, sampleNewEmail } from './sample.ts'
 
 export const emailChange = {
   envSuffix: 'EMAIL_CHANGE',
   link: true,
   button: 'ConfirmationURL',
   messageType: 'email_change',
-  /** Email is the current address; the link and the codes are those of SendingTo. */
+  /** Email is the current address; link and code belong to SendingTo. */
   variables: Type.Object({ ...linkVariables, NewEmail: Type.String(), SendingTo: Type.String() }),
   sample: (addresses) => ({
     ...linkSample(addresses, 'email_change'),
     NewEmail: sampleNewEmail,
     SendingTo: sampleNewEmail,
   }),
-} as const satisfies MailKindFacts
+} as const satisfies EmailKindDefinition

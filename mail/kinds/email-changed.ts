@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { notificationKind } from '../kind.ts'
-import { sampleEmail, sampleNewEmail } from '../sample.ts'
+import { notificationKind } from './definition.ts'
+import { sampleEmail, sampleNewEmail } from './sample.ts'
 
 export const emailChanged = notificationKind({
   event: 'EMAIL_CHANGED',

@@ -1,4 +1,4 @@
-import { linkKind } from '../kind.ts'
+import { linkKind } from './definition.ts'
 
 export const invite = linkKind({
   envSuffix: 'INVITE',

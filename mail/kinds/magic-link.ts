@@ -1,4 +1,4 @@
-import { linkKind } from '../kind.ts'
+import { linkKind } from './definition.ts'
 
 export const magicLink = linkKind({
   envSuffix: 'MAGIC_LINK',

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { notificationKind } from '../kind.ts'
+import { notificationKind } from './definition.ts'
 
 export const mfaFactorEnrolled = notificationKind({
   event: 'MFA_FACTOR_ENROLLED',

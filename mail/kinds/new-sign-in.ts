@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 
-import { notificationKind } from '../kind.ts'
+import { notificationKind } from './definition.ts'
 
 export const newSignIn = notificationKind({
   event: 'NEW_SIGN_IN',
   details: {
-    /** Browser and system, as the client says what it is; empty when it does not. */
+    /** Browser and system according to the user agent; empty when it is unknown. */
     Device: Type.String(),
     IPAddress: Type.String(),
     /** ISO 8601 */
     SignedInAt: Type.String(),
-    /** Leads to a page that ends the session which was opened. */
+    /** Leads to a page that revokes the new session. */
     EndSessionURL: Type.String(),
   },
   button: 'EndSessionURL',

@@ -1,4 +1,4 @@
-import { notificationKind } from '../kind.ts'
+import { notificationKind } from './definition.ts'
 
 export const passwordChanged = notificationKind({
   event: 'PASSWORD_CHANGED',

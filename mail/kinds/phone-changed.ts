@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { notificationKind } from '../kind.ts'
+import { notificationKind } from './definition.ts'
 
 export const phoneChanged = notificationKind({
   event: 'PHONE_CHANGED',

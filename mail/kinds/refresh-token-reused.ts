@@ -1,4 +1,4 @@
-import { notificationKind } from '../kind.ts'
+import { notificationKind } from './definition.ts'
 
 export const refreshTokenReused = notificationKind({
   event: 'REFRESH_TOKEN_REUSED',

@@ -1,28 +1,28 @@
-/** Which language somebody is written to in. */
+/** Chooses the language of a message. */
 import { match } from '@formatjs/intl-localematcher'
 import Negotiator from 'negotiator'
 
 import { canonical } from './tag.ts'
 
-/** As many as browsers send; whoever sends more does not get to keep the matcher busy. */
-const mostTags = 10
-/** Characters of a header that are read. */
-const longestHeader = 300
+/** As many as browsers send; the limit bounds the work per request. */
+const maxTags = 10
+/** The part of a header that is parsed, in characters. */
+const maxHeaderLength = 300
 
-/** The available tag nearest to what is wanted, the most wanted first; undefined when none is near. */
+/** Returns the available tag nearest to the preferred ones, in their order, or undefined when none is near. */
 export function nearestLanguage(
-  wanted: readonly string[],
+  preferred: readonly string[],
   available: readonly string[],
 ): string | undefined {
-  const tags = wanted.slice(0, mostTags).flatMap((tag) => canonical(tag) ?? [])
+  const tags = preferred.slice(0, maxTags).flatMap((tag) => canonical(tag) ?? [])
   if (tags.length === 0) return undefined
   const none = 'und'
   const nearest = match(tags, [...available], none)
   return nearest === none ? undefined : nearest
 }
 
-/** The tags of an Accept-Language header (RFC 9110 section 12.5.4), the most wanted first. */
+/** Returns the tags of an Accept-Language header (RFC 9110 §12.5.4), most preferred first. */
 export function acceptedLanguages(header: string): string[] {
-  const headers = { 'accept-language': header.slice(0, longestHeader) }
+  const headers = { 'accept-language': header.slice(0, maxHeaderLength) }
   return new Negotiator({ headers }).languages().filter((tag) => tag !== '*')
 }

@@ -1,10 +1,10 @@
-/** What a language is: the texts of en.json, in other words. Each sentence is a template (go-template/). */
-import type { MailKind } from '../kinds.ts'
+/** A language: the keys of en.json. Each message is a template (go-template/). */
+import type { EmailKind } from '../kinds/index.ts'
 import en from './en.json' with { type: 'json' }
 
-/** One sentence for each plural category of CLDR that the language has; `=0` and the like stand for one number. */
+/** One message for each CLDR plural category of the language; `=0` and the like match one number. */
 export interface Plural {
-  /** The variable that is counted. */
+  /** The counted variable. */
   count: string
   other: string
   [category: string]: string
@@ -12,7 +12,7 @@ export interface Plural {
 
 export type Paragraph = string | Plural
 
-/** The same keys, with any texts. */
+/** The same keys with other texts. */
 type Translated<T> = T extends string
   ? string
   : T extends readonly unknown[]
@@ -21,35 +21,35 @@ type Translated<T> = T extends string
 
 export type Language = Translated<typeof en>
 
-/** What the built-in mail of a kind says. */
-export interface Wording {
+/** The texts of a built-in email. */
+export interface EmailTexts {
   subject: string
   heading: string
   paragraphs: Paragraph[]
-  /** Only where there is a link: the words on its button. */
+  /** The label of the button, in emails with a link. */
   button?: string
-  /** What the code is for, where there is one. */
+  /** The label of the code, in emails with a code. */
   code?: string
-  /** What to do when the person did not ask for this. */
+  /** What to do if the user did not request the email. */
   caution: string
 }
 
-/** A language that is ready to be used. */
-export interface Speech {
+/** A language with its formatting rules. */
+export interface LocalizedMessages {
   /** BCP 47 */
   tag: string
   direction: 'ltr' | 'rtl'
   texts: Language
 }
 
-/** The language that every other one falls back to, key by key. */
+/** The fallback of every other language, key by key. */
 export const english: Language = en
 
-export function wordingOf({ texts }: Speech, kind: MailKind): Wording {
+export function emailTexts({ texts }: LocalizedMessages, kind: EmailKind): EmailTexts {
   return texts.mails[kind]
 }
 
-/** Languages written from right to left, by their own subtag. */
+/** Right-to-left languages, by subtag. */
 const rightToLeft = new Set([
   'ar',
   'arc',
@@ -65,7 +65,7 @@ const rightToLeft = new Set([
   'yi',
 ])
 
-export function directionOf(tag: string): Speech['direction'] {
+export function directionOf(tag: string): LocalizedMessages['direction'] {
   const { language, script } = new Intl.Locale(tag)
   if (script) {
     return ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm'].includes(script) ? 'rtl' : 'ltr'

@@ -1,21 +1,26 @@
-/** All languages, the operator's put over those that come with the server; whatever one lacks is English. */
-import { directionOf, english, type Language, type Speech } from './language.ts'
-import { englishTexts, type Texts } from './own-language.ts'
+/** All languages: custom messages over built-in ones, with English as the fallback. */
+import { englishMessages, type MessageCatalog } from './custom-language.ts'
+import { directionOf, english, type Language, type LocalizedMessages } from './language.ts'
 import { shippedLanguages } from './shipped.ts'
 
-export interface MissingTexts {
+export interface MissingMessages {
   tag: string
   /** As in `mails.invite.subject`. */
   places: string[]
 }
 
-/** `own` are the operator's texts of a language as they are now; undefined when it has none, or none could be had yet. */
-export function createLibrary(own: (tag: string) => Texts | undefined) {
-  const made = new Map<string, { from: (Texts | undefined)[]; speech: Speech }>()
+/**
+ * `own` returns the current custom messages of a language; undefined when there are none, or none could be loaded yet.
+ */
+export function createLibrary(own: (tag: string) => MessageCatalog | undefined) {
+  const made = new Map<
+    string,
+    { from: (MessageCatalog | undefined)[]; speech: LocalizedMessages }
+  >()
 
   return {
-    /** The language of a tag: its own texts, else those of the language without its region, else English. */
-    get(tag: string): Speech {
+    /** Returns the language of a tag: its own messages, then those of the language without its region, then English. */
+    get(tag: string): LocalizedMessages {
       const tags = fallbacks(tag)
       const from = tags.map(own)
       const known = made.get(tag)
@@ -26,24 +31,24 @@ export function createLibrary(own: (tag: string) => Texts | undefined) {
       return speech
     },
 
-    /** What a language lacks, so that English is used there. */
-    missing(tag: string): MissingTexts {
+    /** The messages that a language lacks and that fall back to English. */
+    missing(tag: string): MissingMessages {
       const tags = fallbacks(tag)
       if (tags.some((each) => shippedLanguages.has(each))) return { tag, places: [] }
       const has = (place: string) => tags.some((each) => own(each)?.has(place))
-      return { tag, places: [...englishTexts.keys()].filter((place) => !has(place)) }
+      return { tag, places: [...englishMessages.keys()].filter((place) => !has(place)) }
     },
   }
 }
 
-/** The tag itself, then with fewer and fewer subtags: `de-Latn-AT`, `de-Latn`, `de` (RFC 4647 section 3.4). */
+/** The tag with fewer and fewer subtags: `de-Latn-AT`, `de-Latn`, `de` (RFC 4647 §3.4). */
 export function fallbacks(tag: string): string[] {
   const subtags = tag.split('-')
   return subtags.map((_, left) => subtags.slice(0, subtags.length - left).join('-'))
 }
 
-/** The first layer that has a text gives it. */
-function merged(layers: readonly (Texts | Language | undefined)[]): Language {
+/** Each message comes from the first layer that has it. */
+function merged(layers: readonly (MessageCatalog | Language | undefined)[]): Language {
   let texts = structuredClone(english)
   for (const layer of layers.toReversed()) {
     if (layer === undefined) continue
@@ -53,7 +58,7 @@ function merged(layers: readonly (Texts | Language | undefined)[]): Language {
   return texts
 }
 
-function isLanguage(layer: Texts | Language): layer is Language {
+function isLanguage(layer: MessageCatalog | Language): layer is Language {
   return 'mails' in layer
 }
 

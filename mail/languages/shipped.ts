@@ -1,4 +1,4 @@
-/** The languages that come with the server. A text that one of them lacks does not compile. */
+/** The built-in languages. A missing message is a type error. */
 import ar from './ar.json' with { type: 'json' }
 import de from './de.json' with { type: 'json' }
 import es from './es.json' with { type: 'json' }

@@ -1,11 +1,11 @@
-/** Language tags (BCP 47), as people write them. */
+/** Language tags (BCP 47), as users write them. */
 
-/** Characters; no real tag is as long. */
-const longestTag = 35
+/** In characters; longer than any registered tag. */
+const maxTagLength = 35
 
-/** The tag as BCP 47 spells it; also takes `pt_BR`. Undefined for what is none. */
+/** Normalizes a tag (BCP 47), `pt_BR` included. Returns undefined for an invalid one. */
 export function canonical(tag: string): string | undefined {
-  if (tag.length > longestTag) return undefined
+  if (tag.length > maxTagLength) return undefined
   try {
     return new Intl.Locale(tag.replaceAll('_', '-')).baseName
   } catch {
@@ -13,7 +13,7 @@ export function canonical(tag: string): string | undefined {
   }
 }
 
-/** The language that a file is named after: `sv` of `texts/sv.json`. */
+/** The language of a file name: `sv` of `texts/sv.json`. */
 export function tagOfFile(place: string): string | undefined {
   const [, name] = /([^/\\]+)\.json(?:\?.*)?$/i.exec(place) ?? []
   return name === undefined ? undefined : canonical(name)

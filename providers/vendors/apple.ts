@@ -1,17 +1,19 @@
-import { baseUrl } from '../base-url.ts'
-import { verifyCallbackIdToken } from '../callback-id-token.ts'
-import { parseJson } from '../http.ts'
-import { email, fullName, person } from '../identity.ts'
-import { discoveredEndpoints } from '../issuers.ts'
-import { at, text, truth, unlessDenied } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import { type Claims, ProviderError, type Vendor } from '../provider.ts'
+import { email, fullName, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { ProviderError } from '../core/provider-error.ts'
+import type { Claims } from '../core/types.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, getPath, text } from '../http/json.ts'
+import { parseResponseJson } from '../http/request.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
+import { discoveredEndpoints } from '../oidc/issuers.ts'
 import { createAppleSecret } from './apple-secret.ts'
 
 const standard = 'https://appleid.apple.com'
 const issuersOfApple = [standard, 'https://account.apple.com']
 
-export const apple: Vendor = {
+export const apple: NamedProviderDefinition = {
   name: 'Apple',
   docs: {
     title: 'Apple',
@@ -26,14 +28,14 @@ export const apple: Vendor = {
     variables: {
       AUTH_EXTERNAL_APPLE_TEAM_ID: 'ten characters, from the membership page',
       AUTH_EXTERNAL_APPLE_KEY_ID: 'ten characters, from the key page',
-      AUTH_EXTERNAL_APPLE_PRIVATE_KEY: 'content of the .p8 file; line ends may be written as \\n',
-      AUTH_EXTERNAL_IOS_BUNDLE_ID: 'bundle id of the native app whose id_tokens are accepted too',
+      AUTH_EXTERNAL_APPLE_PRIVATE_KEY: 'content of the .p8 file; \\n may stand for line breaks',
+      AUTH_EXTERNAL_IOS_BUNDLE_ID: 'bundle id of a native app whose id_tokens are also accepted',
     },
     notes: [
-      'AUTH_EXTERNAL_APPLE_SECRET is a ready-made ES256 JWT (Apple allows six months). With team id, key id and private key it is left out: the server makes a fresh one for every sign-in.',
-      'Apple answers with a POST of a form to the redirect URI.',
-      'The name comes only at the first sign-in of a person. With a private relay address, `custom_claims.is_private_email` is true.',
-      'Of accounts that a school or company manages, Apple may say that the address is not verified. Then it counts as such.',
+      'AUTH_EXTERNAL_APPLE_SECRET is a ready-made ES256 JWT (Apple allows six months). With team id, key id and private key it is not needed: the server creates one for every sign-in.',
+      'Apple responds with a form POST to the redirect URI.',
+      'Apple sends the name only at the first sign-in of a user. With a private relay address, `custom_claims.is_private_email` is true.',
+      'An address is verified if `email_verified` is true. For accounts managed by a school or company it may be false.',
     ],
   },
 
@@ -65,7 +67,7 @@ export const apple: Vendor = {
   idToken: { accepts: acceptsIssuer, nonce: true, mayLackNonce, profile: profileOf },
 }
 
-/** Apple says so of a person who signs in on a system that is too old for nonces. */
+/** Apple sets this claim for a user whose system does not support nonces. */
 function mayLackNonce({ nonce_supported }: Claims): boolean {
   return nonce_supported === false || nonce_supported === 'false'
 }
@@ -77,25 +79,28 @@ function acceptsIssuer(issuer: string, settings: { url?: string | undefined }): 
 function profileOf(claims: Claims) {
   const { iss, is_private_email, auth_time, transfer_sub } = claims
   const sub = text(claims.sub)
-  // False at times for accounts that an organization manages: it may give them any address.
-  const email_verified = unlessDenied(claims.email_verified)
+  // False for some accounts that an organization manages: it can assign any address.
+  const email_verified = asBoolean(claims.email_verified)
   const custom_claims = {
-    ...(is_private_email !== undefined && { is_private_email: truth(is_private_email) }),
+    ...(is_private_email !== undefined && { is_private_email: asBoolean(is_private_email) }),
     ...(auth_time !== undefined && { auth_time }),
     ...(transfer_sub !== undefined && { transfer_sub }),
   }
   return {
     sub,
-    claims: { ...person(sub, ''), iss, email_verified, custom_claims },
+    claims: { ...toProfileNames(sub, ''), iss, email_verified, custom_claims },
     emails: email(text(claims.email), { verified: email_verified }),
   }
 }
 
-/** Sent by the browser, not signed: good for a name, never for the address in it. */
+/** Sent by the browser without a signature: used for the name, never for the email. */
 function nameOf(user: string | undefined): Claims {
   if (!user) return {}
-  const form = parseJson(user)
+  const form = parseResponseJson(user)
   if (form === undefined) throw new ProviderError('user_form', 'the user field is not JSON')
-  const name = fullName(text(at(form, 'name', 'firstName')), text(at(form, 'name', 'lastName')))
+  const name = fullName(
+    text(getPath(form, 'name', 'firstName')),
+    text(getPath(form, 'name', 'lastName')),
+  )
   return { name, full_name: name }
 }

@@ -1,10 +1,11 @@
-import { baseUrl } from '../base-url.ts'
-import { verifyCallbackIdToken } from '../callback-id-token.ts'
-import { genericProfile, otherClaims } from '../generic-claims.ts'
-import { email } from '../identity.ts'
-import { text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Claims, Profile, ProviderSettings, Vendor } from '../provider.ts'
+import { email } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import type { Claims, Profile, ProviderSettings } from '../core/types.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
+import { genericProfile, otherClaims } from '../oidc/generic-claims.ts'
 
 const host = 'https://login.microsoftonline.com'
 const everyone = [`${host}/common`, `${host}/organizations`, `${host}/consumers`]
@@ -14,28 +15,28 @@ const others = [
   new RegExp(`^https://sts\\.windows\\.net/${uuid}/$`),
   new RegExp(`^https://[a-z0-9-]+\\.ciamlogin\\.com/${uuid}/v2\\.0$`),
 ]
-/** The tenant of personal accounts, whose addresses Microsoft itself has proven. */
+/** The tenant of personal accounts, whose addresses Microsoft has verified. */
 const personal = `${host}/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0`
 const technical = [
   ...['aud', 'iss', 'iat', 'nbf', 'exp', 'c_hash', 'at_hash', 'aio', 'nonce', 'rh', 'uti'],
   ...['jti', 'ver', 'sub', 'name', 'preferred_username'],
 ]
 
-export const azure: Vendor = {
+export const azure: NamedProviderDefinition = {
   name: 'Microsoft',
   docs: {
     title: 'Microsoft Entra ID (Azure)',
     register: 'https://entra.microsoft.com/ (App registrations)',
     steps: [
       'Register an application; add the redirect URI on the platform "Web".',
-      'Under "Certificates & secrets" make a client secret and copy its value, not its id.',
+      'Under "Certificates & secrets" create a client secret and copy its value, not its id.',
       'Under "Token configuration" add the optional claims `email` and `xms_edov` for ID tokens.',
     ],
     scopes: 'openid email profile',
     url: '`https://login.microsoftonline.com/<tenant id>` for one tenant, `https://<name>.ciamlogin.com/<tenant id>` for External ID; default: `https://login.microsoftonline.com/common`, every tenant',
     notes: [
       'With one tenant configured, tokens of every other tenant are refused. Use the tenant id, not a domain name.',
-      'Any administrator of any tenant can give a user any e-mail address. So with `common` or `organizations` an address counts as verified only when `xms_edov` says so or the account is a personal one; with one tenant a missing `xms_edov` counts as verified.',
+      'An administrator of any tenant can give a user any email address. With `common` or `organizations`, an address is therefore verified only if `xms_edov` is true or the account is personal; with a single tenant, a missing `xms_edov` counts as verified.',
     ],
   },
 
@@ -89,8 +90,8 @@ function profileOf(claims: Claims, settings: ProviderSettings): Profile {
   }
 }
 
-/** `xms_edov`: the owner of the address's domain has been verified. It is sent in many forms. */
+/** `xms_edov`: the domain owner was verified. It is sent in several forms. */
 function isVerified({ xms_edov, email_verified }: Claims, trusted: boolean): boolean {
-  if (xms_edov !== undefined) return truth(xms_edov) || xms_edov === '1'
-  return trusted && (email_verified === undefined || truth(email_verified))
+  if (xms_edov !== undefined) return asBoolean(xms_edov) || xms_edov === '1'
+  return trusted && (email_verified === undefined || asBoolean(email_verified))
 }

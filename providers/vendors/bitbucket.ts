@@ -1,10 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, list, text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, getPath, list, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const bitbucket: Vendor = {
+export const bitbucket: NamedProviderDefinition = {
   name: 'Bitbucket',
   docs: {
     title: 'Bitbucket',
@@ -12,7 +12,7 @@ export const bitbucket: Vendor = {
     steps: ['Add a consumer with the permissions Account: Email and Account: Read.'],
     scopes: 'account email',
     url: 'replaces bitbucket.org and api.bitbucket.org',
-    notes: ['Extra scopes are ignored: Bitbucket grants what the consumer was registered with.'],
+    notes: ['Extra scopes are ignored: Bitbucket grants the permissions of the consumer.'],
   },
 
   create(settings, upstream) {
@@ -27,18 +27,18 @@ export const bitbucket: Vendor = {
       extraScopes: false,
       async profile({ get }) {
         const user = await get(`${api}/user`)
-        const emails = list(at(await get(`${api}/user/emails`), 'values'))
-        const sub = text(at(user, 'uuid'))
-        const name = text(at(user, 'display_name'))
+        const emails = list(getPath(await get(`${api}/user/emails`), 'values'))
+        const sub = text(getPath(user, 'uuid'))
+        const name = text(getPath(user, 'display_name'))
         const picture =
-          text(at(user, 'avatar', 'href')) || text(at(user, 'links', 'avatar', 'href'))
+          text(getPath(user, 'avatar', 'href')) || text(getPath(user, 'links', 'avatar', 'href'))
         return {
           sub,
-          claims: { ...person(sub, name, picture), iss: api },
+          claims: { ...toProfileNames(sub, name, picture), iss: api },
           emails: emails.flatMap((entry) =>
-            email(text(at(entry, 'email')), {
-              verified: truth(at(entry, 'is_confirmed')),
-              primary: truth(at(entry, 'is_primary')),
+            email(text(getPath(entry, 'email')), {
+              verified: asBoolean(getPath(entry, 'is_confirmed')),
+              primary: asBoolean(getPath(entry, 'is_primary')),
             }),
           ),
         }

@@ -1,10 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const discord: Vendor = {
+export const discord: NamedProviderDefinition = {
   name: 'Discord',
   docs: {
     title: 'Discord',
@@ -22,15 +22,21 @@ export const discord: Vendor = {
       scopes: ['email', 'identify'],
       async profile({ get }) {
         const user = await get(`${api}/users/@me`)
-        const id = text(at(user, 'id'))
-        const username = text(at(user, 'username'))
-        const discriminator = text(at(user, 'discriminator')) || '0'
-        const claims = person(id, `${username}#${discriminator}`, avatarOf(user, discriminator))
-        const custom_claims = { global_name: text(at(user, 'global_name')) }
+        const id = text(getPath(user, 'id'))
+        const username = text(getPath(user, 'username'))
+        const discriminator = text(getPath(user, 'discriminator')) || '0'
+        const claims = toProfileNames(
+          id,
+          `${username}#${discriminator}`,
+          avatarOf(user, discriminator),
+        )
+        const custom_claims = { global_name: text(getPath(user, 'global_name')) }
         return {
           sub: id,
           claims: { ...claims, full_name: username, iss: api, custom_claims },
-          emails: email(text(at(user, 'email')), { verified: truth(at(user, 'verified')) }),
+          emails: email(text(getPath(user, 'email')), {
+            verified: asBoolean(getPath(user, 'verified')),
+          }),
         }
       },
     })
@@ -38,10 +44,10 @@ export const discord: Vendor = {
 }
 
 function avatarOf(user: unknown, discriminator: string): string {
-  const avatar = text(at(user, 'avatar'))
+  const avatar = text(getPath(user, 'avatar'))
   const cdn = 'https://cdn.discordapp.com'
   if (avatar === '') return `${cdn}/embed/avatars/${Number(discriminator) % 5 || 0}.png`
-  // Animated avatars are marked so.
+  // Animated avatars have this prefix.
   const extension = avatar.startsWith('a_') ? 'gif' : 'png'
-  return `${cdn}/avatars/${text(at(user, 'id'))}/${avatar}.${extension}`
+  return `${cdn}/avatars/${text(getPath(user, 'id'))}/${avatar}.${extension}`
 }

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 
-import { baseUrl } from '../base-url.ts'
-import { email, fullName, person } from '../identity.ts'
-import { at, text, unlessDenied } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, fullName, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const web = 'https://www.facebook.com'
 
-export const facebook: Vendor = {
+export const facebook: NamedProviderDefinition = {
   name: 'Facebook',
   docs: {
     title: 'Facebook',
@@ -21,8 +21,8 @@ export const facebook: Vendor = {
     scopes: 'email',
     url: 'replaces www.facebook.com and graph.facebook.com',
     notes: [
-      'People who signed up with a phone number have no address: set AUTH_EXTERNAL_FACEBOOK_EMAIL_OPTIONAL=true to let them in.',
-      'id_tokens of Limited Login are accepted; their nonce is not checked.',
+      'Users who signed up with a phone number have no email address: set AUTH_EXTERNAL_FACEBOOK_EMAIL_OPTIONAL=true to accept them.',
+      'id_tokens of Limited Login are accepted without verifying their nonce.',
     ],
   },
 
@@ -38,14 +38,14 @@ export const facebook: Vendor = {
       async profile({ get, tokens }) {
         const proof = createHmac('sha256', settings.secret ?? '').update(tokens.accessToken)
         const user = await get(`${iss}&appsecret_proof=${proof.digest('hex')}`)
-        const id = text(at(user, 'id'))
-        const nickname = text(at(user, 'name'))
-        const name = fullName(text(at(user, 'first_name')), text(at(user, 'last_name')))
-        const picture = text(at(user, 'picture', 'data', 'url'))
+        const id = text(getPath(user, 'id'))
+        const nickname = text(getPath(user, 'name'))
+        const name = fullName(text(getPath(user, 'first_name')), text(getPath(user, 'last_name')))
+        const picture = text(getPath(user, 'picture', 'data', 'url'))
         return {
           sub: id,
-          claims: { ...person(id, name, picture), iss, nickname, slug: nickname },
-          emails: email(text(at(user, 'email')), { verified: true }),
+          claims: { ...toProfileNames(id, name, picture), iss, nickname, slug: nickname },
+          emails: email(text(getPath(user, 'email')), { verified: true }),
         }
       },
     })
@@ -58,7 +58,7 @@ export const facebook: Vendor = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, name, picture },
-        emails: email(text(claims.email), { verified: unlessDenied(claims.email_verified) }),
+        emails: email(text(claims.email), { verified: asBoolean(claims.email_verified) }),
       }
     },
   },

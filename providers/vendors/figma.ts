@@ -1,10 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const figma: Vendor = {
+export const figma: NamedProviderDefinition = {
   name: 'Figma',
   docs: {
     title: 'Figma',
@@ -25,12 +25,12 @@ export const figma: Vendor = {
       scopes: ['current_user:read'],
       async profile({ get }) {
         const user = await get(`${api}/v1/me`)
-        const id = text(at(user, 'id'))
-        const avatar_url = text(at(user, 'img_url'))
+        const id = text(getPath(user, 'id'))
+        const avatar_url = text(getPath(user, 'img_url'))
         return {
           sub: id,
-          claims: { ...person(id, text(at(user, 'handle'))), avatar_url, iss: api },
-          emails: email(text(at(user, 'email')), { verified: true }),
+          claims: { ...toProfileNames(id, text(getPath(user, 'handle'))), avatar_url, iss: api },
+          emails: email(text(getPath(user, 'email')), { verified: true }),
         }
       },
     })

@@ -1,12 +1,12 @@
-import { baseUrl } from '../base-url.ts'
-import { email } from '../identity.ts'
-import { at, record, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, record, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const custom = ['resource_owner_id', 'organizations', 'application', 'scope', 'created_at']
 
-export const fly: Vendor = {
+export const fly: NamedProviderDefinition = {
   name: 'Fly.io',
   docs: {
     title: 'Fly.io',
@@ -32,7 +32,7 @@ export const fly: Vendor = {
             iss: api,
             sub,
             provider_id: sub,
-            full_name: text(at(info, 'user_name')),
+            full_name: text(getPath(info, 'user_name')),
             custom_claims: Object.fromEntries(present.map((name) => [name, info[name]])),
           },
           emails: email(text(info.email), { verified: true }),

@@ -1,22 +1,22 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, list, text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import { unlessRefused } from '../optional.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, getPath, list, text } from '../http/json.ts'
+import { undefinedIfRejected } from '../http/optional.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const github: Vendor = {
+export const github: NamedProviderDefinition = {
   name: 'GitHub',
   docs: {
     title: 'GitHub',
     register: 'https://github.com/settings/developers',
     steps: ['Register an OAuth app; the redirect URI is its "Authorization callback URL".'],
     scopes: 'user:email',
-    url: 'address of a GitHub Enterprise Server; its API is looked for below `/api/v3`',
+    url: 'URL of a GitHub Enterprise Server; its API is expected below `/api/v3`',
     notes: [
-      'A GitHub App works as well when its account permission "Email addresses" is read-only.',
+      'A GitHub App also works if its account permission "Email addresses" is read-only.',
       'The address is the primary one of the account, whether it is public or not.',
-      'A GitHub App without that permission tells the public address at most, which then counts as unproven.',
+      'A GitHub App without that permission has access to the public address only, which counts as unverified.',
     ],
   },
 
@@ -32,14 +32,19 @@ export const github: Vendor = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${api}/user`)
-        const listed = await unlessRefused(get(`${api}/user/emails`))
-        const id = text(at(user, 'id'))
-        const login = text(at(user, 'login'))
-        const avatar_url = text(at(user, 'avatar_url'))
+        const listed = await undefinedIfRejected(get(`${api}/user/emails`))
+        const id = text(getPath(user, 'id'))
+        const login = text(getPath(user, 'login'))
+        const avatar_url = text(getPath(user, 'avatar_url'))
         const names = { preferred_username: login, user_name: login }
         return {
           sub: id,
-          claims: { ...person(id, text(at(user, 'name'))), ...names, avatar_url, iss: api },
+          claims: {
+            ...toProfileNames(id, text(getPath(user, 'name'))),
+            ...names,
+            avatar_url,
+            iss: api,
+          },
           emails: listed === undefined ? publicEmail(user) : list(listed).flatMap(toEmail),
         }
       },
@@ -48,11 +53,14 @@ export const github: Vendor = {
 }
 
 function toEmail(entry: unknown) {
-  const [verified, primary] = [truth(at(entry, 'verified')), truth(at(entry, 'primary'))]
-  return email(text(at(entry, 'email')), { verified, primary })
+  const [verified, primary] = [
+    asBoolean(getPath(entry, 'verified')),
+    asBoolean(getPath(entry, 'primary')),
+  ]
+  return email(text(getPath(entry, 'email')), { verified, primary })
 }
 
-/** What the profile shows is all there is where the list may not be read; nothing says that it is proven. */
+/** Without access to the list of emails only the public one is known, unverified. */
 function publicEmail(user: unknown) {
-  return email(text(at(user, 'email')), { verified: false })
+  return email(text(getPath(user, 'email')), { verified: false })
 }

@@ -1,19 +1,19 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, list, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import { atBest } from '../optional.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, list, text } from '../http/json.ts'
+import { orUndefined } from '../http/optional.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const gitlab: Vendor = {
+export const gitlab: NamedProviderDefinition = {
   name: 'GitLab',
   docs: {
     title: 'GitLab',
     register: 'https://gitlab.com/-/user_settings/applications',
     steps: ['Add a confidential application with the scope `read_user`.'],
     scopes: 'read_user',
-    url: 'address of a self-managed GitLab',
-    notes: ['Only the primary address can be verified; further ones never count as such.'],
+    url: 'URL of a self-managed GitLab',
+    notes: ['Only the primary address counts as verified.'],
   },
 
   create(settings, upstream) {
@@ -24,18 +24,18 @@ export const gitlab: Vendor = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${host}/api/v4/user`)
-        // They prove nothing, so that nobody is kept out who has no right to read them.
-        const further = list(await atBest(get(`${host}/api/v4/user/emails`)))
-        const id = text(at(user, 'id'))
-        const picture = text(at(user, 'avatar_url'))
-        const confirmed = text(at(user, 'confirmed_at')) !== ''
+        // Optional, as these addresses are unverified and not every user may list them.
+        const further = list(await orUndefined(get(`${host}/api/v4/user/emails`)))
+        const id = text(getPath(user, 'id'))
+        const picture = text(getPath(user, 'avatar_url'))
+        const confirmed = text(getPath(user, 'confirmed_at')) !== ''
         return {
           sub: id,
-          claims: { ...person(id, text(at(user, 'name')), picture), iss: host },
+          claims: { ...toProfileNames(id, text(getPath(user, 'name')), picture), iss: host },
           emails: [
-            ...email(text(at(user, 'email')), { verified: confirmed }),
+            ...email(text(getPath(user, 'email')), { verified: confirmed }),
             ...further.flatMap((entry) =>
-              email(text(at(entry, 'email')), { verified: false, primary: false }),
+              email(text(getPath(entry, 'email')), { verified: false, primary: false }),
             ),
           ],
         }

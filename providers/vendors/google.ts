@@ -1,14 +1,15 @@
-import { baseUrl } from '../base-url.ts'
-import { verifyCallbackIdToken } from '../callback-id-token.ts'
-import { email, person } from '../identity.ts'
-import { discoveredEndpoints } from '../issuers.ts'
-import { record, text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Claims, Profile, ProviderSettings, Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import type { Claims, Profile, ProviderSettings } from '../core/types.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, record, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
+import { discoveredEndpoints } from '../oidc/issuers.ts'
 
 const standard = 'https://accounts.google.com'
 
-export const google: Vendor = {
+export const google: NamedProviderDefinition = {
   name: 'Google',
   docs: {
     title: 'Google',
@@ -20,7 +21,7 @@ export const google: Vendor = {
     scopes: 'openid email profile',
     url: 'the issuer, for tests',
     notes: [
-      'For native apps and One Tap put their client ids behind the first one, separated by commas: every entry is an accepted audience.',
+      'For native apps and One Tap, append their client ids, separated by commas: each is an accepted audience.',
       'Pass `access_type=offline` and `prompt=consent` for a provider_refresh_token; `hd` limits the choice to a Workspace domain (check `custom_claims.hd` as well).',
     ],
   },
@@ -58,15 +59,15 @@ function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
   return issuer === expected || (!settings.url && issuer === 'accounts.google.com')
 }
 
-/** The id_token and the older userinfo reply, which names two things differently. */
+/** Reads the id_token and the older userinfo response, which names two claims differently. */
 function profileOf(claims: Claims): Profile {
   const sub = text(claims.sub) || text(claims.id)
-  const verified = truth(claims.email_verified) || truth(claims.verified_email)
+  const verified = asBoolean(claims.email_verified) || asBoolean(claims.verified_email)
   const hd = text(claims.hd)
   return {
     sub,
     claims: {
-      ...person(sub, text(claims.name), text(claims.picture)),
+      ...toProfileNames(sub, text(claims.name), text(claims.picture)),
       iss: claims.iss,
       ...(hd !== '' && { custom_claims: { hd } }),
     },

@@ -1,24 +1,24 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, text, truth, unlessDenied } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const standard = 'https://kauth.kakao.com'
 
-export const kakao: Vendor = {
+export const kakao: NamedProviderDefinition = {
   name: 'Kakao',
   docs: {
     title: 'Kakao',
     register: 'https://developers.kakao.com/console/app',
     steps: [
       'Activate Kakao Login and add the redirect URI; the client id is the REST API key.',
-      'Under "Security" make a client secret and activate it.',
-      'Under "Consent items" ask for nickname, picture and account e-mail.',
+      'Under "Security" create a client secret and activate it.',
+      'Under "Consent items" request nickname, picture and account email.',
     ],
     scopes: 'account_email profile_image profile_nickname',
     url: 'replaces kauth.kakao.com and kapi.kakao.com',
-    notes: ['`account_email` needs a verified business; else set EMAIL_OPTIONAL.'],
+    notes: ['`account_email` requires a verified business; otherwise set EMAIL_OPTIONAL.'],
   },
 
   create(settings, upstream) {
@@ -30,17 +30,18 @@ export const kakao: Vendor = {
       clientAuth: ['body'],
       async profile({ get }) {
         const user = await get(`${api}/v2/user/me`)
-        const account = at(user, 'kakao_account')
-        const id = text(at(user, 'id'))
-        const name = text(at(account, 'profile', 'nickname'))
-        const avatar_url = text(at(account, 'profile', 'profile_image_url'))
+        const account = getPath(user, 'kakao_account')
+        const id = text(getPath(user, 'id'))
+        const name = text(getPath(account, 'profile', 'nickname'))
+        const avatar_url = text(getPath(account, 'profile', 'profile_image_url'))
         const names = { preferred_username: name, user_name: name }
         const verified =
-          truth(at(account, 'is_email_valid')) && truth(at(account, 'is_email_verified'))
+          asBoolean(getPath(account, 'is_email_valid')) &&
+          asBoolean(getPath(account, 'is_email_verified'))
         return {
           sub: id,
-          claims: { ...person(id, name), ...names, avatar_url, iss: api },
-          emails: email(text(at(account, 'email')), { verified }),
+          claims: { ...toProfileNames(id, name), ...names, avatar_url, iss: api },
+          emails: email(text(getPath(account, 'email')), { verified }),
         }
       },
     })
@@ -54,7 +55,7 @@ export const kakao: Vendor = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, ...names, picture },
-        emails: email(text(claims.email), { verified: unlessDenied(claims.email_verified) }),
+        emails: email(text(claims.email), { verified: asBoolean(claims.email_verified) }),
       }
     },
   },

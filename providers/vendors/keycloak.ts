@@ -1,11 +1,13 @@
-import { verifyCallbackIdToken } from '../callback-id-token.ts'
-import { genericProfile, otherClaims } from '../generic-claims.ts'
-import { email, person } from '../identity.ts'
-import { record, text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import { ProviderError, type ProviderSettings, type Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { ProviderError } from '../core/provider-error.ts'
+import type { ProviderSettings } from '../core/types.ts'
+import { asBoolean, record, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
+import { genericProfile, otherClaims } from '../oidc/generic-claims.ts'
 
-export const keycloak: Vendor = {
+export const keycloak: NamedProviderDefinition = {
   name: 'Keycloak',
   docs: {
     title: 'Keycloak',
@@ -16,7 +18,7 @@ export const keycloak: Vendor = {
     ],
     scopes: 'openid profile email',
     url: 'required: the realm, `https://keycloak.example.com/realms/<realm>`',
-    notes: ['Addresses count as verified when Keycloak says "Email verified" of the user.'],
+    notes: ['Addresses are verified if the user has "Email verified" in Keycloak.'],
   },
 
   create(settings, upstream) {
@@ -30,7 +32,7 @@ export const keycloak: Vendor = {
       pkce: true,
       async profile(grant) {
         const iss = realm(settings)
-        // The id_token is of use only to a client that has sent a nonce of its own.
+        // The id_token is useful only to a client that sent its own nonce.
         if (grant.callback.secrets.nonce !== undefined) {
           const accepts = (issuer: string) => issuer === iss
           await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
@@ -40,8 +42,8 @@ export const keycloak: Vendor = {
         const custom = otherClaims(user, ['name', 'sub', 'email', 'email_verified'])
         return {
           sub,
-          claims: { ...person(sub, text(user.name)), ...custom, iss },
-          emails: email(text(user.email), { verified: truth(user.email_verified) }),
+          claims: { ...toProfileNames(sub, text(user.name)), ...custom, iss },
+          emails: email(text(user.email), { verified: asBoolean(user.email_verified) }),
         }
       },
     })

@@ -1,15 +1,16 @@
-import { baseUrl } from '../base-url.ts'
-import { verifyCallbackIdToken } from '../callback-id-token.ts'
-import { email, fullName } from '../identity.ts'
-import { discoveredEndpoints } from '../issuers.ts'
-import { text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Claims, Profile, Vendor } from '../provider.ts'
+import { email, fullName } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import type { Claims, Profile } from '../core/types.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
+import { discoveredEndpoints } from '../oidc/issuers.ts'
 
 const standard = 'https://www.linkedin.com/oauth'
 const api = 'https://api.linkedin.com/oauth/v2'
 
-export const linkedinOidc: Vendor = {
+export const linkedinOidc: NamedProviderDefinition = {
   name: 'LinkedIn',
   docs: {
     title: 'LinkedIn',
@@ -46,6 +47,6 @@ function profileOf(claims: Claims): Profile {
   return {
     sub,
     claims: { iss, sub, provider_id: sub, name, given_name, family_name, locale, picture },
-    emails: email(text(claims.email), { verified: truth(claims.email_verified) }),
+    emails: email(text(claims.email), { verified: asBoolean(claims.email_verified) }),
   }
 }

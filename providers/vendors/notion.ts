@@ -1,10 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const notion: Vendor = {
+export const notion: NamedProviderDefinition = {
   name: 'Notion',
   docs: {
     title: 'Notion',
@@ -29,13 +29,13 @@ export const notion: Vendor = {
       extraScopes: false,
       async profile({ get }) {
         const bot = await get(`${api}/v1/users/me`, { 'notion-version': '2021-08-16' })
-        const user = at(bot, 'bot', 'owner', 'user')
-        const id = text(at(user, 'id'))
-        const picture = text(at(user, 'avatar_url'))
+        const user = getPath(bot, 'bot', 'owner', 'user')
+        const id = text(getPath(user, 'id'))
+        const picture = text(getPath(user, 'avatar_url'))
         return {
           sub: id,
-          claims: { ...person(id, text(at(user, 'name')), picture), iss: api },
-          emails: email(text(at(user, 'person', 'email')), { verified: true }),
+          claims: { ...toProfileNames(id, text(getPath(user, 'name')), picture), iss: api },
+          emails: email(text(getPath(user, 'person', 'email')), { verified: true }),
         }
       },
     })

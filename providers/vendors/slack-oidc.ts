@@ -1,11 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { verifyCallbackIdToken } from '../callback-id-token.ts'
-import { truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 import { slackProfile } from './slack-claims.ts'
 
-export const slackOidc: Vendor = {
+export const slackOidc: NamedProviderDefinition = {
   name: 'Slack',
   docs: {
     title: 'Slack',
@@ -29,16 +28,12 @@ export const slackOidc: Vendor = {
       scopes: ['profile', 'email', 'openid'],
       nonce: true,
       async profile(grant) {
-        // The person is read from userInfo; the id_token proves that the code is of this flow.
+        // The profile comes from userInfo; the id_token binds the code to this flow.
         if (grant.tokens.idToken !== '') {
           const accepts = (issuer: string) => issuer === host
           await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
         }
-        return slackProfile(
-          await grant.get(`${host}/api/openid.connect.userInfo`),
-          `${host}/api`,
-          truth,
-        )
+        return slackProfile(await grant.get(`${host}/api/openid.connect.userInfo`), `${host}/api`)
       },
     })
   },

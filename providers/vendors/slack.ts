@@ -1,10 +1,9 @@
-import { baseUrl } from '../base-url.ts'
-import { unlessDenied } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 import { slackProfile } from './slack-claims.ts'
 
-export const slack: Vendor = {
+export const slack: NamedProviderDefinition = {
   name: 'Slack',
   docs: {
     title: 'Slack (old API)',
@@ -25,7 +24,7 @@ export const slack: Vendor = {
       scopes: ['profile', 'email', 'openid'],
       async profile({ get }) {
         const user = await get(`${host}/api/openid.connect.userInfo`)
-        return slackProfile(user, `${host}/api`, unlessDenied)
+        return slackProfile(user, `${host}/api`)
       },
     })
   },

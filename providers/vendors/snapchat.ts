@@ -1,9 +1,9 @@
-import { baseUrl } from '../base-url.ts'
-import { genericProfile } from '../generic-claims.ts'
-import { email, person } from '../identity.ts'
-import { at, text, unlessDenied } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { genericProfile } from '../oidc/generic-claims.ts'
 
 const standard = 'https://accounts.snapchat.com'
 const scopes = ['user.external_id', 'user.display_name', 'user.bitmoji.avatar'].map(
@@ -11,7 +11,7 @@ const scopes = ['user.external_id', 'user.display_name', 'user.bitmoji.avatar'].
 )
 const query = '{me { externalId displayName bitmoji { avatar id } email }}'
 
-export const snapchat: Vendor = {
+export const snapchat: NamedProviderDefinition = {
   name: 'Snapchat',
   docs: {
     title: 'Snapchat',
@@ -21,7 +21,9 @@ export const snapchat: Vendor = {
     ],
     scopes: scopes.join(' '),
     url: 'replaces accounts.snapchat.com and kit.snapchat.com',
-    notes: ['Snapchat rarely tells an address: set AUTH_EXTERNAL_SNAPCHAT_EMAIL_OPTIONAL=true.'],
+    notes: [
+      'Snapchat rarely returns an email address: set AUTH_EXTERNAL_SNAPCHAT_EMAIL_OPTIONAL=true.',
+    ],
   },
 
   create(settings, upstream) {
@@ -32,14 +34,14 @@ export const snapchat: Vendor = {
       scopes,
       async profile({ get }) {
         const reply = await get(`${me}?query=${encodeURIComponent(query)}`)
-        const user = at(reply, 'data', 'me')
-        const id = text(at(user, 'externalId'))
-        const name = text(at(user, 'displayName'))
-        const picture = text(at(user, 'bitmoji', 'avatar'))
+        const user = getPath(reply, 'data', 'me')
+        const id = text(getPath(user, 'externalId'))
+        const name = text(getPath(user, 'displayName'))
+        const picture = text(getPath(user, 'bitmoji', 'avatar'))
         return {
           sub: id,
-          claims: { ...person(id, name, picture), slug: name, iss: `${accounts}/token` },
-          emails: email(text(at(user, 'email')), { verified: true }),
+          claims: { ...toProfileNames(id, name, picture), slug: name, iss: `${accounts}/token` },
+          emails: email(text(getPath(user, 'email')), { verified: true }),
         }
       },
     })
@@ -49,6 +51,6 @@ export const snapchat: Vendor = {
     accepts: (issuer, settings) =>
       issuer === `${baseUrl(settings, standard)}/accounts/oauth2/token`,
     nonce: true,
-    profile: (claims) => genericProfile(claims, { verified: unlessDenied(claims.email_verified) }),
+    profile: (claims) => genericProfile(claims),
   },
 }

@@ -1,10 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, list, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, list, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const spotify: Vendor = {
+export const spotify: NamedProviderDefinition = {
   name: 'Spotify',
   docs: {
     title: 'Spotify',
@@ -12,9 +12,7 @@ export const spotify: Vendor = {
     steps: ['Create an app for the Web API and add the redirect URI.'],
     scopes: 'user-read-email',
     url: 'replaces accounts.spotify.com and api.spotify.com/v1',
-    notes: [
-      'Spotify does not prove addresses, so none counts as verified: people get a confirmation mail first.',
-    ],
+    notes: ['Spotify does not verify email addresses: users get a confirmation email first.'],
   },
 
   create(settings, upstream) {
@@ -26,12 +24,12 @@ export const spotify: Vendor = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${api}/me`)
-        const id = text(at(user, 'id'))
-        const name = text(at(user, 'display_name'))
+        const id = text(getPath(user, 'id'))
+        const name = text(getPath(user, 'display_name'))
         return {
           sub: id,
-          claims: { ...person(id, name, largest(list(at(user, 'images')))), iss: api },
-          emails: email(text(at(user, 'email')), { verified: false }),
+          claims: { ...toProfileNames(id, name, largest(list(getPath(user, 'images')))), iss: api },
+          emails: email(text(getPath(user, 'email')), { verified: false }),
         }
       },
     })
@@ -39,7 +37,8 @@ export const spotify: Vendor = {
 }
 
 function largest(images: unknown[]): string {
-  const size = (image: unknown) => Number(at(image, 'width')) * Number(at(image, 'height')) || 0
+  const size = (image: unknown) =>
+    Number(getPath(image, 'width')) * Number(getPath(image, 'height')) || 0
   const [first] = images.toSorted((a, b) => size(b) - size(a))
-  return text(at(first, 'url'))
+  return text(getPath(first, 'url'))
 }

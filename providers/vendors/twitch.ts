@@ -1,12 +1,12 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const custom = ['broadcaster_type', 'description', 'type', 'offline_image_url', 'view_count']
 
-export const twitch: Vendor = {
+export const twitch: NamedProviderDefinition = {
   name: 'Twitch',
   docs: {
     title: 'Twitch',
@@ -27,20 +27,20 @@ export const twitch: Vendor = {
       scopes: ['user:read:email'],
       async profile({ get }) {
         const client = { 'client-id': settings.clientIds[0] ?? '' }
-        const user = at(await get(`${api}/helix/users`, client), 'data', 0)
-        const id = text(at(user, 'id'))
-        const nickname = text(at(user, 'display_name'))
-        const picture = text(at(user, 'profile_image_url'))
+        const user = getPath(await get(`${api}/helix/users`, client), 'data', 0)
+        const id = text(getPath(user, 'id'))
+        const nickname = text(getPath(user, 'display_name'))
+        const picture = text(getPath(user, 'profile_image_url'))
         return {
           sub: id,
           claims: {
-            ...person(id, text(at(user, 'login')), picture),
+            ...toProfileNames(id, text(getPath(user, 'login')), picture),
             iss: api,
             nickname,
             slug: nickname,
-            custom_claims: Object.fromEntries(custom.map((name) => [name, at(user, name)])),
+            custom_claims: Object.fromEntries(custom.map((name) => [name, getPath(user, name)])),
           },
-          emails: email(text(at(user, 'email')), { verified: true }),
+          emails: email(text(getPath(user, 'email')), { verified: true }),
         }
       },
     })

@@ -1,22 +1,24 @@
 /** OAuth 1.0a (RFC 5849), which no other provider here uses. */
-import { atApi, baseUrl } from '../base-url.ts'
-import { sameText } from '../constant-time.ts'
-import { isDown, parseJson, type Send } from '../http.ts'
-import { email, person, toIdentity } from '../identity.ts'
-import { at, text } from '../json.ts'
-import { noReplyAs } from '../no-reply.ts'
-import { oauth1Header } from '../oauth1.ts'
-import type { Callback, Profile, ProviderSettings, Vendor } from '../provider.ts'
-import { ProviderError, type ProviderFault } from '../provider.ts'
-import { quoted } from '../said.ts'
-import { describe } from '../token-reply.ts'
+import type { Send } from '../core/http-types.ts'
+import { email, toProfileNames, toProviderIdentity } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { ProviderError, type ProviderErrorKind } from '../core/provider-error.ts'
+import type { Callback, Profile, ProviderSettings } from '../core/types.ts'
+import { atApi, baseUrl } from '../http/base-url.ts'
+import { getPath, text } from '../http/json.ts'
+import { noReplyAs } from '../http/no-response.ts'
+import { quoted } from '../http/quoted.ts'
+import { isProviderDown, parseResponseJson } from '../http/request.ts'
+import { oauth1Header } from '../oauth/oauth1.ts'
+import { describe } from '../oauth/token-response.ts'
+import { sameText } from '../oidc/constant-time.ts'
 
 interface Token {
   token: string
   secret: string
 }
 
-export const twitter: Vendor = {
+export const twitter: NamedProviderDefinition = {
   name: 'X (Twitter)',
   docs: {
     title: 'Twitter (OAuth 1.0a)',
@@ -58,8 +60,8 @@ export const twitter: Vendor = {
           access,
         )
         const tokens = { accessToken: access.token, refreshToken: '', idToken: '' }
-        const profile = profileOf(parseJson(body), iss)
-        return toIdentity(profile, { ...tokens, tokenType: '', reply: undefined })
+        const profile = profileOf(parseResponseJson(body), iss)
+        return toProviderIdentity(profile, { ...tokens, tokenType: '', reply: undefined })
       },
     }
   },
@@ -69,7 +71,7 @@ interface Request {
   settings: ProviderSettings
   send: Send
   now: Date
-  fault: ProviderFault
+  fault: ProviderErrorKind
 }
 
 async function fetchToken(
@@ -81,7 +83,7 @@ async function fetchToken(
   const form = new URLSearchParams(await signedGet(request, url, signing, params))
   const [token, secret] = [form.get('oauth_token'), form.get('oauth_token_secret')]
   if (token && secret !== null) return { token, secret }
-  throw new ProviderError(request.fault, 'the reply has no token')
+  throw new ProviderError(request.fault, 'the response has no token')
 }
 
 async function signedGet(
@@ -99,35 +101,35 @@ async function signedGet(
   if (reply.ok) return reply.body
   const sent = [consumerSecret, token, tokenSecret, params.oauth_verifier]
   const said = quoted(reply.body, sent)
-  throw new ProviderError(fault, describe(reply), { isDown: isDown(reply), said })
+  throw new ProviderError(fault, describe(reply), { isDown: isProviderDown(reply), said })
 }
 
 function callbackOf({ params, secrets }: Callback) {
   const { denied, oauth_token: token, oauth_verifier } = params
-  if (denied) throw new ProviderError('code_exchange', 'the person declined')
+  if (denied) throw new ProviderError('code_exchange', 'the user declined')
   if (!token || !oauth_verifier) throw new ProviderError('callback', 'no token or verifier')
-  // Another flow's token would sign the person in as whoever granted that one (login CSRF).
+  // A token of another flow would sign the user in as the attacker (login CSRF).
   if (!sameText(token, secrets.requestToken ?? '')) {
-    throw new ProviderError('callback', 'the callback is of another flow')
+    throw new ProviderError('callback', 'the callback belongs to another flow')
   }
   return { token: { token, secret: secrets.requestTokenSecret ?? '' }, oauth_verifier }
 }
 
 function withState(redirectUri: string, state: string): string {
   const url = URL.parse(redirectUri)
-  if (!url) throw new ProviderError('configuration', 'the redirect URI is no URL')
+  if (!url) throw new ProviderError('configuration', 'the redirect URI is not a URL')
   url.searchParams.set('state', state)
   return url.href
 }
 
 function profileOf(user: unknown, iss: string): Profile {
-  const id = text(at(user, 'id_str'))
-  const login = text(at(user, 'screen_name'))
-  const picture = text(at(user, 'profile_image_url_https'))
+  const id = text(getPath(user, 'id_str'))
+  const login = text(getPath(user, 'screen_name'))
+  const picture = text(getPath(user, 'profile_image_url_https'))
   const names = { preferred_username: login, user_name: login }
   return {
     sub: id,
-    claims: { ...person(id, text(at(user, 'name')), picture), ...names, iss },
-    emails: email(text(at(user, 'email')), { verified: true }),
+    claims: { ...toProfileNames(id, text(getPath(user, 'name')), picture), ...names, iss },
+    emails: email(text(getPath(user, 'email')), { verified: true }),
   }
 }

@@ -1,13 +1,14 @@
-import { baseUrl } from '../base-url.ts'
-import { verifyCallbackIdToken } from '../callback-id-token.ts'
-import { email } from '../identity.ts'
-import { text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Claims, Profile, Vendor } from '../provider.ts'
+import { email } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import type { Claims, Profile } from '../core/types.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
+import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 
 const standard = 'https://marketplace.vercel.com'
 
-export const vercelMarketplace: Vendor = {
+export const vercelMarketplace: NamedProviderDefinition = {
   name: 'Vercel',
   docs: {
     title: 'Vercel Marketplace',

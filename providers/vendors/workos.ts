@@ -1,10 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { email, fullName, person } from '../identity.ts'
-import { at, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, fullName, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-export const workos: Vendor = {
+export const workos: NamedProviderDefinition = {
   name: 'WorkOS',
   docs: {
     title: 'WorkOS',
@@ -16,7 +16,7 @@ export const workos: Vendor = {
     scopes: 'none',
     url: 'replaces api.workos.com',
     notes: [
-      'Every sign-in names its way in by one query parameter: `connection`, `organization`, or `workos_provider` (for example GoogleOAuth, authkit).',
+      'Every sign-in needs one query parameter: `connection`, `organization`, or `workos_provider` (for example GoogleOAuth, authkit).',
       'Extra scopes are ignored.',
     ],
   },
@@ -28,17 +28,17 @@ export const workos: Vendor = {
       scopes: [],
       extraScopes: false,
       profile({ tokens }) {
-        const user = at(tokens.reply, 'profile')
-        const id = text(at(user, 'id'))
-        const name = fullName(text(at(user, 'first_name')), text(at(user, 'last_name')))
+        const user = getPath(tokens.reply, 'profile')
+        const id = text(getPath(user, 'id'))
+        const name = fullName(text(getPath(user, 'first_name')), text(getPath(user, 'last_name')))
         const custom_claims = {
-          connection_id: text(at(user, 'connection_id')),
-          organization_id: text(at(user, 'organization_id')),
+          connection_id: text(getPath(user, 'connection_id')),
+          organization_id: text(getPath(user, 'organization_id')),
         }
         return {
           sub: id,
-          claims: { ...person(id, name), iss: api, custom_claims },
-          emails: email(text(at(user, 'email')), { verified: true }),
+          claims: { ...toProfileNames(id, name), iss: api, custom_claims },
+          emails: email(text(getPath(user, 'email')), { verified: true }),
         }
       },
     })

@@ -1,12 +1,12 @@
-import { baseUrl } from '../base-url.ts'
-import { email, person } from '../identity.ts'
-import { at, text } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const fields = 'id,name,username,confirmed_email,profile_image_url,url,created_at'
 
-export const x: Vendor = {
+export const x: NamedProviderDefinition = {
   name: 'X',
   docs: {
     title: 'X (OAuth 2)',
@@ -30,22 +30,26 @@ export const x: Vendor = {
       scopes: ['users.email', 'tweet.read', 'users.read', 'offline.access'],
       pkce: true,
       async profile({ get }) {
-        const user = at(await get(`${api}/2/users/me?user.fields=${fields}`), 'data')
-        const id = text(at(user, 'id'))
-        const username = text(at(user, 'username'))
-        const created_at = text(at(user, 'created_at'))
+        const user = getPath(await get(`${api}/2/users/me?user.fields=${fields}`), 'data')
+        const id = text(getPath(user, 'id'))
+        const username = text(getPath(user, 'username'))
+        const created_at = text(getPath(user, 'created_at'))
         return {
           sub: id,
           claims: {
-            ...person(id, text(at(user, 'name')), text(at(user, 'profile_image_url'))),
+            ...toProfileNames(
+              id,
+              text(getPath(user, 'name')),
+              text(getPath(user, 'profile_image_url')),
+            ),
             iss: api,
             preferred_username: username,
             user_name: username,
             profile: username && `https://x.com/${username}`,
-            website: text(at(user, 'url')),
+            website: text(getPath(user, 'url')),
             ...(created_at !== '' && { custom_claims: { created_at } }),
           },
-          emails: email(text(at(user, 'confirmed_email')), { verified: true }),
+          emails: email(text(getPath(user, 'confirmed_email')), { verified: true }),
         }
       },
     })

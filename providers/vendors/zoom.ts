@@ -1,13 +1,10 @@
-import { baseUrl } from '../base-url.ts'
-import { email, fullName, person } from '../identity.ts'
-import { at, text, truth } from '../json.ts'
-import { oauth2Provider } from '../oauth2.ts'
-import type { Vendor } from '../provider.ts'
+import { email, fullName, toProfileNames } from '../core/identity.ts'
+import type { NamedProviderDefinition } from '../core/provider.ts'
+import { baseUrl } from '../http/base-url.ts'
+import { asBoolean, getPath, text } from '../http/json.ts'
+import { oauth2Provider } from '../oauth/oauth2.ts'
 
-/** Signed up at Zoom with an address and a password, which is when `verified` means something. */
-const byAddress = '100'
-
-export const zoom: Vendor = {
+export const zoom: NamedProviderDefinition = {
   name: 'Zoom',
   docs: {
     title: 'Zoom',
@@ -18,7 +15,7 @@ export const zoom: Vendor = {
     ],
     scopes: 'none',
     url: 'replaces zoom.us and api.zoom.us',
-    notes: ['Extra scopes are ignored: Zoom grants what the app was registered with.'],
+    notes: ['Extra scopes are ignored: Zoom grants the scopes of the app.'],
   },
 
   create(settings, upstream) {
@@ -31,21 +28,20 @@ export const zoom: Vendor = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${api}/users/me`)
-        const id = text(at(user, 'id'))
-        const name = fullName(text(at(user, 'first_name')), text(at(user, 'last_name')))
-        const unproven = text(at(user, 'login_type')) === byAddress && !isVerified(user)
+        const id = text(getPath(user, 'id'))
+        const name = fullName(text(getPath(user, 'first_name')), text(getPath(user, 'last_name')))
         return {
           sub: id,
-          claims: { ...person(id, name, text(at(user, 'pic_url'))), iss: api },
-          emails: email(text(at(user, 'email')), { verified: !unproven }),
+          claims: { ...toProfileNames(id, name, text(getPath(user, 'pic_url'))), iss: api },
+          emails: email(text(getPath(user, 'email')), { verified: isVerified(user) }),
         }
       },
     })
   },
 }
 
-/** Documented as a number; other forms have been met. */
+/** Documented as a number, also sent in other forms. With several sign-in types none counts. */
 function isVerified(user: unknown): boolean {
-  const verified = at(user, 'verified')
-  return truth(verified) || text(verified) === '1'
+  const verified = getPath(user, 'verified')
+  return asBoolean(verified) || text(verified) === '1'
 }

@@ -1,12 +1,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyReply } from 'fastify'
 
-import { type AuditSearch, countAuditEntries, listAuditEntries } from '../../db/audit-search.ts'
-import { exactCountLimit } from '../../db/user-search.ts'
-import { validationFailed } from '../../errors.ts'
+import {
+  type AuditQuery,
+  countAuditEntries,
+  listAuditEntries,
+  listFilteredEntries,
+} from '../../db/audit/search.ts'
+import { exactCountLimit } from '../../db/core/paging.ts'
+import { AuditFilterQuery, readAuditFilter } from '../../schemas/console/audit-filter.ts'
+import { readRowCursor, toRowCursor } from '../../schemas/console/cursor.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
-import { PageQuery, pageHeaders, readPage } from '../../schemas/pagination.ts'
-import { Timestamp } from '../../schemas/timestamp.ts'
+import {
+  linkTarget,
+  PageQuery,
+  paginationHeaders,
+  readLimit,
+  readPage,
+} from '../../schemas/pagination.ts'
+import { Timestamp } from '../../schemas/values/timestamp.ts'
 
 const path = '/admin/audit'
 
@@ -22,13 +35,23 @@ const Entry = Type.Object(
 
 const Entries = Type.Array(Entry)
 
+interface Source {
+  id: string
+  payload: object
+  created_at: Date | null
+  ip_address: string
+}
+
 const Query = Type.Object({
   ...PageQuery,
-  query: Type.Optional(
+  ...AuditFilterQuery,
+  limit: Type.Optional(
     Type.String({
-      maxLength: 255,
-      description: 'author:, action: or type: and part of what stands there',
+      description: '1 to 1000: paginates by cursor, without a total, instead of by page',
     }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'From the Link header of the previous response' }),
   ),
 })
 
@@ -39,7 +62,7 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       schema: {
-        summary: 'The audit trail, newest first',
+        summary: 'List audit log entries, newest first',
         tags: ['admin'],
         querystring: Query,
         response: { 200: Entries, ...ErrorResponses },
@@ -47,36 +70,42 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ query }, reply) => {
       const page = readPage(query)
-      const search = readSearch(query.query)
+      const { search, ...filter } = readAuditFilter(query)
+      const isFiltered = Object.values(filter).some((value) => value !== undefined)
+      if (query.limit || query.cursor || isFiltered) return pageAfter(query, reply)
       const offset = (page.number - 1) * page.size
       const rows = await listAuditEntries(db, search, { offset, size: page.size })
       const hasNext = rows.length > page.size
       const isCounted = !hasNext && (rows.length > 0 || page.number === 1)
       const total = isCounted ? { count: offset + rows.length, exact: true } : await count(search)
-      reply.headers(pageHeaders(path, query, page, { total, hasNext }))
-      return rows.slice(0, page.size).map(({ created_at, payload, ...entry }) => ({
-        ...entry,
-        payload: { ...payload },
-        created_at: (created_at ?? new Date(0)).toISOString(),
-      }))
+      reply.headers(paginationHeaders(path, query, page, { total, hasNext }))
+      return rows.slice(0, page.size).map(toEntry)
     },
   )
 
-  async function count(search: AuditSearch | undefined) {
+  async function pageAfter(query: Static<typeof Query>, reply: FastifyReply) {
+    const size = readLimit(query.limit)
+    const filter = { ...readAuditFilter(query), after: readRowCursor(query.cursor) }
+    const rows = await listFilteredEntries(db, filter, size)
+    const last = rows.length > size ? rows[size - 1] : undefined
+    if (last) {
+      const cursor = toRowCursor({ microseconds: last.place, id: last.id })
+      reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
+    }
+    return rows.slice(0, size).map(toEntry)
+  }
+
+  async function count(search: AuditQuery | undefined) {
     const { counted, estimated } = await countAuditEntries(db, search)
     if (counted <= exactCountLimit) return { count: counted, exact: true }
-    // What part of the whole trail a search finds, nobody knows without reading all of it.
+    // The number of matches would require a scan of the whole log.
     return { count: search ? counted : Math.max(counted, estimated ?? 0), exact: false }
   }
 }
 
-function readSearch(query: string | undefined): AuditSearch | undefined {
-  if (!query) return undefined
-  const [, scope, text = ''] = /^(author|action|type):(.*)$/s.exec(query) ?? []
-  if (scope !== 'author' && scope !== 'action' && scope !== 'type') {
-    throw validationFailed('query must be author:, action: or type: followed by a text')
-  }
-  return { scope, text: text.trim() }
+function toEntry({ id, payload, created_at, ip_address }: Source) {
+  const createdAt = (created_at ?? new Date(0)).toISOString()
+  return { id, payload: { ...payload }, created_at: createdAt, ip_address }
 }
 
 export default audit

@@ -1,18 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listEvents } from '../../db/events.ts'
-import { eventsDisabled } from '../../errors.ts'
+import { listEvents } from '../../db/events/events.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { eventsDisabled } from '../../schemas/errors.ts'
 import { StreamedEvent, toEvent } from '../../schemas/events.ts'
 import { readUuid } from '../../schemas/fields.ts'
 import { readLimit, readPosition } from '../../schemas/pagination.ts'
 
 const Query = Type.Object({
-  after: Type.Optional(Type.String({ description: '`next` of the answer before; 0 begins' })),
+  after: Type.Optional(
+    Type.String({ description: '`next` of the previous response; 0 starts from the beginning' }),
+  ),
   limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
   type: Type.Optional(Type.String({ description: 'Of one type' })),
-  user_id: Type.Optional(Type.String({ description: 'About one person' })),
+  user_id: Type.Optional(Type.String({ description: 'Of one user' })),
 })
 
 const Stream = Type.Object({
@@ -28,10 +30,10 @@ const stream: FastifyPluginAsyncTypebox = async (fastify) => {
     '/admin/events',
     {
       schema: {
-        summary: 'What happened, oldest first',
+        summary: 'List events, oldest first',
         description:
-          'For those who poll: keep `next`, and ask with `after` for what came since. Positions appear in order, so that ' +
-          'none is missed. Off unless AUTH_EVENTS_ENABLED, or a webhook is in the environment.',
+          'To poll, store `next` and send it as `after`. Positions become visible in order, so that ' +
+          'no event is missed. Requires AUTH_EVENTS_ENABLED or a webhook in the environment.',
         tags: ['admin'],
         querystring: Query,
         response: { 200: Stream, ...ErrorResponses },

@@ -1,13 +1,20 @@
-/** For tokens with an admin role. The token is read before anything else of a request, its body included. */
-import type { FastifyPluginAsync } from 'fastify'
+/** Routes for tokens with an admin role, which is checked before the body is read. */
+import type { FastifyPluginAsync, RouteOptions } from 'fastify'
 
-import { registerAll } from '../../plugins/register-all.ts'
+import { registerRoutes } from '../../plugins/register-routes.ts'
+import { adminBodyLimit } from '../../schemas/values/body-limits.ts'
 import audit from './audit.ts'
+import customProviders from './custom-providers/list.ts'
+import customProvider from './custom-providers/provider.ts'
 import events from './events.ts'
 import generateLink from './generate-link/index.ts'
 import invite from './invite.ts'
 import keys from './keys.ts'
-import switchedOff from './switched-off.ts'
+import scimConnection, { connectionDeletion } from './scim/connection.ts'
+import scimConnections from './scim/connections.ts'
+import scimTokens, { tokenRevocation } from './scim/tokens.ts'
+import ssoProviders from './sso/list.ts'
+import ssoProvider from './sso/provider.ts'
 import create from './users/create.ts'
 import factor from './users/factor.ts'
 import factors from './users/factors.ts'
@@ -19,6 +26,7 @@ import record from './users/record.ts'
 import recoveryCodes from './users/recovery-codes.ts'
 import resendInvitation from './users/resend-invitation.ts'
 import sessions from './users/sessions.ts'
+import username from './users/username.ts'
 import webhookDeliveries from './webhooks/deliveries.ts'
 import webhooks from './webhooks/list.ts'
 import replayWebhook from './webhooks/replay.ts'
@@ -27,11 +35,12 @@ import testWebhook from './webhooks/test.ts'
 import webhook from './webhooks/webhook.ts'
 
 const admins: FastifyPluginAsync = async (fastify) => {
-  const { bearerAuth, openapi } = fastify
+  const { bearerAuth, config, openapi } = fastify
   fastify.addHook('onRequest', bearerAuth.requireAdmin)
   fastify.addHook('onRoute', openapi.needsBearer)
+  fastify.addHook('onRoute', allowLargeBody)
 
-  await registerAll(fastify, {
+  await registerRoutes(fastify, {
     sessions,
     keys,
     list,
@@ -42,6 +51,7 @@ const admins: FastifyPluginAsync = async (fastify) => {
     factors,
     factor,
     passkeys,
+    username,
     recoveryCodes,
     impersonate,
     generateLink,
@@ -53,21 +63,38 @@ const admins: FastifyPluginAsync = async (fastify) => {
     rotateWebhookSecret,
     testWebhook,
     replayWebhook,
-    switchedOff,
+    customProviders,
+    customProvider,
+    ssoProviders,
+    ssoProvider,
+    scimConnections,
+    scimConnection,
+    connectionDeletion,
+    scimTokens,
+    tokenRevocation,
   })
+  if (!config.AUTH_CONSOLE_ENABLED) return
+  const { consoleRoutes } = await import('./console/index.ts')
+  await registerRoutes(fastify, consoleRoutes)
 }
 
-/** Two more roles may invite, and do nothing else. */
+/** Two more roles may only invite. */
 const inviters: FastifyPluginAsync = async (fastify) => {
   const { bearerAuth, openapi } = fastify
   fastify.addHook('onRequest', bearerAuth.requireInviter)
   fastify.addHook('onRoute', openapi.needsBearer)
+  fastify.addHook('onRoute', allowLargeBody)
 
-  await registerAll(fastify, { invite })
+  await registerRoutes(fastify, { invite })
+}
+
+/** Safe here only: the guards run before the body is read. */
+function allowLargeBody(route: RouteOptions): void {
+  route.bodyLimit ??= adminBodyLimit
 }
 
 const admin: FastifyPluginAsync = async (fastify) => {
-  await registerAll(fastify, { inviters, admins })
+  await registerRoutes(fastify, { inviters, admins })
 }
 
 export default admin

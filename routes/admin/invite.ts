@@ -1,13 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findUserByEmail } from '../../db/users.ts'
+import { findUserByEmail } from '../../db/users/users.ts'
+import { changedUserFields, recordAdminActionOnUser } from '../../modules/audit/index.ts'
+import { readLinkContext } from '../../modules/flows/index.ts'
+import {
+  callBeforeUserCreatedIfNew,
+  checkMetadataSize,
+  inviteUser,
+} from '../../modules/users/index.ts'
+import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { Metadata, normalizeEmail, RedirectQuery } from '../../schemas/fields.ts'
 import { toUser, User } from '../../schemas/user.ts'
 
 const Body = Type.Object({
-  email: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String(needed)),
   data: Type.Optional(Metadata),
 })
 
@@ -18,8 +26,8 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
     '/invite',
     {
       schema: {
-        summary: 'Invite somebody by mail',
-        description: 'Makes an account without a password; the link in the mail signs them in.',
+        summary: 'Invite a user by email',
+        description: 'Creates a user without a password; the link in the email signs them in.',
         tags: ['admin'],
         querystring: RedirectQuery,
         body: Body,
@@ -29,20 +37,21 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const { email, data = {} } = request.body
-      users.checkMetadata({ user_metadata: data })
+      checkMetadataSize(users, { user_metadata: data })
       const address = normalizeEmail(email ?? '')
       const contact = { provider: 'email' as const, address }
       const { audience: aud, clientIp: ip } = request
-      const approval = await users.approveIfNew(db, { contact, aud, data }, ip)
-      const person = { contact, aud, passwordHash: null, data, approval, byAdmin: true }
-      const context = flows.linkContext(request, {})
+      const permit = await callBeforeUserCreatedIfNew(users, db, { contact, aud, data }, ip)
+      const user = { contact, aud, passwordHash: null, data, permit, byAdmin: true }
+      const context = readLinkContext(flows, request, {})
 
       return db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
-        const before = await findUserByEmail(trx, address, person.aud)
-        const invited = await users.invite(trx, person, context, now)
-        const traits = { now, ...audit.personDifference(before, invited) }
-        await audit.recordAdmin(trx, 'user_invited', request, invited, traits)
+        const subject = await findUserByEmail(trx, address, user.aud)
+        await bearerAuth.holdAdmin(trx, request, now, subject)
+        const before = await findUserByEmail(trx, address, user.aud)
+        const invited = await inviteUser(users, trx, user, context, now)
+        const traits = { now, ...changedUserFields(before, invited) }
+        await recordAdminActionOnUser(audit, trx, 'user_invited', request, invited, traits)
         return toUser(invited)
       })
     },

@@ -2,10 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 
-import { validationFailed } from '../../errors.ts'
-import type { AuditAction } from '../../plugins/accounts/audit/entry.ts'
-import type { RecordKeyChange } from '../../plugins/jwt/signing-keys/key-change.ts'
+import type { AuditAction } from '../../modules/audit/actions.ts'
+import { changedKeyFields, recordAdminAction } from '../../modules/audit/index.ts'
+import type { RecordKeyChange } from '../../plugins/security/jwt/signing-keys/key-change.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { validationFailed } from '../../schemas/errors.ts'
 import { SigningKey, toSigningKey } from '../../schemas/signing-key.ts'
 
 const Keys = Type.Object({ keys: Type.Array(SigningKey) })
@@ -38,42 +39,34 @@ const keyActions = {
   import: 'signing_key_imported',
 } as const satisfies Record<Action, AuditAction>
 
+const readSchema = {
+  summary: 'List the signing keys, oldest first',
+  tags: ['admin'],
+  response: { 200: Keys, ...ErrorResponses },
+}
+
+const changeSchema = {
+  summary: 'Rotate, revoke or import a signing key',
+  tags: ['admin'],
+  body: Change,
+  response: { 200: Keys, ...ErrorResponses },
+}
+
 const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, bearerAuth, jwt, log } = fastify
 
-  fastify.get(
-    '/admin/keys',
-    {
-      schema: {
-        summary: 'The signing keys and their states, oldest first',
-        tags: ['admin'],
-        response: { 200: Keys, ...ErrorResponses },
-      },
-    },
-    list,
-  )
+  fastify.get('/admin/keys', { schema: readSchema }, list)
 
-  fastify.post(
-    '/admin/keys',
-    {
-      schema: {
-        summary: 'Rotate, revoke or import a signing key',
-        tags: ['admin'],
-        body: Change,
-        response: { 200: Keys, ...ErrorResponses },
-      },
-    },
-    async (request) => {
-      const { action } = request.body
-      const now = new Date()
-      const record = recordFor(request, action, now)
-      const kid = await change(request.body, record, now)
-      log.info({ kid, action }, 'a signing key was changed')
-      return list()
-    },
-  )
+  fastify.post('/admin/keys', { schema: changeSchema }, async (request) => {
+    const { action } = request.body
+    const now = new Date()
+    const record = recordFor(request, action, now)
+    const kid = await change(request.body, record, now)
+    log.info({ kid, action }, 'signing key changed')
+    return list()
+  })
 
-  /** Returns the id of the key that came or went. */
+  /** Returns the id of the changed key. */
   async function change(
     { action, alg, kid, jwk }: Static<typeof Change>,
     record: RecordKeyChange,
@@ -91,15 +84,17 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
 
   function recordFor(request: FastifyRequest, action: Action, now: Date): RecordKeyChange {
     return async (trx, changed) => {
-      // Changing the keys waits for its turn: whoever is no admin any more by then changes nothing.
+      // Key changes are serialized: the authorization is repeated after the wait.
       await bearerAuth.holdAdmin(trx, request, now)
-      const traits = { now, kid: changed.kid, ...audit.keyDifference(changed) }
-      await audit.recordAdminOn(trx, keyActions[action], request, traits)
+      const traits = { now, kid: changed.kid, ...changedKeyFields(changed) }
+      await recordAdminAction(audit, trx, keyActions[action], request, traits)
     }
   }
 
   async function list() {
-    return { keys: (await jwt.keys.list()).map(toSigningKey) }
+    const pins = await jwt.keys.pins(new Date())
+    const rows = await jwt.keys.list()
+    return { keys: rows.map((row) => toSigningKey(row, pins.get(row.kid) ?? [])) }
   }
 }
 

@@ -1,34 +1,39 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { NoBody } from '../../schemas/empty.ts'
+import {
+  readLinkContext,
+  setStateCookie,
+  startAuthorization,
+  stateCookieName,
+} from '../../modules/flows/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
-import { firstValues, ManyQuery } from '../../schemas/query.ts'
+import { AuthorizeQuery } from '../../schemas/external.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
+import { firstValues, ManyQuery } from '../../schemas/values/query.ts'
 
 const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { flows } = fastify
+  const { flows, rateLimits } = fastify
 
   fastify.get(
     '/authorize',
     {
+      config: { rateLimit: rateLimits.authorize },
       schema: {
-        summary: 'Sign in through an external provider: sends the browser there',
-        description:
-          'Query: provider, scopes (separated by commas or blanks, beyond the default ones), redirect_to, ' +
-          'code_challenge and code_challenge_method (RFC 7636), invite_token, bind_browser (true: no other browser can ' +
-          'end the sign-in). Everything else is passed on to the ' +
-          'provider, except what belongs to the protocol between it and this server.',
+        summary: 'Sign in with an external provider: redirects to the provider',
+        description: 'Other parameters are forwarded to the provider, except protocol parameters.',
         tags: ['external'],
         querystring: ManyQuery,
+        documented: { querystring: AuthorizeQuery },
         response: { 302: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {
       const query = firstValues(request.query)
-      const context = flows.linkContext(request, query)
-      const bound = flows.bindBrowser(query)
+      const context = readLinkContext(flows, request, query)
+      const bound = setStateCookie(flows, query)
       const asked = { query, context, browserHash: bound?.hash }
-      const { url, ...flow } = await flows.beginOauth(asked, new Date())
-      if (bound) reply.header('set-cookie', flows.browserCookie(flow, bound.value))
+      const { url, ...flow } = await startAuthorization(flows, asked, new Date())
+      if (bound) reply.header('set-cookie', stateCookieName(flows, flow, bound.value))
       return reply.header('referrer-policy', 'no-referrer').redirect(url, 302)
     },
   )

@@ -1,9 +1,9 @@
-/** Signing up and in: open to everybody, within the limits and captchas that each route states. */
+/** Sign-up and sign-in routes, unauthenticated, with the rate limits and captchas of each route. */
 import type { FastifyPluginAsync } from 'fastify'
 
-import { registerAll } from '../../plugins/register-all.ts'
+import { registerRoutes } from '../../plugins/register-routes.ts'
 import authorize from './authorize.ts'
-import callback from './callback.ts'
+import callback from './callback/index.ts'
 import endSession from './end-session.ts'
 import magiclink from './magiclink.ts'
 import otp from './otp/index.ts'
@@ -11,13 +11,14 @@ import passkeys from './passkeys.ts'
 import recover from './recover.ts'
 import resend from './resend.ts'
 import signup from './signup/index.ts'
-import switchedOff from './switched-off.ts'
+import signupUsername from './signup-username.ts'
 import token from './token/index.ts'
 import verify from './verify/index.ts'
 
 const auth: FastifyPluginAsync = async (fastify) => {
-  await registerAll(fastify, {
+  await registerRoutes(fastify, {
     signup,
+    signupUsername,
     otp,
     magiclink,
     recover,
@@ -28,7 +29,6 @@ const auth: FastifyPluginAsync = async (fastify) => {
     authorize,
     callback,
     endSession,
-    switchedOff,
   })
 }
 

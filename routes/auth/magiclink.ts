@@ -1,12 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { Empty } from '../../schemas/empty.ts'
+import { readMagicLink, requestEmailOtp } from '../../modules/credentials/index.ts'
+import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { CaptchaFields, Metadata, PkceFields, RedirectQuery } from '../../schemas/fields.ts'
+import { Empty } from '../../schemas/values/empty.ts'
 
 const Body = Type.Object({
-  email: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String(needed)),
   data: Type.Optional(Metadata),
   ...PkceFields,
   ...CaptchaFields,
@@ -21,8 +23,8 @@ const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
       preValidation: captcha.requireCaptcha,
       config: { rateLimit: rateLimits.otp },
       schema: {
-        summary: 'Mail a link and a code to sign in with',
-        description: 'Signs up whoever is new. Answers the same for every address.',
+        summary: 'Send an email with a sign-in link and code',
+        description: 'Signs up new users. The response is the same for every address.',
         tags: ['auth'],
         querystring: RedirectQuery,
         body: Body,
@@ -31,8 +33,8 @@ const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const asked = credentials.readMagicLink(request, request.body)
-      await db.transaction().execute((trx) => credentials.askByEmail(trx, asked, now))
+      const asked = readMagicLink(credentials, request, request.body, { createUser: true })
+      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, asked, now))
       return {}
     },
   )

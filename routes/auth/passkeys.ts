@@ -1,62 +1,69 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { ApiError, webauthnVerificationFailed } from '../../errors.ts'
+import {
+  completePasskeySignIn,
+  consumePasskeyAuthentication,
+  createPasskeyAuthentication,
+  requirePasskeysEnabled,
+  verifyPasskeyResponse,
+} from '../../modules/passkeys/index.ts'
+import { toTokenResponse } from '../../modules/sessions/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { ApiError, webauthnVerificationFailed } from '../../schemas/errors.ts'
 import { CaptchaFields } from '../../schemas/fields.ts'
-import { AnswerBody, Question, readAnswer } from '../../schemas/passkey.ts'
+import { PasskeyResponseBody, Question, readPasskeyResponse } from '../../schemas/passkey.ts'
 import { Session } from '../../schemas/session.ts'
 
 const OptionsBody = Type.Union([Type.Object(CaptchaFields), Type.Null()])
 
 const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, rateLimits, sessions, telemetry, webauthn } = fastify
-  const { passkeys } = webauthn
+  const { captcha, db, rateLimits, sessions, telemetry, passkeys } = fastify
 
   fastify.post(
     '/passkeys/authentication/options',
     {
-      onRequest: passkeys.requireEnabled,
+      onRequest: () => requirePasskeysEnabled(passkeys),
       preValidation: captcha.requireCaptcha,
       config: { rateLimit: rateLimits.passkey },
       schema: {
-        summary: 'Ask to sign in with a passkey',
-        description: 'The same for everybody: the passkey says who they are.',
+        summary: 'Create authentication options for a passkey (WebAuthn)',
+        description: 'The same for every user: the passkey identifies the user.',
         tags: ['auth'],
         body: OptionsBody,
         response: { 200: Question, ...ErrorResponses },
       },
     },
-    () => passkeys.askForSignIn(db, new Date()),
+    () => createPasskeyAuthentication(passkeys, db, new Date()),
   )
 
   fastify.post(
     '/passkeys/authentication/verify',
     {
-      onRequest: passkeys.requireEnabled,
-      config: { signIn: () => 'passkey' },
+      onRequest: () => requirePasskeysEnabled(passkeys),
+      config: { rateLimit: rateLimits.passkey, signIn: () => 'passkey' },
       schema: {
         summary: 'Sign in with a passkey',
-        description: 'A challenge is good for one try.',
+        description: 'A challenge is valid for one attempt.',
         tags: ['auth'],
-        body: AnswerBody,
+        body: PasskeyResponseBody,
         response: { 200: Session, ...ErrorResponses },
       },
     },
-    async ({ body, client, clientIp: ip }) => {
+    async ({ body, clientInfo, clientIp: ip }) => {
       const now = new Date()
       try {
-        const { challengeId, credential } = readAnswer(body)
-        const challenge = await passkeys.spendSignIn(db, challengeId, now)
-        const proof = await passkeys.judge(db, credential, challenge)
+        const { challengeId, credential } = readPasskeyResponse(body)
+        const challenge = await consumePasskeyAuthentication(db, challengeId, now)
+        const proof = await verifyPasskeyResponse(passkeys, db, credential, challenge)
         const outcome = await db
           .transaction()
-          .execute((trx) => passkeys.accept(trx, proof, { ip, client }, now))
+          .execute((trx) => completePasskeySignIn(passkeys, trx, proof, { ip, clientInfo }, now))
         if (outcome.state === 'cloned') throw webauthnVerificationFailed()
-        return await sessions.answer(outcome.opened, now)
+        return await toTokenResponse(sessions, outcome.opened, now)
       } catch (error) {
-        const isRefusal = error instanceof ApiError && error.status < 500
-        const outcome = isRefusal ? 'refused' : 'failed'
+        const isRejection = error instanceof ApiError && error.status < 500
+        const outcome = isRejection ? 'rejected' : 'failed'
         telemetry.metrics.count('postern.sign_ins', { method: 'passkey', outcome })
         throw error
       }

@@ -1,19 +1,26 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 
-import { emailProviderDisabled, validationFailed } from '../../errors.ts'
-import { Empty } from '../../schemas/empty.ts'
+import { requestEmailOtp } from '../../modules/credentials/index.ts'
+import { readLinkContext } from '../../modules/flows/index.ts'
+import { canonicalUsername } from '../../modules/usernames/index.ts'
+import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { emailProviderDisabled, validationFailed } from '../../schemas/errors.ts'
 import { CaptchaFields, normalizeEmail, PkceFields, RedirectQuery } from '../../schemas/fields.ts'
+import { Empty } from '../../schemas/values/empty.ts'
 
 const Body = Type.Object({
-  email: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String(needed)),
+  username: Type.Optional(
+    Type.String({ description: 'Instead of email, with AUTH_USERNAMES_ENABLED' }),
+  ),
   ...PkceFields,
   ...CaptchaFields,
 })
 
 const recover: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, credentials, db, flows, rateLimits } = fastify
+  const { captcha, config, credentials, db, flows, rateLimits, usernames } = fastify
 
   fastify.post(
     '/recover',
@@ -21,8 +28,8 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       preValidation: captcha.requireCaptcha,
       config: { rateLimit: rateLimits.otp },
       schema: {
-        summary: 'Mail a link with which a forgotten password can be replaced',
-        description: 'Answers the same whether or not somebody has this address.',
+        summary: 'Send a password recovery email',
+        description: 'The response does not reveal whether a user has this address.',
         tags: ['auth'],
         querystring: RedirectQuery,
         body: Body,
@@ -34,20 +41,27 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
         throw emailProviderDisabled('Email logins are disabled', 400)
       }
-      const { email = '' } = request.body
-      if (email === '') throw validationFailed('Password recovery requires an email')
       const asked = {
-        kind: 'recovery' as const,
-        address: normalizeEmail(email),
+        ...readAccount(request.body),
         aud: request.audience,
         data: {},
-        context: flows.linkContext(request, request.body),
+        context: readLinkContext(flows, request, request.body),
         ip: request.clientIp,
       }
-      await db.transaction().execute((trx) => credentials.askByEmail(trx, asked, now))
+      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, asked, now))
       return {}
     },
   )
+
+  function readAccount({ email = '', username }: Static<typeof Body>) {
+    if (email === '' && username && usernames.rules) {
+      const address = canonicalUsername(username)
+      if (address === undefined) throw validationFailed('This is not a username', 422)
+      return { kind: 'username_recovery' as const, address }
+    }
+    if (email === '') throw validationFailed('Password recovery requires an email')
+    return { kind: 'recovery' as const, address: normalizeEmail(email) }
+  }
 }
 
 export default recover

@@ -1,9 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
-import { emailProviderDisabled, phoneProviderDisabled, validationFailed } from '../../errors.ts'
-import { MessageId } from '../../schemas/empty.ts'
+import { requestEmailOtp, resendSms } from '../../modules/credentials/index.ts'
+import { readLinkContext } from '../../modules/flows/index.ts'
+import { choices, needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import {
+  emailProviderDisabled,
+  phoneProviderDisabled,
+  validationFailed,
+} from '../../schemas/errors.ts'
 import {
   CaptchaFields,
   normalizeEmail,
@@ -12,9 +18,12 @@ import {
   PkceFields,
   RedirectQuery,
 } from '../../schemas/fields.ts'
+import { MessageId } from '../../schemas/values/empty.ts'
 
 const Body = Type.Object({
-  type: Type.Optional(Type.String({ description: 'signup, email_change, sms or phone_change' })),
+  type: Type.Optional(
+    Type.String({ ...needed, ...choices('signup', 'email_change', 'sms', 'phone_change') }),
+  ),
   email: Type.Optional(Type.String()),
   phone: Phone,
   ...PkceFields,
@@ -22,7 +31,16 @@ const Body = Type.Object({
 })
 type Body = Static<typeof Body>
 
-const mailKinds = { signup: 'confirmation', email_change: 'email_change' } as const
+const emailKinds = { signup: 'confirmation', email_change: 'email_change' } as const
+
+const schema = {
+  summary: 'Resend a confirmation',
+  description: 'The response does not reveal whether a confirmation is pending.',
+  tags: ['auth'],
+  querystring: RedirectQuery,
+  body: Body,
+  response: { 200: MessageId, ...ErrorResponses },
+}
 
 const resend: FastifyPluginAsyncTypebox = async (fastify) => {
   const { captcha, config, credentials, db, flows, rateLimits } = fastify
@@ -32,31 +50,25 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       preValidation: captcha.requireCaptcha,
       config: { rateLimit: rateLimits.otp },
-      schema: {
-        summary: 'Send a confirmation once more',
-        description: 'Answers the same whether or not something was left to confirm.',
-        tags: ['auth'],
-        querystring: RedirectQuery,
-        body: Body,
-        response: { 200: MessageId, ...ErrorResponses },
-      },
+      schema,
     },
     async (request) => {
       const now = new Date()
       const { body } = request
       const kind = readKind(body)
-      const context = flows.linkContext(request, body)
-      const who = { aud: request.audience, ip: request.clientIp }
+      const context = readLinkContext(flows, request, body)
+      const { audience: aud, clientIp: ip, sendingNetwork: network } = request
+      const who = { aud, ip }
       const message_id = await db.transaction().execute((trx) => {
-        if (!kind) return credentials.repeatSms(trx, { ...readText(body), ...who }, now)
+        if (!kind) return resendSms(credentials, trx, { ...readText(body), ...who, network }, now)
         const address = readAddress(body)
-        return credentials.askByEmail(trx, { kind, address, data: {}, context, ...who }, now)
+        return requestEmailOtp(credentials, trx, { kind, address, data: {}, context, ...who }, now)
       })
       return { message_id }
     },
   )
 
-  /** Which mail is asked for; undefined for a text message. Throws validation_failed. */
+  /** The requested email; undefined for an SMS. Throws validation_failed. */
   function readKind({ type = '', email, phone }: Body) {
     const isMail = type === 'signup' || type === 'email_change'
     if (!isMail && !isText(type)) {
@@ -67,7 +79,7 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
     }
     if (isMail && !email) throw validationFailed(`Type ${type} requires an email address`)
     if (!isMail && !phone) throw validationFailed(`Type ${type} requires a phone number`)
-    return isMail ? mailKinds[type] : undefined
+    return isMail ? emailKinds[type] : undefined
   }
 
   function readAddress({ email = '' }: Body): string {

@@ -4,8 +4,6 @@ import type { FastifyPluginAsync } from 'fastify'
 
 const types = {
   'dev.css': 'text/css; charset=utf-8',
-  'guide.css': 'text/css; charset=utf-8',
-  'guide.js': 'text/javascript; charset=utf-8',
   'inbox.js': 'text/javascript; charset=utf-8',
   'mail-templates.js': 'text/javascript; charset=utf-8',
   'signed-in.js': 'text/javascript; charset=utf-8',

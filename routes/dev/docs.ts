@@ -1,9 +1,9 @@
-/** The API reference to read and to try. Its packages are loaded by this: production does without them. */
+/** The interactive API reference. Its packages are loaded here only; production does not need them. */
 import { readFile } from 'node:fs/promises'
 
 import type { FastifyInstance } from 'fastify'
 
-/** Its styles are inline; nothing comes from anywhere else. */
+/** Its styles are inline; nothing is loaded from other servers. */
 const contentSecurityPolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
@@ -14,7 +14,7 @@ async function docs(fastify: FastifyInstance) {
   fastify.addHook('onReady', async () => {
     document = await fastify.openapi.document()
   })
-  // The page's package insists on it, though the document it shows is the one of /openapi.json.
+  // Required by the UI package, although the page shows /openapi.json.
   await fastify.register(swagger, { openapi: { openapi: '3.1.0' } })
   await fastify.register(swaggerUi, {
     routePrefix: '/docs',
@@ -35,7 +35,7 @@ async function docs(fastify: FastifyInstance) {
   })
 }
 
-/** Runs in the page: a path is no link inside a button, which no screen reader could tell apart. */
+/** Runs in the page: a link inside a button is not accessible. */
 function plainPaths() {
   return {
     wrapComponents: {

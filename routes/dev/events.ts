@@ -2,12 +2,12 @@ import { PassThrough } from 'node:stream'
 
 import type { FastifyPluginAsync } from 'fastify'
 
-import type { DevInbox } from '../../plugins/dev-inbox.ts'
+import type { DevInbox } from '../../plugins/messaging/dev-inbox.ts'
 
-/** Shorter than any time after which a silent connection is closed. */
+/** Shorter than common idle timeouts of connections. */
 const heartbeatMs = 20_000
 
-/** Server-sent events: `change` whenever a message came or the inbox was emptied. */
+/** Server-sent events: `change` after each message, or when the inbox is cleared. */
 const events: FastifyPluginAsync<{ devInbox: DevInbox }> = async (fastify, { devInbox }) => {
   const open = new Set<PassThrough>()
 
@@ -25,7 +25,7 @@ const events: FastifyPluginAsync<{ devInbox: DevInbox }> = async (fastify, { dev
     return reply.type('text/event-stream').send(stream)
   })
 
-  // A page that listens must not keep the server from stopping.
+  // An open page must not delay the shutdown.
   fastify.addHook('preClose', async () => {
     for (const stream of open) stream.end()
   })

@@ -1,9 +1,9 @@
-/** examples/web as a site of its own, with the SDK as npm has it. Read at each request, so that an edit shows. */
+/** examples/web as a site of its own, with the published SDK. Read at each request, so that edits apply. */
 import { readFile } from 'node:fs/promises'
 
 import type { FastifyPluginAsync } from 'fastify'
 
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../schemas/errors.ts'
 
 const folder = new URL('../../examples/web/', import.meta.url)
 
@@ -16,7 +16,7 @@ const types: Record<string, string> = {
 }
 
 const example: FastifyPluginAsync = async (fastify) => {
-  // Browsers make passkeys for names alone, and this name is every machine's own.
+  // Browsers allow passkeys for names only, and localhost is always local.
   fastify.get('/dev/example', { schema: { hide: true } }, async ({ host }, reply) => {
     const isBare = /^127\.0\.0\.1(:\d+)?$/.test(host)
     const origin = isBare ? `http://${host.replace('127.0.0.1', 'localhost')}` : ''
@@ -37,7 +37,7 @@ const example: FastifyPluginAsync = async (fastify) => {
 
 function fileOf(name: string): URL {
   if (name !== 'supabase.js') return new URL(name || 'index.html', folder)
-  // Found as any program finds it, wherever npm has put it.
+  // Resolved by Node, wherever npm installed it.
   const main = import.meta.resolve('@supabase/supabase-js')
   return new URL('umd/supabase.js', main.slice(0, main.lastIndexOf('/dist/') + '/dist/'.length))
 }

@@ -8,7 +8,7 @@ const landing: FastifyPluginAsync = async (fastify) => {
   fastify.get('/dev', { schema: { hide: true } }, async (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(page),
   )
-  // Whoever opens the bare address in a browser finds the way.
+  // Redirects the bare URL to the landing page.
   fastify.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/dev'))
 }
 

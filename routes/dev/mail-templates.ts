@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
-import { devPage, escaped } from '../../plugins/pages/markup.ts'
+import { devPage, escaped } from '../../plugins/http/pages/markup.ts'
 
 type Preview = Awaited<ReturnType<FastifyInstance['mailer']['preview']>>[number]
 
-/** Every kind of mail as it would be sent now, with made-up people. */
+/** Previews of every type of email. */
 const mailTemplates: FastifyPluginAsync = async (fastify) => {
   const { languages, mailer } = fastify
 

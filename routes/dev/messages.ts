@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import type { DevInbox } from '../../plugins/dev-inbox.ts'
-import { nullable, oneOf } from '../../schemas/choices.ts'
+import type { DevInbox } from '../../plugins/messaging/dev-inbox.ts'
+import { nullable, oneOf } from '../../schemas/values/choices.ts'
 
 const OptionalText = nullable(Type.String())
 
@@ -15,6 +15,7 @@ const Message = Type.Object({
   html: OptionalText,
   links: Type.Array(Type.String()),
   code: OptionalText,
+  problems: Type.Array(Type.String()),
   sent_at: Type.String(),
 })
 

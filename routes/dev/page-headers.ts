@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Mails are shown in frames that inherit this policy, so their inline styles and images pass.
- * No script but our own files runs anywhere.
+ * Emails are shown in frames that inherit this policy, so that inline styles and images are allowed. Scripts come from
+ * our files only.
  */
 const policy = [
   "default-src 'none'",
@@ -16,7 +16,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export async function pageHeaders(_request: FastifyRequest, reply: FastifyReply) {
+export async function setDevPageHeaders(_request: FastifyRequest, reply: FastifyReply) {
   reply.header('content-security-policy', policy)
   reply.header('referrer-policy', 'no-referrer')
 }

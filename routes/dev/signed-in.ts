@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 import type { FastifyPluginAsync } from 'fastify'
 
-/** Where links lead while nobody has set AUTH_SITE_URL; assets/signed-in.js shows who came. */
+/** The target of links until AUTH_SITE_URL is set; assets/signed-in.js shows the session. */
 const signedIn: FastifyPluginAsync = async (fastify) => {
   const page = await readFile(new URL('assets/signed-in.html', import.meta.url))
 

@@ -1,18 +1,42 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { manualLinkingDisabled } from '../../errors.ts'
-import { Empty, NoBody } from '../../schemas/empty.ts'
+import { requireFreshProof } from '../../modules/credentials/index.ts'
+import {
+  readLinkContext,
+  setStateCookie,
+  startAuthorization,
+  stateCookieName,
+} from '../../modules/flows/index.ts'
+import { unlinkIdentity } from '../../modules/identities/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { manualLinkingDisabled } from '../../schemas/errors.ts'
+import { LinkQuery } from '../../schemas/external.ts'
 import { readUuid } from '../../schemas/fields.ts'
-import { firstValues, ManyQuery } from '../../schemas/query.ts'
+import { Empty, NoBody } from '../../schemas/values/empty.ts'
+import { firstValues, ManyQuery } from '../../schemas/values/query.ts'
 
 const IdentityPath = Type.Object({ identity_id: Type.String() })
 
 const Target = Type.Object({ url: Type.String() })
 
+const readSchema = {
+  summary: 'Link an identity: starts the authorization code flow for the current user',
+  tags: ['user'],
+  querystring: ManyQuery,
+  documented: { querystring: LinkQuery },
+  response: { 200: Target, 302: NoBody, ...ErrorResponses },
+}
+
+const deleteSchema = {
+  summary: 'Unlink an identity',
+  tags: ['user'],
+  params: IdentityPath,
+  response: { 200: Empty, ...ErrorResponses },
+}
+
 const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, config, db, flows, identities } = fastify
+  const { bearerAuth, config, credentials, db, flows, identities } = fastify
 
   async function requireLinking() {
     if (!config.AUTH_SECURITY_MANUAL_LINKING_ENABLED) throw manualLinkingDisabled()
@@ -24,19 +48,20 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
     '/user/identities/authorize',
     {
       ...policy,
-      schema: {
-        summary: 'Add another way to sign in: the same as /authorize, for the person of the token',
-        tags: ['user'],
-        querystring: ManyQuery,
-        response: { 200: Target, 302: NoBody, ...ErrorResponses },
-      },
+      schema: readSchema,
     },
     async (request, reply) => {
-      const { user, session } = bearerAuth.bearerOf(request)
+      const now = new Date()
+      const auth = bearerAuth.bearerOf(request)
+      await requireFreshProof(credentials, db, auth, { change: 'identity' }, now)
+      const { user, session } = auth
       const linking = { linkingTargetId: user.id, linkingSessionId: session?.session_id }
       const query = firstValues(request.query)
-      const context = flows.linkContext(request, query)
-      const { url } = await flows.beginOauth({ query, context, ...linking }, new Date())
+      const context = readLinkContext(flows, request, query)
+      const bound = setStateCookie(flows, query)
+      const asked = { query, context, browserHash: bound?.hash, ...linking }
+      const { url, ...flow } = await startAuthorization(flows, asked, now)
+      if (bound) reply.header('set-cookie', stateCookieName(flows, flow, bound.value))
       if (query.skip_http_redirect === 'true') return { url }
       return reply.redirect(url, 302)
     },
@@ -46,21 +71,16 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
     '/user/identities/:identity_id',
     {
       ...policy,
-      schema: {
-        summary: 'Take away a way to sign in',
-        tags: ['user'],
-        params: IdentityPath,
-        response: { 200: Empty, ...ErrorResponses },
-      },
+      schema: deleteSchema,
     },
     async (request) => {
-      const bearer = bearerAuth.bearerOf(request)
+      const auth = bearerAuth.bearerOf(request)
       const identityId = readUuid('identity_id', request.params.identity_id)
       const unlinking = { identityId, ip: request.clientIp }
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.hold(trx, bearer, now)
-        await identities.unlink(trx, held, unlinking, now)
+        const held = await bearerAuth.hold(trx, auth, now)
+        await unlinkIdentity(identities, trx, held, unlinking, now)
       })
       return {}
     },

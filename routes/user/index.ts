@@ -1,10 +1,11 @@
 /**
- * What a signed-in person does. Nothing here is reached without the token of a live person: it is read before the body,
- * after the limits of the client address.
+ * Routes of the current user. All require the token of a live user, which is checked before the body is read and after
+ * the limits by client address.
  */
 import type { FastifyPluginAsync } from 'fastify'
 
-import { registerAll } from '../../plugins/register-all.ts'
+import { registerRoutes } from '../../plugins/register-routes.ts'
+import userExport from './export.ts'
 import challenge from './factors/challenge.ts'
 import enrol from './factors/enrol.ts'
 import unenrol from './factors/unenrol.ts'
@@ -15,11 +16,14 @@ import list from './passkeys/list.ts'
 import passkey from './passkeys/passkey.ts'
 import registration from './passkeys/registration.ts'
 import reauthenticate from './reauthenticate.ts'
-import recoveryCodes from './recovery-codes.ts'
-import recoveryCodesOfSdk from './recovery-codes-of-sdk.ts'
+import generateRecoveryCodes from './recovery-codes/generate.ts'
+import removeRecoveryCodes from './recovery-codes/remove.ts'
+import recoveryCodeStatus from './recovery-codes/status.ts'
+import verifyRecoveryCode from './recovery-codes/verify.ts'
 import sessions from './sessions.ts'
-import switchedOff from './switched-off.ts'
+import singleLogout from './single-logout.ts'
 import user from './user/index.ts'
+import username from './username.ts'
 
 const userGroup: FastifyPluginAsync = async (fastify) => {
   const { bearerAuth, openapi } = fastify
@@ -27,22 +31,26 @@ const userGroup: FastifyPluginAsync = async (fastify) => {
   fastify.addHook('preParsing', bearerAuth.requireFactor)
   fastify.addHook('onRoute', openapi.needsBearer)
 
-  await registerAll(fastify, {
+  await registerRoutes(fastify, {
     user,
+    username,
+    userExport,
     reauthenticate,
     identities,
     logout,
+    singleLogout,
     sessions,
     enrol,
     challenge,
     verify,
     unenrol,
-    recoveryCodes,
-    recoveryCodesOfSdk,
+    recoveryCodeStatus,
+    generateRecoveryCodes,
+    verifyRecoveryCode,
+    removeRecoveryCodes,
     registration,
     list,
     passkey,
-    switchedOff,
   })
 }
 

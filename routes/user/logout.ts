@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { validationFailed } from '../../errors.ts'
-import { NoBody } from '../../schemas/empty.ts'
+import { recordAudit } from '../../modules/audit/index.ts'
+import { revokeAllSessions, revokeSession } from '../../modules/sessions/index.ts'
+import { choices } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { validationFailed } from '../../schemas/errors.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
 
 const Query = Type.Object({
-  scope: Type.Optional(
-    Type.String({ description: 'global (default), local or others', default: 'global' }),
-  ),
+  scope: Type.Optional(Type.String({ default: 'global', ...choices('global', 'local', 'others') })),
 })
 
 const logout: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -19,7 +20,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { isOpenWithoutFactor: true, themselves: false },
       schema: {
-        summary: 'End this session, the others, or all of them',
+        summary: 'Sign out: revoke this session, the others, or all',
         tags: ['user'],
         querystring: Query,
         response: { 204: NoBody, ...ErrorResponses },
@@ -34,12 +35,14 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
 
       await db.transaction().execute(async (trx) => {
-        await audit.record(trx, 'logout', user, { ip: request.clientIp, now })
+        await recordAudit(audit, trx, 'logout', user, { ip: request.clientIp, now })
         // A token without a session can only mean all of them.
-        if (!session || scope === 'global') return sessions.endAll(trx, user.id, {}, now)
+        if (!session || scope === 'global') {
+          return revokeAllSessions(sessions, trx, user.id, {}, now)
+        }
         const { session_id: except } = session
-        if (scope === 'others') return sessions.endAll(trx, user.id, { except }, now)
-        await sessions.end(trx, user.id, except, now)
+        if (scope === 'others') return revokeAllSessions(sessions, trx, user.id, { except }, now)
+        await revokeSession(sessions, trx, user.id, except, now)
       })
       return reply.status(204).send(null)
     },

@@ -1,9 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import type { UserRecord } from '../../db/users.ts'
-import { emailNotConfirmed, phoneNotConfirmed, validationFailed } from '../../errors.ts'
-import { MessageId } from '../../schemas/empty.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import {
+  acceptSentReauthentication,
+  findNonceRecipient,
+  sendReauthentication,
+} from '../../modules/credentials/index.ts'
+import { sendSms } from '../../modules/otp/index.ts'
+import { lockActiveUser } from '../../modules/users/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { emailNotConfirmed, phoneNotConfirmed, validationFailed } from '../../schemas/errors.ts'
+import { MessageId } from '../../schemas/values/empty.ts'
 
 interface At {
   ip: string
@@ -11,15 +18,15 @@ interface At {
 }
 
 const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, credentials, db, otp, rateLimits, users } = fastify
+  const { bearerAuth, credentials, db, otp, rateLimits } = fastify
 
   fastify.get(
     '/reauthenticate',
     {
       config: { rateLimit: rateLimits.otp, themselves: true },
       schema: {
-        summary: 'Send the code that a new password needs',
-        description: 'Goes to the email address, or to the phone of somebody without one.',
+        summary: 'Send the reauthentication code that a password change requires',
+        description: 'Sent to the email address, or to the phone of a user without one.',
         tags: ['user'],
         response: { 200: MessageId, ...ErrorResponses },
       },
@@ -27,10 +34,13 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const at = { ip: request.clientIp, now: new Date() }
       const { user } = bearerAuth.bearerOf(request)
-      if (user.email) return { message_id: await sendMail(user, at) }
-      if (user.phone) return { message_id: await sendSms(user, user.phone, at) }
+      const to = await findNonceRecipient(credentials, db, user, at.now)
+      if (to === 'email') return { message_id: await sendMail(user, at) }
+      if (to && user.phone) {
+        return { message_id: await sendReauthenticationSms(user, user.phone, at) }
+      }
       throw validationFailed(
-        'Reauthentication requires the user to have an email or a phone number',
+        'Reauthentication requires the user to have an email or a phone number, which they have had for a day',
       )
     },
   )
@@ -38,18 +48,23 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
   async function sendMail(user: UserRecord, at: At): Promise<string> {
     if (!user.email_confirmed_at) throw emailNotConfirmed('Please verify your email first.', 422)
     return db.transaction().execute(async (trx) => {
-      await users.lockLive(trx, user.id, at.now)
-      return credentials.sendReauthentication(trx, user, at)
+      await lockActiveUser(trx, user.id, at.now)
+      return sendReauthentication(credentials, trx, user, at)
     })
   }
 
-  async function sendSms(user: UserRecord, phone: string, at: At): Promise<string> {
+  async function sendReauthenticationSms(user: UserRecord, phone: string, at: At): Promise<string> {
     if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
     const to = { phone, channel: 'sms', owner: user } as const
-    const sent = await otp.sendSms(db, { purpose: 'reauthentication', ...to }, at.now)
+    const sent = await sendSms(
+      otp,
+      db,
+      { purpose: 'reauthentication', countsAs: 'sign_in', ...to },
+      at.now,
+    )
     await db.transaction().execute(async (trx) => {
-      await users.lockLive(trx, user.id, at.now)
-      await credentials.acceptSentReauthentication(trx, user, sent, at)
+      await lockActiveUser(trx, user.id, at.now)
+      await acceptSentReauthentication(credentials, trx, user, sent, at)
     })
     return sent.messageId
   }

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { noSuchSession } from '../../errors.ts'
+import { recordAudit } from '../../modules/audit/index.ts'
+import { listSessions, revokeSession } from '../../modules/sessions/index.ts'
 import { Devices, toDevice } from '../../schemas/device.ts'
-import { NoBody } from '../../schemas/empty.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
+import { noSuchSession } from '../../schemas/errors.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
 
 const SessionPath = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
@@ -16,14 +18,14 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { themselves: false },
       schema: {
-        summary: 'Where the person is signed in, last used first',
+        summary: 'List the sessions of the current user, last used first',
         tags: ['user'],
         response: { 200: Devices, ...ErrorResponses },
       },
     },
     async (request) => {
       const { user, session: current } = bearerAuth.bearerOf(request)
-      const live = await sessions.list(db, user.id, new Date())
+      const live = await listSessions(sessions, db, user.id, new Date())
       return { sessions: live.map((session) => toDevice(session, current?.session_id)) }
     },
   )
@@ -33,7 +35,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { themselves: false },
       schema: {
-        summary: 'Sign one device out; its own session too, if it asks for that',
+        summary: 'Revoke a session of the current user',
         tags: ['user'],
         params: SessionPath,
         response: { 204: NoBody, ...ErrorResponses },
@@ -44,10 +46,10 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       const { params, clientIp } = request
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const isDeleted = await sessions.end(trx, user.id, params.id, now)
+        const isDeleted = await revokeSession(sessions, trx, user.id, params.id, now)
         if (!isDeleted) throw noSuchSession()
         const traits = { session_id: params.id }
-        await audit.record(trx, 'logout', user, { ip: clientIp, now, traits })
+        await recordAudit(audit, trx, 'logout', user, { ip: clientIp, now, traits })
       })
       return reply.status(204).send(null)
     },

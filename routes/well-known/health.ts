@@ -13,10 +13,10 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/health',
     {
-      // Balancers and uptime checks like to ask without a body.
+      // Load balancers and uptime checks send HEAD requests.
       exposeHeadRoute: true,
       schema: {
-        summary: 'Tell that the process answers; touches nothing else',
+        summary: 'Liveness check: does not use the database',
         tags: ['operations'],
         response: {
           200: Health,

@@ -1,15 +1,16 @@
-/** What is public about this server: how it fares, how it is set up, and the keys that check its tokens. */
+/** Public information: health, settings, and the keys that verify tokens. */
 import type { FastifyPluginAsync } from 'fastify'
 
-import { registerAll } from '../../plugins/register-all.ts'
+import { registerRoutes } from '../../plugins/register-routes.ts'
 import health from './health.ts'
 import jwks from './jwks.ts'
 import openidConfiguration from './openid-configuration.ts'
 import ready from './ready.ts'
+import securityTxt from './security-txt.ts'
 import settings from './settings.ts'
 
 const wellKnown: FastifyPluginAsync = async (fastify) => {
-  await registerAll(fastify, { health, ready, settings, jwks, openidConfiguration })
+  await registerRoutes(fastify, { health, ready, settings, jwks, openidConfiguration, securityTxt })
 }
 
 export default wellKnown

@@ -10,13 +10,13 @@ const jwks: FastifyPluginAsyncTypebox = async (fastify) => {
     '/.well-known/jwks.json',
     {
       schema: {
-        summary: 'The keys that access tokens can be verified with (RFC 7517)',
+        summary: 'JSON Web Key Set for access tokens (RFC 7517)',
         tags: ['discovery'],
         response: { 200: PublicKeys, ...ErrorResponses },
       },
     },
     async (_request, reply) => {
-      // A new key is shown for longer than this before it signs.
+      // A new key is published for longer than this before it signs.
       reply.header('cache-control', `public, max-age=${keys.jwksMaxAge}`)
       return keys.ring.publicKeys(new Date())
     },

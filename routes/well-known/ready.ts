@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
-import type { Readiness as Found } from '../../plugins/readiness.ts'
-import { oneOf } from '../../schemas/choices.ts'
+import type { Readiness as Found } from '../../plugins/observability/readiness.ts'
+import { oneOf } from '../../schemas/values/choices.ts'
 
 const Check = oneOf(['ok', 'failed'])
 
@@ -16,10 +16,10 @@ const ready: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/ready',
     {
-      // Balancers and uptime checks like to ask without a body.
+      // Load balancers and uptime checks send HEAD requests.
       exposeHeadRoute: true,
       schema: {
-        summary: 'Tell whether requests should be sent here; for load balancers',
+        summary: 'Readiness check for load balancers',
         tags: ['operations'],
         response: { 200: Readiness, 503: Readiness },
       },

@@ -1,19 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-/** What a sign-in form needs to know before anybody is signed in. */
+/** What a sign-in form needs before sign-in. */
 const Settings = Type.Object(
   {
     external: Type.Record(Type.String(), Type.Boolean(), {
-      description: 'Ways to sign in, by name, and whether they are switched on',
+      description: 'Sign-in methods by name, and whether they are enabled',
     }),
     disable_signup: Type.Boolean(),
     autoconfirm: Type.Boolean(),
     mailer_autoconfirm: Type.Boolean(),
     phone_autoconfirm: Type.Boolean(),
     sms_provider: Type.String(),
-    mfa_enabled: Type.Boolean({ description: 'Whether second factors can be added' }),
+    mfa_enabled: Type.Boolean({ description: 'Whether second factors can be enrolled' }),
     saml_enabled: Type.Boolean(),
+    saml_private_key_next_configured: Type.Boolean(),
     passkeys_enabled: Type.Boolean(),
   },
   { title: 'Settings' },
@@ -26,7 +27,7 @@ const settings: FastifyPluginAsyncTypebox = async (fastify) => {
     '/settings',
     {
       schema: {
-        summary: 'The public settings of this server',
+        summary: 'Get the public settings',
         tags: ['operations'],
         response: { 200: Settings },
       },
@@ -47,7 +48,8 @@ const settings: FastifyPluginAsyncTypebox = async (fastify) => {
         config.AUTH_MFA_TOTP_ENROLL_ENABLED ||
         config.AUTH_MFA_PHONE_ENROLL_ENABLED ||
         config.AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED,
-      saml_enabled: false,
+      saml_enabled: config.AUTH_SAML_ENABLED,
+      saml_private_key_next_configured: config.AUTH_SAML_PRIVATE_KEY_NEXT !== undefined,
       passkeys_enabled: config.AUTH_PASSKEY_ENABLED,
     }),
   )

@@ -1,4 +1,4 @@
-/** One run of schemathesis. */
+/** Runs schemathesis once. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ const checks = [
   'response_headers_conformance',
 ]
 
-/** True when nothing was found. What was found is printed, each with a curl command that repeats it. */
+/** Returns true without findings. Findings are printed with a curl command that reproduces them. */
 export async function runPass({ schemathesis, folder, server, options, signal }: Run) {
   const { choice, token, parameters = {} } = options
   const config = join(folder, 'schemathesis.toml')
@@ -35,7 +35,7 @@ export async function runPass({ schemathesis, folder, server, options, signal }:
     ...schemathesis.args,
     ...['--config-file', config, 'run', document, '--url', server.url],
     ...['--phases', 'examples,coverage,fuzzing', '--checks', checks.join()],
-    // Several workers are threads, under which Python 3.11 fails by itself now and then (gh-106905).
+    // Workers are threads, with which Python 3.11 fails occasionally (gh-106905).
     ...['--max-examples', '20', '--workers', '1'],
     ...['--request-timeout', '10', '--max-redirects', '0'],
     ...['--warnings', 'off', '--no-color', '--suppress-health-check', 'all'],
@@ -50,7 +50,7 @@ export async function runPass({ schemathesis, folder, server, options, signal }:
     stdio: ['ignore', 'inherit', 'inherit'],
     signal,
   })
-  // Ended by the signal, it emits an error as well, and the exit code says enough.
+  // When ended by a signal it emits an error as well; the exit code is enough.
   child.on('error', () => {})
   const [code] = await once(child, 'close').catch(() => [1])
   return code === 0

@@ -1,37 +1,37 @@
-/** Who asks for what: each pass is a choice of operations and the token that is sent with them. */
+/** Each pass is a set of operations and the token to send. */
 import type { FuzzedServer } from './server.ts'
 
 export interface PassOptions {
   /** Options of `schemathesis run` that choose the operations. */
   choice: string[]
   token?: string
-  /** Values of path parameters, so that requests find somebody. */
+  /** Values of path parameters, so that requests find a user. */
   parameters?: Record<string, string>
 }
 
 type Pass = (server: FuzzedServer) => Promise<PassOptions>
 
 const admins = '^/(admin|invite)'
-const ofOnePerson = '^/admin/users/{user_id}'
-const people = '^/(user|sessions|reauthenticate)'
+const ofOneUser = '^/admin/users/{user_id}'
+const users = '^/(user|sessions|reauthenticate)'
 
 export const passes: Record<string, Pass> = {
-  'strangers, everywhere': async () => ({ choice: [] }),
+  'unauthenticated clients, everywhere': async () => ({ choice: [] }),
   'admins, everywhere': async ({ adminToken }) => ({
     choice: ['--include-path-regex', admins],
     token: adminToken,
   }),
-  'admins, about somebody who is there': async ({ adminToken, newPerson }) => ({
-    choice: ['--include-path-regex', ofOnePerson, '--exclude-method', 'DELETE'],
+  'admins, about a user who is there': async ({ adminToken, signUpUser }) => ({
+    choice: ['--include-path-regex', ofOneUser, '--exclude-method', 'DELETE'],
     token: adminToken,
-    parameters: { user_id: (await newPerson()).id },
+    parameters: { user_id: (await signUpUser()).id },
   }),
-  'people, about themselves': async ({ newPerson }) => ({
-    choice: ['--include-path-regex', people],
-    token: (await newPerson()).token,
+  'users, about themselves': async ({ signUpUser }) => ({
+    choice: ['--include-path-regex', users],
+    token: (await signUpUser()).token,
   }),
-  'people who leave': async ({ newPerson }) => ({
+  'users who leave': async ({ signUpUser }) => ({
     choice: ['--include-path', '/logout'],
-    token: (await newPerson()).token,
+    token: (await signUpUser()).token,
   }),
 }

@@ -1,16 +1,16 @@
-/** The server that is fuzzed: everything switched on, and somebody there to take its mail and messages. */
-import { mintServiceRole } from '../../bench/service-role.ts'
-import { withClient } from '../../cli/with-client.ts'
-import { startMailServer } from '../../test/support/mail-server.ts'
-import { startServerProcess } from '../../test/support/server-process.ts'
-import { startThrowawayPostgres } from '../../test/support/throwaway-postgres.ts'
+/** The fuzzed server: all features enabled, with sinks for its emails and messages. */
+import { mintServiceRole } from '../../server/service-role.ts'
+import { withClient } from '../../server/with-client.ts'
+import { startMailServer } from '../../test/support/messages/mail-server.ts'
+import { startServerProcess } from '../../test/support/processes/server-process.ts'
+import { startThrowawayPostgres } from '../../test/support/processes/throwaway-postgres.ts'
 import { vendorServer } from '../../test/support/vendor-server.ts'
 
 export interface FuzzedServer {
   url: string
   adminToken: string
-  /** The access token of a new person, and their id. */
-  newPerson(): Promise<{ id: string; token: string }>
+  /** The access token and id of a new user. */
+  signUpUser(): Promise<{ id: string; token: string }>
 }
 
 const secret = 'only-for-fuzzing-and-long-enough-to-pass'
@@ -21,7 +21,7 @@ export async function startFuzzedServer(started: AsyncDisposableStack): Promise<
   started.defer(() => postgres.stop())
   await createDatabase(postgres.url)
   const mail = await startMailServer(ending)
-  // Takes every message, and knows no code of any sign-in.
+  // Accepts each message, and approves no code.
   const vendor = await vendorServer(ending, { status: 201, json: { sid: 'SM1' } })
   const { url } = await startServerProcess(ending, {
     ...mail.env,
@@ -32,7 +32,7 @@ export async function startFuzzedServer(started: AsyncDisposableStack): Promise<
   return {
     url,
     adminToken: await mintServiceRole(secret),
-    async newPerson() {
+    async signUpUser() {
       const response = await fetch(`${url}/signup`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

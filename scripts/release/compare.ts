@@ -1,16 +1,16 @@
 /**
- * What the promises of a version (docs/operations.md, "Versions") forbid between two releases. A patch keeps
- * database objects, API, tokens and configuration; a minor one keeps API and configuration; a major one nothing.
+ * Changes that docs/operations.md ("Versions") forbids between two releases. A patch keeps database objects, API,
+ * tokens and configuration; a minor keeps API and configuration; a major keeps nothing.
  */
-import { type Answers, brokenAnswers } from './answers.ts'
+import { type Answers, brokenAnswers } from './response-fields.ts'
 
 export type Change = 'major' | 'minor' | 'patch'
 
 export interface Release {
   version: string
-  /** `METHOD /path` of every operation, with its parameters and fields: names, and whether they must be given. */
+  /** `METHOD /path` of each operation, with its parameters and fields: names, and whether they are required. */
   operations: ReadonlyMap<string, ReadonlyMap<string, boolean>>
-  /** What each of them answers. */
+  /** The response fields of each operation. */
   answers: ReadonlyMap<string, Answers>
   /** Default of every variable, as documented. */
   variables: ReadonlyMap<string, string>
@@ -18,11 +18,11 @@ export interface Release {
   migrations: ReadonlyMap<string, string>
 }
 
-/** Statements that take away what a client of the database may stand on. */
+/** Statements that remove what a database client may use. */
 const destructive =
   /drop\s+(table|column|view|function|type|index)|truncate|alter\s+column\s+\S+\s+(set\s+data\s+)?type|dropTable|dropColumn|dropIndex/i
 
-/** Throws for what is no semantic version, and for one that is not above the other. */
+/** Throws for an invalid version, and for one not above the other. */
 export function changeBetween(before: string, after: string): Change {
   const [major = 0, minor = 0, patch = 0] = partsOf(before)
   const [nextMajor = 0, nextMinor = 0, nextPatch = 0] = partsOf(after)
@@ -38,7 +38,7 @@ function partsOf(version: string): number[] {
   return parts.slice(1).map(Number)
 }
 
-/** One sentence for each promise that is broken. */
+/** One sentence for each violation. */
 export function brokenPromises(before: Release, after: Release): string[] {
   const change = changeBetween(before.version, after.version)
   const migrations = [...changedMigrations(before, after), ...earlyContractions(before, after)]
@@ -59,11 +59,13 @@ function changedMigrations(before: Release, after: Release): string[] {
   return [...before.migrations].flatMap(([name, text]) => {
     const now = after.migrations.get(name)
     if (now === undefined) {
-      return [`The migration ${name} is gone: databases that had it do not start.`]
+      return [
+        `The migration ${name} was removed: the server does not start on databases that have it.`,
+      ]
     }
     return now === text
       ? []
-      : [`The migration ${name} has changed: it has run already. Add another.`]
+      : [`The migration ${name} has changed although it has already run. Add a new one.`]
   })
 }
 
@@ -75,7 +77,7 @@ function earlyContractions(before: Release, after: Release): string[] {
     return floor !== undefined && before.migrations.has(floor)
       ? []
       : [
-          `The migration ${name} takes something away: it has to say by serveFrom which migration of ${before.version} stopped needing it.`,
+          `The migration ${name} removes something: its serveFrom must name the migration of ${before.version} that stopped needing it.`,
         ]
   })
 }
@@ -92,22 +94,22 @@ function lostOperations(before: Release, after: Release): string[] {
     const lost = [...fields.keys()].filter((name) => !now.has(name))
     return [
       ...demanded.map(([name]) => `${operation} now demands ${name}.`),
-      ...lost.map((name) => `${operation} no longer knows ${name}.`),
+      ...lost.map((name) => `${operation} no longer accepts ${name}.`),
     ]
   })
 }
 
-/** An operation that is gone is told once, as that. */
+/** A removed operation is reported once. */
 function lostAnswers(before: Release, after: Release): string[] {
-  return [...before.answers].flatMap(([operation, answers]) => {
+  return [...before.answers].flatMap(([operation, responses]) => {
     const now = after.answers.get(operation)
-    return now ? brokenAnswers(operation, answers, now) : []
+    return now ? brokenAnswers(operation, responses, now) : []
   })
 }
 
 function lostVariables(before: Release, after: Release): string[] {
   const lost = [...before.variables.keys()].filter((name) => !after.variables.has(name))
-  return lost.map((name) => `The variable ${name} is gone: keep it, with x-deprecated.`)
+  return lost.map((name) => `The variable ${name} was removed: keep it, with x-deprecated.`)
 }
 
 function changedDefaults(before: Release, after: Release): string[] {
@@ -120,5 +122,5 @@ function changedDefaults(before: Release, after: Release): string[] {
 function losses(before: Release, after: Release): string[] {
   return addedMigrations(before, after)
     .filter(([, text]) => destructive.test(text))
-    .map(([name]) => `The migration ${name} takes something away: that is for a minor version.`)
+    .map(([name]) => `The migration ${name} removes something: that requires a minor version.`)
 }

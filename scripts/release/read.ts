@@ -1,10 +1,10 @@
-/** A release as its files tell it, at a git revision or in the working tree. */
+/** A release read from its files, at a git revision or in the working tree. */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
-import { type Answers, answersOf, type Responses, type Schema } from './answers.ts'
 import type { Release } from './compare.ts'
+import { type Answers, type Responses, responsesOf, type Schema } from './response-fields.ts'
 
 /** Text of a file, undefined when there is none. */
 export type Read = (path: string) => string | undefined
@@ -78,7 +78,7 @@ function answersOfAll(document: Document): Map<string, Answers> {
   return new Map(
     operationsOf(document).map(([name, { responses = {} }]) => [
       name,
-      answersOf(responses, schemas),
+      responsesOf(responses, schemas),
     ]),
   )
 }

@@ -1,44 +1,67 @@
-/** The import rules of the house: what makes it liveable is checked, not remembered. */
+/** Import rules, import cycles and the size of folders. */
 import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { exceptions, layerOf, objection } from './import-rules.ts'
+import { findCycles, folderGraph, importGraph } from './cycles.ts'
+import { exceptions, objection, partOf } from './import-rules.ts'
 import { type Source, sources } from './sources.ts'
 
-const house = sources(['{cli,routes,plugins,db,mail,sms,providers,schemas}/**/*.ts', '*.ts'])
-const imports = house.flatMap(({ path: from, imports }) =>
+const product = sources([
+  '{server,cli,dev,config,modules,routes,plugins,db,mail,sms,providers,schemas}/**/*.ts',
+  '*.ts',
+])
+const frontEnd = sources(['console/**/*.{ts,tsx}'])
+const everything = [...product, ...frontEnd, ...sources(['{bench,scripts}/**/*.ts'])]
+const imports = [...product, ...frontEnd].flatMap(({ path: from, imports }) =>
   imports.flatMap(({ file: to, typeOnly }) => (to === undefined ? [] : [{ from, to, typeOnly }])),
 )
+const graph = importGraph(everything)
 
 suite('imports', () => {
-  test('the files are found, and so are their imports', () => {
-    assert.ok(house.length > 300)
-    const signup = house.find(({ path }) => path === 'routes/auth/signup/index.ts')
+  test('finds the source files and their imports', () => {
+    assert.ok(product.length > 300)
+    const signup = product.find(({ path }) => path === 'routes/auth/signup/index.ts')
     const files = signup?.imports.map(({ file }) => file)
-    assert.ok(files?.includes('errors.ts') && files.includes('schemas/fields.ts'))
+    assert.ok(files?.includes('schemas/errors.ts') && files.includes('schemas/fields.ts'))
   })
 
-  test('every file has its place in the house', () => {
-    assert.deepEqual(
-      house.filter(({ path }) => !layerOf(path)).map(({ path }) => path),
-      [],
-    )
+  test('assigns each file to a part with import rules', () => {
+    const unknown = product.filter(({ path }) => !partOf(path)).map(({ path }) => path)
+    assert.deepEqual(unknown, [])
   })
 
-  test('they go one way', () => {
-    const objections = imports.flatMap((asked) => {
-      const why = objection(asked)
-      return why ? [`${asked.from} imports ${asked.to}: ${why}`] : []
+  test('follow the rules', () => {
+    const objections = imports.flatMap((edge) => {
+      const why = objection(edge)
+      return why ? [`${edge.from} imports ${edge.to}: ${why}`] : []
     })
     assert.deepEqual(objections, [])
   })
 
-  test('every exception is still needed', () => {
+  test('need each exception', () => {
     const unused = exceptions.filter(
       (exception) =>
         !imports.some(({ from, to }) => exception.from.test(from) && exception.to === to),
     )
     assert.deepEqual(unused, [])
+  })
+
+  test('have no cycle among files, types included', () => {
+    assert.deepEqual(findCycles(graph), [])
+  })
+
+  test('have no cycle among top-level folders', () => {
+    assert.deepEqual(findCycles(folderGraph(importGraph(product), 1)), [])
+  })
+
+  test('limits a folder to 30 files, except migrations', () => {
+    const counts = new Map<string, number>()
+    for (const { path } of [...everything, ...sources(['test/**/*.ts'])]) {
+      counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+    }
+    const large = [...counts].filter(([folder, count]) => count > 30 && folder !== 'db/migrations')
+    assert.deepEqual(large, [])
   })
 
   const forbidden: [from: string, to: string, typeOnly?: boolean][] = [
@@ -47,58 +70,61 @@ suite('imports', () => {
     ['routes/auth/recover.ts', 'routes/auth/otp/known.ts'],
     ['routes/auth/otp/index.ts', 'routes/auth/signup/email.ts'],
     ['routes/user/index.ts', 'routes/auth/index.ts'],
-    ['routes/auth/recover.ts', 'plugins/mailer.ts'],
-    ['routes/auth/recover.ts', 'plugins/accounts/otp/tokens.ts'],
-    ['routes/auth/recover.ts', 'plugins/config/fields.ts'],
+    ['routes/auth/recover.ts', 'plugins/messaging/mailer/index.ts'],
+    ['routes/auth/recover.ts', 'modules/otp/tokens.ts'],
+    ['routes/auth/recover.ts', 'config/core/fields.ts'],
     ['routes/auth/recover.ts', 'mail/render.ts'],
     ['routes/auth/recover.ts', 'mail/render.ts', true],
-    ['plugins/accounts/users/create.ts', 'plugins/accounts/sessions/open.ts'],
-    ['plugins/accounts/users/create.ts', 'plugins/mailer.ts'],
-    ['plugins/accounts/users/create.ts', 'plugins/define-plugin.ts'],
-    ['plugins/accounts/users/create.ts', 'plugins/config/fields.ts'],
-    ['plugins/accounts/users/create.ts', 'mail/render.ts'],
-    ['plugins/passwords.ts', 'mail/render.ts'],
-    ['plugins/passwords.ts', 'mail/render.ts', true],
-    ['plugins/passwords.ts', 'routes/auth/recover.ts'],
-    ['plugins/passwords.ts', 'plugins/accounts/users/create.ts'],
-    ['plugins/passwords.ts', 'plugins/config/read-config.ts'],
-    ['plugins/config/fields.ts', 'plugins/passwords.ts'],
-    ['plugins/config/fields.ts', 'mail/kinds.ts'],
-    ['app.ts', 'plugins/accounts/users/create.ts'],
-    ['app.ts', 'routes/auth/recover.ts'],
-    ['cli/keys.ts', 'routes/admin/keys.ts'],
-    ['cli/keys.ts', 'routes/admin/keys.ts', true],
-    ['cli/keys.ts', 'scripts/check.ts'],
+    ['modules/users/sign-up/create-user.ts', 'modules/sessions/create.ts'],
+    ['modules/sessions/create.ts', 'modules/users/sign-up/create-user.ts', true],
+    ['modules/users/sign-up/create-user.ts', 'plugins/messaging/mailer/index.ts'],
+    ['modules/users/sign-up/create-user.ts', 'plugins/define-plugin.ts'],
+    ['modules/users/sign-up/create-user.ts', 'config/core/fields.ts'],
+    ['modules/users/sign-up/create-user.ts', 'mail/render.ts'],
+    ['plugins/security/passwords/index.ts', 'mail/render.ts'],
+    ['plugins/security/passwords/index.ts', 'mail/render.ts', true],
+    ['plugins/security/passwords/index.ts', 'routes/auth/recover.ts'],
+    ['plugins/security/passwords/index.ts', 'plugins/messaging/mailer/index.ts', true],
+    ['plugins/security/passwords/index.ts', 'modules/users/sign-up/create-user.ts'],
+    ['plugins/security/passwords/index.ts', 'config/read-config.ts'],
+    ['config/core/fields.ts', 'plugins/security/passwords/index.ts'],
+    ['config/core/fields.ts', 'config/groups/index.ts', true],
+    ['config/core/fields.ts', 'mail/kinds/index.ts'],
+    ['server/app.ts', 'modules/users/sign-up/create-user.ts'],
+    ['server/app.ts', 'routes/auth/recover.ts'],
+    ['cli/keys/index.ts', 'routes/admin/keys.ts'],
+    ['cli/keys/index.ts', 'routes/admin/keys.ts', true],
+    ['cli/keys/index.ts', 'scripts/check.ts'],
     ['server.ts', 'test/support/server.ts'],
-    ['db/users.ts', 'schemas/user.ts'],
-    ['db/users.ts', 'schemas/user.ts', true],
-    ['db/users.ts', 'errors.ts'],
-    ['mail/render.ts', 'errors.ts'],
+    ['db/users/users.ts', 'db/sessions/sessions.ts', true],
+    ['db/users/users.ts', 'schemas/user.ts'],
+    ['db/users/users.ts', 'schemas/user.ts', true],
+    ['db/users/users.ts', 'schemas/errors.ts'],
+    ['mail/render.ts', 'schemas/errors.ts'],
     ['sms/twilio.ts', 'mail/render.ts'],
-    ['providers/github.ts', 'plugins/http-client.ts', true],
-    ['schemas/user.ts', 'db/users.ts'],
-    ['errors.ts', 'schemas/error.ts'],
+    ['providers/github.ts', 'plugins/outgoing/http-client/index.ts', true],
+    ['schemas/user.ts', 'db/users/users.ts'],
   ]
   for (const [from, to, typeOnly = false] of forbidden) {
-    test(`${from} may not import ${typeOnly ? 'types of ' : ''}${to}`, () => {
+    test(`reject that ${from} imports ${typeOnly ? 'types of ' : ''}${to}`, () => {
       assert.ok(objection({ from, to, typeOnly }))
     })
   }
 
-  test('db/ knows the query builder and no other package', () => {
+  test('db/ imports no package but the query builder', () => {
     assert.deepEqual(packagesOf(['db'], /^(?!kysely|node:)/), [])
   })
 
-  test('only plugins, routes, commands and app.ts know Fastify', () => {
+  test('only plugins, routes, commands and server/ import Fastify', () => {
     const inner = ['db', 'mail', 'sms', 'providers', 'schemas']
     assert.deepEqual(packagesOf(inner, /^(fastify|@fastify\/)/), [])
   })
 })
 
-function packagesOf(layers: string[], pattern: RegExp): string[] {
+function packagesOf(parts: string[], pattern: RegExp): string[] {
   const found = ({ path, imports }: Source) =>
     imports
       .filter(({ file, specifier }) => file === undefined && pattern.test(specifier))
       .map(({ specifier }) => `${path} imports ${specifier}`)
-  return house.filter(({ path }) => layers.includes(layerOf(path) ?? '')).flatMap(found)
+  return product.filter(({ path }) => parts.includes(partOf(path) ?? '')).flatMap(found)
 }

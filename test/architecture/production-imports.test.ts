@@ -1,6 +1,6 @@
 /** A server runs on what `npm ci --omit=dev` installs. */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { suite, test } from 'node:test'
@@ -17,9 +17,13 @@ const entries = [
     'migrate',
     'keys',
     'token',
+    'admin',
+    'clients',
     'mail',
     'users',
     'providers',
+    'sso',
+    'scim',
     'mail-preview',
     'config-docs',
     'openapi',
@@ -27,14 +31,21 @@ const entries = [
     'doctor',
     'backup',
     'restore',
-  ].map((name) => `cli/${name}.ts`),
+  ].map(commandFile),
 ]
 
-/** Loaded when it is asked for, and asked for in dev mode alone. */
+/** A command is a file, or a folder with an index. */
+function commandFile(name: string): string {
+  const file = `cli/${name}.ts`
+  return existsSync(join(root, file)) ? file : `cli/${name}/index.ts`
+}
+
+/** Imported dynamically in development only. */
 const onlyInDevelopment = [
+  'routes/console/site/bundle.ts: esbuild',
+  'routes/console/site/files.ts: esbuild',
   'routes/dev/docs.ts: @fastify/swagger-ui',
-  'routes/dev/guide/render.ts: marked',
-  'plugins/oauth-providers/dev-oidc/openid-provider.ts: oidc-provider',
+  'plugins/outgoing/oauth-providers/dev-oidc/openid-provider.ts: oidc-provider',
 ]
 
 interface Found {
@@ -43,43 +54,45 @@ interface Found {
   dynamic: boolean
 }
 
-suite('production', () => {
-  const reached = walk(entries)
+suite('production imports', () => {
+  const reached = runJourney(entries)
   const packages = reached.flatMap(importsOf).filter(({ specifier }) => isPackage(specifier))
   const missing = packages.filter(({ specifier }) => !(packageOf(specifier) in dependencies))
 
-  test('reaches the whole house', () => {
+  test('reach the whole server', () => {
     for (const file of [
-      'app.ts',
+      'server/app.ts',
       'routes/auth/signup/index.ts',
-      'plugins/accounts/sessions/index.ts',
-      'db/users.ts',
+      'modules/sessions/index.ts',
+      'db/users/users.ts',
     ]) {
       assert.ok(reached.includes(file), file)
     }
   })
 
-  test('imports nothing that only development installs', () => {
+  test('include no development dependency', () => {
     const names = missing.map(({ file, specifier }) => `${file}: ${specifier}`)
     assert.deepEqual(new Set(names), new Set(onlyInDevelopment))
   })
 
-  test('loads what is for development only when it is asked for', () => {
+  test('load development files dynamically only', () => {
     assert.deepEqual(
       missing.filter(({ dynamic }) => !dynamic),
       [],
     )
   })
 
-  test('every command is either here or for development', () => {
-    const commands = globSync('cli/*.ts', { cwd: root }).filter((file) => !entries.includes(file))
+  test('include each command except development ones', () => {
+    const commands = globSync('cli/{*.ts,*/index.ts}', { cwd: root }).filter(
+      (file) => !entries.includes(file),
+    )
     const own = commands.filter((file) => !reached.includes(file))
-    assert.deepEqual(own, ['cli/dev.ts'])
+    assert.deepEqual(own, ['cli/dev/index.ts'])
   })
 })
 
-/** The files that these import, and those that they import, and so on. */
-function walk(start: string[]): string[] {
+/** The transitive imports of these files. */
+function runJourney(start: string[]): string[] {
   const found = new Set<string>()
   const visit = (file: string) => {
     if (found.has(file)) return

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 export interface Import {
   /** As written. */
   specifier: string
-  /** From the root of the repository, for files of ours. */
+  /** From the root of the repository, for our files. */
   file: string | undefined
   typeOnly: boolean
   /** What is imported by name, types left out. */
@@ -36,7 +36,7 @@ function readSource(path: string): Source {
     const specifier = groups.path ?? groups.call ?? ''
     const clause = groups.clause ?? ''
     const typeOnly = groups.path !== undefined && isTypeOnly(clause)
-    return { specifier, file: fileOf(path, specifier), typeOnly, names: namesIn(clause) }
+    return { specifier, file: fileOf(path, specifier), typeOnly, names: keysOf(clause) }
   })
   return { path, text, imports }
 }
@@ -46,7 +46,7 @@ function fileOf(path: string, specifier: string): string | undefined {
   return relative(root, join(root, path, '..', specifier))
 }
 
-function namesIn(clause: string): string[] {
+function keysOf(clause: string): string[] {
   if (/^\s*type\b/.test(clause)) return []
   const entries = /\{([^}]*)\}/.exec(clause)?.[1]?.split(',') ?? []
   return entries

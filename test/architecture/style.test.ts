@@ -4,25 +4,26 @@ import { suite, test } from 'node:test'
 
 import { type Source, sources } from './sources.ts'
 
-const longest = 200
+const max = 200
 /** An entry a line. */
-const lists = ['errors.ts']
+const lists = ['schemas/errors.ts']
 
-const house = sources([
-  '{bench,cli,db,mail,plugins,providers,routes,schemas,scripts,sms}/**/*.ts',
+const deps = sources([
+  '{bench,cli,config,db,dev,mail,modules,plugins,providers,routes,schemas,scripts,server,sms}/**/*.ts',
+  'console/**/*.{ts,tsx}',
   '*.ts',
 ])
-const everything = [...house, ...sources(['test/**/*.ts'])]
+const everything = [...deps, ...sources(['test/**/*.ts'])]
 
-suite('style', () => {
-  test(`no source file is longer than ${longest} lines`, () => {
-    const long = house.filter(({ path, text }) => !lists.includes(path) && lines(text) > longest)
+suite('source style', () => {
+  test(`limits source files to ${max} lines`, () => {
+    const long = deps.filter(({ path, text }) => !lists.includes(path) && lines(text) > max)
     assert.deepEqual(long.map(named), [])
   })
 
-  test('only the starters read the environment', () => {
-    const starters = /^(server|cli)\.ts$|^(cli|bench|scripts)\//
-    const readers = house.filter(
+  test('reads the environment in entry points only', () => {
+    const starters = /^(server|cli)\.ts$|^(cli|server|dev|bench|scripts)\//
+    const readers = deps.filter(
       ({ path, text }) => !starters.test(path) && code(text).includes('process.env'),
     )
     assert.deepEqual(readers.map(named), [])
@@ -33,17 +34,17 @@ suite('style', () => {
     ['a cast through unknown', /\bas unknown as\b/],
     ['@ts-ignore', /@ts-(ignore|expect-error|nocheck)/],
     ['a silenced linter', /biome-ignore/],
-    ['a note for later', /\b(TODO|FIXME|XXX)\b/],
+    ['a TODO comment', /\b(TODO|FIXME|XXX)\b/],
     [
-      'a statement on a line of its own, below its condition and without braces',
+      'a statement below its condition without braces',
       /^( *)(\} else )?(if|for|while) \(.*\)\n\1 +\S/m,
     ],
     ['an enum', /^\s*(export )?(const )?enum \w/m],
     ['a debugger', /^\s*debugger\b/m],
-    ['a test that is left out', /\b(test|suite)\.(only|skip|todo)\(/],
+    ['a skipped or focused test', /\b(test|suite)\.(only|skip|todo)\(/],
   ]
   for (const [what, pattern] of forbidden) {
-    test(`nowhere is ${what}`, () => {
+    test(`rejects ${what}`, () => {
       const found = everything.filter(
         ({ path, text }) => path !== 'test/architecture/style.test.ts' && pattern.test(code(text)),
       )
@@ -51,27 +52,27 @@ suite('style', () => {
     })
   }
 
-  test('a comment on a whole file stands right above its imports', () => {
+  test('places file comments directly above the imports', () => {
     const apart = everything.filter(({ text }) =>
       /^(#!.*\n)?\/\*\*[\s\S]*?\*\/\n\nimport /.test(text),
     )
     assert.deepEqual(apart.map(named), [])
   })
 
-  test('there is no file for whatever fits nowhere', () => {
+  test('rejects file names like helpers and utils', () => {
     const names = everything.filter(({ path }) =>
-      /(^|\/)(helpers?|utils?|misc|common)\.ts$/.test(path),
+      /(^|\/)(helpers?|utils?|misc|common)\.tsx?$/.test(path),
     )
     assert.deepEqual(names.map(named), [])
   })
 
-  test('file names are in kebab-case', () => {
+  test('requires file names in kebab-case', () => {
     const wrong = everything.filter(({ path }) => !/^[a-z0-9./-]+$/.test(path))
     assert.deepEqual(wrong.map(named), [])
   })
 })
 
-/** Without what stands in quotes and, but for notes, without comments: there everything is allowed. */
+/** Without string contents and, except for TODO checks, without comments. */
 function code(text: string): string {
   return text
     .replace(/'(?:[^'\\\n]|\\.)*'/g, "''")

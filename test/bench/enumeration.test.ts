@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { makePeople } from '../../bench/enumeration/crowd.ts'
+import type { Target } from '../../bench/core/target.ts'
+import { createUsers } from '../../bench/enumeration/crowd.ts'
 import { questions } from '../../bench/enumeration/questions.ts'
-import { type Crowd, enumerate, judge } from '../../bench/enumeration.ts'
+import { compareSamples, type EnumerationUsers, enumerate } from '../../bench/enumeration.ts'
 import { plainForm } from '../../bench/plain-form.ts'
-import type { Target } from '../../bench/target.ts'
 import { fakeServer } from './fake-server.ts'
 
-const people = 40
+const users = 40
 
-suite('enumeration', () => {
-  test('a server that treats all alike gives nothing away in text', async (t) => {
+suite('enumeration check', () => {
+  test('finds no difference in a server that responds identically', async (t) => {
     const { target } = await fakeServer(t)
     const findings = await enumerate(target, questionOf('verify'), await crowdOf(target))
     assert.deepEqual(
-      findings.map(({ kind, tells, statuses }) => [kind, tells, statuses]),
+      findings.map(({ kind, differences, statuses }) => [kind, differences, statuses]),
       [
         ['confirmed', [], [200]],
         ['banned', [], [200]],
@@ -24,41 +24,41 @@ suite('enumeration', () => {
     )
   })
 
-  test('who is asked for a password is compared with everybody, for strangers are as different', async (t) => {
+  test('compares authenticated users by group, because clients without an account differ', async (t) => {
     const { target } = await fakeServer(t, { leak: { sent: true } })
     const [finding, ...others] = await enumerate(
       target,
       questionOf('sign-in'),
       await crowdOf(target),
     )
-    assert.deepEqual([finding?.kind, finding?.alike, others], ['everybody', false, []])
-    assert.match(finding?.tells[0] ?? '', /^known: 200 .*"sent":true/)
+    assert.deepEqual([finding?.kind, finding?.alike, others], ['everyone', false, []])
+    assert.match(finding?.differences[0] ?? '', /^known: 200 .*"sent":true/)
   })
 
-  test('three milliseconds more for known addresses are seen, and none are not', () => {
-    const jitter = Array.from({ length: people }, (_, i) => (i * 7) % 5)
+  test('detects a timing difference of three milliseconds and no other', () => {
+    const jitter = Array.from({ length: users }, (_, i) => (i * 7) % 5)
     const took = (ms: number) => ({
       times: jitter.map((more) => ms + more / 2),
       forms: new Set<string>(),
       statuses: new Set([200]),
     })
-    const leaking = judge('sign-in', 'imported', took(13), took(10))
+    const leaking = compareSamples('sign-in', 'imported', took(13), took(10))
     assert.equal(leaking.alike, false)
     assert.equal(leaking.comparison.dominance, 1)
     assert.equal(leaking.knownMs - leaking.unknownMs, 3)
-    assert.equal(judge('sign-in', 'imported', took(10), took(10)).alike, true)
+    assert.equal(compareSamples('sign-in', 'imported', took(10), took(10)).alike, true)
   })
 
-  test('one field more for known addresses is seen, and for numbers that are alike it is not', async (t) => {
+  test('detects an additional field for known emails, and none for equal numbers', async (t) => {
     const { target } = await fakeServer(t, { leak: { sent: true } })
     const findings = await enumerate(target, questionOf('otp'), await crowdOf(target))
     const [confirmed, banned, phoneOnly] = findings
     assert.deepEqual([confirmed?.alike, banned?.alike], [false, false])
-    assert.match(confirmed?.tells[0] ?? '', /^known: 200 .*"sent":true/)
-    assert.deepEqual(phoneOnly?.tells, [])
+    assert.match(confirmed?.differences[0] ?? '', /^known: 200 .*"sent":true/)
+    assert.deepEqual(phoneOnly?.differences, [])
   })
 
-  test('a question that only addresses can be asked leaves numbers out', async (t) => {
+  test('skips phones for questions about emails only', async (t) => {
     const { target } = await fakeServer(t)
     const findings = await enumerate(target, questionOf('recover'), await crowdOf(target))
     assert.deepEqual(
@@ -67,15 +67,15 @@ suite('enumeration', () => {
     )
   })
 
-  test('people without an account ask by a token of their own each time', async (t) => {
+  test('uses a new token per request without an account', async (t) => {
     const { target, state } = await fakeServer(t)
-    const crowd = new Map([['confirmed', await makePeople(target, 'confirmed', people)]] as const)
+    const crowd = new Map([['confirmed', await createUsers(target, 'confirmed', users)]] as const)
     const before = state.requests
     await enumerate(target, questionOf('put-user'), crowd)
-    assert.equal(state.requests - before, 4 * people)
+    assert.equal(state.requests - before, 4 * users)
   })
 
-  test('every endpoint that could tell is asked about every kind that fits', () => {
+  test('asks each endpoint about each applicable account state', () => {
     assert.deepEqual(
       questions.map(({ name, kinds }) => [name, kinds.length]),
       [
@@ -86,6 +86,8 @@ suite('enumeration', () => {
         ['otp', 5],
         ['verify', 5],
         ['sign-in', 5],
+        ['sign-in-username', 1],
+        ['recover-username', 1],
         ['put-user', 5],
       ],
     )
@@ -94,26 +96,26 @@ suite('enumeration', () => {
   const id = '5f0f4d3c-8a5e-4c53-9d55-0b6d7c6f5a10'
   const base = { id, email: 'a@example.com', at: '2026-01-02T03:04:05.678Z', identities: [] }
   const same: Record<string, object> = {
-    'another id': { ...base, id: id.replaceAll('5', '6') },
-    'another time': { ...base, at: '2026-01-02T03:04:05Z' },
-    'another address': { ...base, email: 'b@example.com' },
+    'a different id': { ...base, id: id.replaceAll('5', '6') },
+    'a different time': { ...base, at: '2026-01-02T03:04:05Z' },
+    'a different email': { ...base, email: 'b@example.com' },
     identities: { ...base, identities: [{ id, identity_data: { sub: id } }] },
   }
   for (const [difference, body] of Object.entries(same)) {
-    test(`${difference} is not a difference`, () => assert.equal(form(body), form(base)))
+    test(`ignores ${difference}`, () => assert.equal(form(body), form(base)))
   }
 
   const { email, ...rest } = base
   const other: Record<string, object> = {
-    'another order of fields': { email, ...rest },
+    'the order of fields': { email, ...rest },
     'a missing field': rest,
     'a null': { ...base, email: null },
   }
   for (const [difference, body] of Object.entries(other)) {
-    test(`${difference} is a difference`, () => assert.notEqual(form(body), form(base)))
+    test(`detects ${difference}`, () => assert.notEqual(form(body), form(base)))
   }
 
-  test('status and headers count, other than those of the moment', () => {
+  test('compares status and headers except variable ones', () => {
     const body = '{}'
     const plain = plainForm({ status: 200, headers: { date: 'today' }, body })
     assert.equal(plainForm({ status: 200, headers: { date: 'then' }, body }), plain)
@@ -128,9 +130,9 @@ function questionOf(name: string) {
   return question
 }
 
-async function crowdOf(target: Target): Promise<Crowd> {
+async function crowdOf(target: Target): Promise<EnumerationUsers> {
   const some = ['confirmed', 'banned', 'phone-only'] as const
-  const made = some.map(async (kind) => [kind, await makePeople(target, kind, people)] as const)
+  const made = some.map(async (kind) => [kind, await createUsers(target, kind, users)] as const)
   return new Map(await Promise.all(made))
 }
 

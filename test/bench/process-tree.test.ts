@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { suite, test } from 'node:test'
 
-import { listenerOf } from '../../bench/listener.ts'
-import { rootAmong, usageOf } from '../../bench/process-tree.ts'
+import { listenerOf } from '../../bench/core/listener.ts'
+import { rootAmong, usageOf } from '../../bench/core/process-tree.ts'
 import { fakeServer } from './fake-server.ts'
 
-suite('the cost of a process', { skip: process.platform !== 'linux' }, () => {
-  test('holds the work of its children, running or ended', async (t) => {
+suite('process tree cost', { skip: process.platform !== 'linux' }, () => {
+  test('includes running and ended children', async (t) => {
     const burn = 'const end = Date.now() + 150; while (Date.now() < end);'
     const child = spawn(process.execPath, ['-e', `${burn} console.log(1); process.stdin.resume()`])
     t.after(() => child.kill())
@@ -30,7 +30,7 @@ suite('the cost of a process', { skip: process.platform !== 'linux' }, () => {
     assert.equal(usageOf(child.pid), undefined)
   })
 
-  test('the process behind a port is found, and only on this machine', async (t) => {
+  test('finds the process behind a local port', async (t) => {
     const { url } = await fakeServer(t)
     assert.equal(listenerOf(url), process.pid)
     assert.equal(listenerOf(url.replace('127.0.0.1', 'localhost')), process.pid)
@@ -38,7 +38,7 @@ suite('the cost of a process', { skip: process.platform !== 'linux' }, () => {
     assert.equal(listenerOf('http://127.0.0.1:1'), undefined)
   })
 
-  test('of a process and the one that started it, the starter is the root', () => {
+  test('finds the root of a process and its parent', () => {
     assert.equal(rootAmong([process.ppid, process.pid]), process.ppid)
     assert.equal(rootAmong([]), undefined)
   })

@@ -21,8 +21,8 @@ const figures: Figures = {
   errors: {},
 }
 
-suite('the report', () => {
-  test('shows both sides and their quotient, first by second', () => {
+suite('benchmark report', () => {
+  test('shows both variants and their ratio', () => {
     const second = { ...figures, side: 'second', perSecond: 1000, serverCpu: 0.4 }
     assert.deepEqual(tableRows('get-user', [figures, second]).split('\n'), [
       '| get-user | first | 3,000 | 2.00 | 4.00 | 8.00 | 0.200 | - | - | 3.00 | 100 | 0 |',
@@ -31,7 +31,7 @@ suite('the report', () => {
     ])
   })
 
-  test('tells the cost of each side in floors, and divides the first by each other one', () => {
+  test('shows costs relative to the baseline, and ratios to the first variant', () => {
     const cost = (side: string, serverCpu: number) => ({
       ...figures,
       side,
@@ -54,50 +54,51 @@ suite('the report', () => {
     )
   })
 
-  test('says why a scenario is missing, and makes no quotient of it', () => {
+  test('names the reason of a skipped scenario and shows no ratio', () => {
     const rows = tableRows('recover', [figures, { side: 'second', skipped: '404 not_found' }])
     assert.match(rows, /\| recover \| second \| skipped: 404 not_found \|/)
     assert.doesNotMatch(rows, /ratio/)
   })
 
-  test('names failures and a generator at its limit', () => {
+  test('reports failures and a saturated generator', () => {
     const busy = { ...figures, generatorCpu: 0.3, errors: { ECONNRESET: 2 } }
     assert.deepEqual(remarks('get-user', [figures]), [])
     assert.deepEqual(remarks('get-user', [busy]), [
       'get-user, first: 2 x ECONNRESET',
-      'get-user, first: the generator used 0.90 of a core, so the server may do more',
+      'get-user, first: the generator used 0.90 of a core, so the server may be faster',
     ])
   })
 })
 
-suite('the command line', () => {
-  test('names scenarios by option or bare', () => {
+suite('bench CLI', () => {
+  test('selects scenarios by option or argument', () => {
     const names = (args: string[]) => readOptions(args).scenarios.map(({ name }) => name)
     assert.deepEqual(
       names([]),
-      catalogue.map(({ name }) => name),
+      catalogue.flatMap(({ name, isOptional }) => (isOptional ? [] : [name])),
     )
     assert.deepEqual(names(['--scenario', 'refresh,get-user']), ['get-user', 'refresh'])
+    assert.deepEqual(names(['organizations-refresh']), ['organizations-refresh'])
     assert.deepEqual(names(['enumeration']), [])
     assert.equal(readOptions(['enumeration']).enumeration, true)
   })
 
-  test('asks all questions of enumeration, or those that are named', () => {
+  test('selects all enumeration questions, or the named ones', () => {
     const names = (args: string[]) => readOptions(args).questions.map(({ name }) => name)
-    assert.equal(names(['enumeration']).length, 8)
+    assert.equal(names(['enumeration']).length, 10)
     assert.deepEqual(names(['enumeration', '--question', 'sign-in,verify']), ['verify', 'sign-in'])
     assert.equal(readOptions(['enumeration', '--pairs', '2000']).pairs, 2000)
   })
 
-  const mistakes: Record<string, [args: string[], message: RegExp]> = {
-    'an unknown scenario': [['--scenario', 'login'], /no scenario login/],
-    'an unknown question': [['enumeration', '--question', 'login'], /no question login/],
+  const invalidCases: Record<string, [args: string[], message: RegExp]> = {
+    'an unknown scenario': [['--scenario', 'login'], /Unknown scenario login/],
+    'an unknown question': [['enumeration', '--question', 'login'], /Unknown question login/],
     'an unknown option': [['--second', '5'], /--second/],
-    'a time of nothing': [['--seconds', '0'], /--seconds must be a number above 0/],
+    'a duration of zero': [['--seconds', '0'], /--seconds must be a number above 0/],
     'a variable without a value': [['--set', 'PORT'], /--set takes NAME=VALUE/],
-    'a word for a number': [['--connections', 'many'], /--connections must be/],
+    'a word instead of a number': [['--connections', 'many'], /--connections must be/],
   }
-  for (const [mistake, [args, message]] of Object.entries(mistakes)) {
-    test(`${mistake} is refused by name`, () => assert.throws(() => readOptions(args), message))
+  for (const [invalid, [args, message]] of Object.entries(invalidCases)) {
+    test(`rejects ${invalid} by name`, () => assert.throws(() => readOptions(args), message))
   }
 })

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { compare, median, quantile } from '../../bench/statistics.ts'
 
 suite('statistics', () => {
-  test('quantiles are by nearest rank', () => {
+  test('computes quantiles by nearest rank', () => {
     const values = Array.from({ length: 100 }, (_, i) => i + 1)
     assert.deepEqual(
       [0, 0.5, 0.95, 0.99, 1].map((share) => quantile(values, share)),
@@ -16,7 +16,7 @@ suite('statistics', () => {
 
   // i is above j + 10.5 in 49 + 48 + ... + 1 of the 3600 pairs, so z = 575 / sqrt(3600 * 121 / 12);
   // the distance is 11 of 60 steps..
-  test('two samples of known outcome', () => {
+  test('compares two samples with a known result', () => {
     const first = Array.from({ length: 60 }, (_, i) => i)
     const second = Array.from({ length: 60 }, (_, i) => i + 10.5)
     const { dominance, rankP, distance, distanceP } = compare(first, second)
@@ -26,7 +26,7 @@ suite('statistics', () => {
     near(distanceP, 0.239376, 1e-5)
   })
 
-  test('equal samples are alike, ties and all', () => {
+  test('finds equal samples equal, with ties', () => {
     const values = Array.from({ length: 80 }, (_, i) => Math.floor(i / 8))
     const { dominance, rankP, distance, distanceP } = compare(values, values)
     assert.equal(dominance, 0.5)
@@ -35,7 +35,7 @@ suite('statistics', () => {
     assert.equal(distanceP, 1)
   })
 
-  test('samples with one middle and another width are told apart by their shape', () => {
+  test('distinguishes samples of equal median and different spread', () => {
     const narrow = Array.from({ length: 200 }, (_, i) => (i - 99.5) / 10)
     const wide = narrow.map((value) => value * 5)
     const { rankP, distanceP } = compare(narrow, wide)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 
 import { chromium } from 'playwright-core'
 
-import type { Ending } from '../support/ending.ts'
+import type { Ending } from '../support/processes/ending.ts'
 
 const places = [
   process.env.CHROMIUM_PATH ?? '',

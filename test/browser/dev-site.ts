@@ -5,9 +5,10 @@ import type { TestContext } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import { withPresets } from '../../cli/dev/presets.ts'
-import { freePort } from '../support/free-port.ts'
+import { buildDocs } from '../../dev/docs/build.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { patienceMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
 import { openBrowser } from './chromium.ts'
 
 export interface DevSite {
@@ -18,7 +19,7 @@ export interface DevSite {
   local: string
   /** The newest message to this address or number that came after the one before. */
   message(to: string): Promise<{ code: string; link: string }>
-  /** Another page of the same browser, as another person would have it. */
+  /** Another page of the same browser, as another user would have it. */
   another(options: BrowserContextOptions): Promise<Page>
 }
 
@@ -28,6 +29,7 @@ export async function openDevSite(
 ): Promise<DevSite> {
   const port = String(await freePort())
   const presets = withPresets({ AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '', PORT: port }, {})
+  await buildDocs()
   const { app } = await build(t, { dev: true, env: { ...texts(presets), ...env } })
   await app.listen({ host: '127.0.0.1', port: Number(port) })
   const browser = await openBrowser(t, {})

@@ -1,4 +1,4 @@
-/** The example page, every journey of it, as a newcomer walks them. */
+/** The example page: every journey, as a new user takes it. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -11,7 +11,7 @@ import { openDevSite } from './dev-site.ts'
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
 suite('the example page', { skip }, () => {
-  test('signs up, in and out in every way, and changes all that a person may change', {
+  test('signs up, in and out in every way, and changes all that a user may change', {
     timeout: 600_000,
   }, async (t) => {
     const { page, url, local, message } = await openDevSite(t)
@@ -112,7 +112,7 @@ suite('the example page', { skip }, () => {
   })
 })
 
-/** What a person does on the page. */
+/** What a user does on the page. */
 function walker(page: Page) {
   return {
     press: (name: string) => page.getByRole('button', { name, exact: true }).click(),
@@ -136,9 +136,9 @@ function walker(page: Page) {
 
     told: (text: string) => page.getByRole('status').getByText(text).waitFor(),
 
-    /** Waits until the list about the person says this. */
+    /** Waits until the list about the user says this. */
     fact: (name: string, expected: string) => {
-      const term = page.locator('#person dt').getByText(name, { exact: true })
+      const term = page.locator('#user dt').getByText(name, { exact: true })
       const value = term.locator('xpath=following-sibling::dd[1]')
       return value.filter({ hasText: expected }).waitFor()
     },
@@ -151,7 +151,7 @@ async function calls(page: Page): Promise<string> {
   return (await page.textContent('#calls')) ?? ''
 }
 
-/** One that keeps passkeys and knows its person. */
+/** One that keeps passkeys and knows its user. */
 async function device(page: Page) {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')

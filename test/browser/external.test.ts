@@ -1,15 +1,15 @@
-/** External sign-in as a person does it: in a browser, through the login and the consent of a real OpenID provider. */
+/** External sign-in as a user does it: in a browser, through the login and the consent of a real OpenID provider. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { Page } from 'playwright-core'
 
 import { providerEnv } from '../support/external.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { patienceMs } from '../support/processes/until.ts'
 import { client } from '../support/providers/fake-provider.ts'
 import { type Disguise, startOpenidProvider } from '../support/providers/openid-provider.ts'
 import { build } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSite } from './site.ts'
 
@@ -48,7 +48,7 @@ const disguises: Record<string, Disguise> = {
   },
 }
 
-suite('a person in a browser', { skip }, () => {
+suite('a user in a browser', { skip }, () => {
   for (const [name, disguise] of Object.entries(disguises)) {
     test(`${name}: a session in the fragment, then a code`, async (t) => {
       const { origin } = await startOpenidProvider(t, { claimsInIdToken: true, disguise })
@@ -74,7 +74,7 @@ suite('a person in a browser', { skip }, () => {
     })
   }
 
-  test('somebody who says no', async (t) => {
+  test('shows an error when the user declines', async (t) => {
     const { origin } = await startOpenidProvider(t, { claimsInIdToken: true })
     const { page, auth, site } = await open(t, providerEnv('google', origin))
     await page.goto(`${auth}/authorize?provider=google`)
@@ -95,7 +95,7 @@ async function walk(t: TestContext, name: string, env: Record<string, string>, p
 
   await page.goto(`${site}/start?provider=${name}`)
   await page.waitForURL(/interaction|login|localhost.*code=/)
-  // The provider knows the person by now, and may still ask for consent; ours asks each time.
+  // The provider knows the user by now, and may still ask for consent; ours asks each time.
   if (name === 'dev') await signIn(page, 'ann@ex.test')
   else if (page.url().includes('interaction')) await page.click('button[type=submit]')
   await page.waitForURL(`${site}/**`)

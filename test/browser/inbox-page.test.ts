@@ -4,8 +4,8 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { chromium } from 'playwright-core'
 
+import { patienceMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
 const skip = executablePath === undefined ? 'there is no Chromium here' : false
@@ -17,11 +17,12 @@ const mail = {
   text: 'The text part',
   html: '<p id="said">The HTML part <a href="http://127.0.0.1:9/verify">Confirm</a></p>',
   links: ['http://127.0.0.1:9/verify?token=abc'],
+  problems: [],
   code: '123456',
 }
 
 suite('the page /dev/inbox', { skip }, () => {
-  test('shows a message at once when it comes, with its code, its link and both parts', async (t) => {
+  test('shows a new message immediately with its code, link and both parts', async (t) => {
     const { page, inbox } = await open(t)
     await page.getByText('No messages yet').waitFor()
 
@@ -38,7 +39,7 @@ suite('the page /dev/inbox', { skip }, () => {
     await page.locator('pre', { hasText: 'The text part' }).waitFor()
   })
 
-  test('keeps the open message when another comes, and empties itself', async (t) => {
+  test('keeps the open message when another arrives, and clears the inbox', async (t) => {
     const { page, inbox } = await open(t)
     inbox.add(mail, new Date())
     await page.getByRole('link', { name: 'ada@example.com' }).click()
@@ -52,7 +53,7 @@ suite('the page /dev/inbox', { skip }, () => {
     assert.deepEqual(inbox.list(), [])
   })
 
-  test('a mail that tries to run scripts runs none', async (t) => {
+  test('runs no scripts of an email', async (t) => {
     const { page, inbox } = await open(t)
     const attack = "parent.document.title = 'taken'"
     const html = `<script>${attack}</script><img src="data:," onerror="${attack}"><a id="js" href="javascript:${attack}">x</a><p id="end">end</p>`

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { mailAfter } from '../support/mail-journeys.ts'
-import { linkIn } from '../support/mail-links.ts'
-import { newAddress } from '../support/people.ts'
+import { emailAfter } from '../support/messages/mail-journeys.ts'
+import { linkIn } from '../support/messages/mail-links.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
+import { newAddress } from '../support/users.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSite } from './site.ts'
 
@@ -31,7 +31,7 @@ suite('the page of a mailed link', { skip }, () => {
       page.on('pageerror', (error) => void complaints.push(error.message))
 
       const email = newAddress()
-      const message = await mailAfter(server, email, () => call(server.app, '/otp', { email }))
+      const message = await emailAfter(server, email, () => call(server.app, '/otp', { email }))
       await page.goto(linkIn(message))
       const overflow = 'document.documentElement.scrollWidth > window.innerWidth'
       assert.equal(await page.evaluate(overflow), false, 'nothing has to be scrolled sideways')

@@ -3,24 +3,22 @@
  * nothing serious for axe, no mistake in the console. With SCREENSHOTS=FOLDER, pictures to look at.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
 import { executablePath } from './chromium.ts'
 import { type DevSite, openDevSite } from './dev-site.ts'
+import { findings, tooWide } from './page-checks.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 const folder = process.env.SCREENSHOTS
 
 interface Shown {
   path: string
-  /** What a person does before there is something to look at. */
+  /** What a user does before there is something to look at. */
   prepare?: (page: Page, site: DevSite) => Promise<void>
 }
 
@@ -49,6 +47,7 @@ const pages: Record<string, Shown> = {
   'mail-templates': { path: '/dev/mail-templates' },
   guide: { path: '/docs/guide' },
   'guide-page': { path: '/docs/guide/mfa' },
+  'guide-checklist': { path: '/docs/guide/operations' },
   'guide-search': {
     path: '/docs/guide/sessions',
     async prepare(page) {
@@ -63,8 +62,8 @@ const pages: Record<string, Shown> = {
   'reference-open': {
     path: '/docs',
     async prepare(page) {
-      await page.locator('#operations-auth-post_signup .opblock-summary-control').click()
-      await page.locator('#operations-auth-post_signup .responses-table').waitFor()
+      await page.locator('#operations-auth-postSignup .opblock-summary-control').click()
+      await page.locator('#operations-auth-postSignup .responses-table').waitFor()
     },
   },
   error: { path: '/verify?token=x' },
@@ -116,30 +115,6 @@ async function look(
   assert.deepEqual(await tooWide(page), [])
   assert.deepEqual(await findings(page), [])
   assert.deepEqual(mistakes, [])
-}
-
-/** What sticks out of the screen. A string, because this program knows no DOM. */
-async function tooWide(page: Page): Promise<unknown> {
-  return page.evaluate(`
-    document.documentElement.scrollWidth > innerWidth
-      ? [...document.querySelectorAll('body *')]
-          .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
-          .map((element) => element.outerHTML.slice(0, 120))
-      : []
-  `)
-}
-
-/** What axe calls serious or critical, with where it is. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const results: AxeResults = JSON.parse(
-    String(await page.evaluate('axe.run().then((results) => JSON.stringify(results))')),
-  )
-  return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, any }) => `${id}: ${target} ${any[0]?.message ?? ''}`),
-    )
 }
 
 async function signInOnExample(page: Page, { message }: DevSite) {

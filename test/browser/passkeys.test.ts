@@ -1,14 +1,16 @@
-/** Passkeys as people use them: in Chromium with virtual authenticators, through the SDK, on a page of localhost. */
+/** Passkeys as users use them: in Chromium with virtual authenticators, through the SDK, on a page of localhost. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
+import * as esbuild from 'esbuild'
 import { decodeJwt } from 'jose'
 import type { CDPSession, Page } from 'playwright-core'
 
-import { passkeysOn } from '../support/passkeys.ts'
-import { newAddress, password } from '../support/people.ts'
+import { blocksOf, documentedUrl } from '../docs/javascript-blocks/blocks.ts'
+import { passkeysOn } from '../support/factors/passkeys.ts'
+import { patienceMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
+import { newAddress, password } from '../support/users.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSdkSite } from './sdk-site.ts'
 
@@ -21,7 +23,7 @@ interface Result {
 }
 
 suite('passkeys in a browser', { skip }, () => {
-  test('registerPasskey and signInWithPasskey, by a device that verifies its person', async (t) => {
+  test('registerPasskey and signInWithPasskey, by a device that verifies its user', async (t) => {
     const { page, device, claims } = await open(t, { AUTH_PASSKEY_AAL2: 'true' })
     await device()
     const userId = await signUp(page)
@@ -35,7 +37,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal((await claims()).aal, 'aal2')
   })
 
-  test('a device that does not verify its person adds one, and signs in at aal1', async (t) => {
+  test('a device that does not verify its user adds one, and signs in at aal1', async (t) => {
     const { page, device, cdp, claims } = await open(t, { AUTH_PASSKEY_AAL2: 'true' })
     const authenticatorId = await device({ hasUserVerification: false, isUserVerified: false })
     const userId = await signUp(page)
@@ -50,7 +52,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal((await claims()).aal, 'aal1')
   })
 
-  test('a device that cannot keep passkeys makes none', async (t) => {
+  test('registers no passkey on a device that cannot store one', async (t) => {
     const { page, device } = await open(t)
     await device({ hasResidentKey: false })
     await signUp(page)
@@ -59,7 +61,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.deepEqual((await run(page, 'client.passkey.list()')).data, [])
   })
 
-  test('of two devices, each adds one and signs in; the first one cannot add a second', async (t) => {
+  test('registers one passkey per device, and no second one on the same device', async (t) => {
     const { page, device, cdp } = await open(t)
     const first = await device()
     const userId = await signUp(page)
@@ -78,7 +80,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal((await run(page, 'client.signInWithPasskey()')).data?.user?.id, userId)
   })
 
-  test('a passkey that was deleted here, and is still in the device, signs nobody in', async (t) => {
+  test('rejects a passkey that was deleted here but is still on the device', async (t) => {
     const { page, device } = await open(t)
     await device()
     await signUp(page)
@@ -88,7 +90,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal(refused.error?.code, 'webauthn_verification_failed')
   })
 
-  test('a copy of a device is refused once the other has been used', async (t) => {
+  test('a copy of a device is rejected once the other has been used', async (t) => {
     const { page, device, cdp } = await open(t)
     const authenticatorId = await device()
     await signUp(page)
@@ -103,7 +105,25 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal(refused.error?.code, 'webauthn_verification_failed')
   })
 
-  test('an origin that is not listed is refused, whatever the browser thinks of it', async (t) => {
+  test('the blocks of docs/passkeys.md work as they are written', async (t) => {
+    const { page, device, url } = await open(t)
+    await device()
+    const [create = '', add = '', signIn = '', ...others] = blocksOf('docs/passkeys.md')
+    assert.deepEqual(others, [])
+    const client = create.replace(documentedUrl, url)
+    await page.addScriptTag({ content: await bundle(`${client}\nwindow.supabase = supabase`) })
+    const credentials = JSON.stringify({ email: newAddress(), password })
+    const signedUp = await run(page, `supabase.auth.signUp(${credentials})`)
+    assert.equal(signedUp.error, null)
+    for (const block of [add, signIn]) {
+      const expression = `(async () => { ${block}\nreturn { data, error } })()`
+      const outcome = await run(page, expression)
+      assert.equal(outcome.error, null)
+      await page.evaluate(`supabase.auth.signOut()`)
+    }
+  })
+
+  test('an origin that is not listed is rejected, whatever the browser thinks of it', async (t) => {
     const { page, device } = await open(t, { AUTH_WEBAUTHN_RP_ORIGINS: 'https://localhost' })
     await device()
     await signUp(page)
@@ -123,7 +143,8 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
   const site = await startSdkSite(t)
   const localhost = { AUTH_WEBAUTHN_RP_ID: 'localhost', AUTH_WEBAUTHN_RP_ORIGINS: site.url }
   const { app } = await build(t, { env: { ...passkeysOn, ...localhost, ...env } })
-  site.state.auth = await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  site.state.auth = url
   const browser = await openBrowser(t, {})
   const page = await browser.newPage()
   page.setDefaultTimeout(patienceMs)
@@ -150,10 +171,19 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
     return decodeJwt(String(await page.evaluate(expression)))
   }
 
-  return { page, cdp, device, claims }
+  return { page, cdp, device, claims, url }
 }
 
-/** Whether somebody touches the device when it is asked. */
+/** A module as a script that a page can load. */
+async function bundle(contents: string): Promise<string> {
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents, resolveDir: import.meta.dirname },
+    ...{ bundle: true, write: false, format: 'iife', platform: 'browser', logLevel: 'silent' },
+  })
+  return outputFiles[0]?.text ?? assert.fail('nothing was bundled')
+}
+
+/** Whether a user touches the device when it is asked. */
 const presence = (cdp: CDPSession, authenticatorId: string, enabled: boolean) =>
   cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled })
 

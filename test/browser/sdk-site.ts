@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 
-import type { Ending } from '../support/ending.ts'
-import { serve } from '../support/listening.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { serve } from '../support/processes/listening.ts'
 
 const modules = new URL('../../node_modules/', import.meta.url)
 const sdk = '/@supabase/auth-js/dist/module'

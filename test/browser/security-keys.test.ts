@@ -4,10 +4,10 @@ import { suite, type TestContext, test } from 'node:test'
 
 import type { CDPSession } from 'playwright-core'
 
-import { everyFactor } from '../support/factors.ts'
-import { newAddress, password } from '../support/people.ts'
+import { everyFactor } from '../support/factors/factors.ts'
+import { patienceMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
-import { patienceMs } from '../support/until.ts'
+import { newAddress, password } from '../support/users.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSdkSite } from './sdk-site.ts'
 
@@ -33,7 +33,7 @@ const outcome = `({ data, error }) => error
 
 suite('security keys in a browser', { skip }, () => {
   for (const [name, device] of Object.entries(devices)) {
-    test(`${name}: registers, and answers after the next sign-in`, async (t) => {
+    test(`${name}: registers and verifies after the next sign-in`, async (t) => {
       const { plug, run, signIn } = await open(t)
       await plug(device)
       assert.equal(await run(register('my key')), 'aal2')
@@ -42,7 +42,7 @@ suite('security keys in a browser', { skip }, () => {
     })
   }
 
-  test('two keys: either answers, and no key is registered twice', async (t) => {
+  test('two keys: accepts either and registers none twice', async (t) => {
     const { plug, run, signIn } = await open(t)
     const first = await plug(devices['a plain key'])
     assert.equal(await run(register('first')), 'aal2')
@@ -54,7 +54,7 @@ suite('security keys in a browser', { skip }, () => {
     assert.equal(await run(authenticate), 'aal2')
   })
 
-  test('a key of a factor that was removed is no longer asked for', async (t) => {
+  test('does not request a key whose factor was removed', async (t) => {
     const { plug, run, signIn } = await open(t)
     await plug(devices['a plain key'])
     assert.equal(await run(register('my key')), 'aal2')

@@ -1,8 +1,8 @@
-/** A site whose people sign in through the server: it reads the fragment, or exchanges the code. */
+/** A site whose users sign in through the server: it reads the fragment, or exchanges the code. */
 import { createServer } from 'node:http'
 
-import type { Ending } from '../support/ending.ts'
-import { serve } from '../support/listening.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { serve } from '../support/processes/listening.ts'
 
 /** Shows who is signed in, or the error. `/start` keeps a verifier and asks for a code. */
 const page = (
@@ -32,7 +32,7 @@ if (location.pathname === '/start') {
   const authorization = 'Bearer ' + fragment.get('access_token')
   const response = await fetch('${auth}/user', { headers: { authorization } })
   who.textContent = (await response.json()).email + ' by ' + fragment.get('provider')
-} else who.textContent = query.get('error_code') ?? 'nobody'
+} else who.textContent = query.get('error_code') ?? 'no one'
 </script>`
 
 /** On localhost, where a page may use the browser's cryptography without TLS. */

@@ -1,4 +1,4 @@
-/** What the programs that write and read backups are given; that they do it is for test/services. */
+/** Arguments and environment of the backup programs; test/services runs them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -14,17 +14,17 @@ const urls: Record<string, string> = {
   'at the end of the parameters': `postgres://postern@db.test/postern?sslmode=require&password=${encoded}`,
 }
 
-suite('the address of the database', () => {
+suite('database password for backup programs', () => {
   for (const [place, url] of Object.entries(urls)) {
-    test(`${place}: in the environment of the program, and in no argument`, async () => {
+    test(`${place}: is passed in the environment and in no argument`, async () => {
       const bare = 'postgres://postern@db.test/postern?sslmode=require'
       assert.equal(addressForPrograms(url), bare)
-      const said = await runProgram(process.execPath, url, ['-p', 'process.env.PGPASSWORD'])
-      assert.equal(said.trim(), secret)
+      const output = await runProgram(process.execPath, url, ['-p', 'process.env.PGPASSWORD'])
+      assert.equal(output.trim(), secret)
     })
   }
 
-  test('an address without one stays as it is', () => {
+  test('keeps a URL without a password', () => {
     const url = 'postgres://postern@%2Fvar%2Frun/postern?options=-c%20search_path%3Dauth'
     assert.equal(addressForPrograms(url), url)
   })
@@ -37,7 +37,7 @@ suite('the address of the database', () => {
     'sslmode=no-verify': 'sslmode=require',
   }
   for (const [given, understood] of Object.entries(parameters)) {
-    test(`${given}: the programs are given what they understand of it`, () => {
+    test(`${given}: passes the parameters that the programs know`, () => {
       const address = 'postgres://postern@db.test/postern'
       assert.equal(addressForPrograms(`${address}?${given}`), `${address}?${understood}`)
     })

@@ -5,22 +5,22 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { suite, type TestContext, test } from 'node:test'
 
-import { startCli } from '../support/cli-process.ts'
 import { configOf, encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { isReady } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import { isReady } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 
 const ports = { api: 8081, metrics: 9100 }
 
-suite('ports without a word from the operator', () => {
+suite('default ports', () => {
   test('are 8081 and 9100', () => {
     const config = configOf()
     const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT } = config
     assert.deepEqual({ api: PORT, metrics: OTEL_EXPORTER_PROMETHEUS_PORT }, ports)
   })
 
-  test('the server answers at 8081, and its metrics at 9100', async (t) => {
+  test('the API listens on 8081 and metrics on 9100', async (t) => {
     const taken = await takenOf(Object.values(ports))
     if (taken.length > 0) return t.skip(`another program has port ${taken.join(' and ')}`)
     const env = await settings(t)
@@ -51,13 +51,13 @@ async function settings(t: TestContext) {
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
     AUTH_METRICS_ENABLED: 'true',
     AUTH_METRICS_EXPORTER: 'prometheus',
-    OTEL_SERVICE_NAME: `people-${randomUUID()}`,
+    OTEL_SERVICE_NAME: `members-${randomUUID()}`,
     LOG_LEVEL: 'fatal',
   }
 }
 
-async function takenOf(wanted: number[]): Promise<number[]> {
-  const tries = wanted.map(async (port) => ((await isFree(port)) ? [] : [port]))
+async function takenOf(expected: number[]): Promise<number[]> {
+  const tries = expected.map(async (port) => ((await isFree(port)) ? [] : [port]))
   return (await Promise.all(tries)).flat()
 }
 

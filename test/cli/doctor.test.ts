@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { startCli } from '../support/cli-process.ts'
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { startMailServer } from '../support/messages/mail-server.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
 
 suite('npm run doctor', () => {
-  test('a deployment in order: exit code 0, every check is told, as text and as JSON', async (t) => {
+  test('exits with 0 and prints each check for a working deployment, as text and JSON', async (t) => {
     const mail = await startMailServer(t)
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const PORT = String(await freePort())
@@ -27,8 +27,8 @@ suite('npm run doctor', () => {
     const text = await doctor(t, env)
     assert.equal(text.code, 0, text.out + text.err)
     assert.match(text.out, /^pass {2}database +It is Postgres \d+\.$/m)
-    assert.match(text.out, /^pass {2}outside +http:\S+jwks\.json is reached from here\.$/m)
-    assert.match(text.out, /\n\n\d+ right, \d+ to look at, 0 wrong\n$/)
+    assert.match(text.out, /^pass {2}outside +http:\S+jwks\.json can be reached from here\.$/m)
+    assert.match(text.out, /\n\n\d+ passed, \d+ warnings, 0 failed\n$/)
 
     const { code, out } = await doctor(t, env, '--json', '--to', 'ann@ex.test')
     assert.equal(code, 0)
@@ -38,21 +38,21 @@ suite('npm run doctor', () => {
     for (const { check, level, sentence } of results) {
       assert.ok(check && /^(pass|warn)$/.test(level) && sentence.endsWith('.'), sentence)
     }
-    assert.ok(results.some(({ sentence = '' }) => sentence.includes('for ann@ex.test')))
+    assert.ok(results.some(({ sentence = '' }) => sentence.includes('to ann@ex.test')))
     assert.deepEqual(mail.messages, [])
   })
 
-  test('another server at the address of this one: exit code 1', async (t) => {
+  test('exits with 1 when another server responds at the external URL', async (t) => {
     const other = await startServerProcess(t, {})
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const env = { ...required, AUTH_API_EXTERNAL_URL: other.url }
     await startServerProcess(t, { ...env, DATABASE_URL })
     const { code, out } = await doctor(t, { ...env, DATABASE_URL })
     assert.equal(code, 1)
-    assert.match(out, /^fail {2}outside .*another server answers there\.$/m)
+    assert.match(out, /^fail {2}outside .*another server responds there\.$/m)
   })
 
-  test('a configuration with mistakes: each is told, and nothing else is tried', async (t) => {
+  test('prints configuration errors and runs no other check', async (t) => {
     const { code, out } = await doctor(t, { ...required, AUTH_JWT_EXP: 'soon' })
     assert.equal(code, 1)
     assert.match(out, /^fail {2}configuration {2}AUTH_JWT_EXP is "soon"; it must be .*\.$/m)
@@ -60,22 +60,22 @@ suite('npm run doctor', () => {
     assert.match(out, /^warn {2}configuration {2}Nothing else was checked/m)
     assert.match(
       out,
-      /^warn .*not at npm run dev\..*docker compose exec postern node cli\.ts doctor\.$/m,
+      /^warn .*not npm run dev\..*docker compose exec postern node cli\.ts doctor\.$/m,
     )
     assert.doesNotMatch(out, /database {2}/)
   })
 
   for (const args of [['--fix'], ['--to'], ['mail']]) {
-    test(`${args.join()}: the usage`, async (t) => {
+    test(`${args.join()}: prints the usage`, async (t) => {
       const { code, err } = await doctor(t, required, ...args)
       assert.equal(code, 1)
       assert.match(err, /\n\nUsage:\nnpm run doctor /)
     })
   }
 
-  test('a recipient that would be a command of its own is refused', async (t) => {
+  test('rejects a recipient that contains an SMTP command', async (t) => {
     const { code, err } = await doctor(t, required, '--to', 'a@b>\r\nDATA')
-    assert.deepEqual([code, err], [1, 'a@b>\r\nDATA is no address\n'])
+    assert.deepEqual([code, err], [1, 'a@b>\r\nDATA is not an email address\n'])
   })
 })
 

@@ -1,4 +1,4 @@
-/** The first process of a container hears only the signals that it listens for. */
+/** The first process of a container receives only signals it has handlers for. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,13 +7,13 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { suite, test } from 'node:test'
 
-import { listen } from '../support/listening.ts'
-import { needed } from '../support/server-process.ts'
-import { wayToPrograms } from '../support/way-to-programs.ts'
+import { wayToPrograms } from '../support/processes/child-environment.ts'
+import { listen } from '../support/processes/listening.ts'
+import { needed } from '../support/processes/server-process.ts'
 
 const cli = new URL('../../cli.ts', import.meta.url).pathname
 
-/** How a process is made the first one of its own numbers; which works depends on who may do what on this machine. */
+/** Ways to run a process as the first one of a PID namespace; which of them works depends on privileges. */
 const ways = [
   ['--pid', '--fork', '--kill-child'],
   ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'],
@@ -22,22 +22,22 @@ const way = ways.find((options) => spawnSync('unshare', [...options, 'true']).st
 
 const commands = [['migrate'], ['users', 'export'], ['keys', 'list']]
 
-suite('a command as the first process of a container', () => {
+suite('command as first process of a container', () => {
   for (const args of commands) {
     test(`${args.join(' ')}: SIGTERM ends it while it waits for the database`, {
       timeout: 30_000,
     }, async (t) => {
-      // Takes connections and says nothing.
+      // Accepts connections and sends nothing.
       const database = createServer()
       t.after(() => database.close())
       const port = await listen(database)
       const env = {
         ...wayToPrograms,
         ...needed,
-        DATABASE_URL: `postgres://somebody@127.0.0.1:${port}/postern`,
+        DATABASE_URL: `postgres://someone@127.0.0.1:${port}/postern`,
       }
       const connected = once(database, 'connection')
-      // Where no process can be made the first, one of the usual kind is ended as before.
+      // Without a PID namespace, an ordinary process is tested.
       const command = [process.execPath, cli, ...args]
       const [program = '', ...rest] = way ? ['unshare', ...way, ...command] : command
       const child = spawn(program, rest, { cwd: tmpdir(), env, stdio: 'ignore' })

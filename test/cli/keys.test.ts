@@ -6,16 +6,20 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, jwtVerify } from 'jose'
 
-import { run as runKeys } from '../../cli/keys.ts'
+import { run as runKeys } from '../../cli/keys/index.ts'
 import { run as runToken } from '../../cli/token.ts'
-import { listSigningKeys } from '../../db/signing-keys.ts'
-import { startCli } from '../support/cli-process.ts'
-import { callCommand, commandEnvironment } from '../support/command-call.ts'
+import { listSigningKeys } from '../../db/keys/signing-keys.ts'
+import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import { callCommand, commandEnvironment } from '../support/processes/command-call.ts'
+import { until } from '../support/processes/until.ts'
+import { call, outcomeOf } from '../support/requests.ts'
+import { build } from '../support/server.ts'
 import { startedKeyServer } from '../support/signing-keys.ts'
 
 suite('keys and token commands', () => {
-  test('a key is made, rotated, revoked, imported and listed', async (t) => {
+  test('creates, rotates, revokes, imports and lists keys', async (t) => {
     const { url } = await cloneDatabase(t)
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })
     const file = await temporaryFile(t, JSON.stringify(await exportJWK(privateKey)))
@@ -31,7 +35,7 @@ suite('keys and token commands', () => {
     assert.match((await command(url, 'keys', 'import', file)).stdout, /ES256 {2}standby/)
   })
 
-  test('export-public and token fit together, and a running server accepts the token', async (t) => {
+  test('a running server accepts a token, which verifies with the exported public key', async (t) => {
     const { url } = await cloneDatabase(t)
     const { jwt } = await startedKeyServer(t, url)
     const sub = crypto.randomUUID()
@@ -51,13 +55,69 @@ suite('keys and token commands', () => {
 
     const token = minted.trim()
     await jwtVerify(token, createLocalJWKSet(JSON.parse(exported)))
-    const { iat = 0, exp = 0, ...claims } = decodeJwt(token)
+    const { iat = 0, exp = 0, jti = '', ...claims } = decodeJwt(token)
+    assert.match(jti, /^[0-9a-f-]{36}$/)
     assert.deepEqual(claims, { iss: 'http://auth.example', sub, role: 'service_role' })
     assert.equal(exp - iat, 2 * 365 * 86_400)
     assert.equal((await jwt.verify(token)).role, 'service_role')
   })
 
-  test('a rotation, a revocation and a minted token are in the audit trail, without secrets', async (t) => {
+  test('issues tokens for 90 days unless --exp is given', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const { stdout } = await command(url, 'token', '--role', 'service_role')
+    const { iat = 0, exp = 0 } = decodeJwt(stdout.trim())
+    assert.equal(exp - iat, 90 * 86_400)
+  })
+
+  test('a rotation lists the tokens that still need the previous key', async (t) => {
+    const { url } = await cloneDatabase(t)
+    const token = (await command(url, 'token', '--role', 'service_role')).stdout.trim()
+    const { jti = '', exp = 0 } = decodeJwt(token)
+    const until = new Date(exp * 1000).toISOString().slice(0, 19)
+    const pin = new RegExp(`current .*\n {2}needed by token ${jti} of service_role until ${until}`)
+    assert.match((await command(url, 'keys', 'rotate')).stdout, pin)
+    await command(url, 'token', 'revoke', jti)
+    assert.doesNotMatch((await command(url, 'keys', 'list')).stdout, /needed by/)
+  })
+
+  test('revokes a single token, on servers that have cached it, with an audit log entry', async (t) => {
+    const { app, database } = await build(t)
+    const env = { ...commandEnvironment, AUTH_ENCRYPTION_KEY: encryptionKey }
+    const run = (...args: string[]) =>
+      callCommand(runToken, args, { ...env, DATABASE_URL: database.url })
+    const issue = async () => (await run('--role', 'service_role')).stdout.trim()
+    const [token, other] = [await issue(), await issue()]
+    const send = (bearer: string) => call(app, '/admin/users', undefined, { token: bearer })
+    for (const good of [token, other]) assert.equal((await send(good)).statusCode, 200)
+    const { jti = '' } = decodeJwt(token)
+
+    const { stdout } = await run('revoke', jti)
+
+    assert.match(stdout, new RegExp(`^${jti} {2}service_role {2}revoked `, 'm'))
+    await until(async () => (await send(token)).statusCode === 403)
+    assert.deepEqual(outcomeOf(await send(token)), [403, 'bad_jwt'])
+    assert.equal((await send(other)).statusCode, 200)
+    const again = await run('revoke', jti)
+    assert.match(again.stderr, /is already revoked/)
+    const { rows } = await app.pool.query(
+      `select payload -> 'traits' ->> 'jti' as jti from auth.audit_log_entries
+       where payload ->> 'action' = 'api_token_revoked'`,
+    )
+    assert.deepEqual(rows, [{ jti }])
+  })
+
+  test('revokes a foreign token by its jti, with AUTH_JWT_KEYS as well', async (t) => {
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const jwk = { ...(await exportJWK(privateKey)), alg: 'ES256', key_ops: ['sign'], kid: 'mine' }
+    const { app, database } = await build(t, { env: { AUTH_JWT_KEYS: JSON.stringify([jwk]) } })
+    const token = await app.jwt.sign({ role: 'service_role', jti: 'made-elsewhere' })
+    const send = () => call(app, '/admin/users', undefined, { token })
+    assert.equal((await send()).statusCode, 200)
+    await command(database.url, 'token', 'revoke', 'made-elsewhere')
+    await until(async () => (await send()).statusCode === 403)
+  })
+
+  test('writes audit log entries without secrets', async (t) => {
     const { url } = await cloneDatabase(t)
     const { db } = await startedKeyServer(t, url)
     await command(url, 'keys', 'rotate', '--alg', 'EdDSA')
@@ -84,21 +144,24 @@ suite('keys and token commands', () => {
     assert.ok(!JSON.stringify(entries).includes(token.split('.')[2] ?? ''))
   })
 
-  const mistakes: [string[], RegExp][] = [
+  const invalidCases: [string[], RegExp][] = [
     [['keys'], /Usage/],
     [['keys', 'toString'], /Usage/],
     [['keys', 'revoke'], /Usage/],
     [['keys', 'list', 'more'], /Usage/],
-    [['keys', 'revoke', 'nobody'], /no signing key with this kid/],
-    [['keys', 'revoke', '-nobody'], /no signing key with this kid/],
+    [['keys', 'revoke', 'unknown'], /no active signing key with this kid/],
+    [['keys', 'revoke', '-unknown'], /no active signing key with this kid/],
     [['keys', 'rotate', '--alg', 'none'], /RS256, ES256 or EdDSA/],
     [['keys', 'rotate', '--after', 'soon'], /"soon" is not a duration/],
     [['token'], /Usage/],
+    [['token', 'revoke'], /Usage/],
+    [['token', 'list', 'more'], /Usage/],
+    [['token', 'mint'], /Usage/],
     [['token', '--role', 'anon', '--exp', '0'], /too short/],
   ]
-  test('mistakes are told in a sentence', async (t) => {
+  test('reports errors in one sentence', async (t) => {
     const { url } = await cloneDatabase(t)
-    for (const [[name = '', ...args], message] of mistakes) {
+    for (const [[name = '', ...args], message] of invalidCases) {
       const { stderr, code } = await command(url, name, ...args)
       assert.match(stderr, message)
       assert.equal(code, 1)

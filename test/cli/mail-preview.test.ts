@@ -6,17 +6,17 @@ import { join, resolve } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { mailKindNames } from '../../mail/kinds.ts'
+import { mailKindNames } from '../../mail/kinds/index.ts'
 import { startTemplateServer } from '../mail/template-server.ts'
 
 suite('mail:preview', () => {
-  test('without any setting every kind is written in both forms, with its source', async (t) => {
+  test('writes each email type as HTML and text, with its source, without any setting', async (t) => {
     const { folder, stdout, stderr } = await preview(t, {})
 
     const expected = mailKindNames.flatMap((kind) => [`${kind}.html`, `${kind}.txt`])
     assert.deepEqual(readdirSync(folder).sort(), [...expected, 'index.html', 'templates'].sort())
     assert.equal(readdirSync(join(folder, 'templates')).length, mailKindNames.length)
-    assert.match(stdout, /^18 mails: file:.*index\.html/)
+    assert.match(stdout, new RegExp(`^${mailKindNames.length} mails: file:.*index\\.html`))
     assert.equal(stderr, '')
     for (const kind of mailKindNames) {
       assert.match(readFileSync(join(folder, `${kind}.html`), 'utf8'), /<h1/)
@@ -24,7 +24,7 @@ suite('mail:preview', () => {
     }
   })
 
-  test("the operator's templates and subjects are used, and a mistake is named", async (t) => {
+  test('uses custom templates and subjects and reports their errors', async (t) => {
     const server = await startTemplateServer(t, '<p>Own mail for {{ .Email }}</p>')
     const broken = await startTemplateServer(t, '<p>\n{{ if .Email }}')
     const { folder, stderr } = await preview(t, {

@@ -5,42 +5,45 @@ import { suite, type TestContext, test } from 'node:test'
 
 import type { SMTPServerOptions } from 'smtp-server'
 
-import { run } from '../../cli/mail.ts'
+import { run } from '../../cli/mail/index.ts'
 import { startSmtp } from '../mail/smtp.ts'
-import { startCli } from '../support/cli-process.ts'
-import { callCommand } from '../support/command-call.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import { callCommand } from '../support/processes/command-call.ts'
 import { build } from '../support/server.ts'
 
 suite('mail command', () => {
-  test('retry sends what was refused for certain, and leaves out what may have arrived', async (t) => {
+  test('retry resends rejected emails and skips those with an unknown outcome', async (t) => {
     const { app, mail, command } = await start(t)
-    const refused = await deadLetter(app, 'refused@example.com', { reason: 'answered 550' })
+    const rejected = await deadLetter(app, 'refused@example.com', { reason: 'answered 550' })
     const perhaps = await deadLetter(app, 'perhaps@example.com', {
       reason: 'may have been delivered: the connection was lost',
     })
 
     const { stdout } = await command('retry')
 
-    assert.match(stdout, /^1 mail will be sent again\.\n/)
-    assert.match(stdout, new RegExp(`${perhaps} {2}left out: .*--uncertain`))
+    assert.match(stdout, /^1 email will be sent again\.\n/)
+    assert.match(stdout, new RegExp(`${perhaps} {2}left out: .*--unknown-outcome`))
     await mail.waitFor('refused@example.com')
-    await assert.rejects(command('retry', perhaps), /may have been delivered: add --uncertain/)
-    await command('retry', perhaps, '--uncertain')
+    await assert.rejects(
+      command('retry', perhaps),
+      /may have been delivered: add --unknown-outcome/,
+    )
+    await command('retry', perhaps, '--unknown-outcome')
     await mail.waitFor('perhaps@example.com')
     assert.equal(mail.messages.length, 2)
-    await assert.rejects(command('retry', refused), /was sent|is on its way/)
+    await assert.rejects(command('retry', rejected), /was sent|is on its way/)
   })
 
-  test('what has expired cannot be sent again', async (t) => {
+  test('retry rejects expired emails', async (t) => {
     const { app, command, mail } = await start(t)
     const id = await deadLetter(app, 'late@example.com', { expires_at: new Date(Date.now() - 1) })
 
-    await assert.rejects(command('retry', id, '--uncertain'), /has expired/)
+    await assert.rejects(command('retry', id, '--unknown-outcome'), /has expired/)
     assert.match((await command('retry', '--all')).stdout, /left out: it has expired/)
     assert.equal(mail.messages.length, 0)
   })
 
-  test('list names recipient, state and reason; drop removes', async (t) => {
+  test('list prints recipient, state and reason, and drop deletes', async (t) => {
     const { app, command, commandProcess } = await start(t)
     const id = await deadLetter(app, 'ada@example.com', { reason: 'answered 550' })
 
@@ -51,22 +54,22 @@ suite('mail command', () => {
       new RegExp(`^${id} {2}dead .*confirmation {2}ada@example\\.com .*answered 550`),
     )
     await command('drop', id)
-    assert.equal((await command('list')).stdout, 'All mail has been sent.\n')
-    await assert.rejects(command('drop', id), /There is no mail/)
+    assert.equal((await command('list')).stdout, 'All email has been sent.\n')
+    await assert.rejects(command('drop', id), /There is no email/)
   })
 
-  const mistakes: Record<string, [string[], RegExp]> = {
+  const invalidCases: Record<string, [string[], RegExp]> = {
     'no command': [[], /Usage/],
     'an unknown command': [['resend'], /Usage/],
-    'something that is no id': [['retry', '1; drop table'], /is not the id of a mail/],
-    'an id nobody has': [['retry', randomUUID()], /There is no mail/],
+    'something that is no id': [['retry', '1; drop table'], /is not the id of an email/],
+    'an unknown id': [['retry', randomUUID()], /There is no email/],
     'an id and all': [['retry', randomUUID(), '--all'], /Usage/],
     'nothing to drop': [['drop'], /Usage/],
   }
-  test('mistakes get one sentence', async (t) => {
+  test('reports errors in one sentence', async (t) => {
     const { command } = await start(t)
-    for (const [mistake, [args, answer]] of Object.entries(mistakes)) {
-      await assert.rejects(command(...args), answer, mistake)
+    for (const [invalid, [args, response]] of Object.entries(invalidCases)) {
+      await assert.rejects(command(...args), response, invalid)
     }
   })
 })
@@ -74,7 +77,7 @@ suite('mail command', () => {
 suite('mail test', () => {
   const secret = 'a secret of the mail server'
 
-  /** A mail server that wants a password, and the command set up for it. */
+  /** A mail server that requires a password, and the command configured for it. */
   async function withSmtp(t: TestContext, options: SMTPServerOptions = {}) {
     const smtp = await startSmtp(t, {
       authMethods: ['PLAIN', 'LOGIN', 'CRAM-MD5'],
@@ -91,7 +94,7 @@ suite('mail test', () => {
       AUTH_API_EXTERNAL_URL: 'http://auth.example',
       AUTH_DB_DRIVER: 'postgres',
       AUTH_JWT_SECRET: randomUUID(),
-      // Nobody listens there: the command needs no database.
+      // Unreachable: the command needs no database.
       DATABASE_URL: 'postgres://127.0.0.1:1/none',
       AUTH_SMTP_HOST: '127.0.0.1',
       AUTH_SMTP_PORT: String(smtp.port),
@@ -106,16 +109,16 @@ suite('mail test', () => {
   }
 
   for (const method of ['PLAIN', 'LOGIN', 'CRAM-MD5']) {
-    test(`sends one as configured and shows the conversation, signed in by ${method}, without the password`, async (t) => {
-      const { mails, command } = await withSmtp(t, { authMethods: [method] })
+    test(`sends as configured, authenticated by ${method}, and prints the SMTP session without the password`, async (t) => {
+      const { emails, command } = await withSmtp(t, { authMethods: [method] })
       const { stdout, stderr, code } = await command(['recovery', 'ada@example.org'])
 
       assert.equal(code, 0, stderr)
-      const [mail] = mails
+      const [mail] = emails
       assert.deepEqual(mail?.recipients, ['ada@example.org'])
       assert.equal(mail?.parsed.subject, 'A new password for ada@example.org')
       assert.match(mail?.parsed.text ?? '', /http:\/\/auth\.example\/verify\?token=/)
-      const said = [
+      const output = [
         /^Subject: A new password for ada@example\.org$/m,
         /^S: 220 /m,
         /^C: EHLO auth\.example$/m,
@@ -124,10 +127,10 @@ suite('mail test', () => {
         /^C: MAIL FROM:<no-reply@example\.com>/m,
         /^C: RCPT TO:<ada@example\.org>/m,
         /^C: DATA$/m,
-        /^The mail server took it/m,
+        /^The mail server accepted it/m,
       ]
       let from = 0
-      for (const line of said) {
+      for (const line of output) {
         const at = stdout.slice(from).search(line)
         assert.ok(at >= 0, `${line} is not in\n${stdout}`)
         from += at + 1
@@ -144,59 +147,61 @@ suite('mail test', () => {
     })
   }
 
-  test('is in the language that is asked for, and in the kinds that settings name', async (t) => {
-    const { mails, command } = await withSmtp(t)
+  test('uses the requested language, and accepts the names of settings', async (t) => {
+    const { emails, command } = await withSmtp(t)
     const { stderr, code } = await command(['NEW_SIGN_IN', 'ada@example.org', '--locale', 'de'])
     assert.equal(code, 0, stderr)
-    assert.equal(mails[0]?.parsed.subject, 'Neue Anmeldung bei Ihrem Konto')
+    assert.equal(emails[0]?.parsed.subject, 'Neue Anmeldung bei Ihrem Konto')
   })
 
-  test('without a password the conversation is shown as it is', async (t) => {
+  test('prints the whole SMTP session without a password', async (t) => {
     const { command } = await withSmtp(t, { authOptional: true })
-    const nobody = { AUTH_SMTP_USER: '', AUTH_SMTP_PASS: '' }
-    const { stdout, stderr, code } = await command(['invite', 'ada@example.org'], nobody)
+    const unknown = { AUTH_SMTP_USER: '', AUTH_SMTP_PASS: '' }
+    const { stdout, stderr, code } = await command(['invite', 'ada@example.org'], unknown)
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^C: RCPT TO:<ada@example\.org>$/m)
     assert.doesNotMatch(stdout, /not shown/)
   })
 
-  test('says what the server refused, and with which words', async (t) => {
-    const refusing = await withSmtp(t, {
+  test('prints the server’s rejection', async (t) => {
+    const rejecting = await withSmtp(t, {
       onRcptTo: (_address, _session, done) =>
         done(Object.assign(new Error('no such mailbox'), { responseCode: 550 })),
     })
-    const refused = await refusing.command(['invite', 'nobody@example.org'])
-    assert.equal(refused.code, 1)
-    assert.match(refused.stdout, /^S: 550 no such mailbox$/m)
-    assert.match(refused.stderr, /Not sent \(permanent\): the mail server answered 550 to RCPT TO/)
+    const rejected = await rejecting.command(['invite', 'nobody@example.org'])
+    assert.equal(rejected.code, 1)
+    assert.match(rejected.stdout, /^S: 550 no such mailbox$/m)
+    assert.match(rejected.stderr, /Not sent \(permanent\): the mail server returned 550 to RCPT TO/)
 
-    const wrong = await refusing.command(['invite', 'ada@example.org'], { AUTH_SMTP_PASS: 'wrong' })
+    const wrong = await rejecting.command(['invite', 'ada@example.org'], {
+      AUTH_SMTP_PASS: 'wrong',
+    })
     assert.match(wrong.stdout, /^S: 535 /m)
     assert.match(wrong.stderr, /Not sent \(temporary\)/)
-    const nobody = { AUTH_SMTP_HOST: '127.0.0.1', AUTH_SMTP_PORT: '1' }
-    const unreached = await refusing.command(['invite', 'ada@example.org'], nobody)
+    const unknown = { AUTH_SMTP_HOST: '127.0.0.1', AUTH_SMTP_PORT: '1' }
+    const unreached = await rejecting.command(['invite', 'ada@example.org'], unknown)
     assert.match(unreached.stderr, /the mail server was not reached/)
-    assert.equal(refusing.mails.length, 0)
+    assert.equal(rejecting.emails.length, 0)
   })
 
-  test('names the mistake where there is nothing to send, or nothing to send it by', async (t) => {
-    const { mails, command } = await withSmtp(t)
+  test('reports a missing message type or mail server', async (t) => {
+    const { emails, command } = await withSmtp(t)
     const names = ['AUTH_SMTP_HOST', 'AUTH_SMTP_ADMIN_EMAIL', 'AUTH_SMTP_USER', 'AUTH_SMTP_PASS']
     const noServer = Object.fromEntries(names.map((name) => [name, '']))
-    const mistakes: [args: string[], env: Record<string, string>, answer: RegExp][] = [
-      [['letter', 'ada@example.org'], {}, /letter is none of invite, confirmation,/],
-      [['invite', 'ada@example.org', '--locale', 'xx'], {}, /xx is none of en, de,/],
+    const invalidCases: [args: string[], env: Record<string, string>, answer: RegExp][] = [
+      [['letter', 'ada@example.org'], {}, /letter is not one of invite, confirmation,/],
+      [['invite', 'ada@example.org', '--locale', 'xx'], {}, /xx is not one of en, de,/],
       [['invite', 'ada'], {}, /Not sent \(permanent\): the recipient is not an email address/],
       [['invite'], {}, /Usage/],
       [['invite', 'ada@example.org', 'more'], {}, /Usage/],
       [['invite', 'ada@example.org'], noServer, /There is no mail server/],
     ]
-    for (const [args, env, answer] of mistakes) {
+    for (const [args, env, response] of invalidCases) {
       const { stderr, code } = await command(args, env)
       assert.equal(code, 1, args.join(' '))
-      assert.match(stderr, answer)
+      assert.match(stderr, response)
     }
-    assert.equal(mails.length, 0)
+    assert.equal(emails.length, 0)
   })
 })
 
@@ -226,13 +231,13 @@ async function start(t: TestContext) {
   return { app, mail, command, commandProcess }
 }
 
-interface Letter {
+interface Message {
   reason?: string
   expires_at?: Date
 }
 
-/** A dead letter, made in one transaction with its queueing so that nobody tries to send it before. */
-async function deadLetter(app: App, to: string, letter: Letter): Promise<string> {
+/** A dead letter, inserted with its queueing in one transaction so that no worker sends it. */
+async function deadLetter(app: App, to: string, message: Message): Promise<string> {
   const variables = {
     SiteURL: 'http://app.example',
     Email: to,
@@ -250,7 +255,7 @@ async function deadLetter(app: App, to: string, letter: Letter): Promise<string>
     )
     await trx
       .updateTable('postern_mail_messages')
-      .set({ state: 'dead', attempts: 1, ...letter })
+      .set({ state: 'dead', attempts: 1, ...message })
       .where('id', '=', id)
       .execute()
     return id

@@ -12,14 +12,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import pg from 'pg'
 
-import { startCli } from '../support/cli-process.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { ask, isReady, needed, startServerProcess } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import {
+  httpGet,
+  isReady,
+  needed,
+  startServerProcess,
+} from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 
-suite('stopping', { concurrency: 2 }, () => {
-  test('SIGTERM: a client that stays is told, what runs is finished, then the process ends well', async (t) => {
+suite('shutdown', { concurrency: 2 }, () => {
+  test('SIGTERM: closes connections, completes running requests and exits with 0', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const server = await startServerProcess(t, {
       DATABASE_URL,
@@ -28,26 +33,26 @@ suite('stopping', { concurrency: 2 }, () => {
     })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     t.after(() => agent.destroy())
-    assert.equal((await ask(`${server.url}/ready`, agent)).status, 200)
+    assert.equal((await httpGet(`${server.url}/ready`, agent)).status, 200)
     const lock = await lockOf(DATABASE_URL)
     const signUp = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-    const answer = fetch(`${server.url}/signup`, signUp)
+    const response = fetch(`${server.url}/signup`, signUp)
     await until(() => lock.isWaitedFor())
 
     server.child.kill('SIGTERM')
 
-    const told = await untilStopping(server.url, agent)
-    assert.deepEqual(told, { status: 503, connection: 'close' })
+    const reported = await untilStopping(server.url, agent)
+    assert.deepEqual(reported, { status: 503, connection: 'close' })
     await lock.release()
-    assert.equal((await answer).status, 200)
+    assert.equal((await response).status, 200)
     assert.equal(await server.ended, 0)
   })
 
-  test('a second signal ends the process at once', async (t) => {
+  test('a second signal ends the process immediately', async (t) => {
     const server = await startServerProcess(t, { AUTH_SHUTDOWN_DELAY: '60s' })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     t.after(() => agent.destroy())
-    await ask(`${server.url}/health`, agent)
+    await httpGet(`${server.url}/health`, agent)
     server.child.kill('SIGTERM')
     await pause(1_100)
     server.child.kill('SIGTERM')
@@ -55,7 +60,7 @@ suite('stopping', { concurrency: 2 }, () => {
   })
 
   for (const workers of ['1', '2']) {
-    test(`with AUTH_WORKERS=${workers}, a start that waits for the database hears SIGTERM itself`, async (t) => {
+    test(`AUTH_WORKERS=${workers}: SIGTERM ends a start that waits for the database`, async (t) => {
       const env = {
         ...needed,
         LOG_LEVEL: 'info',
@@ -63,15 +68,15 @@ suite('stopping', { concurrency: 2 }, () => {
         DATABASE_URL: `postgres://a@127.0.0.1:${await freePort()}/a`,
       }
       const { child, written, ended } = startCli(t, ['serve'], { cwd: tmpdir(), env })
-      await until(() => written.out.includes('does not answer yet'))
+      await until(() => written.out.includes('does not respond yet'))
       child.kill('SIGTERM')
-      // Ended by the signal alone there would be no code, and a container's first process would not end.
+      // Without a handler there would be no exit code, and the first process of a container would not end.
       assert.equal(await ended, 0)
-      assert.match(written.out, /SIGTERM: the start ends here/)
+      assert.match(written.out, /SIGTERM: startup aborted/)
     })
   }
 
-  test('workers share the port, are replaced when one dies, which the log names, and end together', async (t) => {
+  test('workers share the port, are replaced when one dies, and end together', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
     t.after(() => rm(folder, { recursive: true }))
     const file = join(folder, 'auth.log')
@@ -86,14 +91,14 @@ suite('stopping', { concurrency: 2 }, () => {
     await until(async () => died.test(await readFile(file, 'utf8')))
     const [, worker, pid, named] = died.exec(await readFile(file, 'utf8')) ?? []
     assert.deepEqual([worker, pid], [named, String(first[0])])
-    // The worker that was killed may have been the only one that listened as yet.
+    // The killed worker may have been the only one listening so far.
     await until(() => isReady(server.url))
     server.child.kill('SIGTERM')
     assert.equal(await server.ended, 0)
     for (const pid of workersOf(server.child)) assert.throws(() => process.kill(pid, 0))
   })
 
-  test('a reader of the log who comes late gets all lines, and one who never comes keeps no server', async (t) => {
+  test('a late reader of the log gets all lines, and a missing reader does not block the server', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const readers: Record<string, (output: Readable) => Promise<string> | undefined> = {
       late: async (output) => {
@@ -111,9 +116,9 @@ suite('stopping', { concurrency: 2 }, () => {
       )
       const { stdout } = server.child
       assert.ok(stdout)
-      // More lines than a pipe holds.
+      // More lines than a pipe buffers.
       const agent = new Agent({ keepAlive: true })
-      for (let request = 0; request < 1500; request++) await ask(`${server.url}/health`, agent)
+      for (let request = 0; request < 1500; request++) await httpGet(`${server.url}/health`, agent)
       agent.destroy()
       const lines = read(stdout)
       const signalled = performance.now()
@@ -123,11 +128,27 @@ suite('stopping', { concurrency: 2 }, () => {
       assert.ok(performance.now() - signalled < 10_000, name)
       if (written === undefined) continue
       assert.equal(written.match(/"route":"\/health"/g)?.length, 1500)
-      assert.match(written, /SIGTERM: finishing what runs/)
+      assert.match(written, /SIGTERM: finishing running work/)
     }
   })
 
-  test('SIGHUP opens the log file anew', async (t) => {
+  test('LOG_LEVEL is the minimum level of written lines', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const written: Record<string, string> = {}
+    for (const LOG_LEVEL of ['info', 'error']) {
+      const AUTH_LOG_FILE = join(folder, `${LOG_LEVEL}.log`)
+      const server = await startServerProcess(t, { AUTH_LOG_FILE, LOG_LEVEL })
+      await httpGet(`${server.url}/health`, new Agent())
+      server.child.kill('SIGTERM')
+      assert.equal(await server.ended, 0)
+      written[LOG_LEVEL] = await readFile(AUTH_LOG_FILE, 'utf8')
+    }
+    assert.match(written.info ?? '', /"route":"\/health"/)
+    assert.equal(written.error, '')
+  })
+
+  test('SIGHUP reopens the log file', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
     t.after(() => rm(folder, { recursive: true }))
     const file = join(folder, 'auth.log')
@@ -135,13 +156,13 @@ suite('stopping', { concurrency: 2 }, () => {
     await rename(file, `${file}.1`)
     server.child.kill('SIGHUP')
     await until(() => existsSync(file))
-    await ask(`${server.url}/health`)
+    await httpGet(`${server.url}/health`)
     await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('/health'))
     assert.doesNotMatch(await readFile(`${file}.1`, 'utf8'), /"route":"\/health"/)
   })
 })
 
-/** Holds up whoever signs up. */
+/** Blocks sign-ups. */
 async function lockOf(connectionString: string) {
   const client = new pg.Client({ connectionString })
   await client.connect()
@@ -161,12 +182,12 @@ async function lockOf(connectionString: string) {
   }
 }
 
-/** Asks on the connection that is open until the answer is another one. */
+/** Repeats the request on the open connection until the response changes. */
 function untilStopping(url: string, agent: Agent) {
   return until(
     async () => {
-      const answer = await ask(`${url}/ready`, agent)
-      return answer.status !== 200 && answer
+      const response = await httpGet(`${url}/ready`, agent)
+      return response.status !== 200 && response
     },
     { everyMs: 20, missing: 'the server did not begin to stop' },
   )

@@ -1,24 +1,24 @@
-/** `npm start` and its sisters: what keeps them from starting is said at once, and what does not matter does not. */
+/** `npm start` and other commands: errors that prevent the start are reported at once, others are not. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { warnOfClock } from '../../cli/serve/clock.ts'
-import { allowNoHome } from '../../cli/serve/home-folder.ts'
-import { createPino } from '../../plugins/logger.ts'
+import { createPino } from '../../plugins/observability/logger/index.ts'
+import { warnOfClock } from '../../server/clock.ts'
+import { allowNoHome } from '../../server/home-folder.ts'
 import { startServer } from '../../server.ts'
 import { query } from '../db/sql.ts'
-import { startCli } from '../support/cli-process.ts'
 import { configOf, encryptionKey } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { functionEnv } from '../support/hook-functions.ts'
-import { listen } from '../support/listening.ts'
-import { ask, startServerProcess } from '../support/server-process.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { listen } from '../support/processes/listening.ts'
+import { httpGet, startServerProcess } from '../support/processes/server-process.ts'
+import { startTcpProxy } from '../support/processes/tcp-proxy.ts'
+import { functionEnv } from '../support/webhooks/hook-functions.ts'
 
 const right = {
   AUTH_SITE_URL: 'http://app.example',
@@ -31,7 +31,7 @@ const right = {
 }
 
 suite('npm start', { concurrency: 3 }, () => {
-  test('lists every mistake of the configuration, before anything is opened', async (t) => {
+  test('lists each configuration error before opening anything', async (t) => {
     const database = await listener(t)
     const { AUTH_SITE_URL, ...rest } = right
     const env = {
@@ -49,7 +49,7 @@ suite('npm start', { concurrency: 3 }, () => {
 
     assert.equal(await ended, 1)
     const lines = written.err.trim().split('\n')
-    assert.match(lines[0] ?? '', /^The configuration has 11 mistakes:$/)
+    assert.match(lines[0] ?? '', /^The configuration has 11 errors:$/)
     assert.equal(lines.at(-1)?.startsWith('docs/configuration.md explains'), true)
     assert.deepEqual(namedIn(lines.slice(1, -1)), [
       'AUTH_DB_DRIVER',
@@ -70,12 +70,12 @@ suite('npm start', { concurrency: 3 }, () => {
 
   const commands = [['migrate'], ['keys', 'list'], ['token', '--role', 'anon'], ['mail', 'list']]
   for (const command of commands) {
-    test(`${command[0]} tells every mistake of the configuration, without a stack`, async (t) => {
+    test(`${command[0]} lists each configuration error without a stack`, async (t) => {
       const env = { AUTH_DB_DRIVER: 'mysql', AUTH_JWT_SECRET: 'short', AUTH_JWT_EXP: 'soon' }
       const { written, ended } = startCli(t, command, { cwd: newFolder(t), env })
       assert.equal(await ended, 1)
       const [head, ...lines] = written.err.trim().split('\n')
-      assert.equal(head, 'The configuration has 6 mistakes:')
+      assert.equal(head, 'The configuration has 6 errors:')
       assert.deepEqual(namedIn(lines.filter((line) => line.startsWith('  '))), [
         'AUTH_API_EXTERNAL_URL',
         'AUTH_DB_DRIVER',
@@ -88,7 +88,7 @@ suite('npm start', { concurrency: 3 }, () => {
     })
   }
 
-  test('a command that finds no database says where else it may look', async (t) => {
+  test('a command without a database suggests where to run it', async (t) => {
     const { written, ended } = startCli(t, ['token', '--role', 'anon'], { cwd: newFolder(t) })
     assert.equal(await ended, 1)
     const [development, compose] = written.err.trim().split('\n').slice(-2)
@@ -96,65 +96,65 @@ suite('npm start', { concurrency: 3 }, () => {
     assert.match(compose ?? '', /^With docker compose: docker compose exec postern node cli\.ts /)
   })
 
-  test('what .env says counts, and the environment wins over it', async (t) => {
+  test('reads .env, overridden by the environment', async (t) => {
     const cwd = newFolder(t)
     const lines = Object.entries({ ...right, AUTH_JWT_EXP: 'soon', PORT: '99999' })
     lines.push(['DATABASE_URL', 'postgres://a@127.0.0.1:1/a'])
     writeFileSync(join(cwd, '.env'), lines.map((pair) => pair.join('=')).join('\n'))
     const { written, ended } = startCli(t, ['migrate'], { cwd, env: { PORT: '8081' } })
     assert.equal(await ended, 1)
-    assert.match(written.err, /^The configuration has one mistake:\n {2}AUTH_JWT_EXP is "soon"/)
+    assert.match(written.err, /^The configuration has one error:\n {2}AUTH_JWT_EXP is "soon"/)
   })
 
-  test('two at once on an empty database both serve, without the pages of development', async (t) => {
+  test('two servers start concurrently on an empty database, without development pages', async (t) => {
     const { url: DATABASE_URL } = await emptyDatabase(t)
     const servers = await Promise.all([0, 1].map(() => startServerProcess(t, { DATABASE_URL })))
     for (const { url } of servers) {
-      assert.equal((await ask(`${url}/ready`)).status, 200)
-      assert.equal((await ask(`${url}/.well-known/jwks.json`)).status, 200)
+      assert.equal((await httpGet(`${url}/ready`)).status, 200)
+      assert.equal((await httpGet(`${url}/.well-known/jwks.json`)).status, 200)
       for (const page of ['/dev', '/dev/inbox', '/dev/messages', '/docs']) {
-        assert.equal((await ask(url + page)).status, 404, page)
+        assert.equal((await httpGet(url + page)).status, 404, page)
       }
     }
   })
 
-  const asked: [args: string[], code: number, said: RegExp][] = [
-    [['--help'], 0, /^node cli\.ts COMMAND.*\n {2}keys +looks after the signing keys\n/s],
-    [[], 1, /^Which command\?\n\nnode cli\.ts COMMAND/],
-    [['kyes'], 1, /^There is no command kyes\.\n\nnode cli\.ts COMMAND/],
+  const requested: [args: string[], code: number, said: RegExp][] = [
+    [['--help'], 0, /^node cli\.ts COMMAND.*\n {2}keys +manages signing keys\n/s],
+    [[], 1, /^No command was given\.\n\nnode cli\.ts COMMAND/],
+    [['kyes'], 1, /^Unknown command kyes\.\n\nnode cli\.ts COMMAND/],
     [['token', '--rolle', 'anon'], 1, /^Unknown option '--rolle'.*\n\nUsage:\nnpm run token/s],
-    [['keys', 'import', 'not-there.json'], 1, /^not-there\.json is not there\.\n$/],
-    [['users', 'import', 'not-there.csv'], 1, /^not-there\.csv is not there\.\n$/],
+    [['keys', 'import', 'not-there.json'], 1, /^not-there\.json does not exist\.\n$/],
+    [['users', 'import', 'not-there.csv'], 1, /^not-there\.csv does not exist\.\n$/],
     [
       ['providers'],
       0,
-      /http:\/\/auth\.example\/callback\n\nNo provider is switched on\.\nKnown: apple, /,
+      /http:\/\/auth\.example\/callback\n\nNo provider is enabled\.\nKnown: apple, /,
     ],
     [
       ['providers', 'google'],
       0,
       /AUTH_EXTERNAL_GOOGLE_REDIRECT_URI=http:\/\/auth\.example\/callback\n/,
     ],
-    [['providers', 'goggle'], 1, /goggle is no known provider\. Known: apple, /],
+    [['providers', 'goggle'], 1, /goggle is not a known provider\. Known: apple, /],
   ]
-  for (const [args, code, said] of asked) {
-    test(`"${args.join(' ')}" is answered in words`, async (t) => {
+  for (const [args, code, output] of requested) {
+    test(`"${args.join(' ')}" prints an explanation`, async (t) => {
       const { url: DATABASE_URL } = await cloneDatabase(t)
       const env = { ...right, DATABASE_URL }
       const { written, ended } = startCli(t, args, { cwd: newFolder(t), env })
       assert.equal(await ended, code)
-      assert.match(written.out + written.err.replace(/^AUTH_\w+ is not set:.*\n/gm, ''), said)
+      assert.match(written.out + written.err.replace(/^AUTH_\w+ is not set:.*\n/gm, ''), output)
     })
   }
 
-  test('"providers" in a folder where nothing is set and nothing runs asks for one of the two', async (t) => {
+  test('"providers" without configuration and server asks for one of the two', async (t) => {
     const { written, ended } = startCli(t, ['providers', 'google'], { cwd: newFolder(t) })
     assert.equal(await ended, 1)
-    assert.match(written.err, /^It is not known where this server is: start `npm run dev`/)
+    assert.match(written.err, /^The URL of this server is unknown: start `npm run dev`/)
     assert.doesNotMatch(written.err, /mistakes/)
   })
 
-  test('every command says how it is called', async (t) => {
+  test('each command has a usage text', async (t) => {
     const cwd = newFolder(t)
     const { written, ended } = startCli(t, ['--help'], { cwd })
     await ended
@@ -162,7 +162,10 @@ suite('npm start', { concurrency: 3 }, () => {
     assert.ok(names.length > 10)
     const usages = new Map<string, string>()
     for (const name of names) {
-      const file = name === 'serve' ? 'server.ts' : `cli/${name}.ts`
+      const file =
+        [`cli/${name}.ts`, `cli/${name}/index.ts`].find((path) =>
+          existsSync(join(import.meta.dirname, '../..', path)),
+        ) ?? 'server.ts'
       const { usage }: { usage?: string } = await import(`../../${file}`)
       assert.match(usage ?? '', /^npm (run|start)/, name)
       usages.set(name, usage ?? '')
@@ -172,7 +175,7 @@ suite('npm start', { concurrency: 3 }, () => {
     assert.equal(help.written.out, `${usages.get('keys')}\n`)
   })
 
-  test('a user of the system without a name has no folder, and needs none', () => {
+  test('sets an empty HOME for a system user without a name', () => {
     const nameless: { HOME?: string } = {}
     allowNoHome(nameless, () => {
       throw new Error('uv_os_homedir returned ENOENT')
@@ -183,7 +186,7 @@ suite('npm start', { concurrency: 3 }, () => {
     assert.deepEqual(named, {})
   })
 
-  test('migrate refuses a schema of a newer program in one sentence', async (t) => {
+  test('migrate rejects a schema of a newer version', async (t) => {
     const DATABASE_URL = await newerSchema(t)
     const env = { ...right, DATABASE_URL }
     const { written, ended } = startCli(t, ['migrate'], { cwd: newFolder(t), env })
@@ -193,14 +196,14 @@ suite('npm start', { concurrency: 3 }, () => {
 })
 
 /** In this process: cli.ts prints these sentences as it prints those above. */
-suite('the server', () => {
-  test('refuses a schema of a newer program in one sentence', async (t) => {
+suite('server start', () => {
+  test('rejects a schema of a newer version', async (t) => {
     await assert.rejects(start({ DATABASE_URL: await newerSchema(t) }), {
       message: /^The schema "auth" was migrated by a newer .*9999-later.*$/,
     })
   })
 
-  test('says when it may open more connections than Postgres has', async (t) => {
+  test('warns when the pool exceeds the connection limit of Postgres', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const warned = async (size: string, more: Record<string, string> = {}) => {
       const lines: string[] = []
@@ -215,17 +218,17 @@ suite('the server', () => {
     }
     assert.match(
       await warned('5000'),
-      /This server may open 5003 connections, and Postgres has \d+ .*lower AUTH_DB_MAX_POOL_SIZE/,
+      /This server may open 5003 connections, but Postgres allows \d+ .*lower AUTH_DB_MAX_POOL_SIZE/,
     )
     assert.doesNotMatch(await warned('4'), /may open/)
     // Database functions have connections of their own.
     assert.match(await warned('5000', functionEnv('SEND_SMS', 'send')), /may open 7503 connections/)
   })
 
-  test('says when its clock and the one of the database differ', async (t) => {
+  test('warns about a clock skew to the database', async (t) => {
     const DATABASE_URL = process.env.TEST_ADMIN_URL ?? ''
-    const said: string[] = []
-    const log = { warn: (line: string) => void said.push(line) }
+    const output: string[] = []
+    const log = { warn: (line: string) => void output.push(line) }
     const start = Date.now()
     for (const minutes of [0, 10, -10]) {
       if (minutes !== 0) t.mock.timers.enable({ apis: ['Date'], now: start + minutes * 60_000 })
@@ -233,30 +236,30 @@ suite('the server', () => {
       t.mock.timers.reset()
     }
     assert.deepEqual(
-      said.map((line) => line.replace(/ (?:600|599|601) s /, ' 600 s ').split(':')[0]),
-      ['behind', 'ahead of'].map((how) => `The clock of the database is 600 s ${how} ours`),
+      output.map((line) => line.replace(/ (?:600|599|601) s /, ' 600 s ').split(':')[0]),
+      ['behind', 'ahead of'].map((how) => `The clock of the database is 600 s ${how} this server`),
     )
   })
 
-  test('a database that does not exist is named as the reason', async () => {
+  test('names a missing database as the reason', async () => {
     const url = new URL(process.env.TEST_ADMIN_URL ?? '')
-    url.pathname = '/postern_nobody_made_this'
+    url.pathname = '/postern_missing'
     await assert.rejects(start({ DATABASE_URL: url.href }), ({ message }: Error) => {
       assert.match(
         message,
-        /^The database of DATABASE_URL cannot be used: .*postern_nobody_made_this.* Check that it runs.*$/,
+        /^The database of DATABASE_URL cannot be used: .*postern_missing.* Check that it runs.*$/,
       )
       return url.password === '' || !message.includes(url.password)
     })
   })
 
-  test('a database without the encryption that is asked for is told of at once', async () => {
+  test('rejects a database without the required TLS immediately', async () => {
     const url = new URL(process.env.TEST_ADMIN_URL ?? '')
     url.searchParams.set('sslmode', 'verify-full')
     const since = performance.now()
     await assert.rejects(start({ DATABASE_URL: url.href }), {
       message:
-        /does not support SSL connections\. Look at sslmode in DATABASE_URL \(docs\/errors\.md\)\.$/,
+        /does not support SSL connections\. Check sslmode in DATABASE_URL \(docs\/errors\.md\)\.$/,
     })
     assert.ok(performance.now() - since < 10_000)
   })
@@ -264,7 +267,7 @@ suite('the server', () => {
   const addresses: Record<string, [env: Record<string, string>, sentence: RegExp]> = {
     'an address of another machine': [
       { AUTH_API_HOST: '192.0.2.1' },
-      /^192\.0\.2\.1 is no address of this machine: set AUTH_API_HOST to one that is\.$/,
+      /^192\.0\.2\.1 is not an address of this machine: set AUTH_API_HOST to one that is\.$/,
     ],
     'a port in use': [
       {},
@@ -272,14 +275,14 @@ suite('the server', () => {
     ],
   }
   for (const [what, [env, message]] of Object.entries(addresses)) {
-    test(`${what} is told in one sentence`, async (t) => {
+    test(`reports ${what} in one sentence`, async (t) => {
       const { port } = await listener(t)
       const { url: DATABASE_URL } = await cloneDatabase(t)
       await assert.rejects(start({ DATABASE_URL, PORT: String(port), ...env }), { message })
     })
   }
 
-  test('a database that comes up late is used once it is there', async (t) => {
+  test('waits for the database and uses it once it is available', async (t) => {
     const { url } = await emptyDatabase(t)
     const proxy = await startTcpProxy(url)
     t.after(proxy.stop)
@@ -294,11 +297,11 @@ suite('the server', () => {
     const app = await start({ DATABASE_URL: proxy.url, PORT }, waiting)
 
     t.after(() => app.close())
-    assert.match(lines[0] ?? '', /the database .* does not answer yet \(.*\); waiting/)
-    assert.equal((await ask(`http://127.0.0.1:${PORT}/ready`)).status, 200)
+    assert.match(lines[0] ?? '', /the database .* does not respond yet \(.*\); waiting/)
+    assert.equal((await httpGet(`http://127.0.0.1:${PORT}/ready`)).status, 200)
   })
 
-  test('a database that never comes is given up after half a minute', async (t) => {
+  test('gives up on an unavailable database after half a minute', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 0 })
     const lines: string[] = []
     const waiting = (line: string) => {
@@ -314,18 +317,18 @@ suite('the server', () => {
 
     assert.match(
       lines.join(),
-      /the database none on 127\.0\.0\.1:1 does not answer yet \(connect ECONNREFUSED/,
+      /the database none on 127\.0\.0\.1:1 does not respond yet \(connect ECONNREFUSED/,
     )
     assert.equal(lines.length, 1)
   })
 })
 
-/** Hears of every warning. */
+/** Collects each warning. */
 function start(env: Record<string, string>, write: (line: string) => void = () => {}) {
   return startServer(configOf({ ...right, ...env }, false), createPino('warn', { write }))
 }
 
-/** The variables that lines of the form `  NAME is wrong; remedy.` are about. */
+/** The variables named by lines of the form `  NAME is wrong; remedy.` */
 function namedIn(lines: string[]) {
   return lines.map((line) => /^ {2}(\w+) .+; .+\.$/.exec(line)?.[1]).toSorted()
 }
@@ -347,7 +350,7 @@ function newFolder(t: TestContext): string {
   return folder
 }
 
-/** In the place of a database: counts who comes. */
+/** Replaces a database and counts connections. */
 async function listener(t: TestContext) {
   let connections = 0
   const server = createServer((socket) => {

@@ -1,10 +1,15 @@
-/** @supabase/auth-js: every method that its documentation has, on the main ways of a person. */
+/** @supabase/auth-js: every method that its documentation has, on the main ways of a user. */
 import assert from 'node:assert/strict'
 
 import { AuthClient, GoTrueAdminApi, isAuthApiError } from '@supabase/auth-js'
 
-import { newDevice } from '../support/passkeys.ts'
-import { newAddress, newNumber, password } from '../support/people.ts'
+import { oauth2Input } from '../support/custom-providers/requests.ts'
+import { newDevice } from '../support/factors/passkeys.ts'
+import { signedResponse } from '../support/saml/idp.ts'
+import { addIdp, post, requestIn } from '../support/saml/server.ts'
+import { newAddress, newNumber, password } from '../support/users.ts'
+import { injected, phantom } from '../support/web3/browser-wallets.ts'
+import { ethereumWallet, messageOf, solanaWallet } from '../support/web3/wallets.ts'
 import { client } from './journeys.ts'
 import { memory } from './memory.ts'
 import { documentedMethods, methodsOf, needsBrowser, recording } from './sdk-methods.ts'
@@ -13,7 +18,8 @@ import { site } from './world.ts'
 const experimental = { passkey: true, recoveryCodes: true }
 
 client('auth-js', async (world, walk, t) => {
-  const { url, serviceKey, nextMail, nextCode, nextText, open, visit, idToken, totp } = world
+  const { url, serviceKey, nextEmail, nextCode, nextText, open, redirectOf, visit, idToken, totp } =
+    world
   const called = new Set<string>()
   const record = <Api extends object>(api: Api, name: string) => recording(api, name, called)
 
@@ -27,10 +33,10 @@ client('auth-js', async (world, walk, t) => {
   const headers = { Authorization: `Bearer ${serviceKey}` }
   const admin = record(new GoTrueAdminApi({ url, headers, experimental }), 'admin')
 
-  async function member() {
+  async function registeredUser() {
     const [email, api] = [newAddress(), newClient()]
     ok(await api.signUp({ email, password, options: { data: { name: 'Ann' } } }))
-    const { code: token } = await nextMail(email)
+    const { code: token } = await nextEmail(email)
     const { data } = ok(await api.verifyOtp({ email, token, type: 'email' }))
     return { email, api, userId: data.user?.id ?? '' }
   }
@@ -42,15 +48,15 @@ client('auth-js', async (world, walk, t) => {
     const first = ok(await api.signUp({ email, password, options: { emailRedirectTo: site } }))
     assert.equal(first.data.session, null)
     ok(await api.resend({ type: 'signup', email }))
-    await nextMail(email)
-    const landed = await open((await nextMail(email)).link)
+    await nextEmail(email)
+    const landed = await open((await nextEmail(email)).link)
     const code = landed.searchParams.get('code') ?? ''
     const { data } = ok(await api.exchangeCodeForSession(code))
     assert.equal(data.user?.email, email)
   })
 
   await walk('password, user, metadata', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const api = newClient()
     const events: string[] = []
     const { data: listening } = api.onAuthStateChange((event) => void events.push(event))
@@ -64,7 +70,7 @@ client('auth-js', async (world, walk, t) => {
   })
 
   await walk('refresh and sign-out', async () => {
-    const { api } = await member()
+    const { api } = await registeredUser()
     const { data } = ok(await api.refreshSession())
     const { access_token = '', refresh_token = '' } = data.session ?? {}
     const other = newClient()
@@ -79,7 +85,7 @@ client('auth-js', async (world, walk, t) => {
   await walk('code by email', async () => {
     const [email, api] = [newAddress(), newClient('implicit')]
     ok(await api.signInWithOtp({ email }))
-    const { code: token } = await nextMail(email)
+    const { code: token } = await nextEmail(email)
     ok(await api.verifyOtp({ email, token, type: 'email' }))
     ok(await api.reauthenticate())
     const nonce = await nextCode(email)
@@ -87,21 +93,21 @@ client('auth-js', async (world, walk, t) => {
   })
 
   await walk('recovery, new password', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const api = newClient()
     ok(await api.resetPasswordForEmail(email, { redirectTo: site }))
-    const landed = await open((await nextMail(email)).link)
+    const landed = await open((await nextEmail(email)).link)
     ok(await api.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
     ok(await api.updateUser({ password: 'a brand new password' }))
     ok(await newClient().signInWithPassword({ email, password: 'a brand new password' }))
   })
 
   await walk('new address', async () => {
-    const { api, email } = await member()
-    const wanted = newAddress('new')
-    ok(await api.updateUser({ email: wanted }))
-    for (const to of [email, wanted]) await open((await nextMail(to)).link)
-    assert.equal(ok(await api.getUser()).data.user?.email, wanted)
+    const { api, email } = await registeredUser()
+    const newValue = newAddress('new')
+    ok(await api.updateUser({ email: newValue }))
+    for (const to of [email, newValue]) await open((await nextEmail(to)).link)
+    assert.equal(ok(await api.getUser()).data.user?.email, newValue)
   })
 
   await walk('phone', async () => {
@@ -112,7 +118,7 @@ client('auth-js', async (world, walk, t) => {
     assert.equal(data.user?.phone, phone)
   })
 
-  await walk('anonymous person', async () => {
+  await walk('anonymous user', async () => {
     const api = newClient()
     const { data } = ok(await api.signInAnonymously({ options: { data: { a: 1 } } }))
     assert.equal(data.user?.is_anonymous, true)
@@ -135,7 +141,7 @@ client('auth-js', async (world, walk, t) => {
   })
 
   await walk('linked identities', async () => {
-    const { api } = await member()
+    const { api } = await registeredUser()
     const options = { skipBrowserRedirect: true, redirectTo: site }
     const started = ok(await api.linkIdentity({ provider: 'github', options }))
     const landed = await visit(started.data.url ?? '')
@@ -146,12 +152,12 @@ client('auth-js', async (world, walk, t) => {
   })
 
   await walk('second factor', async () => {
-    const { api, email } = await member()
+    const { api, email } = await registeredUser()
     const enrolled = ok(await api.mfa.enroll({ factorType: 'totp', friendlyName: 'App' }))
     const { id: factorId = '', totp: app } = enrolled.data ?? {}
     const secret = app?.secret ?? ''
-    const asked = ok(await api.mfa.challenge({ factorId }))
-    const challengeId = asked.data?.id ?? ''
+    const requested = ok(await api.mfa.challenge({ factorId }))
+    const challengeId = requested.data?.id ?? ''
     ok(await api.mfa.verify({ factorId, challengeId, code: totp(secret) }))
     const other = newClient()
     ok(await other.signInWithPassword({ email, password }))
@@ -162,7 +168,7 @@ client('auth-js', async (world, walk, t) => {
   })
 
   await walk('recovery codes', async () => {
-    const { api, email } = await member()
+    const { api, email } = await registeredUser()
     const { id: factorId = '', totp: app } =
       ok(await api.mfa.enroll({ factorType: 'totp' })).data ?? {}
     ok(await api.mfa.challengeAndVerify({ factorId, code: totp(app?.secret ?? '') }))
@@ -176,16 +182,16 @@ client('auth-js', async (world, walk, t) => {
   })
 
   await walk('passkey', async () => {
-    const { api, userId } = await member()
+    const { api, userId } = await registeredUser()
     const device = newDevice()
-    const { data: asked } = ok(await api.passkey.startRegistration())
-    const { challenge_id: challengeId, options } = asked ?? assert.fail()
+    const { data: requested } = ok(await api.passkey.startRegistration())
+    const { challenge_id: challengeId, options } = requested ?? assert.fail()
     ok(await api.passkey.verifyRegistration({ challengeId, credential: device.create(options) }))
     const other = newClient()
     const { data: question } = ok(await other.passkey.startAuthentication())
-    const answer = device.get(question?.options ?? assert.fail())
-    const response = { ...answer.response, userHandle: answer.response.userHandle ?? '' }
-    const credential = { ...answer, response }
+    const reply = device.get(question?.options ?? assert.fail())
+    const response = { ...reply.response, userHandle: reply.response.userHandle ?? '' }
+    const credential = { ...reply, response }
     const signIn = { challengeId: question?.challenge_id ?? '', credential }
     ok(await other.passkey.verifyAuthentication(signIn))
     const passkeyId = (await api.passkey.list()).data?.[0]?.id ?? ''
@@ -217,6 +223,68 @@ client('auth-js', async (world, walk, t) => {
     ok(await admin.deleteUser(id))
   })
 
+  await walk('single sign-on', async () => {
+    const { idp, id } = await addIdp(world.app, { domains: ['corp.example'] })
+    const api = newClient()
+    const options = { redirectTo: `${site}/welcome` }
+    const { data } = ok(await api.signInWithSSO({ domain: 'Corp.Example', options }))
+    const { request, relayState } = requestIn(data?.url ?? '')
+    const requestId = / ID="([^"]+)"/.exec(request)?.[1] ?? ''
+    const response = signedResponse({ idp, requestId, base: url })
+    const landed = await post(world.app, response, relayState)
+    assert.equal(landed.location.pathname, '/welcome')
+    const session = ok(await api.exchangeCodeForSession(landed.query.code ?? ''))
+    assert.equal(session.data.user?.app_metadata.provider, `sso:${id}`)
+    ok(await newClient('implicit').signInWithSSO({ providerId: id }))
+    const unknown = await newClient().signInWithSSO({ domain: 'unknown.example' })
+    assert.equal(unknown.error?.code, 'sso_provider_not_found')
+  })
+
+  await walk('custom providers', async () => {
+    const { customProviders } = admin
+    const input = oauth2Input('https://id.example')
+    const created = ok(await customProviders.createProvider({ ...input, provider_type: 'oauth2' }))
+    assert.equal(created.data?.identifier, 'custom:plain')
+    const shown = ok(await customProviders.getProvider('custom:plain'))
+    assert.equal(shown.data?.token_url, input.token_url)
+    const listed = ok(await customProviders.listProviders({ type: 'oauth2' }))
+    assert.deepEqual(
+      listed.data.providers.map(({ id }) => id),
+      [created.data?.id],
+    )
+    const renamed = ok(await customProviders.updateProvider('custom:plain', { name: 'Other' }))
+    assert.equal(renamed.data?.name, 'Other')
+    const { data } = ok(await newClient().signInWithOAuth({ provider: 'custom:plain' }))
+    assert.equal(new URL(await redirectOf(data.url ?? '')).host, 'id.example')
+    ok(await customProviders.deleteProvider('custom:plain'))
+    const gone = await customProviders.getProvider('custom:plain')
+    assert.equal(gone.error?.code, 'custom_provider_not_found')
+    for (const [name, ask] of methodsOf(customProviders)) {
+      const { error } = await ask('unprefixed', { type: 'saml' })
+      assert.ok(error || name === 'listProviders', name)
+    }
+  })
+
+  await walk('wallets', async () => {
+    const options = { url: 'https://app.example/sign-in' }
+    const [ethereum, solana] = [ethereumWallet(), solanaWallet()]
+    const signed = { chain: 'ethereum' as const, message: messageOf(ethereum) }
+    const signature = (await ethereum.sign(signed.message)) as `0x${string}`
+    const { data } = ok(await newClient().signInWithWeb3({ ...signed, signature }))
+    assert.equal(data.user?.app_metadata.provider, 'web3')
+    const again = await newClient().signInWithWeb3({ ...signed, signature })
+    assert.match(String(again.error?.message), /already used/)
+    const byEthereum = { chain: 'ethereum' as const, wallet: injected(ethereum), options }
+    const known = ok(await newClient().signInWithWeb3(byEthereum))
+    assert.equal(known.data.user?.id, data.user?.id)
+    const bySolana = { chain: 'solana' as const, wallet: phantom(solana), options }
+    const statement = 'Sign in, please.'
+    ok(await newClient().signInWithWeb3({ ...bySolana, statement }))
+    const evil = { chain: 'ethereum' as const, wallet: injected(ethereumWallet()) }
+    const other = { ...evil, options: { url: 'https://evil.example/' } }
+    assert.ok((await newClient().signInWithWeb3(other)).error)
+  })
+
   await walk('errors as the client reads them', async () => {
     const api = newClient()
     const wrong = await api.signInWithPassword({ email: newAddress(), password })
@@ -229,13 +297,11 @@ client('auth-js', async (world, walk, t) => {
   })
 
   await walk('what is not switched on', async () => {
-    const { api } = await member()
-    const sso = await api.signInWithSSO({ domain: 'ex.test' })
-    assert.equal(sso.error?.code, 'saml_provider_disabled')
-    for (const part of [api.oauth, admin.oauth, admin.customProviders]) {
+    const { api } = await registeredUser()
+    for (const part of [api.oauth, admin.oauth]) {
       for (const [name, ask] of methodsOf(part)) {
-        const answer = await ask(crypto.randomUUID(), {})
-        assert.ok(answer.error, name)
+        const response = await ask(crypto.randomUUID(), {})
+        assert.ok(response.error, name)
       }
     }
   })
@@ -247,7 +313,7 @@ client('auth-js', async (world, walk, t) => {
   })
 })
 
-function ok<Answer extends { error: unknown }>(answer: Answer): Answer {
-  assert.equal(answer.error, null)
-  return answer
+function ok<Answer extends { error: unknown }>(response: Answer): Answer {
+  assert.equal(response.error, null)
+  return response
 }

@@ -1,12 +1,12 @@
 /**
- * How the Dart and the Swift client write their requests, from their published sources: which fields, which of them are
- * null, what an empty body is, and how an id is spelled.
+ * Requests of the Dart and Swift clients by their published sources: fields, null values, empty bodies and the form of
+ * ids.
  */
 export interface Dialect {
   headers: Record<string, string>
   /** The body of a request without fields; undefined for none. */
   emptyBody: Fields | undefined
-  /** For the one request in which a client names the captcha's field differently. */
+  /** For the request in which a client names the captcha field differently. */
   verification(fields: Fields): Fields
   /** Sign-ups, codes and recoveries, with the challenge of PKCE. */
   withChallenge(fields: Fields, challenge: string | undefined): Fields
@@ -19,7 +19,7 @@ export type Fields = Record<string, unknown>
 
 const apiVersion = { 'x-supabase-api-version': '2024-01-01' }
 
-/** gotrue for Dart and Flutter: writes every field, and a body wherever there may be one. */
+/** gotrue for Dart and Flutter: sends each field, and a body on each request that may have one. */
 export const dart: Dialect = {
   headers: {
     ...apiVersion,

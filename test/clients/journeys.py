@@ -199,7 +199,7 @@ def errors():
 
 
 def switched_off():
-    refused(lambda: new_client().sign_in_with_sso({"domain": "ex.test"}), "saml_provider_disabled")
+    refused(lambda: new_client().sign_in_with_sso({"domain": "ex.test"}), "sso_provider_not_found")
 
 
 def refused(act, code):
@@ -219,7 +219,7 @@ JOURNEYS = {
     "recovery, new password": recovery,
     "new address": new_email,
     "phone": phone,
-    "anonymous person": anonymous,
+    "anonymous user": anonymous,
     "external provider": external_provider,
     "ID token": id_token,
     "linked identities": linked_identities,

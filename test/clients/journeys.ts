@@ -1,4 +1,4 @@
-/** The rows of the table, and how a client becomes a column of it. */
+/** The rows of the table, and how a client becomes a column. */
 import { type TestContext, type TestOptions, test } from 'node:test'
 
 import { startWorld, type World } from './world.ts'
@@ -11,13 +11,16 @@ export const journeys = [
   'recovery, new password',
   'new address',
   'phone',
-  'anonymous person',
+  'anonymous user',
   'external provider',
   'ID token',
   'linked identities',
   'second factor',
   'recovery codes',
   'passkey',
+  'single sign-on',
+  'custom providers',
+  'wallets',
   'admin',
   'errors as the client reads them',
   'what is not switched on',
@@ -26,18 +29,19 @@ export const journeys = [
 
 export type Journey = (typeof journeys)[number]
 
-/** Runs one journey. A failure is a cell of the table, and the others go on. */
-export type Walk = (journey: Journey, steps: () => Promise<void>) => Promise<void>
+/** Runs one journey. A failure is a cell of the table, and the others continue. */
+export type RunJourney = (journey: Journey, steps: () => Promise<void>) => Promise<void>
 
 /** A column: the client gets a server of its own. */
 export function client(
   name: string,
-  run: (world: World, walk: Walk, t: TestContext) => Promise<void>,
+  run: (world: World, walk: RunJourney, t: TestContext) => Promise<void>,
   options: TestOptions = {},
+  env: Record<string, string> = {},
 ): void {
   test(name, options, async (t) => {
-    const world = await startWorld(t)
-    const walk: Walk = (journey, steps) => t.test(journey, steps)
+    const world = await startWorld(t, env)
+    const walk: RunJourney = (journey, steps) => t.test(journey, steps)
     await run(world, walk, t)
   })
 }

@@ -1,4 +1,4 @@
-/** The storage of one browser or app. */
+/** The storage of a browser or an app. */
 export function memory() {
   const items = new Map<string, string>()
   return {

@@ -1,16 +1,16 @@
-/** Clients whose languages are not installed here: the requests they send, and the fields they cannot read an answer without. */
+/** Clients whose languages are not installed here: their requests, and the response fields they require. */
 import assert from 'node:assert/strict'
 
-import { pkcePair } from '../support/mail-journeys.ts'
-import { newAddress, newNumber, password } from '../support/people.ts'
+import { pkcePair } from '../support/messages/mail-journeys.ts'
+import { newAddress, newNumber, password } from '../support/users.ts'
 import { type Dialect, dart, type Fields, swift } from './dialects.ts'
-import { client, type Walk } from './journeys.ts'
+import { client, type RunJourney } from './journeys.ts'
 import { site, type World } from './world.ts'
 
 client('dart (replayed)', (world, walk) => replay(world, walk, dart))
 client('swift (replayed)', (world, walk) => replay(world, walk, swift))
 
-interface Answered extends Fields {
+interface Responded extends Fields {
   access_token: string
   refresh_token: string
   id: string
@@ -18,11 +18,11 @@ interface Answered extends Fields {
   user: { id: string; email: string; phone: string; is_anonymous: boolean; identities: Fields[] }
 }
 
-async function replay(world: World, walk: Walk, dialect: Dialect) {
-  const { url, anonKey, serviceKey, nextMail, nextCode, nextText, open, visit, idToken, totp } =
+async function replay(world: World, walk: RunJourney, dialect: Dialect) {
+  const { url, anonKey, serviceKey, nextEmail, nextCode, nextText, open, visit, idToken, totp } =
     world
 
-  async function ask(method: string, path: string, fields?: Fields, token = anonKey) {
+  async function send(method: string, path: string, fields?: Fields, token = anonKey) {
     const body = method === 'GET' ? undefined : (fields ?? dialect.emptyBody)
     const response = await fetch(`${url}/auth/v1${path}`, {
       method,
@@ -36,13 +36,13 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
     return { status: response.status, json: text === '' ? {} : JSON.parse(text) }
   }
 
-  async function ok(...request: Parameters<typeof ask>): Promise<Answered> {
-    const { status, json } = await ask(...request)
+  async function ok(...request: Parameters<typeof send>): Promise<Responded> {
+    const { status, json } = await send(...request)
     assert.ok(status < 300, `${request.slice(0, 2).join(' ')}: ${status} ${JSON.stringify(json)}`)
     return json
   }
 
-  async function session(...request: Parameters<typeof ask>) {
+  async function session(...request: Parameters<typeof send>) {
     return readSession(await ok(...request))
   }
 
@@ -54,11 +54,11 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
     return session('POST', '/verify', dialect.verification(fields))
   }
 
-  async function member() {
+  async function registeredUser() {
     const email = newAddress()
     const fields = dialect.withChallenge({ email, password, data: { name: 'Ann' } }, undefined)
     readUser(await ok('POST', '/signup', fields))
-    const { code: token } = await nextMail(email)
+    const { code: token } = await nextEmail(email)
     return { email, ...(await verify({ email, token, type: 'signup' })) }
   }
 
@@ -80,12 +80,12 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
     const { verifier, fields } = pkcePair()
     const signUp = dialect.withChallenge({ email, password }, fields.code_challenge)
     await ok('POST', `/signup?redirect_to=${encodeURIComponent(site)}`, signUp)
-    const landed = await open((await nextMail(email)).link)
+    const landed = await open((await nextEmail(email)).link)
     assert.equal((await exchange(landed, verifier)).user.email, email)
   })
 
   await walk('password, user, metadata', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const { access_token } = await signIn(email)
     readUser(await ok('PUT', '/user', { data: { likes: 'tea' } }, access_token))
     const user = await ok('GET', '/user', undefined, access_token)
@@ -93,18 +93,18 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
   })
 
   await walk('refresh and sign-out', async () => {
-    const { refresh_token } = await member()
+    const { refresh_token } = await registeredUser()
     const newer = await session('POST', grant('refresh_token'), { refresh_token })
     await ok('POST', '/logout?scope=local', undefined, newer.access_token)
     const last = { refresh_token: newer.refresh_token }
-    const { status, json } = await ask('POST', grant('refresh_token'), last)
+    const { status, json } = await send('POST', grant('refresh_token'), last)
     assert.deepEqual([status, json.code], [400, 'refresh_token_not_found'])
   })
 
   await walk('code by email', async () => {
     const email = newAddress()
     await ok('POST', '/otp', dialect.withChallenge({ email, create_user: true }, undefined))
-    const { code: token } = await nextMail(email)
+    const { code: token } = await nextEmail(email)
     const { access_token } = await verify({ email, token, type: 'email' })
     await ok('GET', '/reauthenticate', undefined, access_token)
     const nonce = await nextCode(email)
@@ -112,23 +112,23 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
   })
 
   await walk('recovery, new password', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const { verifier, fields } = pkcePair()
     const query = `redirect_to=${encodeURIComponent(site)}`
     const recover = dialect.withChallenge({ email }, fields.code_challenge)
     await ok('POST', `/recover?${query}`, recover)
-    const landed = await open((await nextMail(email)).link)
+    const landed = await open((await nextEmail(email)).link)
     const { access_token } = await exchange(landed, verifier)
     await ok('PUT', '/user', { password: 'a brand new password' }, access_token)
     await signIn(email, 'a brand new password')
   })
 
   await walk('new address', async () => {
-    const { email, access_token } = await member()
-    const wanted = newAddress('new')
-    await ok('PUT', '/user', { email: wanted }, access_token)
-    for (const to of [email, wanted]) await open((await nextMail(to)).link)
-    assert.equal((await ok('GET', '/user', undefined, access_token)).email, wanted)
+    const { email, access_token } = await registeredUser()
+    const newValue = newAddress('new')
+    await ok('PUT', '/user', { email: newValue }, access_token)
+    for (const to of [email, newValue]) await open((await nextEmail(to)).link)
+    assert.equal((await ok('GET', '/user', undefined, access_token)).email, newValue)
   })
 
   await walk('phone', async () => {
@@ -139,7 +139,7 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
     assert.equal((await verify({ phone, token, type: 'sms' })).user.phone, phone)
   })
 
-  await walk('anonymous person', async () => {
+  await walk('anonymous user', async () => {
     const guest = await session('POST', '/signup', dialect.withChallenge({}, undefined))
     assert.equal(guest.user.is_anonymous, true)
   })
@@ -158,7 +158,7 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
   })
 
   await walk('linked identities', async () => {
-    const { access_token } = await member()
+    const { access_token } = await registeredUser()
     const { verifier, fields } = pkcePair()
     const query = authorizeQuery(fields.code_challenge, { skip_http_redirect: 'true' })
     const { url: there } = await ok(
@@ -174,14 +174,14 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
   })
 
   await walk('second factor', async () => {
-    const { access_token: token } = await member()
+    const { access_token: token } = await registeredUser()
     const fields = { factor_type: 'totp', friendly_name: 'App' }
     const { id, totp: app } = await ok('POST', '/factors', fields, token)
     const challenge = await ok('POST', `/factors/${id}/challenge`, undefined, token)
     assert.equal(typeof challenge.expires_at, 'number')
-    const proof = { challenge_id: challenge.id, code: totp(String(Object(app).secret)) }
-    const raised = await session('POST', `/factors/${id}/verify`, proof, token)
-    await ok('DELETE', `/factors/${id}`, undefined, raised.access_token)
+    const verification = { challenge_id: challenge.id, code: totp(String(Object(app).secret)) }
+    const steppedUp = await session('POST', `/factors/${id}/verify`, verification, token)
+    await ok('DELETE', `/factors/${id}`, undefined, steppedUp.access_token)
   })
 
   await walk('admin', async () => {
@@ -194,10 +194,10 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
   })
 
   await walk('errors as the client reads them', async () => {
-    const wrong = await ask('POST', grant('password'), { email: newAddress(), password })
+    const wrong = await send('POST', grant('password'), { email: newAddress(), password })
     assert.deepEqual([wrong.status, wrong.json.code], [400, 'invalid_credentials'])
     assert.equal(typeof wrong.json.message, 'string')
-    const weak = await ask('POST', '/signup', { email: newAddress(), password: 'short' })
+    const weak = await send('POST', '/signup', { email: newAddress(), password: 'short' })
     assert.deepEqual(
       [weak.json.code, weak.json.weak_password.reasons],
       ['weak_password', ['length']],
@@ -205,8 +205,8 @@ async function replay(world: World, walk: Walk, dialect: Dialect) {
   })
 }
 
-/** What both clients decode as it is, and fail without. */
-function readSession(json: Answered) {
+/** Required by both clients. */
+function readSession(json: Responded) {
   for (const name of ['access_token', 'refresh_token', 'token_type']) {
     assert.equal(typeof json[name], 'string', name)
   }
@@ -215,7 +215,7 @@ function readSession(json: Answered) {
   return json
 }
 
-function readUser(user: Answered): Answered {
+function readUser(user: Responded): Responded {
   for (const name of ['id', 'aud', 'created_at', 'updated_at']) {
     assert.equal(typeof user[name], 'string', name)
   }

@@ -1,11 +1,11 @@
-/** Clients in other languages: a program walks the journeys and prints a line of JSON for each. */
+/** Clients in other languages: a program runs the journeys and prints a line of JSON for each. */
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
-import { listen } from '../support/listening.ts'
-import { journeys, type Walk } from './journeys.ts'
+import { listen } from '../support/processes/listening.ts'
+import { journeys, type RunJourney } from './journeys.ts'
 import type { World } from './world.ts'
 
 /** A reason to skip a client, or false. */
@@ -36,7 +36,7 @@ export function installs(t: TestContext, command: string, args: string[], cwd?: 
 export async function runScript(
   t: TestContext,
   world: World,
-  walk: Walk,
+  walk: RunJourney,
   [command = '', ...args]: string[],
 ): Promise<void> {
   const { url: SERVER, serviceKey: SERVICE_KEY, anonKey: ANON_KEY } = world
@@ -64,16 +64,21 @@ function readResult(line: string) {
   return { journey, error: error === null ? null : String(error) }
 }
 
-/** What a person does beside the client, over HTTP: `GET /mail?to=…` and so on, each answered with JSON. */
+/** User actions outside the client over HTTP: `GET /mail?to=…` and so on, each with a JSON response. */
 async function openDesk(t: TestContext, world: World): Promise<string> {
-  const services: Record<string, (asked: URLSearchParams) => unknown> = {
-    '/mail': (asked) => world.nextMail(asked.get('to') ?? ''),
-    '/nonce': (asked) => world.nextCode(asked.get('to') ?? ''),
-    '/text': (asked) => world.nextText(asked.get('phone') ?? ''),
-    '/open': (asked) => world.open(asked.get('link') ?? ''),
-    '/visit': (asked) => world.visit(asked.get('url') ?? ''),
-    '/id_token': (asked) => world.idToken(asked.get('sub') ?? '', asked.get('email') ?? ''),
-    '/totp': (asked) => world.totp(asked.get('secret') ?? '', Number(asked.get('ahead') ?? 0)),
+  const services: Record<string, (requested: URLSearchParams) => unknown> = {
+    '/mail': async (requested) => {
+      const email = await world.nextEmail(requested.get('to') ?? '')
+      return { ...email, token: new URL(email.link).searchParams.get('token') }
+    },
+    '/nonce': (requested) => world.nextCode(requested.get('to') ?? ''),
+    '/text': (requested) => world.nextText(requested.get('phone') ?? ''),
+    '/open': (requested) => world.open(requested.get('link') ?? ''),
+    '/visit': (requested) => world.visit(requested.get('url') ?? ''),
+    '/id_token': (requested) =>
+      world.idToken(requested.get('sub') ?? '', requested.get('email') ?? ''),
+    '/totp': (requested) =>
+      world.totp(requested.get('secret') ?? '', Number(requested.get('ahead') ?? 0)),
   }
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://desk')

@@ -1,8 +1,8 @@
-/** Which methods a client SDK has, and which of them were called. */
+/** Methods of a client SDK, and those that were called. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The API, whose calls are noted as `name.method`, those of the APIs within it too. */
+/** The API, whose calls are recorded as `name.method`, nested APIs included. */
 export function recording<Api extends object>(api: Api, name: string, called: Set<string>): Api {
   return new Proxy(api, {
     get(target, key) {
@@ -23,7 +23,7 @@ export function recording<Api extends object>(api: Api, name: string, called: Se
 
 const apis = ['mfa', 'recoveryCodes', 'oauth', 'passkey', 'customProviders']
 
-/** Those of the two classes as their declarations have them, and of the APIs within. */
+/** Methods of the two classes by their declarations, nested APIs included. */
 export function documentedMethods(client: object, admin: object): string[] {
   return [
     ...declared('GoTrueClient').map((name) => `client.${name}`),
@@ -33,11 +33,9 @@ export function documentedMethods(client: object, admin: object): string[] {
   ].toSorted()
 }
 
-/** They end in `navigator.credentials` or `ethereum`; test/browser has those that this server answers. */
+/** They end in `navigator.credentials`; test/browser runs the supported ones. */
 export function needsBrowser(name: string): boolean {
-  return ['client.registerPasskey', 'client.signInWithPasskey', 'client.signInWithWeb3'].includes(
-    name,
-  )
+  return ['client.registerPasskey', 'client.signInWithPasskey'].includes(name)
 }
 
 function declared(file: string): string[] {
@@ -59,10 +57,10 @@ function within(api: object, name: string): string[] {
   })
 }
 
-type Ask = (...given: unknown[]) => Promise<{ error?: unknown }>
+type Send = (...given: unknown[]) => Promise<{ error?: unknown }>
 
-/** Every method of a part of the SDK, to be called with whatever: the answer has an `error`. */
-export function methodsOf(api: object): [string, Ask][] {
+/** Each method of a part of the SDK, called with any arguments: the result has an `error`. */
+export function methodsOf(api: object): [string, Send][] {
   return Object.keys(api).map((name) => {
     const method: unknown = Reflect.get(api, name)
     if (typeof method !== 'function') throw new Error(`${name} is no method`)

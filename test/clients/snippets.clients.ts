@@ -1,6 +1,6 @@
 /**
- * Each example of the SDK's documentation, run as it is written against a server with the settings of `npm run dev`.
- * Addresses, numbers, ids and codes are put in, as a reader would; what the examples take for granted is done before.
+ * Each example of the SDK documentation, run as written against a server with the settings of `npm run dev`. Emails,
+ * phones, ids and codes are filled in; preconditions are created first.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -9,14 +9,14 @@ import { before, suite, test } from 'node:test'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 
 import { withPresets } from '../../cli/dev/presets.ts'
-import { endingOfSuite } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { serviceRole } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 import { type App, build } from '../support/server.ts'
-import { serviceRole } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
 import { documentedSnippets, type Snippet } from './snippets.ts'
 
-/** What answers otherwise than with success, by title, and what docs/coming-from-supabase.md says about it. */
+/** Examples that do not succeed, by title, explained in docs/coming-from-supabase.md. */
 const otherwise: Record<string, RegExp> = {
   'Create an anonymous user with custom user metadata':
     /Cannot access 'data' before initialization/,
@@ -28,16 +28,16 @@ const otherwise: Record<string, RegExp> = {
     /must be an UUID|Expected parameter to be UUID/,
 }
 
-/** For a browser, a wallet or React; the journeys of test/browser have what this server answers of them. */
-const elsewhere =
+/** For browsers, wallets or React; test/browser covers the supported ones. */
+const other =
   /window\.|useEffect|useWallet|react-native|conditional|ethereum for the wallet|import \{/
 
-/** Nobody reads as fast as this. */
+/** Faster than any reader. */
 const atOnce = { AUTH_SMTP_MAX_FREQUENCY: '0', AUTH_SMS_MAX_FREQUENCY: '0' }
 
 const password = 'example-password'
 
-suite('snippets of the SDK', () => {
+suite('SDK documentation snippets', () => {
   let app: App
   let url = ''
   let admin: SupabaseClient
@@ -56,7 +56,7 @@ suite('snippets of the SDK', () => {
     admin = connect(await serviceRole())
   })
 
-  for (const snippet of documentedSnippets().filter(({ code }) => !elsewhere.test(code))) {
+  for (const snippet of documentedSnippets().filter(({ code }) => !other.test(code))) {
     test(`${snippet.method}: ${snippet.title}`, async () => {
       const outcome = await tried(snippet)
       const expected = otherwise[snippet.title]
@@ -65,7 +65,7 @@ suite('snippets of the SDK', () => {
     })
   }
 
-  test('the page for whoever comes from Supabase names every snippet that answers otherwise', () => {
+  test('docs/coming-from-supabase.md names each snippet that does not succeed', () => {
     const page = readFileSync(
       new URL('../../docs/coming-from-supabase.md', import.meta.url),
       'utf8',
@@ -89,7 +89,7 @@ suite('snippets of the SDK', () => {
     return undefined
   }
 
-  /** The example with addresses of its own, and what it takes for granted. */
+  /** The example with values of its own and its preconditions. */
   async function prepare({ method, title, code: source }: Snippet) {
     const mark = crypto.randomUUID().slice(0, 8)
     const phone = `1555${Math.floor(Math.random() * 1e7)}`.padEnd(11, '0')
@@ -109,12 +109,12 @@ suite('snippets of the SDK', () => {
     }
 
     if (isAdmin && /[0-9a-f]{8}-/.test(code)) {
-      const id = await person(address('somebody'), `${phone}1`.slice(-11))
+      const id = await user(address('another'), `${phone}1`.slice(-11))
       code = code.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id)
     }
-    if (/recovery|email_change_/.test(code) && isAdmin) await person(email, phone)
+    if (/recovery|email_change_/.test(code) && isAdmin) await user(email, phone)
     if (method === 'auth.signInWithPassword') {
-      await person(email, phone, /password: '([^']+)'/.exec(code)?.[1])
+      await user(email, phone, /password: '([^']+)'/.exec(code)?.[1])
     }
     if (method === 'auth.verifyOtp' || method === 'auth.exchangeCodeForSession') {
       const isPhone = code.includes('phone')
@@ -145,7 +145,7 @@ suite('snippets of the SDK', () => {
     return { code, names }
   }
 
-  async function person(email: string, phone: string, secret = password): Promise<string> {
+  async function user(email: string, phone: string, secret = password): Promise<string> {
     const { data, error } = await admin.auth.admin.createUser({
       ...{ email, phone, password: secret, email_confirm: true, phone_confirm: true },
     })
@@ -155,13 +155,13 @@ suite('snippets of the SDK', () => {
 
   async function signIn({ auth }: SupabaseClient, mark: string) {
     const email = `signed-in-${mark}@example.com`
-    await person(email, `1666${Math.floor(Math.random() * 1e7)}`.padEnd(11, '0'))
+    await user(email, `1666${Math.floor(Math.random() * 1e7)}`.padEnd(11, '0'))
     const { data } = await auth.signInWithPassword({ email, password })
-    const { access_token, refresh_token } = data.session ?? assert.fail('nobody is signed in')
+    const { access_token, refresh_token } = data.session ?? assert.fail('no user is signed in')
     return { access_token, refresh_token, jwt: access_token }
   }
 
-  /** The newest message to an address or a number, once there is one. */
+  /** The newest message to an email or phone, once there is one. */
   async function next(to: string) {
     const found = () => app.devInbox?.list().find((message) => message.to === to)
     await until(async () => found() !== undefined)
@@ -175,10 +175,10 @@ function flowOf(method: string) {
 }
 
 function needsSession(method: string, title: string): boolean {
-  const ofPeople =
+  const ofUsers =
     /^auth\.(reauthenticate|getUser|updateUser|setSession|refreshSession|signOut|getUserIdentities|unlinkIdentity|getClaims|getSession)$/
   return (
-    ofPeople.test(method) ||
+    ofUsers.test(method) ||
     title.startsWith('Resend email change') ||
     title.startsWith('Resend phone change')
   )
@@ -188,10 +188,10 @@ const AsyncFunction: FunctionConstructor = Object.getPrototypeOf(async () => {})
 
 /** What went wrong; undefined when nothing did. */
 async function run(code: string, names: Record<string, unknown>): Promise<string | undefined> {
-  const isJudged = /\berror\b/.test(code)
+  const isVerified = /\berror\b/.test(code)
   const body = new AsyncFunction(
     ...Object.keys(names),
-    `{ ${code}\n${isJudged ? 'return error' : ''} }`,
+    `{ ${code}\n${isVerified ? 'return error' : ''} }`,
   )
   try {
     const error: unknown = await body(...Object.values(names))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export interface Snippet {
-  /** As people call it: `auth.signUp`, `auth.admin.createUser`. */
+  /** As users call it: `auth.signUp`, `auth.admin.createUser`. */
   method: string
   title: string
   code: string
@@ -11,7 +11,7 @@ export interface Snippet {
 
 const sources = { GoTrueClient: 'auth', GoTrueAdminApi: 'auth.admin' }
 
-/** A comment, and the name that is declared below it. */
+/** A comment, and the name declared below it. */
 const comment = /\/\*\*(?<text>[\s\S]*?)\*\/\s*(?<name>\w+)/g
 const example = /@example (?<title>[^\n]*)\n(?<body>[\s\S]*?)(?=@example |@\w+ |$)/g
 

@@ -3,24 +3,35 @@ import assert from 'node:assert/strict'
 
 import { type CookieMethodsServer, createBrowserClient, createServerClient } from '@supabase/ssr'
 
-import { newAddress, password } from '../support/people.ts'
-import { client } from './journeys.ts'
-import { site } from './world.ts'
+import { newAddress, password } from '../support/users.ts'
+import { client, type RunJourney } from './journeys.ts'
+import { site, type World } from './world.ts'
 
-/** The longest cookie that browsers keep, and room for its attributes. */
-const longestCookie = 4000
+/** The maximum cookie size of browsers, with room for attributes. */
+const maxCookieLength = 4000
 
-client('ssr', async (world, walk) => {
-  const { url, anonKey, nextMail, visit } = world
+/** The template of server-side rendering guides: its link leads to a page that sends `token_hash` to POST /verify. */
+const template = (type: string) =>
+  `<p><a href="{{ .SiteURL }}/auth/confirm?token_hash={{ .TokenHash }}&type=${type}">Continue</a> {{ .Token }}</p>`
 
-  /** One browser: the cookies that its page and the site's server both read and write. */
+const templates = {
+  AUTH_MAILER_TEMPLATES_CONFIRMATION: template('email'),
+  AUTH_MAILER_TEMPLATES_RECOVERY: template('recovery'),
+}
+
+client('ssr', journey, {}, templates)
+
+async function journey(world: World, walk: RunJourney) {
+  const { url, anonKey, nextCode, nextTokenHash, visit } = world
+
+  /** One browser: cookies shared by its page and the site’s server. */
   function newBrowser() {
     const jar = new Map<string, string>()
     const cookies = {
       getAll: () => [...jar].map(([name, value]) => ({ name, value })),
       setAll(changes: Parameters<NonNullable<CookieMethodsServer['setAll']>>[0]) {
         for (const { name, value, options } of changes) {
-          assert.ok(name.length + value.length < longestCookie, `${name}: ${value.length}`)
+          assert.ok(name.length + value.length < maxCookieLength, `${name}: ${value.length}`)
           if (value === '' || options.maxAge === 0) jar.delete(name)
           else jar.set(name, value)
         }
@@ -29,27 +40,27 @@ client('ssr', async (world, walk) => {
     return {
       jar,
       page: () => createBrowserClient(url, anonKey, { cookies, isSingleton: false }).auth,
-      /** What answers one request of the browser. */
+      /** Handles one request of the browser. */
       request: () => createServerClient(url, anonKey, { cookies }).auth,
     }
   }
 
-  async function member() {
+  async function registeredUser() {
     const [email, browser] = [newAddress(), newBrowser()]
     ok(await browser.request().signUp({ email, password }))
-    const { token: token_hash } = await nextMail(email)
+    const token_hash = await nextTokenHash(email)
     ok(await browser.request().verifyOtp({ type: 'email', token_hash }))
     return { email, browser }
   }
 
   await walk('sign-up and confirmation', async () => {
-    const { email, browser } = await member()
+    const { email, browser } = await registeredUser()
     assert.equal(ok(await browser.request().getUser()).data.user?.email, email)
     assert.equal(ok(await browser.page().getSession()).data.session?.user.email, email)
   })
 
   await walk('password, user, metadata', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const browser = newBrowser()
     ok(await browser.request().signInWithPassword({ email, password }))
     ok(await browser.request().updateUser({ data: { long: 'x'.repeat(6000) } }))
@@ -61,7 +72,7 @@ client('ssr', async (world, walk) => {
   })
 
   await walk('refresh and sign-out', async () => {
-    const { browser } = await member()
+    const { browser } = await registeredUser()
     const before = [...browser.jar.values()].join()
     ok(await browser.request().refreshSession())
     assert.notEqual([...browser.jar.values()].join(), before)
@@ -74,16 +85,16 @@ client('ssr', async (world, walk) => {
   await walk('code by email', async () => {
     const [email, browser] = [newAddress(), newBrowser()]
     ok(await browser.page().signInWithOtp({ email }))
-    const { code: token } = await nextMail(email)
+    const token = await nextCode(email)
     ok(await browser.request().verifyOtp({ email, token, type: 'email' }))
     assert.equal(ok(await browser.page().getUser()).data.user?.email, email)
   })
 
   await walk('recovery, new password', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const browser = newBrowser()
     ok(await browser.page().resetPasswordForEmail(email))
-    const { token: token_hash } = await nextMail(email)
+    const token_hash = await nextTokenHash(email)
     ok(await browser.request().verifyOtp({ type: 'recovery', token_hash }))
     ok(await browser.page().updateUser({ password: 'a brand new password' }))
   })
@@ -97,11 +108,11 @@ client('ssr', async (world, walk) => {
     // The verifier is in a cookie that the page has set.
     ok(await browser.request().exchangeCodeForSession(code))
     assert.ok(ok(await browser.request().getUser()).data.user?.email)
-    const elsewhere = await newBrowser().request().exchangeCodeForSession(code)
-    assert.ok(elsewhere.error)
+    const other = await newBrowser().request().exchangeCodeForSession(code)
+    assert.ok(other.error)
   })
 
-  await walk('anonymous person', async () => {
+  await walk('anonymous user', async () => {
     const browser = newBrowser()
     ok(await browser.page().signInAnonymously())
     assert.equal(ok(await browser.request().getUser()).data.user?.is_anonymous, true)
@@ -113,9 +124,9 @@ client('ssr', async (world, walk) => {
     assert.equal(wrong.error?.code, 'invalid_credentials')
     assert.equal((await browser.request().getUser()).error?.name, 'AuthSessionMissingError')
   })
-})
+}
 
-function ok<Answer extends { error: unknown }>(answer: Answer): Answer {
-  assert.equal(answer.error, null)
-  return answer
+function ok<Answer extends { error: unknown }>(response: Answer): Answer {
+  assert.equal(response.error, null)
+  return response
 }

@@ -1,25 +1,25 @@
-/** @supabase/supabase-js, which finds this server under /auth/v1 as behind a gateway. */
+/** @supabase/supabase-js, which uses this server under /auth/v1 as behind a gateway. */
 import assert from 'node:assert/strict'
 
 import { createClient } from '@supabase/supabase-js'
 
-import { newAddress, newNumber, password } from '../support/people.ts'
+import { newAddress, newNumber, password } from '../support/users.ts'
 import { client } from './journeys.ts'
 import { memory } from './memory.ts'
 import { site } from './world.ts'
 
 client('supabase-js', async (world, walk) => {
-  const { url, anonKey, serviceKey, nextMail, nextText, open, visit, idToken, totp } = world
+  const { url, anonKey, serviceKey, nextEmail, nextText, open, visit, idToken, totp } = world
 
   function newClient(key = anonKey) {
     const auth = { storage: memory(), autoRefreshToken: false, flowType: 'pkce' as const }
     return createClient(url, key, { auth }).auth
   }
 
-  async function member() {
+  async function registeredUser() {
     const [email, auth] = [newAddress(), newClient()]
     ok(await auth.signUp({ email, password }))
-    const { code: token } = await nextMail(email)
+    const { code: token } = await nextEmail(email)
     ok(await auth.verifyOtp({ email, token, type: 'email' }))
     return { email, auth }
   }
@@ -27,13 +27,13 @@ client('supabase-js', async (world, walk) => {
   await walk('sign-up and confirmation', async () => {
     const [email, auth] = [newAddress(), newClient()]
     ok(await auth.signUp({ email, password, options: { emailRedirectTo: site } }))
-    const landed = await open((await nextMail(email)).link)
+    const landed = await open((await nextEmail(email)).link)
     const { data } = ok(await auth.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
     assert.equal(data.user?.email, email)
   })
 
   await walk('password, user, metadata', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const auth = newClient()
     ok(await auth.signInWithPassword({ email, password }))
     ok(await auth.updateUser({ data: { likes: 'tea' } }))
@@ -42,7 +42,7 @@ client('supabase-js', async (world, walk) => {
   })
 
   await walk('refresh and sign-out', async () => {
-    const { auth } = await member()
+    const { auth } = await registeredUser()
     const { data } = ok(await auth.refreshSession())
     ok(await auth.signOut())
     const { refresh_token = '' } = data.session ?? {}
@@ -53,15 +53,15 @@ client('supabase-js', async (world, walk) => {
   await walk('code by email', async () => {
     const [email, auth] = [newAddress(), newClient()]
     ok(await auth.signInWithOtp({ email }))
-    const { code: token } = await nextMail(email)
+    const { code: token } = await nextEmail(email)
     ok(await auth.verifyOtp({ email, token, type: 'email' }))
   })
 
   await walk('recovery, new password', async () => {
-    const { email } = await member()
+    const { email } = await registeredUser()
     const auth = newClient()
     ok(await auth.resetPasswordForEmail(email))
-    const landed = await open((await nextMail(email)).link)
+    const landed = await open((await nextEmail(email)).link)
     ok(await auth.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
     ok(await auth.updateUser({ password: 'a brand new password' }))
   })
@@ -72,7 +72,7 @@ client('supabase-js', async (world, walk) => {
     ok(await auth.verifyOtp({ phone, token: await nextText(phone), type: 'sms' }))
   })
 
-  await walk('anonymous person', async () => {
+  await walk('anonymous user', async () => {
     assert.equal(ok(await newClient().signInAnonymously()).data.user?.is_anonymous, true)
   })
 
@@ -91,7 +91,7 @@ client('supabase-js', async (world, walk) => {
   })
 
   await walk('second factor', async () => {
-    const { auth } = await member()
+    const { auth } = await registeredUser()
     const enrolled = await auth.mfa.enroll({ factorType: 'totp' })
     const { id: factorId, totp: app } = enrolled.data ?? assert.fail(enrolled.error.message)
     ok(await auth.mfa.challengeAndVerify({ factorId, code: totp(app.secret) }))
@@ -111,7 +111,7 @@ client('supabase-js', async (world, walk) => {
   })
 })
 
-function ok<Answer extends { error: unknown }>(answer: Answer): Answer {
-  assert.equal(answer.error, null)
-  return answer
+function ok<Answer extends { error: unknown }>(response: Answer): Answer {
+  assert.equal(response.error, null)
+  return response
 }

@@ -1,4 +1,4 @@
-/** A reporter of node:test: a table client × journey, and below it what failed. */
+/** A reporter of node:test: a table client × journey, followed by the failures. */
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
@@ -9,7 +9,7 @@ type Cell = 'ok' | 'FAILED' | 'skipped'
 export default async function* table(source: AsyncIterable<TestEvent>) {
   const columns = new Map<string, Map<string, Cell>>()
   const failures: string[] = []
-  // Journeys come before the client they belong to, and clients of one file one after the other.
+  // Journeys precede their client, and clients of a file run one after another.
   const open = new Map<string, Map<string, Cell>>()
   for await (const { type, data } of source) {
     if (type === 'test:stderr') yield data.message
@@ -27,7 +27,7 @@ export default async function* table(source: AsyncIterable<TestEvent>) {
   }
   yield `${render(columns)}\n${failures.join('\n')}\n`
   const all = [...columns.values()].flatMap((cells) => [...cells.values()])
-  const count = (wanted: Cell) => all.filter((cell) => cell === wanted).length
+  const count = (expected: Cell) => all.filter((cell) => cell === expected).length
   yield `${count('ok')} passed, ${count('FAILED')} failed, ${count('skipped')} skipped\n`
 }
 

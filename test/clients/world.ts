@@ -1,42 +1,49 @@
-/** A listening server with everything that clients have methods for, and what a person does beside the client. */
+/** A listening server with all features that clients have methods for, and user actions outside the client. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 
-import { describe, externalServer, proven } from '../support/external.ts'
-import { codeOf } from '../support/factors.ts'
-import { freePort } from '../support/free-port.ts'
-import { codeIn, linkIn } from '../support/mail-links.ts'
-import type { ReceivedMail } from '../support/mail-server.ts'
-import { passkeysOn } from '../support/passkeys.ts'
-import { adminToken } from '../support/people.ts'
+import { describe, externalServer, verifiedProfile } from '../support/external.ts'
+import { codeOf } from '../support/factors/factors.ts'
+import { passkeysOn } from '../support/factors/passkeys.ts'
+import { codeIn, linkIn } from '../support/messages/mail-links.ts'
+import type { ReceivedMail } from '../support/messages/mail-server.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { until } from '../support/processes/until.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client as registered, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { signIdToken } from '../support/providers/keys.ts'
-import { until } from '../support/until.ts'
+import { samlOn } from '../support/saml/server.ts'
+import { adminToken } from '../support/users.ts'
 
 export const site = 'http://app.example'
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-export async function startWorld(t: TestContext) {
+export async function startWorld(t: TestContext, extraEnv: Record<string, string> = {}) {
   const { issuer } = await startFakeProvider(t, cases.google?.documented ?? assert.fail())
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const env = { ...everything(issuer), AUTH_API_EXTERNAL_URL: url }
+  const env = { ...everything(issuer), AUTH_API_EXTERNAL_URL: url, ...extraEnv }
   const server = await externalServer(t, { dev: true, env })
   const { app, fakes, mail } = server
   await app.listen({ host: '127.0.0.1', port })
   const read = new Set<ReceivedMail>()
   const readTexts = new Set<string>()
-  let people = 0
+  let users = 0
 
-  /** The oldest mail to the address that was not read yet. */
-  async function nextMail(to: string) {
+  /** The oldest unread email to the address. */
+  async function nextEmail(to: string) {
     const message = await mail.waitFor((candidate) => candidate.to === to && !read.has(candidate))
     read.add(message)
-    const link = linkIn(message)
-    const token = new URL(link).searchParams.get('token') ?? ''
-    return { code: codeIn(message), link, token }
+    return { code: codeIn(message), link: linkIn(message) }
+  }
+
+  /** The `token_hash` of a template whose link leads to a page of the application. */
+  async function nextTokenHash(to: string): Promise<string> {
+    const message = await mail.waitFor((candidate) => candidate.to === to && !read.has(candidate))
+    read.add(message)
+    const hash = /[?&]token_hash=([\w-]+)/.exec(message.mail.text ?? '')?.[1]
+    return hash ?? assert.fail('the email has no token_hash')
   }
 
   /** Of a mail that has no link. */
@@ -46,7 +53,7 @@ export async function startWorld(t: TestContext) {
     return codeIn(message)
   }
 
-  /** The code of the next text message to the number, which is in digits alone. */
+  /** The code of the next SMS to the number in digits. */
   async function nextText(phone: string): Promise<string> {
     // In dev mode texts wait in the inbox instead of going to a provider.
     const newest = () =>
@@ -62,8 +69,8 @@ export async function startWorld(t: TestContext) {
     return new URL(await redirectOf(link))
   }
 
-  /** From the address that the client gave to the provider and back, as somebody new unless they are named. */
-  async function visit(address: string, who = newcomer()): Promise<URL> {
+  /** From the address that the client gave to the provider and back, as a user new unless they are named. */
+  async function visit(address: string, who = newUser()): Promise<URL> {
     const provider =
       new URL(address).searchParams.get('provider') === 'gitlab' ? 'gitlab' : 'github'
     describe(fakes, provider, who)
@@ -73,9 +80,9 @@ export async function startWorld(t: TestContext) {
     return new URL(await redirectOf(`${url}/callback${new URL(back).search}`))
   }
 
-  function newcomer() {
-    people += 1
-    return proven(`visitor${people}@ex.test`, String(1000 + people))
+  function newUser() {
+    users += 1
+    return verifiedProfile(`visitor${users}@ex.test`, String(1000 + users))
   }
 
   /** For `provider: 'keycloak'`. */
@@ -90,10 +97,12 @@ export async function startWorld(t: TestContext) {
     url,
     serviceKey,
     anonKey,
-    nextMail,
+    nextEmail,
     nextCode,
+    nextTokenHash,
     nextText,
     open,
+    redirectOf,
     visit,
     idToken,
     totp: codeOf,
@@ -103,6 +112,9 @@ export async function startWorld(t: TestContext) {
 function everything(issuer: string): Record<string, string> {
   return {
     ...passkeysOn,
+    ...samlOn,
+    AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED: 'true',
+    AUTH_EXTERNAL_WEB3_SOLANA_ENABLED: 'true',
     AUTH_MAILER_AUTOCONFIRM: 'false',
     AUTH_EXTERNAL_PHONE_ENABLED: 'true',
     AUTH_SMS_MAX_FREQUENCY: '0',
@@ -118,7 +130,7 @@ function everything(issuer: string): Record<string, string> {
   }
 }
 
-/** The make-believe provider knows its documented parameters only. */
+/** The fake provider accepts its documented parameters only. */
 function withoutExtras(address: string): string {
   const url = new URL(address)
   for (const name of ['redirect_to', 'skip_http_redirect', 'flow_type']) {

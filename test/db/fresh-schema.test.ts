@@ -7,7 +7,7 @@ import { migrated, query } from './sql.ts'
 const signingKey = `insert into auth.postern_signing_keys
   (kid, alg, state, private_jwk, public_jwk, created_at) values`
 
-suite('the schema on an empty database', () => {
+suite('schema of a new database', () => {
   let database: TestDatabase
   let url: string
   after(() => database.drop())
@@ -16,16 +16,30 @@ suite('the schema on an empty database', () => {
     url = database.url
   })
 
-  test('has row level security on every table and no policy', async () => {
+  test('has row level security on each table except four of GoTrue, and no policies', async () => {
     const open = await query(
       url,
       `select relname from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r'
-        and (not relrowsecurity or exists (select from pg_policy where polrelid = pg_class.oid))`,
+        and (not relrowsecurity or exists (select from pg_policy where polrelid = pg_class.oid))
+        order by relname`,
     )
-    assert.deepEqual(open, [])
+    const names = open.map(({ relname }) => relname)
+    assert.deepEqual(names, [
+      ...['mfa_recovery_code_sets', 'mfa_recovery_codes', 'scim_tokens', 'scim_users'],
+    ])
   })
 
-  test('has an index for every foreign key, since a deletion follows them all', async () => {
+  test('grants only the owner access to tables without row level security', async () => {
+    const granted = await query(
+      url,
+      `select grantee, table_name from information_schema.role_table_grants
+        where table_schema = 'auth' and grantee in ('anon', 'authenticated', 'PUBLIC')
+          and (table_name like 'mfa_recovery_code%' or table_name like 'scim_%')`,
+    )
+    assert.deepEqual(granted, [])
+  })
+
+  test('has an index for each foreign key', async () => {
     const unindexed = await query(
       url,
       `select conname from pg_constraint c where contype = 'f' and connamespace = 'auth'::regnamespace
@@ -49,7 +63,7 @@ suite('the schema on an empty database', () => {
     assert.deepEqual(new Set(Object.values(texts)), new Set(['']))
   })
 
-  test('keeps an address unique but for people who come through an organisation', async () => {
+  test('keeps emails unique except for SSO users', async () => {
     const insert = (sso: boolean) =>
       query(
         url,
@@ -71,7 +85,7 @@ suite('the schema on an empty database', () => {
     await assert.rejects(second, /postern_signing_keys_current_key/)
   })
 
-  test('deletes with a person all that is theirs', async () => {
+  test('deletes all rows of a deleted user', async () => {
     const id = '99999999-9999-4999-8999-999999999999'
     await query(
       url,
@@ -91,7 +105,7 @@ suite('the schema on an empty database', () => {
   })
 })
 
-test('another schema holds everything, and nothing lies outside of it and its queue', async (t) => {
+test('creates objects in the configured schema and its queue only', async (t) => {
   const { url } = await emptyDatabase(t)
 
   await migrated(url, 'Who is it')

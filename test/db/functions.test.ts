@@ -17,10 +17,10 @@ suite('uid, role, email, jwt', () => {
     url = database.url
   })
 
-  const nobody = { uid: null, role: null, email: null, jwt: null }
-  const somebody = { uid: ada, role: 'authenticated', email: 'ada@example.com' }
+  const unknown = { uid: null, role: null, email: null, jwt: null }
+  const user = { uid: ada, role: 'authenticated', email: 'ada@example.com' }
   const cases: Record<string, { settings: Record<string, string>; expected: object }> = {
-    'no settings': { settings: {}, expected: nobody },
+    'no settings': { settings: {}, expected: unknown },
     'empty settings, as left behind on a pooled connection': {
       settings: {
         'request.jwt.claims': '',
@@ -29,11 +29,11 @@ suite('uid, role, email, jwt', () => {
         'request.jwt.claim.email': '',
         'request.jwt.claim': '',
       },
-      expected: nobody,
+      expected: unknown,
     },
     'one JSON setting': {
       settings: { 'request.jwt.claims': JSON.stringify(claims(ada)) },
-      expected: { ...somebody, jwt: claims(ada) },
+      expected: { ...user, jwt: claims(ada) },
     },
     'a setting for each claim, which comes first': {
       settings: {
@@ -43,15 +43,15 @@ suite('uid, role, email, jwt', () => {
         'request.jwt.claim.email': 'ada@example.com',
         'request.jwt.claim': '{"the": "older"}',
       },
-      expected: { ...somebody, jwt: { the: 'older' } },
+      expected: { ...user, jwt: { the: 'older' } },
     },
     'claims without these keys': {
       settings: { 'request.jwt.claims': '{"aud": "x"}' },
-      expected: { ...nobody, jwt: { aud: 'x' } },
+      expected: { ...unknown, jwt: { aud: 'x' } },
     },
     'a token without a subject': {
       settings: { 'request.jwt.claims': '{"sub": "", "role": "service_role"}' },
-      expected: { ...nobody, role: 'service_role', jwt: { sub: '', role: 'service_role' } },
+      expected: { ...unknown, role: 'service_role', jwt: { sub: '', role: 'service_role' } },
     },
   }
   for (const [name, { settings, expected }] of Object.entries(cases)) {
@@ -78,7 +78,7 @@ suite('uid, role, email, jwt', () => {
   })
 })
 
-suite('a policy on uid()', () => {
+suite('policy with uid()', () => {
   let database: TestDatabase
   let url: string
   after(() => database.drop())
@@ -120,18 +120,18 @@ suite('a policy on uid()', () => {
     ['service_role', undefined, [{ body: 'of Ada' }, { body: 'of Bob' }]],
   ]
   for (const [role, sub, expected] of cases) {
-    test(`${role} with subject ${sub} sees ${expected.length} rows`, async () => {
+    test(`${role} with subject ${sub} reads ${expected.length} rows`, async () => {
       assert.deepEqual(await as(role, sub, list), expected)
     })
   }
 
-  test('nobody writes in the name of somebody else', async () => {
+  test('rejects writes for another user', async () => {
     const write = as('authenticated', ada, `insert into notes values ('${bob}', 'forged')`)
     await assert.rejects(write, /row-level security/)
   })
 
   for (const role of ['anon', 'authenticated', 'service_role']) {
-    test(`${role} cannot read our tables`, async () => {
+    test(`${role} cannot read the auth tables`, async () => {
       await assert.rejects(as(role, ada, 'select * from auth.users'), /permission denied/)
     })
   }

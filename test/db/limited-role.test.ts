@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, suite, type TestContext, test } from 'node:test'
 
-import type { RunningPostgres } from '../../cli/dev/postgres.ts'
+import type { RunningPostgres } from '../../dev/postgres/index.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
-import { startThrowawayPostgres } from '../support/throwaway-postgres.ts'
+import { startThrowawayPostgres } from '../support/processes/throwaway-postgres.ts'
 import { columns, migrated, query } from './sql.ts'
 
-suite('a login that is no superuser', () => {
+suite('role without superuser', () => {
   test('migrates its own database and owns the tables', async (t) => {
     const { url, login } = await limited(t)
     await query(url, `alter database ${new URL(url).pathname.slice(1)} owner to ${login.name}`)
@@ -21,7 +21,7 @@ suite('a login that is no superuser', () => {
     assert.equal(table?.relowner, login.name)
   })
 
-  test('migrates a schema that was made for it', async (t) => {
+  test('migrates a schema created for it', async (t) => {
     const { url, login } = await limited(t)
     await query(
       url,
@@ -35,24 +35,24 @@ suite('a login that is no superuser', () => {
   })
 })
 
-suite('a database that cannot be used is refused in one sentence', () => {
+suite('unusable database', () => {
   const cases: {
     what: string
     prepare: (name: string) => string[]
     told: (name: string) => string
   }[] = [
     {
-      what: 'its tables are those of another login',
+      what: 'rejects tables of another role',
       prepare: (name) => [`grant usage on schema auth to ${name}`],
       told: (name) => `The login ${name} does not own the tables of the schema "auth"`,
     },
     {
-      what: 'its schema is closed to the login',
+      what: 'rejects a schema without privileges',
       prepare: () => [],
       told: (name) => `The login ${name} may not use the schema "auth": connect as its owner.`,
     },
     {
-      what: 'row-level security is forced on the owner, too',
+      what: 'rejects forced row-level security',
       prepare: (name) => [
         `alter schema auth owner to ${name}`,
         `alter table auth.users owner to ${name}`,
@@ -61,24 +61,24 @@ suite('a database that cannot be used is refused in one sentence', () => {
       told: () => 'alter table auth.users no force row level security;',
     },
     {
-      what: 'it is read only for the login',
+      what: 'rejects a read-only role',
       prepare: (name) => [`alter role ${name} set default_transaction_read_only = on`],
       told: (name) => `alter role ${name} set default_transaction_read_only = off;`,
     },
   ]
-  for (const { what, prepare, told } of cases) {
+  for (const { what, prepare, told: reported } of cases) {
     test(what, async (t) => {
       const { url, login } = await limited(t, cloneDatabase)
       await query(url, ...prepare(login.name))
       await assert.rejects(migrated(login.url), (error: Error) => {
         assert.equal(error.name, 'UnusableDatabaseError')
-        assert.ok(error.message.includes(told(login.name)), error.message)
+        assert.ok(error.message.includes(reported(login.name)), error.message)
         return true
       })
     })
   }
 
-  test('its encoding is not that of Unicode', async (t) => {
+  test('rejects an encoding other than Unicode', async (t) => {
     const { url } = await emptyDatabase(t)
     const name = new URL(url).pathname.slice(1)
     await query(
@@ -90,7 +90,7 @@ suite('a database that cannot be used is refused in one sentence', () => {
     assert.deepEqual(await query(url, `select 1 from pg_namespace where nspname ~ '^auth'`), [])
   })
 
-  test('a trigger of its operator’s forbids what a migration does: its words are told', async (t) => {
+  test('reports the error of an event trigger', async (t) => {
     const { url } = await emptyDatabase(t)
     await query(
       url,
@@ -102,8 +102,8 @@ suite('a database that cannot be used is refused in one sentence', () => {
   })
 })
 
-suite('roles that are missing', () => {
-  // Roles belong to the whole server, so these tests have one of their own.
+suite('missing roles', () => {
+  // Roles belong to the whole server, so these tests use a server of their own.
   let postgres: RunningPostgres
   before(async () => {
     postgres = await startThrowawayPostgres()
@@ -120,7 +120,7 @@ suite('roles that are missing', () => {
     },
   ]
   for (const { may, warned, made } of logins) {
-    test(`${may}: makes ${made.length} and asks for ${warned.length}`, async () => {
+    test(`${may}: creates ${made.length} and asks for ${warned.length}`, async () => {
       const adminUrl = postgres.url
       await query(
         adminUrl,

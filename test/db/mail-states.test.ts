@@ -1,22 +1,22 @@
-/** What becomes of a mail depends on where it stands: what came later is not overwritten, and nothing is sent twice. */
+/** Changes of an email depend on its state: later ones are not overwritten, and nothing is sent twice. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
 import { type Expression, sql } from 'kysely'
 
-import { createDb, type Db } from '../../db/database.ts'
-import { deleteMail, requeueDeadMail } from '../../db/dead-letters.ts'
-import { markMailDead } from '../../db/dead-mail.ts'
-import { markAbandonedMailDead, restoreMailJobs } from '../../db/mail-clean-up.ts'
+import { markAbandonedMailDead, restoreMailJobs } from '../../db/cleanup/emails.ts'
+import { createDb, type Db } from '../../db/core/database.ts'
+import { deleteMail, requeueDeadMail } from '../../db/emails/dead-letters.ts'
+import { moveToDeadLetter } from '../../db/emails/give-up.ts'
 import {
-  claimMailMessage,
-  findWaitingMail,
-  type MailMessagesTable,
-  markMailSent,
+  findQueuedEmail,
+  leaseEmail,
+  markEmailSent,
   requeueMailMessage,
-} from '../../db/mail-messages.ts'
+} from '../../db/emails/messages.ts'
+import type { MailMessagesTable } from '../../db/tables/emails.ts'
 import { cloneDatabase, openPool } from '../support/database.ts'
-import { endingOfSuite } from '../support/ending.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
 
 type State = MailMessagesTable['state']
 type Attempt = { id: string; attempts: number }
@@ -24,9 +24,9 @@ type Attempt = { id: string; attempts: number }
 const now = new Date('2026-05-01T12:00:00Z')
 const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
 const states: State[] = ['queued', 'sending', 'sent', 'dead']
-const dead = { reason: 'no', outcome: null, keepPayload: true, isTold: false }
+const dead = { reason: 'no', outcome: null, keepPayload: true, emitEvent: false }
 
-suite('mails', () => {
+suite('email states', () => {
   const ending = endingOfSuite()
   let db: Db
   before(async () => {
@@ -37,7 +37,7 @@ suite('mails', () => {
       language sql as 'insert into public.mail_jobs values ($1)'`.execute(db)
   })
 
-  /** One that was tried twice, where not said otherwise. */
+  /** Attempted twice unless said otherwise. */
   async function mail(state: State, { attempts = 2, updated_at = now } = {}): Promise<Attempt> {
     const id = crypto.randomUUID()
     const times = { created_at: ago(999), updated_at, expires_at: null, sent_at: null }
@@ -58,39 +58,39 @@ suite('mails', () => {
     string,
     { change: (of: Attempt) => Promise<unknown>; from: State[]; to: State | undefined }
   > = {
-    'the claim of an attempt': {
-      change: (of) => claimMailMessage(db, of, now),
+    'the lease of an attempt': {
+      change: (of) => leaseEmail(db, of, now),
       from: ['queued'],
       to: 'sending',
     },
-    'word that the server took it': {
-      change: (of) => markMailSent(db, of, '250 OK', now),
+    'outcome: sent': {
+      change: (of) => markEmailSent(db, of, '250 OK', now),
       from: ['sending', 'dead'],
       to: 'sent',
     },
-    'word that it has to wait': {
+    'outcome: postponed': {
       change: (of) => requeueMailMessage(db, of, 'busy', jobOf, now),
       from: ['sending'],
       to: 'queued',
     },
-    'word that it is given up': {
-      change: (of) => markMailDead(db, of, dead, now),
+    'outcome: dead': {
+      change: (of) => moveToDeadLetter(db, of, dead, now),
       from: ['queued', 'sending'],
       to: 'dead',
     },
-    'an operator who sends it again': {
+    'a retry by the operator': {
       change: ({ id }) => requeueDeadMail(db, id, jobOf, now),
       from: ['dead'],
       to: 'queued',
     },
-    'an operator who drops it': {
+    'a drop by the operator': {
       change: ({ id }) => deleteMail(db, id),
       from: ['queued', 'sent', 'dead'],
       to: undefined,
     },
   }
   for (const [name, { change, from, to }] of Object.entries(changes)) {
-    test(`${name} changes one that is ${from.join(' or ')}, and no other`, async () => {
+    test(`${name} changes an email that is ${from.join(' or ')} only`, async () => {
       for (const state of states) {
         const one = await mail(state)
         await change(one)
@@ -101,7 +101,7 @@ suite('mails', () => {
     })
   }
 
-  test('word of an attempt that another one followed changes nothing', async () => {
+  test('an outcome of an earlier attempt changes nothing', async () => {
     for (const [name, { change }] of Object.entries(changes)) {
       if (!name.startsWith('word')) continue
       const { id } = await mail('sending')
@@ -109,29 +109,34 @@ suite('mails', () => {
       assert.equal(await stateOf({ id, attempts: 1 }), 'sending', name)
     }
     const { id } = await mail('queued')
-    assert.equal(await claimMailMessage(db, { id, attempts: 1 }, now), undefined)
+    assert.equal(await leaseEmail(db, { id, attempts: 1 }, now), undefined)
   })
 
-  test('what was sent holds nothing that it said any more', async () => {
+  test('deletes the content of a sent email', async () => {
     const one = await mail('sending')
-    await markMailSent(db, one, '250 OK', now)
+    await markEmailSent(db, one, '250 OK', now)
     assert.equal((await find(one))?.payload, '')
-    assert.equal(await findWaitingMail(db, one.id), undefined)
+    assert.equal(await findQueuedEmail(db, one.id), undefined)
   })
 
-  test('one whose process died is given up when its lease is over, and none before', async () => {
+  test('moves an email of a dead process to dead letters after its lease', async () => {
     const [old, recent] = [
       await mail('sending', { updated_at: ago(11) }),
       await mail('sending', { updated_at: ago(9) }),
     ]
     const waiting = await mail('queued', { updated_at: ago(11) })
-    const given = await markAbandonedMailDead(db, ago(10), { reason: 'lost', isTold: false }, now)
+    const given = await markAbandonedMailDead(
+      db,
+      ago(10),
+      { reason: 'lost', emitEvent: false },
+      now,
+    )
     assert.ok(given.some(({ id }) => id === old.id))
     const found = await Promise.all([old, recent, waiting].map(stateOf))
     assert.deepEqual(found, ['dead', 'sending', 'queued'])
   })
 
-  test('a job that was lost is made again: soon for what is new, later for what waits for another attempt', async () => {
+  test('recreates a lost job: soon for new emails, later for postponed ones', async () => {
     const overdue = { newBefore: ago(20), waitingBefore: ago(120), limit: 100 }
     const rows: [State, attempts: number, minutes: number, jobs: number][] = [
       ['queued', 0, 19, 0],
@@ -141,12 +146,12 @@ suite('mails', () => {
       ['sent', 1, 121, 0],
       ['dead', 1, 121, 0],
     ]
-    const mails = await Promise.all(
+    const emails = await Promise.all(
       rows.map(([state, attempts, minutes]) => mail(state, { attempts, updated_at: ago(minutes) })),
     )
     await restoreMailJobs(db, overdue, jobOf)
     assert.deepEqual(
-      await Promise.all(mails.map(jobsOf)),
+      await Promise.all(emails.map(jobsOf)),
       rows.map(([, , , jobs]) => jobs),
     )
   })

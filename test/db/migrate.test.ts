@@ -4,26 +4,26 @@ import { suite, type TestContext, test } from 'node:test'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
-import { runMigrations } from '../../cli/migrate.ts'
 import { buildIndexes } from '../../db/migrate/build-indexes.ts'
+import { migrationState, SchemaTooNewError } from '../../db/migrate/index.ts'
 import { openMigrationDb } from '../../db/migrate/migration-db.ts'
-import { migrationState, SchemaTooNewError } from '../../db/migrate.ts'
 import { serveFrom } from '../../db/migrations/ensure.ts'
 import { migrations } from '../../db/migrations/index.ts'
+import { runMigrations } from '../../server/migrate.ts'
 import { cloneDatabase, emptyDatabase, openPool } from '../support/database.ts'
 import { columns, migrated, query } from './sql.ts'
 
 const names = Object.keys(migrations)
-const writtenDown = `select name, timestamp from auth.postern_migrations
+const recorded = `select name, timestamp from auth.postern_migrations
   union all select name, timestamp from auth.postern_later_migrations order by name`
 
 suite('migrate', () => {
-  test('six at once on an empty database make one schema', async (t) => {
+  test('six concurrent migrations of an empty database create one schema', async (t) => {
     const { url } = await emptyDatabase(t)
 
     await Promise.all(Array.from({ length: 6 }, () => migrated(url)))
 
-    const applied = await query(url, writtenDown)
+    const applied = await query(url, recorded)
     assert.deepEqual(
       applied.map((row) => row.name),
       names,
@@ -31,7 +31,7 @@ suite('migrate', () => {
     assert.deepEqual(await columns(url), await columns((await cloneDatabase(t)).url))
   })
 
-  test('beside somebody who makes and drops tables of their own', async (t) => {
+  test('works while a user creates and drops other tables', async (t) => {
     const { url } = await emptyDatabase(t)
     const others = openPool({ connectionString: url, max: 1 })
     t.after(() => others.end())
@@ -53,15 +53,15 @@ suite('migrate', () => {
 
   test('a second run changes nothing', async (t) => {
     const { url } = await cloneDatabase(t)
-    const before = await query(url, writtenDown)
+    const before = await query(url, recorded)
 
     await migrated(url)
 
-    const after = await query(url, writtenDown)
+    const after = await query(url, recorded)
     assert.deepEqual(after, before)
   })
 
-  test('statements of the login that end after a while: the index that takes longer is named, with what to do', async (t) => {
+  test('names the index that exceeds the role’s statement timeout, with a remedy', async (t) => {
     const { url } = await cloneDatabase(t)
     const [{ name } = {}] = await query(url, 'select current_database() as name')
     await query(
@@ -70,9 +70,9 @@ suite('migrate', () => {
       `insert into auth.users (id) values (gen_random_uuid())`,
       `alter database ${name} set statement_timeout = '300ms'`,
     )
-    const holder = openPool({ connectionString: url, statement_timeout: 60_000, max: 1 })
-    t.after(() => holder.end())
-    const client = await holder.connect()
+    const locker = openPool({ connectionString: url, statement_timeout: 60_000, max: 1 })
+    t.after(() => locker.end())
+    const client = await locker.connect()
     await client.query('begin')
     await client.query('update auth.users set updated_at = now()')
 
@@ -84,7 +84,25 @@ suite('migrate', () => {
     client.release()
   })
 
-  test('a schema of the next release is served with a warning, and left alone', async (t) => {
+  test('gathers statistics for an index of an expression that it builds over existing rows', async (t) => {
+    const { url } = await cloneDatabase(t)
+    await query(
+      url,
+      'drop index auth.postern_users_name_idx',
+      `insert into auth.users (id, raw_user_meta_data)
+        select gen_random_uuid(), jsonb_build_object('full_name', 'Ada ' || i)
+        from generate_series(1, 1000) i`,
+      'analyze auth.users',
+    )
+
+    await migrated(url)
+
+    const known = `select 1 from pg_stats
+      where schemaname = 'auth' and tablename = 'postern_users_name_idx'`
+    assert.equal((await query(url, known)).length, 1)
+  })
+
+  test('serves a schema of the next release with a warning and does not change it', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(
       url,
@@ -99,7 +117,7 @@ suite('migrate', () => {
     assert.deepEqual(await query(url, index), [])
   })
 
-  test('a schema of a newer program is refused and left alone', async (t) => {
+  test('rejects a schema of a newer version and does not change it', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(url, `update auth.postern_schema_floor set migration = '9999-later'`)
     await query(url, `insert into auth.postern_later_migrations values ('9999-later', now()::text)`)
@@ -111,27 +129,27 @@ suite('migrate', () => {
     })
   })
 
-  test('releases that know no floor are told of nothing but what they cannot serve', async (t) => {
+  test('hides later migrations from releases without a schema floor', async (t) => {
     const { url } = await cloneDatabase(t)
-    const told = 'select name from auth.postern_migrations order by name desc limit 1'
-    assert.deepEqual(await query(url, told), [{ name: '0026-gotrue-level' }])
+    const reported = 'select name from auth.postern_migrations order by name desc limit 1'
+    assert.deepEqual(await query(url, reported), [{ name: '0026-gotrue-level' }])
 
     await serveFrom(connected(t, url), '0037-clean-up-runs')
 
-    assert.deepEqual(await query(url, told), [{ name: '0037-clean-up-runs' }])
+    assert.deepEqual(await query(url, reported), [{ name: '0037-clean-up-runs' }])
   })
 
-  test('a statement that waits, and whom it waits for, are named; it is done when they have gone', async (t) => {
+  test('names a waiting statement and its blockers, and continues after them', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(
       url,
       `delete from auth.postern_later_migrations where name = '0031-send-quota-limits'`,
       'alter table auth.postern_send_quotas drop column quota',
     )
-    const holder = await connectedHolder(url)
-    await holder.query('begin; select * from auth.postern_send_quotas')
+    const locker = await connectedLocker(url)
+    await locker.query('begin; select * from auth.postern_send_quotas')
 
-    const lines = await linesOfHeldRun(url, holder)
+    const lines = await linesOfHeldRun(url, locker)
 
     const [waiting, ...rest] = lines
     assert.match(
@@ -141,10 +159,10 @@ suite('migrate', () => {
     assert.match(rest.at(-1) ?? '', /^Migrated auth: 0031-send-quota-limits/)
   })
 
-  test('the building of an index, and whom it waits for, are named; it is done when they have gone', async (t) => {
-    const { url, holder } = await heldTable(t)
+  test('names a waiting index build and its blockers, and continues after them', async (t) => {
+    const { url, locker } = await lockedTable(t)
 
-    const lines = await linesOfHeldRun(url, holder)
+    const lines = await linesOfHeldRun(url, locker)
 
     assert.match(
       lines[0] ?? '',
@@ -153,8 +171,8 @@ suite('migrate', () => {
     assert.equal(lines.at(-1), 'Built the index postern_users_email_idx (1 of 1)')
   })
 
-  test('one that waits for too long is given up; what it left is built anew by the next run', async (t) => {
-    const { url, holder } = await heldTable(t)
+  test('gives up on an index that waits too long and rebuilds it in the next run', async (t) => {
+    const { url, locker } = await lockedTable(t)
     const pool = openPool({ connectionString: url })
     t.after(() => pool.end())
     const waiting = { ...openMigrationDb(pool), schema: 'auth', log: { info() {} }, patienceMs: 0 }
@@ -166,14 +184,14 @@ suite('migrate', () => {
     const left = `select indisvalid as valid from pg_index where indexrelid = 'auth.postern_users_email_idx'::regclass`
     assert.deepEqual(await query(url, left), [{ valid: false }])
 
-    await holder.end()
+    await locker.end()
     assert.deepEqual(await migrated(url), [])
     assert.deepEqual(await query(url, left), [{ valid: true }])
   })
 
-  test('a run after one that failed goes on where that stood', async (t) => {
+  test('resumes after a failed run', async (t) => {
     const { url } = await emptyDatabase(t)
-    // Stands in the way of the job queue's schema, which comes last.
+    // Conflicts with the schema of the job queue, which is created last.
     await query(url, 'create schema auth_jobs', 'create table auth_jobs.migrations (id text)')
 
     await assert.rejects(migrated(url))
@@ -185,40 +203,40 @@ suite('migrate', () => {
 })
 
 suite('migrationState', () => {
-  test('an empty database has everything to come', async (t) => {
+  test('lists all migrations as pending for an empty database', async (t) => {
     const { url } = await emptyDatabase(t)
     assert.deepEqual(await stateOf(t, url), { applied: [], pending: names, unknown: [] })
   })
 
-  test('a migrated one has nothing to come', async (t) => {
+  test('lists no pending migration for a migrated database', async (t) => {
     const { url } = await cloneDatabase(t)
     assert.deepEqual(await stateOf(t, url), { applied: names, pending: [], unknown: [] })
   })
 })
 
-/** A database that lacks an index on a table with a row, which somebody writes to. */
-async function heldTable(t: TestContext) {
+/** A database without an index on a table with a row, written by another transaction. */
+async function lockedTable(t: TestContext) {
   const { url } = await cloneDatabase(t)
   await query(
     url,
     'insert into auth.users (id) values (gen_random_uuid())',
     'drop index auth.postern_users_email_idx',
   )
-  const holder = await connectedHolder(url)
-  await holder.query('begin; update auth.users set updated_at = now()')
-  return { url, holder }
+  const locker = await connectedLocker(url)
+  await locker.query('begin; update auth.users set updated_at = now()')
+  return { url, locker }
 }
 
-/** Whoever keeps the migration waiting; its database may go before it does. */
-async function connectedHolder(url: string): Promise<pg.Client> {
-  const holder = new pg.Client({ connectionString: url, application_name: 'report' })
-  holder.on('error', () => {})
-  await holder.connect()
-  return holder
+/** Blocks the migration; its database may be dropped first. */
+async function connectedLocker(url: string): Promise<pg.Client> {
+  const locker = new pg.Client({ connectionString: url, application_name: 'report' })
+  locker.on('error', () => {})
+  await locker.connect()
+  return locker
 }
 
-/** What a migration says that the holder keeps waiting, until it is told of and the holder leaves. */
-async function linesOfHeldRun(url: string, holder: pg.Client): Promise<string[]> {
+/** Lines of a migration that the holder blocks until they are logged. */
+async function linesOfHeldRun(url: string, locker: pg.Client): Promise<string[]> {
   const lines: string[] = []
   const waits = Promise.withResolvers<void>()
   const info = (line: string) => {
@@ -228,7 +246,7 @@ async function linesOfHeldRun(url: string, holder: pg.Client): Promise<string[]>
   const log = { debug() {}, info, warn() {} }
   const migrating = runMigrations({ connectionString: url, schema: 'auth', log })
   await waits.promise
-  await holder.end()
+  await locker.end()
   await migrating
   return lines
 }

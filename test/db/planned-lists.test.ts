@@ -1,4 +1,4 @@
-/** Lists of many people are planned once a connection, not once a request. */
+/** Lists of many users are planned once a connection, not once a request. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { asAdmin } from '../support/admin.ts'
 import { type App, build } from '../support/server.ts'
 
-/** Postgres makes so many plans for the values at hand before it thinks of one for all. */
+/** Postgres makes this many custom plans before it considers a generic one. */
 const firstPlans = 5
 const lists = [
   '/admin/users',
@@ -15,11 +15,11 @@ const lists = [
   '/admin/users?limit=50',
 ]
 
-suite('lists of many people', () => {
+suite('lists of users', () => {
   test('are planned once', async (t) => {
-    // With one connection, every request meets the statements of those before it.
+    // With one connection, each request uses the statements prepared before.
     const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '1' } })
-    await storePeople(app, 5_000)
+    await insertUsers(app, 5_000)
     for (const list of lists) {
       const before = await generalPlans(app)
       for (let i = 0; i <= firstPlans; i++) {
@@ -31,16 +31,16 @@ suite('lists of many people', () => {
   })
 })
 
-async function storePeople(app: App, count: number): Promise<void> {
+async function insertUsers(app: App, count: number): Promise<void> {
   await sql`
     insert into auth.users (instance_id, id, aud, role, email, created_at, updated_at)
       select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated',
-        'authenticated', format('person-%s@example.com', i), now() + i * interval '1 s', now()
+        'authenticated', format('member-%s@example.com', i), now() + i * interval '1 s', now()
       from generate_series(1, ${count}::int) i`.execute(app.db)
   await app.pool.query('analyze auth.users')
 }
 
-/** How often a statement that lists people ran by a plan for all values. */
+/** How often a statement that lists users ran by a plan for all values. */
 async function generalPlans(app: App): Promise<number> {
   const { rows } = await app.pool.query<{ times: number }>(
     `select coalesce(sum(generic_plans), 0)::int as times from pg_prepared_statements

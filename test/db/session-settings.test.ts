@@ -1,14 +1,14 @@
-/** What an operator has set for the database or the login changes nothing of what is read and written. */
+/** Settings of the database or the role do not change what is read and written. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { holdPerson } from '../support/held-person.ts'
-import { answerOf, autoconfirm, newAddress, newPerson, signIn } from '../support/people.ts'
+import { lockUserRow } from '../support/locked-user.ts'
 import { changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
+import { autoconfirm, bodyOf200, newAddress, signIn, signUpUser } from '../support/users.ts'
 import { query } from './sql.ts'
 
 const settings = [
@@ -22,7 +22,7 @@ const settings = [
   'default_transaction_isolation = serializable',
 ]
 
-suite('settings of the database', () => {
+suite('database settings', () => {
   for (const setting of settings) {
     test(setting, async (t) => {
       const database = await cloneDatabase()
@@ -30,8 +30,8 @@ suite('settings of the database', () => {
       const { app } = await build(t, { database, env: autoconfirm })
       const since = Date.now()
 
-      const person = await newPerson(app)
-      const user: User = answerOf(await getUser(app, person))
+      const account = await signUpUser(app)
+      const user: User = bodyOf200(await getUser(app, account))
       const times = [user.created_at, user.email_confirmed_at, user.identities?.[0]?.created_at]
       for (const time of times) {
         const at = Date.parse(time ?? '')
@@ -39,28 +39,28 @@ suite('settings of the database', () => {
       }
       const list = await adminCall<{ users: User[] }>(app, 'GET', '/admin/users')
       assert.equal(list.users[0]?.created_at, user.created_at)
-      answerOf(await refresh(app, person.refresh_token))
+      bodyOf200(await refresh(app, account.refresh_token))
 
       await adminCall(app, 'PUT', `/admin/users/${user.id}`, { ban_duration: '24h' })
-      const refused = outcomeOf(await signIn(app, { email: person.email }))
-      assert.match(JSON.stringify(refused), /user_banned/)
+      const rejected = outcomeOf(await signIn(app, { email: account.email }))
+      assert.match(JSON.stringify(rejected), /user_banned/)
     })
   }
 
   for (const isolation of ['repeatable read', 'serializable']) {
-    test(`${isolation}: who has waited for somebody else goes by what they left`, async (t) => {
+    test(`${isolation}: a request that waited for another sees its changes`, async (t) => {
       const database = await cloneDatabase()
       await alter(database.url, `default_transaction_isolation = '${isolation}'`)
       const { app } = await build(t, { database, env: autoconfirm })
-      const { email, user, access_token, refresh_token } = await newPerson(app)
-      const held = await holdPerson(app, user.id)
-      const asked = [
-        await held.queue(1, () => signIn(app, { email })),
-        await held.queue(2, () => changeUser(app, access_token, { data: { color: 'blue' } })),
+      const { email, user, access_token, refresh_token } = await signUpUser(app)
+      const lock = await lockUserRow(app, user.id)
+      const requested = [
+        await lock.queue(1, () => signIn(app, { email })),
+        await lock.queue(2, () => changeUser(app, access_token, { data: { color: 'blue' } })),
       ]
-      await held.query('update auth.users set updated_at = now() where id = $1', [user.id])
-      await held.release()
-      for (const { answer } of asked) assert.equal((await answer).statusCode, 200)
+      await lock.query('update auth.users set updated_at = now() where id = $1', [user.id])
+      await lock.release()
+      for (const { response } of requested) assert.equal((await response).statusCode, 200)
 
       const twice = await Promise.all([refresh(app, refresh_token), refresh(app, refresh_token)])
       assert.deepEqual(
@@ -69,17 +69,17 @@ suite('settings of the database', () => {
       )
     })
 
-    test(`${isolation}: who has waited for the end of their session is refused`, async (t) => {
+    test(`${isolation}: a request that waited for the end of its session is rejected`, async (t) => {
       const database = await cloneDatabase()
       await alter(database.url, `default_transaction_isolation = '${isolation}'`)
       const { app } = await build(t, { database, env: autoconfirm })
-      const { user, access_token } = await newPerson(app)
-      const held = await holdPerson(app, user.id)
+      const { user, access_token } = await signUpUser(app)
+      const lock = await lockUserRow(app, user.id)
       const change = { email: newAddress() }
-      const asked = await held.queue(1, () => changeUser(app, access_token, change))
-      await held.query('delete from auth.sessions where user_id = $1', [user.id])
-      await held.release()
-      assert.deepEqual(outcomeOf(await asked.answer), [403, 'session_not_found'])
+      const requested = await lock.queue(1, () => changeUser(app, access_token, change))
+      await lock.query('delete from auth.sessions where user_id = $1', [user.id])
+      await lock.release()
+      assert.deepEqual(outcomeOf(await requested.response), [403, 'session_not_found'])
     })
   }
 })

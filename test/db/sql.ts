@@ -1,12 +1,12 @@
 /** Plain statements and migrations against a test database. */
 import type pg from 'pg'
 
-import { runMigrations } from '../../cli/migrate.ts'
-import { withClient } from '../../cli/with-client.ts'
+import { runMigrations } from '../../server/migrate.ts'
+import { withClient } from '../../server/with-client.ts'
 
 type Row = Record<string, unknown>
 
-/** Runs statements one after another on one connection; returns the rows of the last. */
+/** Runs statements in order on one connection; returns the rows of the last. */
 export async function query(
   url: string,
   ...statements: (string | pg.QueryConfig)[]
@@ -21,7 +21,7 @@ export async function query(
   })
 }
 
-/** Migrates and returns the warnings an operator would read. */
+/** Migrates and returns the logged warnings. */
 export async function migrated(url: string, schema = 'auth'): Promise<string[]> {
   const warnings: string[] = []
   const log = { debug() {}, info() {}, warn: (message: string) => warnings.push(message) }

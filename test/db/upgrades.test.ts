@@ -1,29 +1,30 @@
-/** Databases of earlier releases, migrated forwards: they end up as a new one is, and who was in them stays in. */
+/** Databases of earlier releases, migrated: the schema equals a new one and users stay signed in. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
-import { codeOf, prove } from '../support/factors.ts'
-import { signedIn } from '../support/people.ts'
+import { codeOf, stepUp } from '../support/factors/factors.ts'
 import { getUser, refresh, verify } from '../support/requests.ts'
 import { build } from '../support/server.ts'
+import { signedIn } from '../support/users.ts'
 import { columns, migrated, query } from './sql.ts'
 
-interface People {
+interface Users {
   plain: { email: string; refresh_token: string; link: string }
+  /** The name in the kept schemas; a user with TOTP. */
   guarded: { email: string; refresh_token: string; factor: string; secret: string }
 }
 
-const folder = join(import.meta.dirname, '../fixtures/schemas')
+const folder = join(import.meta.dirname, 'fixtures/schemas')
 
 async function restored(t: TestContext, file: string) {
   const database = await emptyDatabase(t)
   const text = readFileSync(file, 'utf8')
-  const people: People = JSON.parse(/^-- (.*)/.exec(text)?.[1] ?? '')
+  const users: Users = JSON.parse(/^-- (.*)/.exec(text)?.[1] ?? '')
   await query(database.url, text)
-  return { database, people }
+  return { database, accounts: users }
 }
 
 const catalogue = (url: string) =>
@@ -40,11 +41,11 @@ const catalogue = (url: string) =>
 
 const files = globSync(join(folder, '*.sql')).sort()
 
-test('there is a database of an earlier release', () => assert.ok(files.length > 0))
+test('has a database of an earlier release', () => assert.ok(files.length > 0))
 
 for (const file of files) {
   suite(`from release ${basename(file, '.sql')}`, () => {
-    test('the schema becomes that of a new database', async (t) => {
+    test('creates the schema of a new database', async (t) => {
       const { database } = await restored(t, file)
       await migrated(database.url)
 
@@ -55,26 +56,26 @@ for (const file of files) {
       assert.deepEqual(await catalogue(database.url), await catalogue(made.url))
     })
 
-    test('passwords, sessions, factors and links are good afterwards', async (t) => {
-      const { database, people } = await restored(t, file)
+    test('keeps passwords, sessions, factors and links valid', async (t) => {
+      const { database, accounts: users } = await restored(t, file)
       await migrated(database.url)
       await query(
         database.url,
-        // The link was mailed when the release was made.
+        // The link was sent when the release was made.
         `update auth.postern_one_time_tokens set expires_at = now() + interval '1 hour'`,
       )
       const { app } = await build(t, { database: { url: database.url, drop: async () => {} } })
-      const { plain, guarded } = people
+      const { plain, guarded: userWithTotp } = users
 
-      for (const { email, refresh_token } of [plain, guarded]) {
+      for (const { email, refresh_token } of [plain, userWithTotp]) {
         const refreshed = await refresh(app, refresh_token)
         assert.equal(refreshed.statusCode, 200, refreshed.body)
         assert.equal((await getUser(app, refreshed.json())).json().email, email)
         await signedIn(app, email)
       }
-      const session = await signedIn(app, guarded.email)
-      const code = (away = 0) => codeOf(guarded.secret, away)
-      await prove(app, session, { id: guarded.factor, secret: guarded.secret, code })
+      const session = await signedIn(app, userWithTotp.email)
+      const code = (away = 0) => codeOf(userWithTotp.secret, away)
+      await stepUp(app, session, { id: userWithTotp.factor, secret: userWithTotp.secret, code })
       const opened = await verify(app, { type: 'recovery', token_hash: plain.link })
       assert.equal(opened.statusCode, 200, opened.body)
     })

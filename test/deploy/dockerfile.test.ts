@@ -1,20 +1,21 @@
-/** What the Dockerfile says of the image: its base, its user, its check, and what stays out of it. */
+/** The Dockerfile: base image, user, health check, and excluded files. */
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { listen } from '../support/listening.ts'
+import { ignoredBy } from '../../scripts/release/ignored-by.ts'
+import { listen } from '../support/processes/listening.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const dockerfile = read('Dockerfile')
 
-suite('the image', () => {
-  test('runs on our version of Node, and not as root', () => {
+suite('Dockerfile', () => {
+  test('uses the required Node version and not root', () => {
     const [major] = JSON.parse(read('package.json')).devDependencies.node.split('.')
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
     assert.deepEqual(new Set(bases), new Set([`node:${major}-slim`]))
@@ -22,7 +23,7 @@ suite('the image', () => {
     assert.notEqual(user, 'root')
   })
 
-  test('its check says no where nothing listens', () => {
+  test('health check fails when nothing listens', () => {
     const [program, , script] = check()
     assert.equal(program, 'node')
     const env = { PATH: process.env.PATH, PORT: '1' }
@@ -30,7 +31,7 @@ suite('the image', () => {
   })
 
   for (const name of ['PORT', 'AUTH_API_PORT', 'GOTRUE_API_PORT']) {
-    test(`its check asks where the server listens by ${name}`, async (t) => {
+    test(`health check uses the port of ${name}`, async (t) => {
       const server = createServer((_request, response) => response.end())
       t.after(() => void server.close())
       const env = { PATH: process.env.PATH, [name]: String(await listen(server)) }
@@ -38,9 +39,34 @@ suite('the image', () => {
     })
   }
 
-  test('holds neither secrets nor data of the machine it is built on', () => {
-    const ignored = read('.dockerignore').split('\n')
-    for (const path of ['.env', '.data', '.git', 'node_modules']) assert.ok(ignored.includes(path))
+  test('health check starts to count after five minutes', () => {
+    assert.match(dockerfile, /^HEALTHCHECK .*--start-period=5m /m)
+  })
+
+  const stored = [
+    'scripts/require-node.cjs',
+    'scripts/make-secrets.ts',
+    'deploy/init-database.sql',
+    'mail/languages/en.json',
+    '.npmrc',
+  ]
+  const ofThisMachine = [
+    ...['.env', '.env.production', '.env.local', 'postern.dump', 'postern.dump.part'],
+    ...['users.ndjson', 'users.ndjson.refused.ndjson', 'users.csv', 'data/users.csv'],
+    ...['backups', 'exports', '.data', 'node_modules', 'server.log'],
+  ]
+
+  test('excludes secrets and local data from the image', () => {
+    const isIgnored = ignoredBy(read('.dockerignore'))
+    for (const path of [...ofThisMachine, '.git']) assert.ok(isIgnored(path), path)
+    for (const path of stored) assert.ok(!isIgnored(path), path)
+  })
+
+  test('excludes secrets and local data from commits', () => {
+    const isIgnored = (path: string) =>
+      spawnSync('git', ['check-ignore', '--quiet', '--no-index', path], { cwd: root }).status === 0
+    for (const path of ofThisMachine) assert.ok(isIgnored(path) || isIgnored(`${path}/`), path)
+    for (const path of [...stored, '.env.example']) assert.ok(!isIgnored(path), path)
   })
 })
 

@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util'
 
 const program = join(import.meta.dirname, '../../scripts/make-secrets.ts')
 
-/** Returns what .env holds then. */
+/** Returns the resulting content of .env. */
 export function makeSecrets(cwd: string): NodeJS.Dict<string> {
   execFileSync(process.execPath, [program], { cwd, stdio: 'ignore' })
   return parseEnv(readFileSync(join(cwd, '.env'), 'utf8'))

@@ -1,6 +1,6 @@
-/** What the container image starts, made of this checkout as its Dockerfile says and started by hand. */
+/** The programs of the container image, built from this checkout as in the Dockerfile and started by hand. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { startByHand } from './started-by-hand.ts'
 const root = join(import.meta.dirname, '../..')
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
 
-suite('the files of the image', () => {
+suite('image files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'postern-image-'))
   const image = join(folder, 'app')
   before(() => makeImage(root, image))
@@ -26,7 +26,7 @@ suite('the files of the image', () => {
       encoding: 'utf8',
     })
 
-  test('serve with the settings and by the command of the Dockerfile, and end well', async (t) => {
+  test('serve with the settings and the command of the Dockerfile and exit with 0', async (t) => {
     const [, command = '[]'] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? []
     const [, ...args] = JSON.parse(command)
     const { child, ended } = await startByHand(t, [process.execPath, ...args], {
@@ -37,16 +37,47 @@ suite('the files of the image', () => {
     assert.deepEqual(await ended, [0, null])
   })
 
-  test('are loaded without what takes types out, and keep no compiled code in memory', () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  )
+  const commands = Object.entries(scripts).filter(([, line]) => line.includes(' cli.ts '))
+  const forDevelopment = ['dev', 'openapi', 'config:docs']
+
+  for (const [name] of commands.filter(([name]) => !forDevelopment.includes(name))) {
+    test(`run npm run ${name}`, () => {
+      const help = spawnSync('npm', ['run', '--silent', name, '--', '--help'], {
+        cwd: image,
+        env: { PATH: process.env.PATH, ...settingsIn(dockerfile), HOME: '/nonexistent' },
+        encoding: 'utf8',
+      })
+      assert.equal(help.status, 0, help.stderr)
+      assert.match(help.stdout, /^npm (run|start)/)
+    })
+  }
+
+  test('create the secrets in the folder mounted by docs/deploying.md', (t) => {
+    const mounted = mkdtempSync(join(tmpdir(), 'postern-secrets-'))
+    t.after(() => rmSync(mounted, { recursive: true }))
+    const deploying = readFileSync(join(root, 'docs/deploying.md'), 'utf8')
+    const [, program = ''] = /--workdir \/files postern \\\n\s+node (\S+)/.exec(deploying) ?? []
+    assert.equal(program, '/app/scripts/make-secrets.ts')
+    execFileSync(process.execPath, [program.replace('/app', image)], {
+      cwd: mounted,
+      env: settingsIn(dockerfile),
+    })
+    assert.match(readFileSync(join(mounted, '.env'), 'utf8'), /^AUTH_ENCRYPTION_KEY=[\w-]{43}$/m)
+  })
+
+  test('need no type stripping and use no compile cache in memory', () => {
     const code = `import { getCompileCacheDir } from 'node:module'
-      await import('./app.ts')
+      await import('./server/app.ts')
       console.log(process.moduleLoadList.some((name) => name.includes('amaro')), getCompileCacheDir())`
     assert.equal(evaluate(code, settingsIn(dockerfile)), 'false undefined\n')
     // As it would be seen otherwise.
     assert.equal(evaluate(code, { NODE_COMPILE_CACHE: folder }).split(' ')[0], 'true')
   })
 
-  test('have each word on its line and in its column, so that a stack leads to the source', () => {
+  test('keep lines and columns, so that stacks match the source', () => {
     const names = globSync('{plugins,routes,db}/**/*.ts', { cwd: image })
     assert.ok(names.length > 100)
     for (const name of names) {
@@ -57,7 +88,7 @@ suite('the files of the image', () => {
     }
   })
 
-  test('are never those of a checkout', () => {
+  test('are not built in a checkout', () => {
     const checkout = join(folder, 'checkout')
     mkdirSync(join(checkout, '.git'), { recursive: true })
     writeFileSync(join(checkout, 'a.ts'), 'const a: number = 1')
@@ -65,8 +96,11 @@ suite('the files of the image', () => {
     assert.equal(readFileSync(join(checkout, 'a.ts'), 'utf8'), 'const a: number = 1')
   })
 
-  test('are made as the bench makes them', () => {
-    assert.match(dockerfile, /^COPY \. \.\n(#.*\n)*RUN node deploy\/strip-types\.ts \.$/m)
+  test('are built as for the benchmarks', () => {
+    assert.match(
+      dockerfile,
+      /^COPY \. \.\n(COPY --from=console .*\n)?(#.*\n)*RUN node deploy\/strip-types\.ts \.$/m,
+    )
     const { NODE_ENV, ...settings } = settingsIn(dockerfile)
     assert.equal(NODE_ENV, 'production')
     assert.deepEqual(settings, imageSettings(image))

@@ -1,8 +1,7 @@
-/** deploy/kubernetes: each object by the schemas of Kubernetes, and all of them by what they say of each other. */
+/** deploy/kubernetes: each object against the Kubernetes schemas, and their references to each other. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
@@ -15,8 +14,9 @@ import { type IPodDisruptionBudget, PodDisruptionBudget } from 'kubernetes-model
 import { ConfigMap, type IConfigMap, type IService, Service } from 'kubernetes-models/v1'
 import { parse } from 'yaml'
 
-import { variables } from '../../plugins/config/config.ts'
-import { readConfig } from '../../plugins/config/read-config.ts'
+import { variables } from '../../config/groups/index.ts'
+import { readConfig } from '../../config/read-config.ts'
+import { unknownFields } from './unknown-fields.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'deploy/kubernetes')
@@ -28,7 +28,7 @@ const budget: IPodDisruptionBudget = read('pod-disruption-budget.yaml')
 const monitor: IPodMonitor = read('pod-monitor.yaml')
 const settings: IConfigMap = read('settings.yaml')
 
-/** What is not in the ConfigMap: docs/deploying.md has it made as a Secret. */
+/** Not in the ConfigMap: a Secret of docs/deploying.md. */
 const secrets = {
   DATABASE_URL: 'postgres://postern:x@postgres:5432/postgres',
   AUTH_JWT_SECRET: randomBytes(32).toString('base64url'),
@@ -52,21 +52,21 @@ suite('deploy/kubernetes', () => {
     test(`${file} is valid`, () => model.validate())
   }
 
-  test('a value of another type is found', () => {
+  test('detects a value of the wrong type', () => {
     const wrong = structuredClone(read('deployment.yaml'))
     wrong.spec.replicas = 'two'
     assert.throws(() => new Deployment(wrong).validate(), /replicas must be integer/)
   })
 
-  test('no field is there that Kubernetes does not know', (t) => {
+  test('contains no unknown field', (t) => {
     assert.equal(
-      unknownFields(t, (file) => read(file)),
+      unknownFieldsOf(t, (file) => read(file)),
       '',
     )
   })
 
-  test('a field that Kubernetes does not know is found', (t) => {
-    const wrong = unknownFields(t, (file) => {
+  test('detects an unknown field', (t) => {
+    const wrong = unknownFieldsOf(t, (file) => {
       const object = read(file)
       if (file === 'deployment.yaml') object.spec.template.spec.containers[0].readynessProbe = {}
       return object
@@ -74,14 +74,14 @@ suite('deploy/kubernetes', () => {
     assert.match(wrong, /readynessProbe/)
   })
 
-  test('every file is one of the Kustomization, and every one of it a file', () => {
+  test('lists exactly the files of the Kustomization', () => {
     const { resources } = read('kustomization.yaml')
     const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml')
     assert.deepEqual(resources.toSorted(), files.toSorted())
     assert.deepEqual(Object.keys(objects).toSorted(), files.toSorted())
   })
 
-  test('whatever selects pods selects those of the Deployment, by ports that they have', () => {
+  test('selects the pods of the Deployment by existing ports', () => {
     const labels = deployment.spec?.template.metadata?.labels
     const spread = deployment.spec?.template.spec?.topologySpreadConstraints?.[0]
     for (const selected of [
@@ -103,7 +103,7 @@ suite('deploy/kubernetes', () => {
     }
   })
 
-  test('what Prometheus makes of the pods has the job that the alerts name', () => {
+  test('labels metrics with the job named by the alerts', () => {
     const alerts = readFileSync(join(root, 'docs/operations/alerts.yml'), 'utf8')
     const jobs = new Set([...alerts.matchAll(/job="([^"]*)"/g)].map(([, job]) => job))
     const { metadata, spec } = monitor
@@ -113,21 +113,23 @@ suite('deploy/kubernetes', () => {
     assert.deepEqual([...jobs], [job])
   })
 
-  test('its settings, with secrets, are a configuration without mistakes or notices', () => {
+  test('has settings without errors and notices, given secrets', () => {
     const notices: string[] = []
     const env = { ...settings.data, ...secrets, AUTH_SMTP_HOST: 'mail.example.com' }
     const mail = { AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com' }
     const config = readConfig({ ...env, ...mail }, { dev: false, warn: (one) => notices.push(one) })
     assert.deepEqual(notices, [])
     const pod = deployment.spec?.template.spec
-    const longestMail = 60
-    assert.ok(Number(pod?.terminationGracePeriodSeconds) > config.AUTH_SHUTDOWN_DELAY + longestMail)
+    const maxEmailLength = 60
+    assert.ok(
+      Number(pod?.terminationGracePeriodSeconds) > config.AUTH_SHUTDOWN_DELAY + maxEmailLength,
+    )
     const probe = containerOf(deployment).readinessProbe
     const seenAfter = Number(probe?.periodSeconds) * Number(probe?.failureThreshold)
     assert.ok(config.AUTH_SHUTDOWN_DELAY > seenAfter, 'it stops before it is seen to')
   })
 
-  test('it runs as nobody, and writes nowhere but /tmp', () => {
+  test('runs as non-root and writes to /tmp only', () => {
     const pod = deployment.spec?.template.spec
     assert.equal(pod?.securityContext?.runAsNonRoot, true)
     assert.equal(pod?.automountServiceAccountToken, false)
@@ -147,22 +149,11 @@ function containerOf({ spec }: IDeployment) {
   return spec?.template.spec?.containers[0] ?? assert.fail('no container')
 }
 
-/** What the compiler says of the objects as literals of their types, which may have no other field. */
-function unknownFields(t: TestContext, objectIn: (file: string) => unknown): string {
-  // Below the packages that the types are of.
-  const cache = join(root, 'node_modules/.cache')
-  mkdirSync(cache, { recursive: true })
-  const place = mkdtempSync(join(cache, 'kubernetes-'))
-  t.after(() => rmSync(place, { recursive: true }))
-  const lines = Object.entries(objects).map(([file, { type, from }]) => {
-    const home = '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
-    const types = from ? `kubernetes-models/${from}` : home
-    return `void (${JSON.stringify(objectIn(file))} satisfies import('${types}').${type})`
-  })
-  const source = join(place, 'objects.ts')
-  writeFileSync(source, `export {}\n${lines.join('\n')}\n`)
-  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022']
-  const modules = ['--module', 'nodenext', '--moduleResolution', 'nodenext', '--ignoreConfig']
-  const compiler = join(root, 'node_modules/.bin/tsc')
-  return spawnSync(compiler, [...options, ...modules, source], { encoding: 'utf8' }).stdout
+/** Of the files of the folder; `objectIn` reads one. */
+function unknownFieldsOf(t: TestContext, objectIn: (file: string) => unknown): string {
+  const entries = Object.entries(objects)
+  return unknownFields(
+    t,
+    entries.map(([file, { type, from }]) => ({ object: objectIn(file), type, from })),
+  )
 }

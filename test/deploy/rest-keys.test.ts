@@ -1,4 +1,4 @@
-/** The companion of PostgREST in docker-compose.yml, as a process beside a real server and a real database. */
+/** The PostgREST companion of docker-compose.yml, as a process next to a real server and database. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,27 +10,27 @@ import { suite, test } from 'node:test'
 
 import pg from 'pg'
 
-import { mintServiceRole } from '../../bench/service-role.ts'
+import { mintServiceRole } from '../../server/service-role.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { type Ending, lastFirst } from '../support/ending.ts'
-import { startServerProcess } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { type Ending, lastFirst } from '../support/processes/ending.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 
 const companion = new URL('../../deploy/rest-keys.ts', import.meta.url).pathname
-/** As PostgREST's own, with no right but to connect. */
+/** Like PostgREST’s role, with no right except to connect. */
 const role = `rest_${randomBytes(6).toString('hex')}`
 
 suite('deploy/rest-keys.ts', () => {
-  test('keeps the key set in a file, and tells PostgREST of each change', async (t) => {
+  test('writes the key set to a file and notifies PostgREST of changes', async (t) => {
     const ending = lastFirst(t)
     const { url: databaseUrl } = await cloneDatabase(ending)
     const server = await startServerProcess(ending, { DATABASE_URL: databaseUrl })
     const admin = await connect(ending, databaseUrl)
     await admin.query(`create role ${role} login noinherit`)
     ending.after(async () => void (await admin.query(`drop role ${role}`)))
-    const heard: (string | undefined)[] = []
-    admin.on('notification', ({ channel, payload }) => heard.push(`${channel}: ${payload}`))
+    const received: (string | undefined)[] = []
+    admin.on('notification', ({ channel, payload }) => received.push(`${channel}: ${payload}`))
     await admin.query('listen pgrst')
 
     const file = await start(ending, {
@@ -38,11 +38,11 @@ suite('deploy/rest-keys.ts', () => {
       jwksUrl: `${server.url}/.well-known/jwks.json`,
     })
 
-    await until(() => heard.length === 1)
-    assert.deepEqual(heard, ['pgrst: reload config'])
+    await until(() => received.length === 1)
+    assert.deepEqual(received, ['pgrst: reload config'])
     assert.equal((await keysIn(file)).length, 1)
     await rotate(server.url)
-    await until(() => heard.length === 2)
+    await until(() => received.length === 2)
     assert.equal((await keysIn(file)).length, 2, 'the file is there before the message')
     const published = await fetch(`${server.url}/.well-known/jwks.json`)
     assert.equal(await readFile(file, 'utf8'), await published.text())

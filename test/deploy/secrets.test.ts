@@ -9,14 +9,14 @@ import { makeSecrets, newFolder } from './env-file.ts'
 const text = readFileSync(join(import.meta.dirname, '../../docker-compose.yml'), 'utf8')
 
 suite('npm run secrets', () => {
-  test('makes .env one that only its owner can read, whoever made it', (t) => {
+  test('restricts an existing .env to its owner', (t) => {
     const folder = newFolder(t)
     writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=https://a.test\n', { mode: 0o644 })
     makeSecrets(folder)
     assert.equal(statSync(join(folder, '.env')).mode & 0o777, 0o600)
   })
 
-  test('makes them once, for the owner alone, and leaves the rest of .env as it is', (t) => {
+  test('creates secrets once, readable by the owner only, and keeps other lines of .env', (t) => {
     const folder = newFolder(t)
     writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=http://x\nAUTH_JWT_SECRET=mine', {
       mode: 0o600,
@@ -32,7 +32,7 @@ suite('npm run secrets', () => {
     assert.equal(statSync(join(fresh, '.env')).mode & 0o777, 0o600)
   })
 
-  test('makes every variable that docker-compose.yml cannot do without, and every password', (t) => {
+  test('creates each variable and password required by docker-compose.yml', (t) => {
     const secrets = makeSecrets(newFolder(t))
     const used = [...text.matchAll(/\$\{(\w+)(:-?\??[^}]*)?\}/g)]
     const needed = used.filter(

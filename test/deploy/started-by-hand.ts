@@ -1,4 +1,4 @@
-/** A server on a database of its own, by the command line and the variables that something of deploy/ says. */
+/** A server on its own database, with the command line and variables of a file in deploy/. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,9 +6,9 @@ import type { TestContext } from 'node:test'
 
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { isReady } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { isReady } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 
 /** Resolves when it is ready. `ended` resolves to its exit code and the signal that ended it. */
 export async function startByHand(

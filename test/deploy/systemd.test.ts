@@ -1,4 +1,4 @@
-/** deploy/systemd: the unit by systemd's own check, and what it starts, started by hand. */
+/** deploy/systemd: the unit, checked by systemd, and its command, started by hand. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
@@ -15,14 +15,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { until } from '../support/until.ts'
+import { until } from '../support/processes/until.ts'
 import { startByHand } from './started-by-hand.ts'
 
 const root = join(import.meta.dirname, '../..')
 const unit = readFileSync(join(root, 'deploy/systemd/postern.service'), 'utf8')
 
 suite('deploy/systemd/postern.service', () => {
-  test('is right, as systemd sees it', (t) => {
+  test('passes systemd-analyze', (t) => {
     const { folder, here } = install(t)
     const file = join(folder, 'postern.service')
     writeFileSync(file, here(unit))
@@ -30,7 +30,7 @@ suite('deploy/systemd/postern.service', () => {
     assert.equal(verify(file), '')
   })
 
-  test('a mistake in it would be found', (t) => {
+  test('an error in it would be detected', (t) => {
     if (!hasAnalyzer()) return t.skip('systemd-analyze is not installed')
     const { folder, here } = install(t)
     const file = join(folder, 'postern.service')
@@ -38,36 +38,36 @@ suite('deploy/systemd/postern.service', () => {
     assert.match(verify(file), /Unknown key.*TimeoutStopSecs/)
   })
 
-  test('starts what the container starts', () => {
+  test('starts the command of the container', () => {
     const [, command = ''] =
       /^CMD (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
-    assert.deepEqual(valuesOf('ExecStart'), [`/usr/bin/${JSON.parse(command).join(' ')}`])
+    assert.deepEqual(paramsOf('ExecStart'), [`/usr/bin/${JSON.parse(command).join(' ')}`])
   })
 
-  test('its command serves from its folder and its variables, opens its log anew, and ends well', async (t) => {
+  test('serves from its folder and variables, reopens its log and exits with 0', async (t) => {
     const { folder, here } = install(t)
     const AUTH_LOG_FILE = join(folder, 'auth.log')
-    const command = here(valuesOf('ExecStart')[0] ?? '').split(' ')
+    const command = here(paramsOf('ExecStart')[0] ?? '').split(' ')
     const { child, ended } = await startByHand(t, command, {
-      cwd: here(valuesOf('WorkingDirectory')[0] ?? ''),
+      cwd: here(paramsOf('WorkingDirectory')[0] ?? ''),
       env: { AUTH_LOG_FILE, ...unitEnvironment(folder) },
     })
 
     renameSync(AUTH_LOG_FILE, `${AUTH_LOG_FILE}.1`)
     child.kill(signalOf('ExecReload'))
     await until(() => existsSync(AUTH_LOG_FILE))
-    // What systemd sends to stop it, unless KillSignal says another one.
+    // The default stop signal unless KillSignal is set.
     assert.doesNotMatch(unit, /^KillSignal/m)
     child.kill('SIGTERM')
     assert.deepEqual(await ended, [0, null])
   })
 
-  test('waits longer than a stop may take', () => {
-    assert.ok(Number(valuesOf('TimeoutStopSec')[0]) > 65)
+  test('waits longer than a shutdown may take', () => {
+    assert.ok(Number(paramsOf('TimeoutStopSec')[0]) > 65)
   })
 })
 
-/** The program in a folder of its own, away from an .env; `here` says where in place of /opt/postern and /usr/bin/node. */
+/** The program in a folder without .env; `here` replaces /opt/postern and /usr/bin/node. */
 function install(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'postern-systemd-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -77,20 +77,20 @@ function install(t: TestContext) {
   return { folder, here }
 }
 
-function valuesOf(name: string): string[] {
+function paramsOf(name: string): string[] {
   return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
 }
 
-/** %C is where CacheDirectory= is made. */
+/** %C is the parent of CacheDirectory=. */
 function unitEnvironment(folder: string): Record<string, string> {
   const cache = join(folder, 'cache')
   mkdirSync(cache)
-  const pairs = valuesOf('Environment').flatMap((line) => line.replaceAll('%C', cache).split(' '))
+  const pairs = paramsOf('Environment').flatMap((line) => line.replaceAll('%C', cache).split(' '))
   return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/, 2)))
 }
 
 function signalOf(name: string): NodeJS.Signals {
-  const [, signal = ''] = /\/bin\/kill -(\w+) \$MAINPID/.exec(valuesOf(name)[0] ?? '') ?? []
+  const [, signal = ''] = /\/bin\/kill -(\w+) \$MAINPID/.exec(paramsOf(name)[0] ?? '') ?? []
   return `SIG${signal}` as NodeJS.Signals
 }
 

@@ -4,18 +4,18 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { startCli } from '../support/cli-process.ts'
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { startCli } from '../support/processes/cli-process.ts'
 import {
   isListening,
   newProject,
   postgresPort,
   startDev,
   startDevByNpm,
-} from '../support/dev-process.ts'
-import { listen } from '../support/listening.ts'
-import { until } from '../support/until.ts'
+} from '../support/processes/dev-process.ts'
+import { listen } from '../support/processes/listening.ts'
+import { until } from '../support/processes/until.ts'
 
 interface Message {
   channel: string
@@ -31,10 +31,10 @@ interface Settings {
 type Dev = Awaited<ReturnType<typeof startDev>>
 
 const isRoot = process.getuid?.() === 0
-const nobody = 65_534
+const unknown = 65_534
 
 suite('npm run dev', { concurrency: 2 }, () => {
-  test('brings up everything, keeps it, and stops when it is told', async (t) => {
+  test('starts all services, keeps data and stops on a signal', async (t) => {
     const folder = newProject(t)
     const first = await startDev(t, folder)
     const welcome = await first.started
@@ -52,8 +52,8 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.match(users.out, /"email":"ann@example\.com"/)
     assert.equal((await getJson<Settings>(`${first.url}/settings`)).passkeys_enabled, true)
     const token = (await command(t, folder, 'token', '--role', 'service_role')).out.trim()
-    const asked = await fetch(`${first.url}/admin/users`, { headers: bearer(token) })
-    assert.equal(asked.status, 200)
+    const pending = await fetch(`${first.url}/admin/users`, { headers: bearer(token) })
+    assert.equal(pending.status, 200)
     await stopsEverything(first, folder, 'SIGINT')
     assert.match((await command(t, folder, 'keys', 'list')).err, /start npm run dev in this folder/)
 
@@ -63,12 +63,12 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.deepEqual(tokensIn(again), tokensIn(welcome))
     assert.deepEqual(await messages(second.url), [mail])
     const headers = bearer(tokensIn(again)[1] ?? '')
-    const people = await getJson<{ users: { email: string }[] }>(
+    const accounts = await getJson<{ users: { email: string }[] }>(
       `${second.url}/admin/users`,
       headers,
     )
     assert.deepEqual(
-      people.users.map(({ email }) => email),
+      accounts.users.map(({ email }) => email),
       ['ann@example.com'],
     )
     for (const path of ['/docs', '/dev/inbox', '/openapi.json']) {
@@ -77,7 +77,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     await stopsEverything(second, folder, 'SIGHUP')
   })
 
-  test('text messages are in the inbox too, the environment beats the presets, and another database needs none of ours', async (t) => {
+  test('shows SMS in the inbox, prefers the environment to presets and accepts another database', async (t) => {
     const folder = newProject(t)
     writeFileSync(join(folder, '.env'), 'AUTH_SMS_OTP_LENGTH=8\nAUTH_EXTERNAL_PHONE_ENABLED=true\n')
     const { url, started } = await startDev(t, folder, {
@@ -100,7 +100,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(existsSync(join(folder, '.data', 'postgres')), false)
   })
 
-  test('a second copy on the same folder says so, and the first goes on until SIGTERM stops it', async (t) => {
+  test('rejects a second instance on the same folder and keeps the first running', async (t) => {
     const folder = newProject(t)
     const first = await startDev(t, folder)
     await first.started
@@ -114,7 +114,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     await stopsEverything(first, folder, 'SIGTERM')
   })
 
-  test('a key of a deployment in .env, with which the database cannot be read, is told with what to do', async (t) => {
+  test('explains an AUTH_ENCRYPTION_KEY in .env that cannot decrypt the database', async (t) => {
     const folder = newProject(t)
     const first = await startDev(t, folder)
     await first.started
@@ -127,12 +127,12 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(code, 1)
     assert.match(
       output,
-      /^The database in \.data\/ was made with another AUTH_ENCRYPTION_KEY .*\.env/,
+      /^The database in \.data\/ was created with another AUTH_ENCRYPTION_KEY .*\.env/,
     )
-    assert.match(output, /leave that out .*\n.*remove \.data\/\n$/)
+    assert.match(output, /remove the variable .*\n.*remove \.data\/\n$/)
   })
 
-  test('a port in use says so, and leaves no Postgres behind', async (t) => {
+  test('reports a port in use and leaves no Postgres running', async (t) => {
     const folder = newProject(t)
     const other = createServer()
     t.after(async () => void other.close())
@@ -147,14 +147,14 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(await isListening(postgresPort(folder)), false)
   })
 
-  const elsewhere = {
+  const otherServer = {
     DATABASE_URL: 'postgres://a@127.0.0.1:1/a',
     AUTH_DEV_ALLOW_DATABASE_URL: 'true',
   }
   const loud = /^DEVELOPMENT MODE ON THE DATABASE a on 127\.0\.0\.1:1: .*\n/
   const unusable: [string, (folder: string) => void, RegExp, Record<string, string>?][] = [
     [
-      'a folder that cannot be written',
+      'a folder without write permission',
       (folder) => writeFileSync(join(folder, '.data'), ''),
       /^The folder .* cannot be used for the database .*\n$/,
     ],
@@ -165,41 +165,44 @@ suite('npm run dev', { concurrency: 2 }, () => {
         writeFileSync(join(folder, '.data', 'secrets.json'), '{')
       },
       /secrets\.json is damaged: .*\n$/,
-      elsewhere,
+      otherServer,
     ],
     [
       'a wrong configuration',
       (folder) => writeFileSync(join(folder, '.env'), 'AUTH_JWT_EXP=soon\nAUTH_SITE_URL=x\n'),
-      /The configuration has 2 mistakes:\n {2}AUTH_.*\n {2}AUTH_.*\ndocs\/configuration\.md explains .*\n$/,
-      elsewhere,
+      /The configuration has 2 errors:\n {2}AUTH_.*\n {2}AUTH_.*\ndocs\/configuration\.md explains .*\n$/,
+      otherServer,
     ],
     [
-      'a port that is none',
+      'an invalid port',
       () => {},
-      /The configuration has one mistake:\n {2}PORT is "abc"; .*\ndocs\/configuration\.md explains .*\n$/,
-      { ...elsewhere, PORT: 'abc' },
+      /The configuration has one error:\n {2}PORT is "abc"; .*\ndocs\/configuration\.md explains .*\n$/,
+      { ...otherServer, PORT: 'abc' },
     ],
     [
-      'a database of production',
+      'a production database',
       (folder) =>
-        writeFileSync(join(folder, '.env'), 'DATABASE_URL=postgres://a:secret@db.example/people\n'),
-      /^DATABASE_URL is set, in the environment or in \.env, to the database people on db\.example\.\n.*--database-url URL\n.*AUTH_DEV_ALLOW_DATABASE_URL=true\n/s,
+        writeFileSync(
+          join(folder, '.env'),
+          'DATABASE_URL=postgres://a:secret@db.example/members\n',
+        ),
+      /^DATABASE_URL is set, in the environment or in \.env, to the database members on db\.example\.\n.*--database-url URL\n.*AUTH_DEV_ALLOW_DATABASE_URL=true\n/s,
     ],
   ]
   for (const [what, make, expected, env = {}] of unusable) {
-    test(`${what} is told in plain words`, async (t) => {
+    test(`reports ${what} in one sentence`, async (t) => {
       const folder = newProject(t)
       make(folder)
       const { ended } = await startDev(t, folder, { env })
       const { code, output } = await ended
       assert.equal(code, 1)
       assert.match(output, expected)
-      if (env === elsewhere) assert.match(output, loud)
+      if (env === otherServer) assert.match(output, loud)
       assert.doesNotMatch(output, /secret@/)
     })
   }
 
-  test('SIGTERM for npm alone stops everything as well', async (t) => {
+  test('stops everything on SIGTERM to npm only', async (t) => {
     const folder = newProject(t)
     const { npm, started } = await startDevByNpm(t, folder)
     await started
@@ -210,7 +213,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     await until(async () => !(await isListening(postgresPort(folder))))
   })
 
-  test('Ctrl-C while it starts leaves nothing behind', async (t) => {
+  test('leaves nothing running after Ctrl-C during the start', async (t) => {
     const folder = newProject(t)
     const { child, ended } = await startDev(t, folder)
     await until(() => statSync(join(folder, '.data'), { throwIfNoEntry: false }) !== undefined)
@@ -221,13 +224,13 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(await isListening(postgresPort(folder)), false)
   })
 
-  test('works as a plain user', { skip: !isRoot && 'is one already' }, async (t) => {
+  test('works as an unprivileged user', { skip: !isRoot && 'is one already' }, async (t) => {
     const folder = newProject(t)
-    chownSync(folder, nobody, nobody)
-    const { url, started } = await startDev(t, folder, { uid: nobody })
+    chownSync(folder, unknown, unknown)
+    const { url, started } = await startDev(t, folder, { uid: unknown })
     await started
     await signUp(url)
-    assert.equal(statSync(join(folder, '.data', 'secrets.json')).uid, nobody)
+    assert.equal(statSync(join(folder, '.data', 'secrets.json')).uid, unknown)
   })
 })
 
@@ -241,7 +244,7 @@ async function stopsEverything(dev: Dev, folder: string, signal: NodeJS.Signals)
   assert.equal(await isListening(postgresPort(folder)), false)
 }
 
-/** What a command writes that is called beside the server. */
+/** The output of a command run next to the server. */
 async function command(t: TestContext, cwd: string, ...args: string[]) {
   const { written, ended } = startCli(t, args, { cwd })
   await ended

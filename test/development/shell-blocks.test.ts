@@ -1,4 +1,4 @@
-/** Shell blocks that are marked as runnable (```sh run) are run, in their order, beside `npm run dev`. */
+/** Shell blocks marked as runnable (```sh run), run in order next to `npm run dev`. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,14 +6,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { newProject, startDev } from '../support/dev-process.ts'
-import { wayToPrograms } from '../support/way-to-programs.ts'
+import { wayToPrograms } from '../support/processes/child-environment.ts'
+import { newProject, startDev } from '../support/processes/dev-process.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** What each page says to put into `.env` first. */
+/** Lines for `.env` that each page asks for. */
 const pages: Record<string, Record<string, string>> = {
   'README.md': {},
-  'docs/quick-start.md': {},
+  'docs/getting-started.md': {},
   'docs/tutorial-google.md': {},
   'docs/tutorial-mail.md': {},
   'docs/tutorial-webhooks.md': {
@@ -24,7 +24,7 @@ const pages: Record<string, Record<string, string>> = {
   'docs/tutorial-testing.md': {},
 }
 
-/** Mails come a moment after the answer, and a reader takes longer than that: a block may be tried again. */
+/** Emails arrive shortly after the response, before a reader continues: a block may be retried. */
 const attempt = `attempt() {
   for _ in $(seq 1 100); do
     eval "$1" && return 0
@@ -37,14 +37,14 @@ set -o pipefail
 `
 
 suite('runnable shell blocks', () => {
-  test('are on these pages alone', () => {
+  test('are on these pages only', () => {
     const marked = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root })
     const withBlocks = marked.filter((page) => blocksOf(page).length > 0)
     assert.deepEqual(withBlocks.toSorted(), Object.keys(pages).toSorted())
   })
 
   for (const [page, env] of Object.entries(pages)) {
-    test(`of ${page} do what they say`, async (t) => {
+    test(`runs the shell blocks of ${page} without errors`, async (t) => {
       const blocks = blocksOf(page)
       assert.ok(blocks.length > 0)
       const folder = newProject(t)

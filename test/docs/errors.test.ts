@@ -1,9 +1,9 @@
-/** docs/errors.md explains exactly those errors that lead to it, and each of them is one that is answered. */
+/** docs/errors.md explains exactly the errors that link to it, and each of them can be returned. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
-import { explained } from '../../plugins/api-errors/help.ts'
+import { explained } from '../../plugins/http/api-errors/help.ts'
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 
@@ -12,12 +12,12 @@ suite('docs/errors.md', () => {
     ([, code]) => code,
   )
 
-  test('has a heading for each error that leads to it', () => {
+  test('has a heading for each error that links to it', () => {
     assert.deepEqual(codes.toSorted(), explained.toSorted())
   })
 
-  test('explains errors of the catalogue', () => {
-    const catalogue = read('errors.ts')
+  test('explains known errors only', () => {
+    const catalogue = read('schemas/errors.ts')
     assert.deepEqual(
       explained.filter((code) => !catalogue.includes(`'${code}'`)),
       [],

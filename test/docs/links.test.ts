@@ -7,15 +7,15 @@ import { suite, test } from 'node:test'
 const root = join(import.meta.dirname, '../..')
 const pages = ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: root })]
 
-suite('links', () => {
+suite('documentation links', () => {
   for (const page of pages) {
-    test(`of ${page} lead to files and headings that exist`, () => {
+    test(`links of ${page} lead to existing files and headings`, () => {
       const broken = linksOf(page).filter((link) => !leadsSomewhere(page, link))
       assert.deepEqual(broken, [])
     })
   }
 
-  test('the README leads to the documentation', () => {
+  test('the README links the documentation', () => {
     assert.ok(linksOf('README.md').includes('docs/configuration.md'))
   })
 })
@@ -33,7 +33,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return heading === undefined || anchorsOf(target).includes(heading)
 }
 
-/** As GitHub makes them. */
+/** As GitHub creates them. */
 function anchorsOf(page: string): string[] {
   const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
   return headings.map((heading) =>

@@ -1,29 +1,29 @@
-/** Runs the policies of docs/mfa.md as they stand there, with the claims of real sessions. */
+/** Runs the policies of docs/mfa.md as written with the claims of real sessions. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { suite, type TestContext, test } from 'node:test'
 
 import pg from 'pg'
 
-import { addTotp, claimsOf, everyFactor, guarded, prove } from '../support/factors.ts'
-import { newPerson, signedIn } from '../support/people.ts'
+import { addTotp, claimsOf, everyFactor, stepUp, userWithTotp } from '../support/factors/factors.ts'
 import { build } from '../support/server.ts'
+import { signedIn, signUpUser } from '../support/users.ts'
 
 const document = new URL('../../docs/mfa.md', import.meta.url)
 
 suite('docs/mfa.md', () => {
-  test('a table for sessions with a second factor', async (t) => {
+  test('restricts a table to aal2 sessions', async (t) => {
     const { app, rowsOf } = await setUp(t)
-    const before = await newPerson(app)
+    const before = await signUpUser(app)
     assert.equal(await rowsOf('payments', before), 0)
-    const session = await prove(app, before, await addTotp(app, before))
+    const session = await stepUp(app, before, await addTotp(app, before))
     assert.equal(await rowsOf('payments', session), 1)
   })
 
-  test('a table that asks only those who have a factor', async (t) => {
+  test('restricts a table for users with a factor only', async (t) => {
     const { app, rowsOf } = await setUp(t)
-    assert.equal(await rowsOf('letters', await newPerson(app)), 1)
-    const { email, session } = await guarded(app)
+    assert.equal(await rowsOf('letters', await signUpUser(app)), 1)
+    const { email, session } = await userWithTotp(app)
     assert.equal(await rowsOf('letters', session), 1)
     assert.equal(await rowsOf('letters', await signedIn(app, email)), 0)
   })
@@ -39,12 +39,12 @@ async function setUp(t: TestContext) {
     await client.query(`create table public.${table} as select 1 as amount`)
     await client.query(`alter table public.${table} enable row level security`)
     await client.query(`grant select on public.${table} to authenticated`)
-    await client.query(`create policy everybody on public.${table} to authenticated using (true)`)
+    await client.query(`create policy everyone on public.${table} to authenticated using (true)`)
   }
   const text = await readFile(document, 'utf8')
   for (const [, sql = ''] of text.matchAll(/```sql\n([\s\S]*?)```/g)) await client.query(sql)
 
-  /** As a database REST layer does it: the role and the claims of the token, for one transaction. */
+  /** Like a database REST layer: the role and the claims of the token for one transaction. */
   async function rowsOf(table: string, session: Parameters<typeof claimsOf>[0]): Promise<number> {
     await client.query('begin')
     const claims = JSON.stringify(claimsOf(session))

@@ -1,4 +1,4 @@
-/** What the front page says with figures stands in the page on benchmarks. */
+/** Figures of the README are those of the benchmark page. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { suite, test } from 'node:test'
@@ -15,7 +15,7 @@ suite('README.md', () => {
     'sign-up, with its mail': 'sign-up',
   }
   for (const [request, scenario] of Object.entries(scenarios)) {
-    test(`has the measured figures of ${request}`, () => {
+    test(`contains the measured figures of ${request}`, () => {
       const row = new RegExp(
         `^\\| ${RegExp.escape(request)} \\| ([\\d,.]+) \\| ([\\d.]+) ms \\|$`,
         'm',
@@ -30,7 +30,7 @@ suite('README.md', () => {
     })
   }
 
-  test('shows a picture of moderate size', () => {
+  test('shows an image of moderate size', () => {
     const [, image = ''] = /!\[[^\]]+\]\(([^)]+)\)/.exec(read('README.md')) ?? []
     assert.ok(existsSync(new URL(image, root)))
     assert.ok(statSync(new URL(image, root)).size < 200_000)

@@ -1,4 +1,4 @@
-/** The figures of docs/sizing.md are those of the page on benchmarks, and what is made of them is reckoned right. */
+/** The figures of docs/sizing.md are those of the benchmark page, and its calculations are correct. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
@@ -8,7 +8,7 @@ const read = (name: string) =>
 
 const page = read('sizing')
 
-/** The day of one person, in times by scenario. */
+/** Requests of a user per day, by scenario. */
 const day: Record<string, number> = { 'sign-in': 1, refresh: 8, 'get-user': 50 }
 const busiest = 10
 const idleShare = 2
@@ -16,7 +16,7 @@ const idleShare = 2
 suite('docs/sizing.md', () => {
   const costs = [...page.matchAll(/^\| [^|]+ \| ([a-z-]+) \| ([\d.]+) \| ([\d.]+) \|$/gm)]
 
-  test('has the measured cost of each request', () => {
+  test('contains the measured cost of each request', () => {
     assert.equal(costs.length, 4)
     for (const [row, scenario = '', server = '', postgres = ''] of costs) {
       const measured = read('benchmarks')
@@ -30,15 +30,15 @@ suite('docs/sizing.md', () => {
     }
   })
 
-  test('reckons the cores of a day right', () => {
+  test('calculates the cores per day correctly', () => {
     const rows = [...page.matchAll(/^\| ([\d,]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$/gm)]
     assert.equal(rows.length, 3)
-    for (const [, people = '', ...told] of rows) {
-      const aSecond = (Number(people.replaceAll(',', '')) / 86_400) * busiest
+    for (const [, users = '', ...reported] of rows) {
+      const aSecond = (Number(users.replaceAll(',', '')) / 86_400) * busiest
       const cores = [2, 3].map((column) => (aSecond * costOfDay(column) * idleShare) / 1000)
       for (const [index, value] of [aSecond, ...cores].entries()) {
-        const said = Number(told[index])
-        assert.ok(Math.abs(said - value) <= 0.06 * value + 0.005, `${people}: ${said}, ${value}`)
+        const output = Number(reported[index])
+        assert.ok(Math.abs(output - value) <= 0.06 * value + 0.005, `${users}: ${output}, ${value}`)
       }
     }
   })

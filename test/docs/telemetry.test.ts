@@ -4,7 +4,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { counters, gauges, histograms, readCounters } from '../../plugins/telemetry/instruments.ts'
+import {
+  counters,
+  gauges,
+  histograms,
+  readCounters,
+} from '../../plugins/observability/telemetry/instruments.ts'
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/telemetry.md'), 'utf8')
 const rows = text.split('\n').filter((line) => line.startsWith('| `'))
@@ -24,10 +29,10 @@ function shown(name: string): string {
 
 suite('docs/telemetry.md', () => {
   for (const [name, labels] of metrics) {
-    test(`has ${name}`, () => {
+    test(`lists ${name}`, () => {
       const row = rows.find((line) => line.includes(`\`${name}\``))
       assert.ok(row)
-      for (const label of labels) assert.ok(row.includes(`\`${label}\``), label)
+      for (const label of labels) assert.ok(row.includes(`\`${shown(label)}\``), label)
     })
   }
 })

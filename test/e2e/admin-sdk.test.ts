@@ -10,15 +10,15 @@ import {
   type User,
 } from '@supabase/auth-js'
 
-import { endingOfSuite } from '../support/ending.ts'
-import { linkIn } from '../support/mail-links.ts'
-import type { MailServer } from '../support/mail-server.ts'
-import { adminToken } from '../support/people.ts'
+import { linkIn } from '../support/messages/mail-links.ts'
+import type { MailServer } from '../support/messages/mail-server.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
 import { type App, build } from '../support/server.ts'
+import { adminToken } from '../support/users.ts'
 
 const password = 'correct horse battery'
 
-suite('admin SDK', () => {
+suite('admin API by SDK', () => {
   const ending = endingOfSuite()
   let app: App
   let mail: MailServer
@@ -52,11 +52,11 @@ suite('admin SDK', () => {
     assert.deepEqual(found.data.user, user)
     const again = await admin.createUser({ email: 'ann@example.com' })
     assert.equal(again.error?.code, 'email_exists')
-    const nobody = await admin.getUserById(crypto.randomUUID())
-    assert.equal(nobody.error?.code, 'user_not_found')
+    const unknown = await admin.getUserById(crypto.randomUUID())
+    assert.equal(unknown.error?.code, 'user_not_found')
   })
 
-  test('listUsers leads through ten pages', async () => {
+  test('listUsers pages through ten pages', async () => {
     for (let i = 0; i < 30; i++) await create(`listed-${i}@example.com`)
     const seen = new Set<string>()
     for (let page = 1; page <= 11; page++) {
@@ -65,12 +65,12 @@ suite('admin SDK', () => {
       for (const { id } of data.users) seen.add(id)
       if (!('total' in data)) assert.fail('the SDK found no headers')
       assert.equal(data.total, seen.size < 33 ? data.total : seen.size)
-      // The SDK reads one digit of each page number.
+      // The SDK reads one digit of a page number.
       if (page < 9) assert.equal(data.nextPage, page + 1)
       assert.ok(data.lastPage > 0)
     }
-    const everybody = await admin.listUsers({ page: 1, perPage: 1000 })
-    assert.equal(everybody.data.users.length, seen.size)
+    const allUsers = await admin.listUsers({ page: 1, perPage: 1000 })
+    assert.equal(allUsers.data.users.length, seen.size)
     assert.equal((await admin.listUsers()).data.users.length, seen.size)
   })
 
@@ -127,7 +127,7 @@ suite('admin SDK', () => {
     { type: 'email_change_new', email: 'link-2@example.com', newEmail: 'link-9@example.com' },
   ]
   for (const params of links) {
-    test(`generateLink: ${params.type}, and the link is opened`, async () => {
+    test(`generateLink: ${params.type}, whose link works`, async () => {
       const { data, error } = await admin.generateLink({
         ...params,
         options: { ...params.options, redirectTo: 'http://app.example/landed' },
@@ -140,7 +140,7 @@ suite('admin SDK', () => {
     })
   }
 
-  test('generateLink: the hashed token verifies in the SDK', async () => {
+  test('generateLink: the hashed token verifies', async () => {
     const { data } = await admin.generateLink({ type: 'magiclink', email: 'link-1@example.com' })
     const token_hash = data.properties?.hashed_token ?? ''
     const verified = await client().verifyOtp({ token_hash, type: 'magiclink' })
@@ -182,13 +182,13 @@ suite('admin SDK', () => {
     assert.equal((await admin.mfa.deleteFactor({ userId, id })).error?.code, 'mfa_factor_not_found')
   })
 
-  test('signOut with the token of a person', async () => {
+  test('signOut with the token of a user', async () => {
     await create('out@example.com', { email_confirm: true, password })
-    const person = client()
-    const { data } = await person.signInWithPassword({ email: 'out@example.com', password })
+    const user = client()
+    const { data } = await user.signInWithPassword({ email: 'out@example.com', password })
     const jwt = data.session?.access_token ?? ''
     assert.equal((await admin.signOut(jwt, 'global')).error, null)
-    assert.ok(isAuthSessionMissingError((await person.getUser(jwt)).error))
+    assert.ok(isAuthSessionMissingError((await user.getUser(jwt)).error))
   })
 
   async function create(email: string, more: object = {}): Promise<User> {
@@ -202,7 +202,7 @@ suite('admin SDK', () => {
     return new AuthClient({ url, autoRefreshToken: false, persistSession: false })
   }
 
-  /** Follows a link as a browser does, and returns where it leads. */
+  /** Follows a link as a browser and returns the target. */
   async function open(link: string): Promise<string> {
     const response = await fetch(link.replace('http://auth.example', url), { redirect: 'manual' })
     assert.equal(response.status, 303)

@@ -1,4 +1,4 @@
-/** Building and compiling a statement costs more than running it: what clients ask most compiles none. */
+/** Compiling a query costs more than running it: frequent requests compile none. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
@@ -6,20 +6,20 @@ import { suite, type TestContext, test } from 'node:test'
 import { DefaultQueryCompiler } from 'kysely'
 
 import { asAdmin } from '../support/admin.ts'
-import { passkeysOn, tryPasskey, withPasskey } from '../support/passkeys.ts'
-import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/people.ts'
+import { passkeysOn, tryPasskey, userWithPasskey } from '../support/factors/passkeys.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
 import { call, getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
 import { isBeside } from '../support/statements.ts'
+import { autoconfirm, newAddress, signIn, signUp, signUpUser } from '../support/users.ts'
 
-type Person = Awaited<ReturnType<typeof newPerson>>
-type Ask = (app: App, person: Person) => Promise<{ statusCode: number; body: string }>
+type User = Awaited<ReturnType<typeof signUpUser>>
+type Send = (app: App, user: User) => Promise<{ statusCode: number; body: string }>
 
 const settings = { ...autoconfirm, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
 
 /** Each time with other values. */
-const requests: Record<string, Ask> = {
+const requests: Record<string, Send> = {
   refresh: (app, { refresh_token }) => refresh(app, refresh_token),
   'GET /user': getUser,
   'PUT /user': (app, { access_token }) =>
@@ -39,15 +39,15 @@ const requests: Record<string, Ask> = {
   'signing up anonymously': (app) => call(app, '/signup', {}),
 }
 
-suite('compiled once', () => {
+suite('compiled queries', () => {
   const serverFor = sharedServers()
   for (const [name, ask] of Object.entries(requests)) {
     test(name, async (t) => {
       const { app } = await serverFor(settings)
-      const people = [await newPerson(app), await newPerson(app)]
+      const users = [await signUpUser(app), await signUpUser(app)]
       const compiledBy = watchCompiler(t)
       const compiled: string[][] = []
-      for (const person of people) compiled.push(await compiledBy(() => ask(app, person)))
+      for (const user of users) compiled.push(await compiledBy(() => ask(app, user)))
       assert.deepEqual(compiled[1], [])
     })
   }
@@ -55,11 +55,11 @@ suite('compiled once', () => {
 
 suite('planned once', () => {
   const serverFor = sharedServers()
-  test('Postgres keeps the plan of what clients ask most', async () => {
+  test('Postgres caches the plans of frequent requests', async () => {
     const { app } = await serverFor({ ...settings, AUTH_DB_MAX_POOL_SIZE: '1' })
     for (const ask of Object.values(requests)) {
       for (let times = 0; times < 8; times++) {
-        const { statusCode, body } = await ask(app, await newPerson(app))
+        const { statusCode, body } = await ask(app, await signUpUser(app))
         assert.equal(statusCode, 200, body)
       }
     }
@@ -71,7 +71,7 @@ suite('planned once', () => {
   })
 })
 
-suite('compiled once: mail', () => {
+suite('compiled queries: email', () => {
   const serverFor = sharedServers()
   test('signing up', async (t) => {
     const { app } = await serverFor({})
@@ -81,23 +81,23 @@ suite('compiled once: mail', () => {
   })
 })
 
-suite('compiled once: passkeys', () => {
+suite('compiled queries: passkeys', () => {
   const serverFor = sharedServers()
   test('signing in', async (t) => {
     const { app } = await serverFor(passkeysOn)
-    const { device } = await withPasskey(app)
+    const { device } = await userWithPasskey(app)
     const compiledBy = watchCompiler(t)
     await compiledBy(() => tryPasskey(app, device))
     assert.deepEqual(await compiledBy(() => tryPasskey(app, device)), [])
   })
 })
 
-/** Runs a request that must succeed, and tells which statements were compiled for it. */
+/** Runs a request that must succeed and returns the queries compiled for it. */
 function watchCompiler(t: TestContext) {
   const compile = t.mock.method(DefaultQueryCompiler.prototype, 'compileQuery').mock
-  return async (ask: () => ReturnType<Ask>): Promise<string[]> => {
+  return async (send: () => ReturnType<Send>): Promise<string[]> => {
     compile.resetCalls()
-    const { statusCode, body } = await ask()
+    const { statusCode, body } = await send()
     assert.equal(statusCode, 200, body)
     const texts = compile.calls.map(({ result }) => result?.sql ?? '')
     return texts.filter((text) => !isBeside(text) && !/^(release )?savepoint/.test(text))

@@ -1,20 +1,20 @@
-/** Many requests at once that want the same thing: one gets it, and nobody gets a server error. */
+/** Racing requests for one thing: one succeeds, and none causes a server error. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { legacySession } from '../support/legacy-session.ts'
-import { codeIn } from '../support/mail-links.ts'
-import { autoconfirm, newPerson, signUp } from '../support/people.ts'
+import { codeIn } from '../support/messages/mail-links.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
 import { refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, signUp, signUpUser } from '../support/users.ts'
 
 suite('racing requests', () => {
   const serverFor = sharedServers()
 
-  test('twelve refreshes of one token: one child, one row change', async () => {
+  test('twelve refreshes of one token return one child and change one row', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { refresh_token, user } = await newPerson(app)
+    const { refresh_token, user } = await signUpUser(app)
 
     const responses = await times(12, () => refresh(app, refresh_token))
 
@@ -28,9 +28,9 @@ suite('racing requests', () => {
     assert.equal((await refresh(app, responses[0]?.json().refresh_token)).statusCode, 200)
   })
 
-  test('twelve refreshes of one older token: one counter token', async () => {
+  test('twelve refreshes of one legacy token return one counter token', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { user } = await newPerson(app)
+    const { user } = await signUpUser(app)
     const { id, add } = await legacySession(app, user.id)
     const token = await add()
 
@@ -46,10 +46,10 @@ suite('racing requests', () => {
     assert.equal(session.refresh_token_counter, 0)
   })
 
-  test('refreshes that race with reuse leave either a live session or none, never an error', async () => {
+  test('refreshes that race with reuse cause no server error', async () => {
     const { app } = await serverFor(autoconfirm)
     for (let round = 0; round < 5; round += 1) {
-      const { refresh_token: first } = await newPerson(app)
+      const { refresh_token: first } = await signUpUser(app)
       const second = (await refresh(app, first)).json().refresh_token
       const third = (await refresh(app, second)).json().refresh_token
       const responses = await Promise.all(
@@ -64,7 +64,7 @@ suite('racing requests', () => {
     }
   })
 
-  test('twenty sign-ups with one address: one person, one identity', async () => {
+  test('twenty sign-ups with one email create one user and one identity', async () => {
     const { app, mail } = await serverFor()
     const email = 'crowd@example.com'
 
@@ -82,7 +82,7 @@ suite('racing requests', () => {
     await mail.waitFor(email)
   })
 
-  test('twenty sign-ups with one address, confirmed at once: one session', async () => {
+  test('twenty autoconfirmed sign-ups with one email create one session', async () => {
     const { app } = await serverFor(autoconfirm)
     const email = 'rush@example.com'
 
@@ -96,7 +96,7 @@ suite('racing requests', () => {
     assert.equal(users.length, 1)
   })
 
-  test('ten verifications of one code: one session', async () => {
+  test('ten verifications of one code create one session', async () => {
     const { app, mail } = await serverFor()
     const email = 'code@example.com'
     await signUp(app, { email })

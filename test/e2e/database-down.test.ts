@@ -1,4 +1,4 @@
-/** The database goes away and comes back: what needs it says so, nothing ends, and all is well afterwards. */
+/** The database is lost and comes back: requests that need it fail, nothing exits, and all works afterwards. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,16 +7,16 @@ import pg from 'pg'
 
 import { query } from '../db/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/people.ts'
+import { startTcpProxy } from '../support/processes/tcp-proxy.ts'
+import { until } from '../support/processes/until.ts'
 import { call, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { build } from '../support/server.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { until } from '../support/until.ts'
+import { autoconfirm, newAddress, signIn, signUp, signUpUser } from '../support/users.ts'
 
-suite('a lost database', () => {
-  test('503 on what needs it, and recovery by itself', async (t) => {
+suite('lost database', () => {
+  test('returns 503 for requests that need it and recovers', async (t) => {
     const { app, proxy } = await start(t)
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     proxy.cut()
 
     const requests = [
@@ -46,9 +46,9 @@ suite('a lost database', () => {
     assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
   })
 
-  test('without room for what is written, it is 503 for who writes, and reading goes on', async (t) => {
+  test('returns 503 for writes on a full disk, while reads work', async (t) => {
     const { app, database } = await start(t)
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const writes = () =>
       Promise.all([
         signUp(app, { email: newAddress() }),
@@ -75,9 +75,9 @@ suite('a lost database', () => {
     for (const response of await writes()) assert.equal(response.statusCode, 200, response.body)
   })
 
-  test('limits of the login, and what Postgres undoes by itself, are for the moment', async (t) => {
+  test('returns 503 for connection limits and cancelled transactions', async (t) => {
     const { app, database } = await start(t)
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const name = new URL(database.url).pathname.slice(1)
     // Of locks, statements, transactions, idle connections; a deadlock, a conflict, a database that is dropped.
     const codes = ['55P03', '57014', '25P04', '25P03', '57P05', '40P01', '40001', '57P04']
@@ -89,7 +89,7 @@ suite('a lost database', () => {
         `create or replace trigger undone before update on auth.sessions
           for each row execute function public.undo()`,
       )
-      await refused(refresh(app, session.refresh_token), code)
+      await rejected(refresh(app, session.refresh_token), code)
     }
     await query(database.url, 'drop function public.undo cascade')
 
@@ -101,17 +101,17 @@ suite('a lost database', () => {
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
     )
     for (let attempt = 1; attempt <= 3; attempt++) {
-      await refused(refresh(app, session.refresh_token), `attempt ${attempt}`)
+      await rejected(refresh(app, session.refresh_token), `attempt ${attempt}`)
     }
     await query(others.href, `alter database ${name} allow_connections true`)
     await until(async () => (await refresh(app, session.refresh_token)).statusCode === 200)
   })
 
-  test('a server that takes no writes is left for the one that new connections lead to', async (t) => {
+  test('moves to the new primary when the server becomes read-only', async (t) => {
     const { app, mail, database } = await start(t)
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const name = new URL(database.url).pathname.slice(1)
-    // Who connects in the midst of a change of primaries may come to the one of before, which is a replica by then.
+    // A connection made during a failover may reach the old primary, by then a replica.
     await query(
       database.url,
       `alter database ${name} set default_transaction_read_only = on`,
@@ -119,9 +119,9 @@ suite('a lost database', () => {
        where datname = current_database() and pid <> pg_backend_pid()`,
     )
     await until(async () => (await getUser(app, session)).statusCode === 200)
-    const refused = await refresh(app, session.refresh_token)
-    assert.deepEqual(outcomeOf(refused), [503, 'service_unavailable'], refused.body)
-    assert.match(String(refused.headers['retry-after']), /^[1-9]/)
+    const rejected = await refresh(app, session.refresh_token)
+    assert.deepEqual(outcomeOf(rejected), [503, 'service_unavailable'], rejected.body)
+    assert.match(String(rejected.headers['retry-after']), /^[1-9]/)
 
     await query(
       database.url,
@@ -135,9 +135,9 @@ suite('a lost database', () => {
     await until(() => mail.messages.length > 0, { seconds: 20, missing: 'no job is done' })
   })
 
-  test('a database that is gone without a word is left for the one at its address', async (t) => {
+  test('connects to the current server when the old one hangs', async (t) => {
     const { app, mail, proxy } = await start(t, { AUTH_API_MAX_REQUEST_DURATION: '1s' })
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const signUps = () =>
       Promise.all(Array.from({ length: 12 }, () => signUp(app, { email: newAddress() })))
     await signUps()
@@ -145,16 +145,16 @@ suite('a lost database', () => {
     proxy.lose()
 
     assert.ok((await signUps()).some(({ statusCode }) => statusCode > 500))
-    const everybody = async () => (await signUps()).every(({ statusCode }) => statusCode === 200)
-    await until(everybody, { seconds: 30, missing: 'what is dead is used' })
-    const asked = await call(app, '/recover', { email: session.email })
-    assert.equal(asked.statusCode, 200, asked.body)
+    const listAllUsers = async () => (await signUps()).every(({ statusCode }) => statusCode === 200)
+    await until(listAllUsers, { seconds: 30, missing: 'what is dead is used' })
+    const pending = await call(app, '/recover', { email: session.email })
+    assert.equal(pending.statusCode, 200, pending.body)
     await until(() => mail.messages.length > 0, { seconds: 30, missing: 'no job is done' })
   })
 
-  test('connections that end while requests run: an answer for each, and no crash', async (t) => {
+  test('responds to each request when connections are terminated', async (t) => {
     const { app, database } = await start(t)
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const admin = new pg.Client({ connectionString: database.url })
     await admin.connect()
     let isOver = false
@@ -175,9 +175,9 @@ suite('a lost database', () => {
     await until(async () => (await getUser(app, session)).statusCode === 200)
   })
 
-  test('a refresh whose answer was lost with the connection can be repeated', async (t) => {
+  test('allows a refresh to be repeated when its response was lost', async (t) => {
     const { app, proxy } = await start(t)
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const racing = refresh(app, session.refresh_token)
     proxy.cut()
     const lost = await racing
@@ -191,8 +191,8 @@ suite('a lost database', () => {
   })
 })
 
-async function refused(answer: ReturnType<typeof refresh>, why: string): Promise<void> {
-  const response = await answer
+async function rejected(respond: ReturnType<typeof refresh>, why: string): Promise<void> {
+  const response = await respond
   assert.deepEqual(outcomeOf(response), [503, 'service_unavailable'], `${why} ${response.body}`)
   assert.match(String(response.headers['retry-after']), /^[1-9]/)
 }

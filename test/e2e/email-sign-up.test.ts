@@ -1,15 +1,15 @@
-/** The first journey of a person, by the published client SDK over HTTP and real mail. */
+/** The first journey of a user, by the published client SDK over HTTP and real mail. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { AuthApiError, AuthClient } from '@supabase/auth-js'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
-import { linkIn } from '../support/mail-links.ts'
+import { linkIn } from '../support/messages/mail-links.ts'
 import { build } from '../support/server.ts'
 
-suite('a person signs up, confirms, signs in, refreshes and signs out', () => {
-  test('through the SDK', async (t) => {
+suite('sign-up, confirmation, sign-in, refresh and sign-out', () => {
+  test('work with the SDK', async (t) => {
     const { client, mail, url } = await listen(t)
     const email = 'ann@example.com'
     const password = 'correct horse battery'
@@ -51,9 +51,9 @@ suite('a person signs up, confirms, signs in, refreshes and signs out', () => {
 
     const last = refreshed.data.session?.refresh_token ?? ''
     assert.equal((await client.signOut()).error, null)
-    const refused = await client.refreshSession({ refresh_token: last })
-    assert.ok(refused.error instanceof AuthApiError)
-    assert.equal(refused.error.code, 'refresh_token_not_found')
+    const rejected = await client.refreshSession({ refresh_token: last })
+    assert.ok(rejected.error instanceof AuthApiError)
+    assert.equal(rejected.error.code, 'refresh_token_not_found')
   })
 })
 

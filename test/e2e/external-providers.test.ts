@@ -1,4 +1,4 @@
-/** One person and every provider there is, each strict about its documentation: all lead to one account. */
+/** One user and all providers, each strict about its documentation: all lead to one account. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -8,11 +8,11 @@ import { cases } from '../support/providers/documented.ts'
 import { type FakeProvider, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { type App, build } from '../support/server.ts'
 
-/** Its addresses count as unproven: they open nothing that belongs to somebody. */
-const unproven = ['spotify']
+/** Its addresses count as unverified: they open nothing that belongs to a user. */
+const unverified = ['spotify']
 
-suite('every provider', () => {
-  test('leads its person to the same account', async (t) => {
+suite('all providers', () => {
+  test('sign the user in to the same account', async (t) => {
     const titles = Object.keys(cases).filter((title) => !title.includes(' '))
     const fakes = new Map<string, FakeProvider>()
     for (const title of titles) {
@@ -23,11 +23,11 @@ suite('every provider', () => {
     const settings = [...fakes].map(([name, fake]) => providerEnv(name, fake.origin))
     const { app } = await build(t, { dev: true, env: Object.assign({}, ...settings) })
 
-    // Somebody proven comes first, so that nobody's address is unknown.
+    // A verified email comes first, so that each email is known.
     for (const name of ['github', ...titles.filter((title) => title !== 'github')]) {
       await t.test(name, async () => {
         const fragment = await signIn(app, name)
-        if (unproven.includes(name)) {
+        if (unverified.includes(name)) {
           assert.equal(fragment.get('error_code'), 'provider_email_needs_verification')
         } else {
           assert.equal(fragment.get('provider'), name, fragment.toString())
@@ -37,10 +37,10 @@ suite('every provider', () => {
       })
     }
 
-    const people = await app.db.selectFrom('users').select('raw_app_meta_data').execute()
-    assert.equal(people.length, 1)
-    const known = people[0]?.raw_app_meta_data?.providers
-    const expected = titles.filter((title) => !unproven.includes(title))
+    const users = await app.db.selectFrom('users').select('raw_app_meta_data').execute()
+    assert.equal(users.length, 1)
+    const known = users[0]?.raw_app_meta_data?.providers
+    const expected = titles.filter((title) => !unverified.includes(title))
     assert.deepEqual(Array.isArray(known) && known.toSorted(), expected.toSorted())
   })
 })

@@ -4,19 +4,19 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient } from '@supabase/auth-js'
 
-import { describe, externalServer, type Somebody } from '../support/external.ts'
+import { describe, externalServer, type ProviderUser } from '../support/external.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client as registered, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { signIdToken } from '../support/providers/keys.ts'
 
-const ann: Somebody = { id: '42', emails: [{ email: 'ann@ex.test', verified: true }] }
-const elsewhere: Somebody = { id: '43', emails: [{ email: 'ann@work.test', verified: true }] }
+const ann: ProviderUser = { id: '42', emails: [{ email: 'ann@ex.test', verified: true }] }
+const other: ProviderUser = { id: '43', emails: [{ email: 'ann@work.test', verified: true }] }
 
-suite('the SDK', () => {
+suite('external sign-in by SDK', () => {
   test('signInWithOAuth, exchangeCodeForSession, linkIdentity, unlinkIdentity', async (t) => {
     const { client, visit, server } = await start(t)
     describe(server.fakes, 'github', ann)
-    describe(server.fakes, 'gitlab', elsewhere)
+    describe(server.fakes, 'gitlab', other)
 
     const started = await client.signInWithOAuth({
       provider: 'github',
@@ -53,7 +53,7 @@ suite('the SDK', () => {
     assert.equal(last.error?.code, 'single_identity_not_deletable')
   })
 
-  test('signInWithIdToken and linkIdentity by an id_token', async (t) => {
+  test('signInWithIdToken, and linkIdentity by an id_token', async (t) => {
     const { client, issuer } = await start(t)
     const claims = { aud: registered.id, sub: 'k-1', email: 'kim@ex.test', email_verified: true }
     const token = await signIdToken({ iss: issuer, ...claims }, new Date())
@@ -95,7 +95,7 @@ async function start(t: TestContext) {
     storage: memory(),
   })
 
-  /** The browser: to the provider, back to us, and to the site with a code. */
+  /** The browser: to the provider, back to the server, and to the site with a code. */
   async function visit(started: string): Promise<string> {
     const toProvider = new URL(started).origin === url ? await redirectOf(started) : started
     const back = await redirectOf(withoutTarget(toProvider))
@@ -107,7 +107,7 @@ async function start(t: TestContext) {
   return { client, visit, server, issuer }
 }
 
-/** The make-believe provider knows its documented parameters only. */
+/** The fake provider accepts its documented parameters only. */
 function withoutTarget(address: string): string {
   const url = new URL(address)
   url.searchParams.set('scope', url.searchParams.get('scope')?.split(' ')[0] ?? '')

@@ -1,44 +1,44 @@
-/** Plans are made once and kept, also when tables have grown: made for each request, one takes longer than most statements. */
+/** Plans are made once and kept when tables grow: planning takes longer than most statements. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import { asAdmin } from '../support/admin.ts'
-import { autoconfirm, newAddress, newPerson, signIn, signUp } from '../support/people.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
 import { changeUser, getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, newAddress, signIn, signUp, signUpUser } from '../support/users.ts'
 
-/** Postgres makes the first five for the values at hand, and one or two more when a table has grown meanwhile. */
-const mostPlans = 8
+/** Postgres makes the first five for the values at hand, and one or two more when a table has grown. */
+const maxPlans = 8
 const times = 15
 
 const requests: Record<string, (app: App) => Promise<{ statusCode: number }>> = {
   'a sign-up': (app) => signUp(app, { email: newAddress() }),
-  'a sign-in': async (app) => signIn(app, { email: (await newPerson(app)).email }),
-  'GET /user': async (app) => getUser(app, await newPerson(app)),
-  'a refresh': async (app) => refresh(app, (await newPerson(app)).refresh_token),
+  'a sign-in': async (app) => signIn(app, { email: (await signUpUser(app)).email }),
+  'GET /user': async (app) => getUser(app, await signUpUser(app)),
+  'a refresh': async (app) => refresh(app, (await signUpUser(app)).refresh_token),
   'PUT /user': async (app) =>
-    changeUser(app, (await newPerson(app)).access_token, { data: { theme: 'dark' } }),
-  'a person asked for by an admin': async (app) =>
-    asAdmin(app, 'GET', `/admin/users/${(await newPerson(app)).user.id}`),
+    changeUser(app, (await signUpUser(app)).access_token, { data: { theme: 'dark' } }),
+  'an admin’s request of a user': async (app) =>
+    asAdmin(app, 'GET', `/admin/users/${(await signUpUser(app)).user.id}`),
 }
 
-suite('the plans of statements', () => {
+suite('query plans', () => {
   const serverFor = sharedServers()
 
   for (const [name, request] of Object.entries(requests)) {
-    test(`of ${name} are kept`, async () => {
+    test(`caches the query plans of ${name}`, async () => {
       const { app } = await serverFor({ ...autoconfirm, AUTH_DB_MAX_POOL_SIZE: '1' })
       await repeat(app, request)
-      await addPeople(app)
+      await addUsers(app)
       await repeat(app, request)
       const { rows } = await sql<{ statement: string; plans: number }>`
         select statement, custom_plans::int as plans from pg_prepared_statements`.execute(app.db)
       assert.ok(rows.length > 0)
       assert.deepEqual(
-        rows.filter(({ plans }) => plans > mostPlans),
+        rows.filter(({ plans }) => plans > maxPlans),
         [],
       )
     })
@@ -53,7 +53,7 @@ async function repeat(app: App, request: (typeof requests)[string]): Promise<voi
 }
 
 /** And Postgres has counted them. */
-async function addPeople(app: App): Promise<void> {
+async function addUsers(app: App): Promise<void> {
   await sql`with added as (
       insert into auth.users (id, instance_id, aud, role, email, created_at, updated_at, raw_app_meta_data, raw_user_meta_data)
       select gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 'authenticated', 'authenticated',

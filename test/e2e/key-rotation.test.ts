@@ -1,4 +1,4 @@
-/** Keys come and go at two replicas while people sign in, refresh and show their tokens to third parties. */
+/** Keys come and go at two replicas while users sign in, refresh and show their tokens to third parties. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -6,33 +6,33 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 
 import { adminCall } from '../support/admin.ts'
-import { lastFirst } from '../support/ending.ts'
-import { autoconfirm, newPerson, password, signedIn } from '../support/people.ts'
+import { lastFirst } from '../support/processes/ending.ts'
+import { patienceMs } from '../support/processes/until.ts'
 import { refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { createVerifier, startLoad, whoAmI } from '../support/token-load.ts'
-import { patienceMs } from '../support/until.ts'
+import { autoconfirm, password, signedIn, signUpUser } from '../support/users.ts'
 
 const tokenSeconds = 3600
 const tickSeconds = 15
-/** What a third party makes of `cache-control: max-age` at the key set; held against the header below. */
+/** `cache-control: max-age` of the key set as verifiers use it; compared with the header below. */
 const cacheSeconds = 600
 
 const kidOf = (token: string) => decodeProtectedHeader(token).kid
-const refused = { status: 403, error_code: 'bad_jwt' }
+const rejected = { status: 403, error_code: 'bad_jwt' }
 
 suite('key rotation', () => {
-  test('no request fails while a new key takes over; old tokens live out their time', async (t) => {
+  test('no request fails during a rotation, and old tokens stay valid until they expire', async (t) => {
     const clock = startClock(t)
     const { apps, urls, verifiers, ending } = await startReplicas(t)
-    const people = await Promise.all(apps.map(newPerson))
+    const users = await Promise.all(apps.map(signUpUser))
     const [one] = apps
-    const email = people[0]?.email ?? ''
-    const oldKid = kidOf(people[0]?.access_token ?? '')
+    const email = users[0]?.email ?? ''
+    const oldKid = kidOf(users[0]?.access_token ?? '')
 
     const load = startLoad({
       urls,
-      people: [...people, ...people].map(({ email }) => ({ email, password })),
+      users: [...users, ...users].map(({ email }) => ({ email, password })),
       verifiers,
     })
     ending.after(load.stop)
@@ -56,7 +56,7 @@ suite('key rotation', () => {
     for (const url of urls) assert.equal((await whoAmI(url, old)).status, 200)
     for (const verify of verifiers) await verify(old, new Date())
     await clock.goTo(exp + 10)
-    for (const url of urls) assert.deepEqual(await whoAmI(url, old), refused)
+    for (const url of urls) assert.deepEqual(await whoAmI(url, old), rejected)
     await clock.goTo(exp + 1200)
     const published = await fetch(`${urls[1]}/.well-known/jwks.json`)
     assert.equal(published.headers.get('cache-control'), `public, max-age=${cacheSeconds}`)
@@ -67,21 +67,21 @@ suite('key rotation', () => {
     )
   })
 
-  test('a revoked key is refused at every replica within seconds, and nobody is signed out', async (t) => {
+  test('a revoked key is rejected on each replica within seconds without signing users out', async (t) => {
     const clock = startClock(t)
     const { apps, urls, verifiers } = await startReplicas(t)
     const [one, two] = apps
-    const person = await newPerson(two)
-    const token = person.access_token
+    const user = await signUpUser(two)
+    const token = user.access_token
     for (const url of urls) assert.equal((await whoAmI(url, token)).status, 200)
     for (const verify of verifiers) await verify(token, new Date())
 
     const kid = kidOf(token)
     await adminCall<Keys>(one, 'POST', '/admin/keys', { action: 'revoke', kid })
 
-    assert.deepEqual(await whoAmI(urls[0], token), refused)
+    assert.deepEqual(await whoAmI(urls[0], token), rejected)
     await within(async () => (await whoAmI(urls[1], token)).status === 403)
-    const refreshed = await refresh(two, person.refresh_token)
+    const refreshed = await refresh(two, user.refresh_token)
     const fresh = refreshed.json().access_token
     assert.notEqual(kidOf(fresh), kid)
     for (const url of urls) assert.equal((await whoAmI(url, fresh)).status, 200)
@@ -99,7 +99,7 @@ interface Keys {
 
 async function startReplicas(t: TestContext) {
   const env = { ...autoconfirm, AUTH_JWT_EXP: String(tokenSeconds) }
-  // The database goes with the first one, so that one is closed last.
+  // The first replica owns the database, so it is closed last.
   const ending = lastFirst(t)
   const { app: one, database } = await build(ending, { env })
   const { app: two } = await build(ending, { env: { ...env, DATABASE_URL: database.url } })
@@ -112,7 +112,7 @@ function listen(app: App): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0 })
 }
 
-/** Time and the replicas' polling move together, and only when told to. */
+/** The clock and the replicas’ polling advance together, on demand. */
 function startClock(t: TestContext) {
   const start = Math.ceil(Date.now() / 1000)
   t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: start * 1000 })
@@ -126,7 +126,7 @@ function startClock(t: TestContext) {
 
   return {
     now: () => now,
-    /** Lets so much time pass in small steps, each with some of the load's requests in it. */
+    /** Advances the time in small steps with some requests in each. */
     async run(seconds: number, { done, failures }: ReturnType<typeof startLoad>) {
       for (const end = now + seconds; now < end && failures.length === 0; ) {
         const looks = done.looks
@@ -140,7 +140,7 @@ function startClock(t: TestContext) {
   }
 }
 
-/** The replicas' polling stands still with the clock, so that nothing but a notification can bring it about. */
+/** Polling stops with the clock, so that only a notification can cause the change. */
 async function within(isSo: () => boolean | Promise<boolean>) {
   const end = performance.now() + patienceMs
   while (!(await isSo())) {

@@ -1,4 +1,4 @@
-/** Mails, text messages and pages in the language of whoever reads them, through the whole server. */
+/** Emails, SMS and pages in the language of their reader, through the whole server. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
 import { startTemplateServer } from '../mail/template-server.ts'
-import { endingOfSuite } from '../support/ending.ts'
-import { mailAfter, pathOf } from '../support/mail-journeys.ts'
-import { linkIn } from '../support/mail-links.ts'
-import { adminToken, newAddress, newNumber, password } from '../support/people.ts'
+import { emailAfter, pathOf } from '../support/messages/mail-journeys.ts'
+import { linkIn } from '../support/messages/mail-links.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
 import { call } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
+import { adminToken, newAddress, newNumber, password } from '../support/users.ts'
 
 const french = { 'accept-language': 'fr-CA, en;q=0.5' }
 
-suite('the language of the reader', () => {
+suite('language of emails and pages', () => {
   let server: Built
   const closing = endingOfSuite()
 
@@ -29,64 +29,69 @@ suite('the language of the reader', () => {
   async function signedUp(data: object | undefined, headers: Record<string, string>) {
     const email = newAddress()
     const body = { email, password, ...(data && { data }) }
-    const { mail } = await mailAfter(server, email, () =>
+    const { mail } = await emailAfter(server, email, () =>
       call(server.app, '/signup', body, { headers }),
     )
     return { email, mail }
   }
 
   const choices: [why: string, data: object | undefined, header: string, subject: RegExp][] = [
-    ['locale in the metadata wins', { locale: 'es', language: 'it' }, 'ja', /^Confirma tu/],
-    ['then comes language', { language: 'it-IT' }, 'ja', /^Conferma il/],
-    ['then Accept-Language', undefined, 'hu, ja;q=0.9, en;q=0.1', /^メールアドレスの確認/],
-    ['then AUTH_DEFAULT_LOCALE', undefined, '*', /^Bestätigen Sie/],
-    ['a language nobody speaks is none', { locale: 'xx-invalid-xx' }, 'pl', /^Potwierdź swój/],
-    ['nor is what is no text', { locale: { de: 1 }, language: 7 }, 'nl', /^Bevestig je/],
+    ['metadata locale comes first', { locale: 'es', language: 'it' }, 'ja', /^Confirma tu/],
+    ['metadata language comes second', { language: 'it-IT' }, 'ja', /^Conferma il/],
+    ['Accept-Language comes third', undefined, 'hu, ja;q=0.9, en;q=0.1', /^メールアドレスの確認/],
+    ['AUTH_DEFAULT_LOCALE comes last', undefined, '*', /^Bestätigen Sie/],
+    ['an unknown language is ignored', { locale: 'xx-invalid-xx' }, 'pl', /^Potwierdź swój/],
+    [
+      'a value that is not a string is ignored',
+      { locale: { de: 1 }, language: 7 },
+      'nl',
+      /^Bevestig je/,
+    ],
   ]
   for (const [why, data, header, subject] of choices) {
-    test(`of a mail: ${why}`, async () => {
+    test(`email: ${why}`, async () => {
       const { mail } = await signedUp(data, { 'accept-language': header })
       assert.match(mail.subject ?? '', subject)
     })
   }
 
-  test('of nobody: a default without texts is told at the start, one with them is not', async (t) => {
-    const toldOf = async (env: Record<string, string>) => {
+  test('warns about a default locale without texts', async (t) => {
+    const warningsOf = async (env: Record<string, string>) => {
       const lines: string[] = []
       await build(t, { lines, env })
       return lines.filter((line) => line.includes('AUTH_DEFAULT_LOCALE'))
     }
-    const [line = '', ...more] = await toldOf({ AUTH_DEFAULT_LOCALE: 'sv' })
-    assert.match(line, /AUTH_DEFAULT_LOCALE is sv, in which there are no texts/)
+    const [line = '', ...more] = await warningsOf({ AUTH_DEFAULT_LOCALE: 'sv' })
+    assert.match(line, /AUTH_DEFAULT_LOCALE is sv, which has no messages/)
     assert.deepEqual(more, [])
-    assert.deepEqual(await toldOf({ AUTH_DEFAULT_LOCALE: 'de-AT' }), [])
+    assert.deepEqual(await warningsOf({ AUTH_DEFAULT_LOCALE: 'de-AT' }), [])
     const own = { AUTH_MAILER_SUBJECTS_INVITE_SV: 'Välkommen' }
-    assert.deepEqual(await toldOf({ AUTH_DEFAULT_LOCALE: 'sv', ...own }), [])
+    assert.deepEqual(await warningsOf({ AUTH_DEFAULT_LOCALE: 'sv', ...own }), [])
   })
 
-  test('of a mail that a worker thinks up survives the queue', async () => {
+  test('is kept in the queue for emails sent by a worker', async () => {
     const { email } = await signedUp(undefined, {})
-    const ask = (headers: Record<string, string>) =>
-      mailAfter(server, email, () => call(server.app, '/recover', { email }, { headers }))
+    const send = (headers: Record<string, string>) =>
+      emailAfter(server, email, () => call(server.app, '/recover', { email }, { headers }))
 
-    assert.match((await ask(french)).mail.subject ?? '', /^Réinitialisez votre mot de passe/)
-    assert.match((await ask({})).mail.subject ?? '', /^Passwort zurücksetzen/)
+    assert.match((await send(french)).mail.subject ?? '', /^Réinitialisez votre mot de passe/)
+    assert.match((await send({})).mail.subject ?? '', /^Passwort zurücksetzen/)
   })
 
-  test('of an invitation is that of the person, not of the admin', async () => {
+  test('sends an invitation in the language of the user, not of the admin', async () => {
     const email = newAddress()
     const body = { email, data: { locale: 'tr' } }
     const options = { token: await adminToken(server.app), headers: french }
-    const { mail } = await mailAfter(server, email, () =>
+    const { mail } = await emailAfter(server, email, () =>
       call(server.app, '/invite', body, options),
     )
 
     assert.equal(mail.subject, 'Davet edildiniz')
   })
 
-  test('of a page is that of the browser, from right to left where it is written so', async () => {
+  test('shows pages in the language of the browser, right-to-left if needed', async () => {
     const { email } = await signedUp(undefined, {})
-    const link = await mailAfter(server, email, () => call(server.app, '/recover', { email }))
+    const link = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
     const page = (language: string) =>
       call(server.app, pathOf(linkIn(link)), undefined, {
         headers: { 'accept-language': language },
@@ -103,7 +108,7 @@ suite('the language of the reader', () => {
   })
 })
 
-suite('the language of a text message', () => {
+suite('language of SMS', () => {
   let server: Built
   const closing = endingOfSuite()
 
@@ -114,12 +119,12 @@ suite('the language of a text message', () => {
 
   async function texted(body: object, headers: Record<string, string>): Promise<string> {
     await call(server.app, '/otp', body, { headers })
-    const answer = await call(server.app, '/dev/messages')
-    const [newest]: { text: string }[] = answer.json()
+    const response = await call(server.app, '/dev/messages')
+    const [newest]: { text: string }[] = response.json()
     return newest?.text ?? ''
   }
 
-  test('is that of the metadata, of a new person and of one who is known', async () => {
+  test('is that of the metadata, for new and known users', async () => {
     const phone = newNumber()
     assert.match(await texted({ phone, data: { locale: 'pl' } }, french), /^Twój kod to \d{6}$/)
     await server.app.db
@@ -129,12 +134,12 @@ suite('the language of a text message', () => {
     assert.match(await texted({ phone }, french), /^Twój kod to \d{6}$/)
   })
 
-  test('is that of the request when nothing else is known', async () => {
+  test('is that of the request without metadata', async () => {
     assert.match(await texted({ phone: newNumber() }, french), /^Votre code est \d{6}$/)
   })
 })
 
-suite("an operator's templates and languages", () => {
+suite('custom templates and languages', () => {
   const closing = endingOfSuite()
   const folder = mkdtempSync(join(tmpdir(), 'postern-templates-'))
   let server: Built
@@ -142,8 +147,8 @@ suite("an operator's templates and languages", () => {
 
   before(async () => {
     writeFileSync(join(folder, 'invite.html'), '<p>File for {{ .Email }} in {{ .Locale }}</p>')
-    writeFileSync(join(folder, 'sv.json'), '{"mails": {"invite": {"subject": "Välkommen"}}}')
-    remote = await startTemplateServer(closing, '{"mails": {"invite": {"subject": "Szia"}}}')
+    writeFileSync(join(folder, 'sv.json'), '{"mails": {"magic_link": {"subject": "Välkommen"}}}')
+    remote = await startTemplateServer(closing, '{"mails": {"magic_link": {"subject": "Szia"}}}')
     server = await build(closing, {
       dev: true,
       env: {
@@ -161,57 +166,58 @@ suite("an operator's templates and languages", () => {
     rmSync(folder, { recursive: true })
   })
 
-  const invitation = async (tag: string, { app } = server) => {
-    const previews = await app.mailer.preview(tag)
-    const found = previews.find(({ kind }) => kind === 'invite')
+  const preview = async (newValue: string, tag: string, { app }: Built) => {
+    const found = (await app.mailer.preview(tag)).find(({ kind }) => kind === newValue)
     assert.ok(found)
     return found
   }
+  const invitation = (tag: string, built = server) => preview('invite', tag, built)
+  const magicLink = (tag: string, built = server) => preview('magic_link', tag, built)
 
-  test('a template is a file of AUTH_TEMPLATES_DIR, for all languages', async () => {
+  test('a template is a file of AUTH_TEMPLATES_DIR for all languages', async () => {
     const { html, subject } = await invitation('de')
     assert.equal(html, '<p>File for ada.lovelace@example.com in de</p>')
-    assert.equal(subject, 'Sie wurden eingeladen')
+    assert.equal(subject, "You've been invited")
   })
 
-  test('one language may have its own, and it may stand in the setting itself', async () => {
+  test('uses a template of one language, also inline', async () => {
     const { html, subject } = await invitation('pt-BR')
     assert.equal(html, '<p>Inline for ada.lovelace@example.com</p>')
     assert.equal(subject, 'Para você')
     assert.equal((await invitation('ja')).subject, 'ようこそ')
   })
 
-  test('a language is a file or an address, and people are written to in it', async () => {
-    assert.equal((await invitation('sv')).subject, 'Välkommen')
-    assert.equal((await invitation('hu')).subject, 'Szia')
+  test('a language is a file or a URL', async () => {
+    assert.equal((await magicLink('sv')).subject, 'Välkommen')
+    assert.equal((await magicLink('hu')).subject, 'Szia')
     assert.equal(server.app.languages.tagFor({ locale: 'sv-FI' }), 'sv')
     const [swedish] = server.app.languages.missing()
     assert.equal(swedish?.tag, 'sv')
     assert.ok(swedish.places.includes('mails.invite.heading'))
   })
 
-  test('files are read again when that is asked for, as SIGHUP does; in development always', async (t) => {
-    const kept = await build(t, {
+  test('files are reloaded on SIGHUP, and always in development', async (t) => {
+    const stored = await build(t, {
       env: {
         AUTH_TEMPLATES_DIR: folder,
         AUTH_LANGUAGES: 'sv.json',
         AUTH_MAILER_TEMPLATES_INVITE: 'invite.html',
       },
     })
-    assert.match((await invitation('de', kept)).html, /^<p>File/)
+    assert.match((await invitation('de', stored)).html, /^<p>File/)
     writeFileSync(join(folder, 'invite.html'), '<p>Newer</p>')
-    writeFileSync(join(folder, 'sv.json'), '{"mails": {"invite": {"subject": "Hej"}}}')
-    assert.match((await invitation('de', kept)).html, /^<p>File/)
+    writeFileSync(join(folder, 'sv.json'), '{"mails": {"magic_link": {"subject": "Hej"}}}')
+    assert.match((await invitation('de', stored)).html, /^<p>File/)
     assert.equal((await invitation('de')).html, '<p>Newer</p>')
 
-    await kept.app.mailer.reloadTemplates()
-    await kept.app.languages.reload()
+    await stored.app.mailer.reloadTemplates()
+    await stored.app.languages.reload()
 
-    assert.equal((await invitation('de', kept)).html, '<p>Newer</p>')
-    assert.equal((await invitation('sv', kept)).subject, 'Hej')
+    assert.equal((await invitation('de', stored)).html, '<p>Newer</p>')
+    assert.equal((await magicLink('sv', stored)).subject, 'Hej')
   })
 
-  test('a file that has gone or is broken leaves the last good copy', async () => {
+  test('a missing or invalid file keeps the last valid copy', async () => {
     writeFileSync(join(folder, 'invite.html'), '<p>{{ if .Email }}')
     await server.app.mailer.reloadTemplates()
     assert.equal((await invitation('de')).html, '<p>Newer</p>')
@@ -220,7 +226,7 @@ suite("an operator's templates and languages", () => {
     assert.equal((await invitation('de')).html, '<p>Newer</p>')
   })
 
-  test('a file outside of the folder is not read', async () => {
+  test('a file outside the folder is not read', async () => {
     writeFileSync(join(folder, '..', 'outside.html'), '<p>secret</p>')
     const previews = await server.app.mailer.preview('en')
     rmSync(join(folder, '..', 'outside.html'))

@@ -1,6 +1,6 @@
 /**
- * Look-ups share statements, so that a request may be answered by what another one asked for: never by what was found
- * before it came. Random requests overlap as they like, and each answer must be one of those that were possible.
+ * Look-ups share statements, so a request may be answered by another one’s look-up, but never by one from before it
+ * arrived. Random requests overlap, and each response must have been possible.
  */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
@@ -10,18 +10,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 
 import { asAdmin } from '../support/admin.ts'
-import { delayAnswers } from '../support/late-answers.ts'
-import { autoconfirm, newPerson, signIn } from '../support/people.ts'
+import { delayResponses } from '../support/late-responses.ts'
 import { Fact, type Span } from '../support/possible-states.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
 import { getUser } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
 import { unnamedStatements } from '../support/statements.ts'
+import { autoconfirm, signIn, signUpUser } from '../support/users.ts'
 
-const people = 2
+const users = 2
 const sessionsEach = 3
 
-const who = fc.nat(people - 1)
+const who = fc.nat(users - 1)
 const which = fc.nat(sessionsEach - 1)
 const scope = fc.constantFrom('local', 'others', 'global')
 const operation = fc.oneof(
@@ -34,59 +34,59 @@ const operation = fc.oneof(
 )
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never
 
-/** Each begins so many milliseconds after the one before. */
+/** Each starts this many milliseconds after the previous one. */
 const gap = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(8) })
 const round = fc.array(fc.tuple(operation, gap), { minLength: 4, maxLength: 24 })
-/** An answer on its way for so long is overtaken by the sign-outs, bans and deletions that it knows nothing of. */
-const longestDelayMs = 40
+/** A response delayed this long is overtaken by logouts, bans and deletions. */
+const maxDelayMs = 40
 
 interface Session {
   token: string
   isAlive: Fact<boolean>
 }
 
-suite('look-ups beside sign-ins, sign-outs, bans and deletions', () => {
+suite('look-ups during sign-ins, logouts, bans and deletions', () => {
   const serverFor = sharedServers()
 
-  test('answer what was possible', { timeout: 1_800_000 }, async (t) => {
+  test('return possible results only', { timeout: 1_800_000 }, async (t) => {
     const { app } = await serverFor({ ...autoconfirm, ...unnamedStatements })
-    delayAnswers(app, 'wanted(id)', () => randomInt(longestDelayMs))
-    const wanted = Number(process.env.TEST_INTERLEAVED_REQUESTS ?? 400)
-    let asked = 0
+    delayResponses(app, 'wanted(id)', () => randomInt(maxDelayMs))
+    const expected = Number(process.env.TEST_INTERLEAVED_REQUESTS ?? 400)
+    let requested = 0
     const property = fc.asyncProperty(
       fc.array(round, { minLength: 6, maxLength: 12 }),
       async (rounds) => {
-        if (asked >= wanted) return
-        const all = await Promise.all(Array.from({ length: people }, () => meet(app)))
+        if (requested >= expected) return
+        const all = await Promise.all(Array.from({ length: users }, () => meet(app)))
         for (const operations of rounds) {
           const running: Promise<void>[] = []
           for (const [next, gapMs] of operations) {
             if (gapMs > 0) await pause(gapMs)
-            const person = all[next.who]
-            if (person) running.push(person.take(next))
+            const user = all[next.who]
+            if (user) running.push(user.take(next))
           }
           const results = await Promise.allSettled(running)
           for (const result of results) if (result.status === 'rejected') throw result.reason
-          asked += running.length
+          requested += running.length
         }
       },
     )
-    await fc.assert(property, { numRuns: wanted, endOnFailure: true })
-    t.diagnostic(`${asked} requests`)
-    assert.ok(asked >= wanted)
+    await fc.assert(property, { numRuns: expected, endOnFailure: true })
+    t.diagnostic(`${requested} requests`)
+    assert.ok(requested >= expected)
   })
 })
 
 let moment = 0
 
-/** Somebody with what may be true of them. */
+/** A user with what may be true of them. */
 async function meet(app: App) {
-  const { user, email, access_token } = await newPerson(app)
+  const { user, email, access_token } = await signUpUser(app)
   const exists = new Fact(true)
   const isBanned = new Fact(false)
   const sessions = new Map<number, Session>()
   sessions.set(0, { token: access_token, isAlive: new Fact(true) })
-  /** Sign-outs of several sessions, which may reach one that is being opened. */
+  /** Logouts of several sessions, which may include one being created. */
   const sweeps: Span[] = []
   let banned = { isNow: false, isChanging: false }
 
@@ -96,7 +96,7 @@ async function meet(app: App) {
     else span.from = Number.POSITIVE_INFINITY
   }
 
-  /** The answers of a request with a token of this session. */
+  /** The responses to requests with a token of this session. */
   function allowed({ isAlive }: Session, at: Span, success: number): string[] {
     const isThere = isAlive.mayBe(true, at) && exists.mayBe(true, at) && isBanned.mayBe(false, at)
     return [
@@ -109,33 +109,33 @@ async function meet(app: App) {
 
   async function look(session: Session) {
     const at = begin()
-    const answer = await getUser(app, { access_token: session.token })
+    const response = await getUser(app, { access_token: session.token })
     at.by = ++moment
-    expect(answer, allowed(session, at, 200))
+    expect(response, allowed(session, at, 200))
   }
 
   async function readRecord() {
     const at = begin()
-    const answer = await asAdmin(app, 'GET', `/admin/users/${user.id}`)
+    const response = await asAdmin(app, 'GET', `/admin/users/${user.id}`)
     at.by = ++moment
     const possible = exists.mayBe(true, at) ? ['200'] : []
-    expect(answer, exists.mayBe(false, at) ? [...possible, 'user_not_found'] : possible)
-    if (answer.statusCode !== 200) return
-    const shown = Boolean(answer.json().banned_until)
+    expect(response, exists.mayBe(false, at) ? [...possible, 'user_not_found'] : possible)
+    if (response.statusCode !== 200) return
+    const shown = Boolean(response.json().banned_until)
     assert.ok(isBanned.mayBe(shown, at), `banned: ${shown}`)
   }
 
   async function openSession(place: number) {
     const at = begin()
-    const answer = await signIn(app, { email })
+    const response = await signIn(app, { email })
     at.by = ++moment
     const mayWork = exists.mayBe(true, at) && isBanned.mayBe(false, at)
     const mayFail = exists.mayBe(false, at) || isBanned.mayBe(true, at)
-    assert.ok(answer.statusCode === 200 ? mayWork : mayFail, answer.body)
-    if (answer.statusCode !== 200) return
+    assert.ok(response.statusCode === 200 ? mayWork : mayFail, response.body)
+    if (response.statusCode !== 200) return
     const isAlive = new Fact(true)
     for (const sweep of sweeps) if (sweep.by > at.from) isAlive.change(sweep, false, false)
-    sessions.set(place, { token: answer.json().access_token, isAlive })
+    sessions.set(place, { token: response.json().access_token, isAlive })
   }
 
   async function signOut(session: Session, scope: string) {
@@ -147,10 +147,10 @@ async function meet(app: App) {
     for (const { isAlive } of ends) isAlive.change(effect, false)
     if (scope !== 'local') sweeps.push(effect)
     const headers = { authorization: `Bearer ${session.token}` }
-    const answer = await app.inject({ method: 'POST', url: `/logout?scope=${scope}`, headers })
-    finish(effect, answer.statusCode === 204)
+    const response = await app.inject({ method: 'POST', url: `/logout?scope=${scope}`, headers })
+    finish(effect, response.statusCode === 204)
     at.by = ++moment
-    expect(answer, allowed(session, at, 204))
+    expect(response, allowed(session, at, 204))
   }
 
   async function ban() {
@@ -160,8 +160,8 @@ async function meet(app: App) {
     const at = begin()
     isBanned.change(at, isNow)
     const payload = { ban_duration: isNow ? '24h' : 'none' }
-    const answer = await asAdmin(app, 'PUT', `/admin/users/${user.id}`, payload)
-    finish(at, answer.statusCode === 200)
+    const response = await asAdmin(app, 'PUT', `/admin/users/${user.id}`, payload)
+    finish(at, response.statusCode === 200)
     banned.isChanging = false
   }
 
@@ -170,8 +170,8 @@ async function meet(app: App) {
     exists.change(at, false)
     for (const { isAlive } of sessions.values()) isAlive.change(at, false)
     sweeps.push(at)
-    const answer = await asAdmin(app, 'DELETE', `/admin/users/${user.id}`)
-    finish(at, answer.statusCode === 200)
+    const response = await asAdmin(app, 'DELETE', `/admin/users/${user.id}`)
+    finish(at, response.statusCode === 200)
   }
 
   return {
@@ -187,8 +187,8 @@ async function meet(app: App) {
   }
 }
 
-function expect(answer: { statusCode: number; body: string }, allowed: string[]) {
-  const isError = answer.statusCode >= 400
-  const given = isError ? JSON.parse(answer.body).error_code : String(answer.statusCode)
+function expect(response: { statusCode: number; body: string }, allowed: string[]) {
+  const isError = response.statusCode >= 400
+  const given = isError ? JSON.parse(response.body).error_code : String(response.statusCode)
   assert.ok(allowed.includes(given), `${given} is none of ${allowed}`)
 }

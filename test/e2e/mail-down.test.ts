@@ -1,20 +1,20 @@
-/** The mail server is away when somebody signs up: they notice nothing but the wait for the mail. */
+/** The mail server is away when a user signs up: they notice nothing but the wait for the mail. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { cloneDatabase } from '../support/database.ts'
-import { idle, open } from '../support/mail-journeys.ts'
-import { codeIn } from '../support/mail-links.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { signUp } from '../support/people.ts'
+import { open, waitForIdleQueue } from '../support/messages/mail-journeys.ts'
+import { codeIn } from '../support/messages/mail-links.ts'
+import { startMailServer } from '../support/messages/mail-server.ts'
+import { untilRows } from '../support/processes/until.ts'
 import { verify } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { untilRows } from '../support/until.ts'
+import { signUp } from '../support/users.ts'
 
 const email = 'ann@example.com'
 
-suite('a dead mail server', { concurrency: 2 }, () => {
-  test('delays the mail and changes no answer; it comes once, and its link works', async (t) => {
+suite('unreachable mail server', { concurrency: 2 }, () => {
+  test('delays the email without changing responses, and its link works', async (t) => {
     const { mail, env } = await away(t)
     const server = await build(t, { env })
     const { app } = server
@@ -31,11 +31,11 @@ suite('a dead mail server', { concurrency: 2 }, () => {
     const message = await mail.waitFor(email)
     const opened = await open(app, message)
     assert.match(String(opened.headers.location), /#access_token=/)
-    await idle(server)
+    await waitForIdleQueue(server)
     assert.equal(mail.messages.filter(({ to }) => to === email).length, 1)
   })
 
-  test('so it is when our server is started anew in between', async (t) => {
+  test('delays the email across a server restart', async (t) => {
     const { mail, env } = await away(t)
     const first = await build(t, { env })
     await mail.stop()
@@ -50,7 +50,7 @@ suite('a dead mail server', { concurrency: 2 }, () => {
     const token = codeIn(await mail.waitFor(email))
     const verified = await verify(second.app, { type: 'signup', email, token })
     assert.equal(verified.statusCode, 200, verified.body)
-    await idle(second)
+    await waitForIdleQueue(second)
     assert.equal(mail.messages.length, 1)
   })
 })

@@ -4,13 +4,13 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient } from '@supabase/auth-js'
 
-import { codeOf, everyFactor, wrongCode } from '../support/factors.ts'
-import { newNumber } from '../support/people.ts'
-import { buildWithSms } from '../support/phone-journeys.ts'
+import { codeOf, everyFactor, wrongCode } from '../support/factors/factors.ts'
+import { buildWithSms } from '../support/messages/phone-journeys.ts'
+import { newNumber } from '../support/users.ts'
 
 const password = 'correct horse battery'
 
-suite('second factors through the SDK', () => {
+suite('MFA by SDK', () => {
   test('totp: enroll, challenge, verify, levels, listFactors, unenroll', async (t) => {
     const { client } = await listen(t)
     assert.equal((await level(client)).join(), 'aal1,aal1')
@@ -20,9 +20,9 @@ suite('second factors through the SDK', () => {
     assert.ok(totp.qr_code.startsWith('data:image/svg+xml;utf-8,<svg '))
     assert.equal(encodeURI(totp.qr_code).includes('#'), false)
 
-    const asked = await client.mfa.challenge({ factorId })
-    assert.ok(asked.data)
-    const challengeId = asked.data.id
+    const requested = await client.mfa.challenge({ factorId })
+    assert.ok(requested.data)
+    const challengeId = requested.data.id
     const wrong = await client.mfa.verify({ factorId, challengeId, code: wrongCode(totp.secret) })
     assert.equal(wrong.error?.code, 'mfa_verification_failed')
     const events: string[] = []
@@ -57,10 +57,10 @@ suite('second factors through the SDK', () => {
     const enrolled = await client.mfa.enroll({ factorType: 'phone', phone: `+${phone}` })
     assert.ok(enrolled.data)
     const factorId = enrolled.data.id
-    const asked = await client.mfa.challenge({ factorId, channel: 'whatsapp' })
-    assert.ok(asked.data)
+    const requested = await client.mfa.challenge({ factorId, channel: 'whatsapp' })
+    assert.ok(requested.data)
     const code = await sms.code(phone)
-    const challengeId = asked.data.id
+    const challengeId = requested.data.id
     assert.equal((await client.mfa.verify({ factorId, challengeId, code })).error, null)
     const { data } = await client.mfa.getAuthenticatorAssuranceLevel()
     assert.equal(data?.currentLevel, 'aal2')
@@ -70,7 +70,7 @@ suite('second factors through the SDK', () => {
     )
   })
 
-  test('errors: a name that is taken, an unknown factor', async (t) => {
+  test('errors: a taken name, an unknown factor', async (t) => {
     const { client } = await listen(t)
     await client.mfa.enroll({ factorType: 'totp' })
     const again = await client.mfa.enroll({ factorType: 'totp' })

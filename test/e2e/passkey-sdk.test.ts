@@ -4,11 +4,11 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient, GoTrueAdminApi } from '@supabase/auth-js'
 
-import { newDevice, passkeysOn } from '../support/passkeys.ts'
-import { adminToken, newAddress, password } from '../support/people.ts'
+import { newDevice, passkeysOn } from '../support/factors/passkeys.ts'
 import { build } from '../support/server.ts'
+import { adminToken, newAddress, password } from '../support/users.ts'
 
-suite('passkeys through the SDK', () => {
+suite('passkeys by SDK', () => {
   test('startRegistration, verifyRegistration, startAuthentication, verifyAuthentication', async (t) => {
     const { client, other } = await listen(t)
     const email = newAddress()
@@ -16,9 +16,9 @@ suite('passkeys through the SDK', () => {
     const userId = signedUp.data.user?.id ?? ''
     const device = newDevice({ aaguid: 'fbfc3007-154e-4ecc-8c0b-6e020557d7bd' })
 
-    const asked = await client.passkey.startRegistration()
-    assert.equal(asked.error, null)
-    const { challenge_id: challengeId, options } = asked.data ?? assert.fail()
+    const requested = await client.passkey.startRegistration()
+    assert.equal(requested.error, null)
+    const { challenge_id: challengeId, options } = requested.data ?? assert.fail()
     const credential = device.create(options)
     const added = await client.passkey.verifyRegistration({ challengeId, credential })
     assert.equal(added.error, null)
@@ -26,11 +26,11 @@ suite('passkeys through the SDK', () => {
 
     const start = await other.passkey.startAuthentication()
     assert.equal(start.error, null)
-    const answer = device.get(start.data?.options ?? assert.fail())
+    const response = device.get(start.data?.options ?? assert.fail())
     const question = start.data?.challenge_id ?? ''
     const signedIn = await other.passkey.verifyAuthentication({
       challengeId: question,
-      credential: { ...answer, response: { ...answer.response, userHandle: handle(answer) } },
+      credential: { ...response, response: { ...response.response, userHandle: handle(response) } },
     })
     assert.equal(signedIn.error, null)
     assert.equal(signedIn.data?.user?.id, userId)
@@ -47,12 +47,12 @@ suite('passkeys through the SDK', () => {
 
     const replayed = await other.passkey.verifyAuthentication({
       challengeId: question,
-      credential: { ...answer, response: { ...answer.response, userHandle: handle(answer) } },
+      credential: { ...response, response: { ...response.response, userHandle: handle(response) } },
     })
     assert.equal(replayed.error?.code, 'webauthn_challenge_not_found')
   })
 
-  test('list, update, delete; listPasskeys and deletePasskey of the admin API', async (t) => {
+  test('list, update and delete, and listPasskeys and deletePasskey of the admin API', async (t) => {
     const { client, admin } = await listen(t)
     const signedUp = await client.signUp({ email: newAddress(), password })
     const userId = signedUp.data.user?.id ?? ''
@@ -86,14 +86,14 @@ suite('passkeys through the SDK', () => {
     assert.deepEqual((await client.passkey.list()).data, [])
   })
 
-  test('where passkeys are off, the SDK says so', async (t) => {
+  test('report passkey_disabled when disabled', async (t) => {
     const { client } = await listen(t, { AUTH_PASSKEY_ENABLED: 'false' })
     const { error } = await client.passkey.startAuthentication()
     assert.equal(error?.code, 'passkey_disabled')
   })
 })
 
-/** The SDK wants a text where the form allows none. */
+/** The SDK requires a string where the form allows none. */
 const handle = ({ response }: ReturnType<ReturnType<typeof newDevice>['get']>) =>
   response.userHandle ?? ''
 

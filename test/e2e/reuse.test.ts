@@ -1,11 +1,12 @@
-/** Which refresh token may come back, when, and what happens otherwise; the clock is moved, nothing sleeps. */
+/** Which refresh tokens are accepted again, when, and what happens otherwise; the clock is moved, nothing sleeps. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { listSessions } from '../../modules/sessions/index.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
 import { getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, signedIn, signUpUser } from '../support/users.ts'
 
 const used = 'refresh_token_already_used'
 const untilUsed = { AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED: 'true' }
@@ -14,7 +15,7 @@ const never = { AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0' }
 const noRotation = { AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: 'false' }
 const month = 2_592_000
 
-/** Tokens are numbered in the order in which they were given out; the last one is the active one. */
+/** Tokens in the order they were issued; the last one is active. */
 type Reuse = [
   /** Refreshes before, each with the newest token. */
   refreshes: number,
@@ -22,7 +23,7 @@ type Reuse = [
   after: number,
   /** Which token is presented. */
   presents: number,
-  /** Which token comes back, or the error. */
+  /** The returned token, or the error. */
   answer: number | typeof used,
   /** Whether the session and the newest token still work afterwards. */
   survives: boolean,
@@ -30,20 +31,20 @@ type Reuse = [
 ]
 
 const reuses: Record<string, Reuse> = {
-  'the active token gives a child': [1, 0, 1, 2, true],
-  'the active token does so after a month': [1, month, 1, 2, true],
-  'the token before, at once: the active child': [1, 0, 0, 1, true],
-  'the token before, at the end of the interval': [3, 10, 2, 3, true],
-  'the token before, after the interval': [1, 11, 0, used, false],
-  'an older token, at once': [2, 0, 0, used, false],
+  'the active token returns a child': [1, 0, 1, 2, true],
+  'the active token returns a child after a month': [1, month, 1, 2, true],
+  'the previous token, immediately: returns the active child': [1, 0, 0, 1, true],
+  'the previous token, at the end of the interval': [3, 10, 2, 3, true],
+  'the previous token, after the interval': [1, 11, 0, used, false],
+  'an older token, immediately': [2, 0, 0, used, false],
   'an older token, a month later': [5, month, 1, used, false],
-  'a longer interval': [1, 60, 0, 1, true, longer],
-  'after a longer interval': [1, 61, 0, used, false, longer],
-  'no interval': [1, 1, 0, used, false, never],
-  'until used: the token before, a month later': [1, month, 0, 1, true, untilUsed],
-  'until used: the child has been used': [2, 0, 0, used, false, untilUsed],
-  'no rotation: the token before, inside the interval': [1, 10, 0, used, true, noRotation],
-  'no rotation: the token before, after the interval': [1, 11, 0, used, true, noRotation],
+  'longer interval: within it': [1, 60, 0, 1, true, longer],
+  'longer interval: after it': [1, 61, 0, used, false, longer],
+  'interval of zero': [1, 1, 0, used, false, never],
+  'until used: the previous token, a month later': [1, month, 0, 1, true, untilUsed],
+  'until used: the child was used': [2, 0, 0, used, false, untilUsed],
+  'no rotation: the previous token, within the interval': [1, 10, 0, used, true, noRotation],
+  'no rotation: the previous token, after the interval': [1, 11, 0, used, true, noRotation],
   'no rotation: an older token': [2, 0, 0, used, true, noRotation],
 }
 
@@ -51,29 +52,29 @@ suite('refresh token reuse', () => {
   const serverFor = sharedServers()
 
   for (const [name, row] of Object.entries(reuses)) {
-    const [refreshes, after, presents, answer, survives, env] = row
+    const [refreshes, after, presents, reply, survives, env] = row
     test(name, async (t) => {
       const { app, tokens, session, advance } = await refreshed(t, refreshes, env)
       advance(after)
 
       const response = await refresh(app, tokens[presents] ?? '')
 
-      if (answer === used) {
+      if (reply === used) {
         assert.equal(response.statusCode, 400)
         assert.equal(response.json().error_code, used)
         assert.equal(response.json().msg, 'Invalid Refresh Token: Already Used')
       } else {
         assert.equal(response.statusCode, 200, response.body)
-        const expected = tokens[answer]
+        const expected = tokens[reply]
         if (expected) assert.equal(response.json().refresh_token, expected)
         else assert.ok(!tokens.includes(response.json().refresh_token))
-        tokens[answer] = response.json().refresh_token
+        tokens[reply] = response.json().refresh_token
       }
       await checkSurvival(app, session.user.id, tokens.at(-1) ?? '', survives)
     })
   }
 
-  test('reuse ends the session for the bearer of an access token, and is written down', async (t) => {
+  test('rejects access tokens of the session and writes an audit log entry', async (t) => {
     const { app, tokens, session, advance } = await refreshed(t, 2)
     advance(1)
     assert.equal((await refresh(app, tokens[0] ?? '')).statusCode, 400)
@@ -89,7 +90,7 @@ suite('refresh token reuse', () => {
     assert.equal(revoked[0]?.payload.traits?.reason, 'refresh token reused')
   })
 
-  test('reuse in one session leaves the person’s other session alone', async (t) => {
+  test('does not revoke other sessions of the user', async (t) => {
     const { app, tokens, session, advance } = await refreshed(t, 2)
     const other = await signedIn(app, session.email)
     advance(1)
@@ -99,7 +100,7 @@ suite('refresh token reuse', () => {
     assert.equal((await refresh(app, other.refresh_token)).statusCode, 200)
   })
 
-  test('a token that was never given out: of the future, of another key, with another counter', async (t) => {
+  test('rejects tokens never issued: of the future, another key or another counter', async (t) => {
     const { app, tokens } = await refreshed(t, 1)
     const bytes = Buffer.from(tokens[0] ?? '', 'base64url')
     const changes = Array.from(bytes.keys(), (index) => {
@@ -117,7 +118,7 @@ suite('refresh token reuse', () => {
 
   async function refreshed(t: TestContext, refreshes: number, env: Record<string, string> = {}) {
     const { app } = await serverFor({ ...autoconfirm, ...env })
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const started = Math.ceil(Date.now() / 1000) * 1000 + 1000
     t.mock.timers.enable({ apis: ['Date'], now: started })
     const tokens = [session.refresh_token]
@@ -133,7 +134,7 @@ suite('refresh token reuse', () => {
 })
 
 async function checkSurvival(app: App, userId: string, newest: string, survives: boolean) {
-  const sessions = await app.sessions.list(app.db, userId, new Date())
+  const sessions = await listSessions(app.sessions, app.db, userId, new Date())
   assert.equal(sessions.length, survives ? 1 : 0)
   const response = await refresh(app, newest)
   assert.equal(response.statusCode, survives ? 200 : 400)

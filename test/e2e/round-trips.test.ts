@@ -1,39 +1,39 @@
-/** How often the hot paths ask the database: each question is a round trip, and its work. */
+/** Statements and round trips of the hot paths. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { asAdmin } from '../support/admin.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
+import { call, changeUser, getUser, refresh } from '../support/requests.ts'
+import type { App } from '../support/server.ts'
+import { statementsOf, tripsOf } from '../support/statements.ts'
 import {
+  adminCreatedUser,
   autoconfirm,
-  createdPerson,
   newAddress,
-  newPerson,
   password,
   signedIn,
   signIn,
   signUp,
-} from '../support/people.ts'
-import { call, changeUser, getUser, refresh } from '../support/requests.ts'
-import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
-import { statementsOf, tripsOf } from '../support/statements.ts'
+  signUpUser,
+} from '../support/users.ts'
 
-/** What its one connection has run before is sent without being asked about first. */
+/** Statements prepared on the single connection are pipelined. */
 const oneConnection = { AUTH_DB_MAX_POOL_SIZE: '1' }
 
 suite('round trips', () => {
   const serverFor = sharedServers()
 
-  test('a refresh is one statement', async () => {
+  test('a refresh takes one statement', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { refresh_token } = await newPerson(app)
+    const { refresh_token } = await signUpUser(app)
     const statements = await statementsOf(app, async () => {
       assert.equal((await refresh(app, refresh_token)).statusCode, 200)
     })
     assert.equal(statements.length, 1, statements.join('\n'))
   })
 
-  test('so it is with every limit of sessions set', async () => {
+  test('a refresh with all session limits takes one statement', async () => {
     const { app } = await serverFor({
       ...autoconfirm,
       AUTH_SESSIONS_TIMEBOX: '24h',
@@ -41,37 +41,37 @@ suite('round trips', () => {
       AUTH_SESSIONS_SINGLE_PER_USER: 'true',
       AUTH_SESSIONS_TAGS: 'web,phone',
     })
-    const { refresh_token } = await newPerson(app)
+    const { refresh_token } = await signUpUser(app)
     const statements = await statementsOf(app, () => refresh(app, refresh_token))
     assert.equal(statements.length, 1, statements.join('\n'))
   })
 
-  test('a forged refresh token of the right form costs none', async () => {
+  test('a forged refresh token takes no statement', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { refresh_token } = await newPerson(app)
+    const { refresh_token } = await signUpUser(app)
     const statements = await statementsOf(app, () => refresh(app, refresh_token.slice(0, -1)))
     assert.deepEqual(statements, [])
   })
 
-  test('GET /user is one statement', async () => {
+  test('GET /user takes one statement', async () => {
     const { app } = await serverFor(autoconfirm)
-    const session = await newPerson(app)
+    const session = await signUpUser(app)
     const statements = await statementsOf(app, async () => {
       assert.equal((await getUser(app, session)).statusCode, 200)
     })
     assert.equal(statements.length, 1, statements.join('\n'))
   })
 
-  test('signing in is three: the counted guess with the account, its count given back, the new session', async () => {
+  test('a sign-in takes three statements: counted attempt, reset counter, new session', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { email } = await newPerson(app)
+    const { email } = await signUpUser(app)
     const statements = await statementsOf(app, () => signedIn(app, email))
     assert.equal(statements.length, 3, statements.join('\n'))
   })
 
-  test('PUT /user with metadata is two: who is asking, and the change with its audit entry', async () => {
+  test('PUT /user with metadata takes two statements: authentication, and the change', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { access_token } = await newPerson(app)
+    const { access_token } = await signUpUser(app)
     const statements = await statementsOf(app, async () => {
       const change = { data: { theme: 'dark' } }
       assert.equal((await changeUser(app, access_token, change)).statusCode, 200)
@@ -79,7 +79,7 @@ suite('round trips', () => {
     assert.equal(statements.length, 2, statements.join('\n'))
   })
 
-  test('an anonymous sign-up is one: the person with the session', async () => {
+  test('an anonymous sign-up takes one statement', async () => {
     const { app } = await serverFor({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
     const statements = await statementsOf(app, async () => {
       assert.equal((await call(app, '/signup', {})).statusCode, 200)
@@ -87,7 +87,7 @@ suite('round trips', () => {
     assert.equal(statements.length, 1, statements.join('\n'))
   })
 
-  test('a sign-up with a mail goes to the database four times, also one that is repeated or taken', async () => {
+  test('a sign-up with an email takes four round trips, also when repeated or taken', async () => {
     const { app } = await serverFor(oneConnection)
     const repeated = newAddress()
     const taken = await takenAddress(app)
@@ -98,16 +98,16 @@ suite('round trips', () => {
     }
   })
 
-  test('one that is confirmed at once goes there six times', async () => {
+  test('an autoconfirmed sign-up takes six round trips', async () => {
     const { app } = await serverFor({ ...autoconfirm, ...oneConnection })
     await signedUp(app, newAddress())
     const trips = await tripsOf(app, () => signedUp(app, newAddress()))
     assert.equal(trips.length, 6, trips.join('\n'))
   })
 
-  test('admins ask one for a person, and one for a page of them', async () => {
+  test('admin requests of a user and of a page take one statement', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { user } = await newPerson(app)
+    const { user } = await signUpUser(app)
     for (const url of [
       `/admin/users/${user.id}`,
       '/admin/users?per_page=1',
@@ -120,9 +120,9 @@ suite('round trips', () => {
     }
   })
 
-  test('a wrong password is one, known account or not', async () => {
+  test('a wrong password takes one statement, known account or not', async () => {
     const { app } = await serverFor(autoconfirm)
-    const { email } = await newPerson(app)
+    const { email } = await signUpUser(app)
     for (const address of [email, 'nobody@example.com']) {
       const wrong = { email: address, password: `not ${password}` }
       const statements = await statementsOf(app, () => signIn(app, wrong))
@@ -137,7 +137,11 @@ async function signedUp(app: App, email: string): Promise<void> {
 }
 
 async function takenAddress(app: App): Promise<string> {
-  const { email } = await createdPerson(app, { email: newAddress(), password, email_confirm: true })
+  const { email } = await adminCreatedUser(app, {
+    email: newAddress(),
+    password,
+    email_confirm: true,
+  })
   assert.ok(email)
   return email
 }

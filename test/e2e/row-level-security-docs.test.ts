@@ -1,4 +1,4 @@
-/** Runs the SQL of docs/row-level-security.md as it stands there, with the tokens of real people. */
+/** Runs the SQL of docs/row-level-security.md as written with tokens of real users. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { suite, type TestContext, test } from 'node:test'
@@ -8,13 +8,13 @@ import pg from 'pg'
 
 import type { Session } from '../../schemas/session.ts'
 import { adminCall } from '../support/admin.ts'
-import { signUp } from '../support/people.ts'
 import { build } from '../support/server.ts'
+import { signUp } from '../support/users.ts'
 
 const document = new URL('../../docs/row-level-security.md', import.meta.url)
 
 suite('docs/row-level-security.md', () => {
-  test('what is pasted from it protects the rows of each person', async (t) => {
+  test('the documented policies protect each user’s rows', async (t) => {
     const { query, enter } = await setUp(t)
     const [ann, ben] = [await enter('ann@example.com'), await enter('ben@example.com')]
 
@@ -29,7 +29,7 @@ suite('docs/row-level-security.md', () => {
     await assert.rejects(query({ role: 'anon' }, 'select body from notes'), /permission denied/)
   })
 
-  test('service_role sees the rows of everybody, anon those of nobody', async (t) => {
+  test('service_role reads all rows, anon none', async (t) => {
     const { query, enter } = await setUp(t)
     const ann = await enter('ann@example.com')
     await query(ann.claims, "insert into notes (body) values ('from ann')")
@@ -40,7 +40,7 @@ suite('docs/row-level-security.md', () => {
     await assert.rejects(query({ role: 'anon' }, 'select body from notes'), /permission denied/)
   })
 
-  test('somebody who was banned sees nothing any more', async (t) => {
+  test('a banned user reads nothing', async (t) => {
     const { app, query, enter } = await setUp(t)
     const ann = await enter('ann@example.com')
     await query(ann.claims, "insert into notes (body) values ('from ann')")
@@ -50,7 +50,7 @@ suite('docs/row-level-security.md', () => {
     assert.deepEqual(await query(ann.claims, 'select body from notes'), [])
   })
 
-  test('a session that was signed out sees nothing any more', async (t) => {
+  test('a revoked session reads nothing', async (t) => {
     const { app, query, enter } = await setUp(t)
     const ann = await enter('ann@example.com')
     await query(ann.claims, "insert into notes (body) values ('from ann')")
@@ -73,7 +73,7 @@ async function setUp(t: TestContext) {
   t.after(() => client.end())
   for (const sql of await pastedStatements()) await client.query(sql)
 
-  /** As a database REST layer does it: the role and the claims of the token, for one transaction. */
+  /** Like a database REST layer: the role and the claims of the token for one transaction. */
   async function query(claims: Record<string, unknown>, sql: string) {
     await client.query('begin')
     try {

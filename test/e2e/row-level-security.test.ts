@@ -1,4 +1,4 @@
-/** What a database REST layer does with our tokens: it verifies them, takes their role, and sets their claims. */
+/** What a database REST layer does with our tokens: it verifies them, assumes their role and sets their claims. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
@@ -6,8 +6,8 @@ import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
-import { adminToken, autoconfirm, newPerson } from '../support/people.ts'
 import { build } from '../support/server.ts'
+import { adminToken, autoconfirm, signUpUser } from '../support/users.ts'
 
 const notes = `
   create table public.notes (id serial, owner uuid not null default auth.uid(), body text not null);
@@ -18,9 +18,9 @@ const notes = `
   grant usage on sequence public.notes_id_seq to anon, authenticated, service_role`
 
 suite('row-level security', () => {
-  test('a person sees, writes and takes away rows of their own and no other', async (t) => {
+  test('a user reads, writes and deletes own rows only', async (t) => {
     const { app, as } = await layer(t)
-    const [ann, bob] = [await newPerson(app), await newPerson(app)]
+    const [ann, bob] = [await signUpUser(app), await signUpUser(app)]
     for (const { access_token } of [ann, bob]) {
       await as(access_token, `insert into notes (body) values ('of ' || auth.email())`)
     }
@@ -40,9 +40,9 @@ suite('row-level security', () => {
     }
   })
 
-  test('the helper functions say what the token says', async (t) => {
+  test('the SQL functions return the claims of the token', async (t) => {
     const { app, as, claimsOf } = await layer(t)
-    const { access_token, user, email } = await newPerson(app)
+    const { access_token, user, email } = await signUpUser(app)
     const text = `select auth.uid() as uid, auth.role() as role, auth.email() as email, auth.jwt() as jwt`
 
     const [row] = (await as(access_token, text)).rows
@@ -55,9 +55,9 @@ suite('row-level security', () => {
     })
   })
 
-  test('an older layer sets one setting for each claim', async (t) => {
+  test('an older layer sets one setting per claim', async (t) => {
     const { app, client } = await layer(t)
-    const { user } = await newPerson(app)
+    const { user } = await signUpUser(app)
     await client.query('begin; set local role authenticated')
     await client.query(`select set_config('request.jwt.claim.sub', $1, true)`, [user.id])
     const { rows } = await client.query('select auth.uid() as uid')
@@ -65,9 +65,9 @@ suite('row-level security', () => {
     assert.deepEqual(rows, [{ uid: user.id }])
   })
 
-  test('nobody sees nothing, and an admin token sees all', async (t) => {
+  test('anon reads nothing, and an admin token reads all rows', async (t) => {
     const { app, client, as } = await layer(t)
-    const { access_token } = await newPerson(app)
+    const { access_token } = await signUpUser(app)
     await as(access_token, `insert into notes (body) values ('hidden')`)
 
     await client.query('begin; set local role anon')
@@ -79,9 +79,9 @@ suite('row-level security', () => {
     assert.deepEqual(all.rows, [{ body: 'hidden' }])
   })
 
-  test('our own tables are closed to every role of a token', async (t) => {
+  test('the auth tables are closed to token roles', async (t) => {
     const { app, as } = await layer(t)
-    const { access_token } = await newPerson(app)
+    const { access_token } = await signUpUser(app)
     for (const table of ['users', 'sessions', 'refresh_tokens', 'one_time_tokens', 'identities']) {
       await assert.rejects(as(access_token, `select * from auth.${table}`), /permission denied/)
     }
@@ -105,7 +105,7 @@ async function layer(t: TestContext) {
     return (await jwtVerify(token, jwks)).payload
   }
 
-  /** One request to the layer: a transaction in the token's role, with its claims. */
+  /** One request of the layer: a transaction in the token’s role with its claims. */
   async function as(token: string, text: string): Promise<pg.QueryResult> {
     const claims = await claimsOf(token)
     await client.query('begin')

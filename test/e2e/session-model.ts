@@ -8,8 +8,8 @@ export interface Rules {
   inactivity: number
 }
 
-/** A token by its age: 0 is the one given out last, 1 the one before. */
-export type Answer =
+/** A token by its age: 0 is the last issued one, 1 the one before. */
+export type Response =
   | { token: 'new' | 'current' }
   | { error: 'refresh_token_not_found' | 'refresh_token_already_used' | 'session_expired' }
 
@@ -31,7 +31,7 @@ export class SessionModel {
   }
 
   /** Seconds. */
-  refresh(age: number, now: number): Answer {
+  refresh(age: number, now: number): Response {
     const { rotation, untilUsed, reuseInterval, timebox, inactivity } = this.#rules
     if (!this.isAlive) return { error: 'refresh_token_not_found' }
     const isExpired = now - this.#openedAt >= timebox || now - this.#usedAt >= inactivity

@@ -1,32 +1,32 @@
-/** Random lives of several sessions of one person, step by step against a model of the rules. */
+/** Random sequences of requests for several sessions of a user, compared step by step with a model of the rules. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import fc from 'fast-check'
 
 import type { Session } from '../../schemas/session.ts'
-import { autoconfirm, newPerson, signedIn } from '../support/people.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
 import { getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
+import { autoconfirm, signedIn, signUpUser } from '../support/users.ts'
 import { type Rules, SessionModel } from './session-model.ts'
 
 const usual = { reuseInterval: 10, timebox: 36_000, inactivity: 3600 }
-const usualRule: Rules = { ...usual, rotation: true, untilUsed: false }
+const defaultRule: Rules = { ...usual, rotation: true, untilUsed: false }
 const rules: Rules[] = [
-  usualRule,
+  defaultRule,
   { ...usual, rotation: true, untilUsed: true },
   { ...usual, rotation: false, untilUsed: false },
 ]
 
 const which = fc.nat(2)
-/** Mostly the newest token or the one before: else every session is dead after two steps. */
+/** Mostly the newest or the previous token, or each session would be revoked after two steps. */
 const age = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
   { weight: 6, arbitrary: fc.constant(1) },
   { weight: 1, arbitrary: fc.nat(9) },
 )
-/** Passes for everybody between two rounds; the last are the limits of sessions themselves. */
+/** Passes for every user between two rounds; the last are the limits of sessions themselves. */
 const seconds = fc.oneof(
   { weight: 6, arbitrary: fc.constant(0) },
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 12 }) },
@@ -43,7 +43,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
-/** Lives at one time: their requests keep the server busy, which one after the other they would not. */
+/** Concurrent sequences, to keep the server busy. */
 const lives = 18
 const round = fc.record({
   seconds,
@@ -56,57 +56,57 @@ interface Device {
   tokens: string[]
 }
 
-suite('sequences of refresh, replay, races, sign-outs and time', () => {
+suite('sequences of refresh, replay, races, logouts and time', () => {
   const serverFor = sharedServers()
 
-  test('never leave the model', { timeout: 600_000 }, async (t) => {
+  test('match the model', { timeout: 600_000 }, async (t) => {
     const clock = start(t)
     for (const rule of rules) await serverFor(settingsOf(rule))
-    const wanted = Number(process.env.TEST_SEQUENCE_STEPS ?? 1000)
+    const expected = Number(process.env.TEST_SEQUENCE_STEPS ?? 1000)
     let steps = 0
     const property = fc.asyncProperty(
       fc.array(round, { minLength: 20, maxLength: 60 }),
       async (rounds) => {
-        if (steps >= wanted) return
-        const people = await Promise.all(
+        if (steps >= expected) return
+        const users = await Promise.all(
           Array.from({ length: lives }, async (_, i) => {
-            const rule = rules[i % rules.length] ?? usualRule
+            const rule = rules[i % rules.length] ?? defaultRule
             return beginLife((await serverFor(settingsOf(rule))).app, rule, clock.now)
           }),
         )
         for (const { seconds, steps: taken } of rounds) {
-          if (steps >= wanted) break
+          if (steps >= expected) break
           clock.wait(seconds)
-          await Promise.all(people.map((life, i) => life.live(taken[i], seconds)))
-          steps += people.length
+          await Promise.all(users.map((life, i) => life.live(taken[i], seconds)))
+          steps += users.length
         }
-        await Promise.all(people.map((life) => life.compare()))
+        await Promise.all(users.map((life) => life.compare()))
       },
     )
-    // What failed is told by the one life that it happened to; smaller rounds would not tell it better.
+    // A failure is reported by its own sequence; smaller rounds would not explain it better.
     const { failed, errorInstance } = await fc.check(property, {
-      numRuns: wanted,
+      numRuns: expected,
       endOnFailure: true,
     })
     assert.ok(!failed, String(errorInstance))
     t.diagnostic(`${steps} steps`)
-    assert.ok(steps >= wanted)
+    assert.ok(steps >= expected)
   })
 })
 
-/** One person, with one device to begin with. */
+/** One user with one session at first. */
 async function beginLife(app: App, rule: Rules, now: () => number) {
-  const person = await newPerson(app)
+  const user = await signUpUser(app)
   const open = (session: Session): Device => ({
     model: new SessionModel(rule, now()),
     access_token: session.access_token,
     tokens: [session.refresh_token],
   })
-  const devices = [open(person)]
+  const devices = [open(user)]
   const lived: unknown[] = []
 
-  /** What fails is told with everything that came before it. */
-  async function told(work: () => Promise<void>): Promise<void> {
+  /** A failure is reported with all previous steps. */
+  async function linesOf(work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (cause) {
@@ -116,12 +116,12 @@ async function beginLife(app: App, rule: Rules, now: () => number) {
 
   return {
     live: (next: Step | undefined, waited: number) =>
-      told(async () => {
+      linesOf(async () => {
         lived.push(waited, next)
-        if (next?.do === 'sign in') devices[next.which] = open(await signedIn(app, person.email))
+        if (next?.do === 'sign in') devices[next.which] = open(await signedIn(app, user.email))
         else if (next) await take(app, devices, next, now())
       }),
-    compare: () => told(() => compare(app, person.user.id, devices)),
+    compare: () => linesOf(() => compare(app, user.user.id, devices)),
   }
 }
 
@@ -145,7 +145,7 @@ async function take(
   }
 }
 
-/** Presents one token, several times at once in a race. */
+/** Presents one token, several times concurrently in a race. */
 async function present(
   app: App,
   device: Device,
@@ -153,14 +153,14 @@ async function present(
   now: number,
 ) {
   const { model, tokens } = device
-  const answer = model.refresh(tokens.length - 1 - index, now)
+  const reply = model.refresh(tokens.length - 1 - index, now)
   const attempts = Array.from({ length: count }, () => refresh(app, tokens[index] ?? ''))
   const responses = await Promise.all(attempts)
-  if ('error' in answer) {
+  if ('error' in reply) {
     const errors = responses.map((response) => response.json().error_code)
-    assert.ok(errors.includes(answer.error), `${errors} instead of ${answer.error}`)
-    // The first of a race ends the session; the others find none.
-    const possible = [answer.error, 'refresh_token_not_found']
+    assert.ok(errors.includes(reply.error), `${errors} instead of ${reply.error}`)
+    // The first request of a race revokes the session; the others find none.
+    const possible = [reply.error, 'refresh_token_not_found']
     assert.ok(
       errors.every((error) => possible.includes(error)),
       String(errors),
@@ -168,16 +168,16 @@ async function present(
     return
   }
   const accepted = responses.filter(({ statusCode }) => statusCode === 200)
-  const refused = responses.filter(({ statusCode }) => statusCode !== 200)
-  // Without rotation the others of a race are reuse, and refused at once.
+  const rejected = responses.filter(({ statusCode }) => statusCode !== 200)
+  // Without rotation the others of a race are reuse and rejected immediately.
   assert.equal(accepted.length, model.rotates ? count : 1)
-  for (const response of refused) {
+  for (const response of rejected) {
     assert.equal(response.json().error_code, 'refresh_token_already_used')
   }
   const given = new Set(accepted.map((response) => response.json().refresh_token))
   assert.equal(given.size, 1, responses.map(({ body }) => body).join('\n'))
   const [token] = given
-  if (answer.token === 'current') assert.equal(token, tokens.at(-1))
+  if (reply.token === 'current') assert.equal(token, tokens.at(-1))
   else {
     assert.ok(!tokens.includes(token))
     tokens.push(token)
@@ -196,7 +196,7 @@ async function signOut(app: App, devices: Device[], device: Device, scope: strin
   }
 }
 
-/** The database holds what the model holds. A session that was replaced here lives on there. */
+/** Database and model agree. A superseded session is still stored. */
 async function compare(app: App, userId: string, devices: Device[]) {
   const rows = await app.db
     .selectFrom('sessions')

@@ -1,17 +1,17 @@
-/** Requests that come at once are committed together, and each is answered as if it had come alone. */
+/** Concurrent requests are committed together, and each gets the response it would get alone. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
-import { answerOf, autoconfirm, newPerson } from '../support/people.ts'
+import { sharedServers } from '../support/processes/shared-servers.ts'
+import { until } from '../support/processes/until.ts'
 import { call, changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { sharedServers } from '../support/shared-servers.ts'
 import { tripsOf } from '../support/statements.ts'
-import { until } from '../support/until.ts'
+import { autoconfirm, bodyOf200, signUpUser } from '../support/users.ts'
 
-/** What its one connection has run before goes out in one message. */
+/** Statements prepared on the single connection are sent in one message. */
 const oneConnection = { AUTH_DB_MAX_POOL_SIZE: '1' }
 const anonymous = {
   ...oneConnection,
@@ -19,14 +19,14 @@ const anonymous = {
 }
 const numbers = Array.from({ length: 8 }, (_, index) => index)
 
-suite('requests that come at once', () => {
+suite('group commit of requests', () => {
   const serverFor = sharedServers()
 
-  const people = (app: App) => Promise.all(numbers.map(() => newPerson(app)))
+  const users = (app: App) => Promise.all(numbers.map(() => signUpUser(app)))
 
-  test('changes of metadata: each person has their own, in the answer and from then on', async () => {
+  test('metadata changes: each user gets and keeps their own', async () => {
     const { app } = await serverFor({ ...autoconfirm, ...oneConnection })
-    const sessions = await people(app)
+    const sessions = await users(app)
     const change = () =>
       Promise.all(
         sessions.map(({ access_token }, number) =>
@@ -35,15 +35,15 @@ suite('requests that come at once', () => {
       )
     await change()
     await together(app, async () => {
-      const answers = await change()
-      answers.forEach((answer, number) => {
-        const { id, user_metadata } = answerOf<User>(answer)
+      const responses = await change()
+      responses.forEach((response, number) => {
+        const { id, user_metadata } = bodyOf200<User>(response)
         assert.equal(id, sessions[number]?.user.id)
         assert.equal(user_metadata.number, number)
       })
     })
     for (const [number, session] of sessions.entries()) {
-      assert.equal(answerOf<User>(await getUser(app, session)).user_metadata.number, number)
+      assert.equal(bodyOf200<User>(await getUser(app, session)).user_metadata.number, number)
     }
     const { rows } = await app.pool.query(
       `select payload ->> 'actor_id' as id from auth.audit_log_entries
@@ -58,61 +58,64 @@ suite('requests that come at once', () => {
     )
   })
 
-  test('refreshes: each session goes on by its own token', async () => {
+  test('refreshes: each session continues with its own token', async () => {
     const { app } = await serverFor({ ...autoconfirm, ...oneConnection })
-    let sessions: Session[] = await people(app)
+    let sessions: Session[] = await users(app)
     const ids = idsOf(sessions)
     await together(app, async () => {
       for (let round = 0; round < 3; round++) {
-        const answers = await Promise.all(sessions.map((one) => refresh(app, one.refresh_token)))
-        sessions = answers.map((answer) => answerOf<Session>(answer))
+        const responses = await Promise.all(sessions.map((one) => refresh(app, one.refresh_token)))
+        sessions = responses.map((response) => bodyOf200<Session>(response))
         assert.deepEqual(idsOf(sessions), ids)
       }
     })
     for (const session of sessions) {
-      assert.equal(answerOf<User>(await getUser(app, session)).id, session.user.id)
+      assert.equal(bodyOf200<User>(await getUser(app, session)).id, session.user.id)
     }
   })
 
-  test('refreshes by one token: all get the one that follows, and the session goes on', async () => {
+  test('refreshes of one token return the same next token', async () => {
     const { app } = await serverFor({ ...autoconfirm, ...oneConnection })
-    const { refresh_token } = await newPerson(app)
-    const answers = await Promise.all(numbers.map(() => refresh(app, refresh_token)))
-    const sessions = answers.map((answer) => answerOf<Session>(answer))
+    const { refresh_token } = await signUpUser(app)
+    const responses = await Promise.all(numbers.map(() => refresh(app, refresh_token)))
+    const sessions = responses.map((response) => bodyOf200<Session>(response))
     const following = new Set(sessions.map((session) => session.refresh_token))
     assert.equal(following.size, 1)
     assert.ok(!following.has(refresh_token))
-    for (const token of following) answerOf(await refresh(app, token))
+    for (const token of following) bodyOf200(await refresh(app, token))
   })
 
-  test('refreshes among which one was refused before: the others are answered', async () => {
+  test('a rejected refresh does not affect the others', async () => {
     const { app } = await serverFor({
       ...autoconfirm,
       AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0',
     })
-    const [thief, ...sessions] = await people(app)
+    const [thief, ...sessions] = await users(app)
     assert.ok(thief)
-    const second: Session = answerOf(await refresh(app, thief.refresh_token))
-    answerOf(await refresh(app, second.refresh_token))
-    const [refused, ...answers] = await Promise.all(
+    const second: Session = bodyOf200(await refresh(app, thief.refresh_token))
+    bodyOf200(await refresh(app, second.refresh_token))
+    const [rejected, ...responses] = await Promise.all(
       [thief, ...sessions].map((one) => refresh(app, one.refresh_token)),
     )
-    assert.ok(refused)
-    assert.deepEqual(outcomeOf(refused), [400, 'refresh_token_already_used'])
-    assert.deepEqual(idsOf(answers.map((answer) => answerOf<Session>(answer))), idsOf(sessions))
+    assert.ok(rejected)
+    assert.deepEqual(outcomeOf(rejected), [400, 'refresh_token_already_used'])
+    assert.deepEqual(
+      idsOf(responses.map((response) => bodyOf200<Session>(response))),
+      idsOf(sessions),
+    )
   })
 
-  test('anonymous sign-ups: each is somebody', async () => {
+  test('anonymous sign-ups create a user each', async () => {
     const { app } = await serverFor(anonymous)
     const signUps = () => Promise.all(numbers.map(() => call(app, '/signup', {})))
     await signUps()
     let sessions: Session[] = []
     await together(app, async () => {
-      sessions = (await signUps()).map((answer) => answerOf<Session>(answer))
+      sessions = (await signUps()).map((response) => bodyOf200<Session>(response))
     })
     assert.equal(new Set(idsOf(sessions)).size, numbers.length)
     for (const session of sessions) {
-      assert.equal(answerOf<User>(await getUser(app, session)).id, session.user.id)
+      assert.equal(bodyOf200<User>(await getUser(app, session)).id, session.user.id)
     }
   })
 })

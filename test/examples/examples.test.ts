@@ -1,4 +1,4 @@
-/** What examples/ has, run beside `npm run dev` as its README files say. */
+/** The examples, run next to `npm run dev` as their README files describe. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { newProject, startDev } from '../support/dev-process.ts'
-import { endingOfSuite } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
-import { until } from '../support/until.ts'
+import { newProject, startDev } from '../support/processes/dev-process.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { until } from '../support/processes/until.ts'
 
 const folder = join(import.meta.dirname, '../../examples')
 const password = 'correct horse battery'
@@ -24,7 +24,7 @@ suite('examples', () => {
     return running
   }
 
-  test('are started with the Node that npm ci brings along, whatever that of the system is', async () => {
+  test('run with the Node version installed by npm ci', async () => {
     for (const readme of globSync('*/README.md', { cwd: folder })) {
       const text = await readFile(join(folder, readme), 'utf8')
       const commands = [...text.matchAll(/^.*\bnode examples\/\S+\.ts/gm)].map(([line]) => line)
@@ -32,29 +32,38 @@ suite('examples', () => {
     }
   })
 
-  test('rls: prints what its README shows', async () => {
+  test('rls: prints the output of its README', async () => {
     const { url, databaseUrl } = await started()
     const env = { ...process.env, AUTH_URL: url, DATABASE_URL: databaseUrl }
-    const program = join(folder, 'rls/two-people.ts')
+    const program = join(folder, 'rls/two-users.ts')
     const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
     const readme = await readFile(join(folder, 'rls/README.md'), 'utf8')
     assert.equal(stdout, /```\n(Ann sees[\s\S]*?)```/.exec(readme)?.[1])
   })
 
-  test('ssr: sign-up by the mailed link, sign-out, sign-in', async () => {
+  test('organizations: prints the output of its README', async () => {
+    const { url, databaseUrl } = await started()
+    const env = { ...process.env, AUTH_URL: url, DATABASE_URL: databaseUrl }
+    const program = join(folder, 'organizations/tenants.ts')
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+    const readme = await readFile(join(folder, 'organizations/README.md'), 'utf8')
+    assert.equal(stdout, /```\n(Acme as Ann[\s\S]*?)```/.exec(readme)?.[1])
+  })
+
+  test('ssr: sign-up by emailed link, logout, sign-in', async () => {
     const { site, linkTo } = await started()
     const browser = newBrowser(site)
     const email = `o'neil-${crypto.randomUUID()}@example.com`
     assert.match(await browser.textOf('/'), /Sign in/)
 
-    const answer = await browser.post('/sign-up', { email, password })
-    assert.match(await answer.text(), /Open the link in the mail to o&#39;neil/)
+    const response = await browser.post('/sign-up', { email, password })
+    assert.match(await response.text(), /Open the link in the mail to o&#39;neil/)
     const verified = await fetch(await linkTo(email), { redirect: 'manual' })
     const landed = verified.headers.get('location') ?? ''
     assert.ok(landed.startsWith(`${site}/auth/callback?code=`), landed)
 
-    const stranger = await newBrowser(site).get(landed)
-    assert.equal(stranger.status, 400, 'the code is good in one browser alone')
+    const attacker = await newBrowser(site).get(landed)
+    assert.equal(attacker.status, 400, 'the code is valid in one browser only')
     assert.equal((await browser.get(landed)).headers.get('location'), '/')
     assert.ok(browser.set.length > 0 && browser.set.every((cookie) => /; HttpOnly/i.test(cookie)))
     const front = await browser.get('/')
@@ -70,24 +79,24 @@ suite('examples', () => {
     assert.match(await browser.textOf('/'), /You are o&#39;neil/)
   })
 
-  test('ssr: a form of another site does nothing', async () => {
+  test('ssr: rejects a form of another site', async () => {
     const { site } = await started()
     const browser = newBrowser(site)
-    const answer = await browser.post('/sign-out', {}, 'https://evil.example')
-    assert.equal(answer.status, 403)
+    const response = await browser.post('/sign-out', {}, 'https://evil.example')
+    assert.equal(response.status, 403)
     assert.equal((await browser.get('/nowhere')).status, 404)
     const long = await browser.post('/sign-in', { email: 'a'.repeat(20_000), password })
     assert.equal(long.status, 413)
   })
 })
 
-/** `npm run dev`, and the site of examples/ssr beside it. */
+/** `npm run dev`, and the site of examples/ssr next to it. */
 async function startSite(ending: Parameters<typeof startDev>[0]) {
   const site = `http://localhost:${await freePort()}`
-  const env = { AUTH_SITE_URL: site }
+  const env = { AUTH_SITE_URL: site, AUTH_ORGANIZATIONS_ENABLED: 'true' }
   const dev = await startDev(ending, newProject(ending), { env })
-  const said = await dev.started
-  const databaseUrl = /Database +(postgres:\S+)/.exec(said)?.[1] ?? assert.fail(said)
+  const output = await dev.started
+  const databaseUrl = /Database +(postgres:\S+)/.exec(output)?.[1] ?? assert.fail(output)
   const child = spawn(process.execPath, [join(folder, 'ssr/server.ts')], {
     env: { ...process.env, AUTH_URL: dev.url, SITE_URL: site },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -113,7 +122,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Follows no redirect, and keeps cookies as a browser does. */
+/** Follows no redirect and keeps cookies like a browser. */
 function newBrowser(site: string) {
   const jar = new Map<string, string>()
   const set: string[] = []

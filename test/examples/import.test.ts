@@ -1,4 +1,4 @@
-/** Exports of other servers, in their documented shapes: whoever is brought along signs in with the password they had. */
+/** Exports of other servers in their documented formats: imported users sign in with their password. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createCipheriv, pbkdf2Sync, randomBytes, scryptSync } from 'node:crypto'
@@ -11,23 +11,23 @@ import { promisify } from 'node:util'
 import { hashRawSync } from '@node-rs/argon2'
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
-import { run } from '../../cli/users.ts'
-import { callCommand } from '../support/command-call.ts'
+import { run } from '../../cli/users/index.ts'
 import { configOf } from '../support/config.ts'
-import { password, signIn } from '../support/people.ts'
+import { callCommand } from '../support/processes/command-call.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
+import { password, signIn } from '../support/users.ts'
 
 const folder = join(import.meta.dirname, '../../examples/import')
 const id = crypto.randomUUID()
 
 suite('examples: import', () => {
-  test('Firebase', async (t) => {
+  test('imports Firebase users', async (t) => {
     const [salt, separator, signer] = [randomBytes(12), randomBytes(2), randomBytes(64)]
     const key = scryptSync(password, Buffer.concat([salt, separator]), 32, { N: 2 ** 10, r: 8 })
     const hash = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(signer)
     const google = { providerId: 'google.com', rawId: '1234', email: 'ann@example.com' }
-    const person = {
+    const account = {
       localId: 'xYz1',
       email: 'ann@example.com',
       emailVerified: true,
@@ -39,40 +39,40 @@ suite('examples: import', () => {
       providerUserInfo: [{ providerId: 'password', rawId: 'ann@example.com' }, google],
     }
     const hashing = [signer.toString('base64'), separator.toString('base64'), '8', '10']
-    const { user } = await brought(t, 'firebase.ts', { users: [person] }, hashing)
+    const { user } = await brought(t, 'firebase.ts', { users: [account] }, hashing)
     assert.deepEqual(user.app_metadata.providers.toSorted(), ['email', 'google'])
     assert.equal(user.app_metadata.firebase_id, 'xYz1')
     assert.equal(user.app_metadata.plan, 'gold')
     assert.equal(user.created_at, '2020-09-13T12:26:40.000Z')
   })
 
-  test('Auth0', async (t) => {
+  test('imports Auth0 users', async (t) => {
     const passwordHash = bcryptHash(password, 4)
-    const person = { email: 'ann@example.com', email_verified: true, passwordHash, name: 'Ann' }
-    const { user } = await brought(t, 'auth0.ts', person)
+    const account = { email: 'ann@example.com', email_verified: true, passwordHash, name: 'Ann' }
+    const { user } = await brought(t, 'auth0.ts', account)
     assert.equal(user.user_metadata.full_name, 'Ann')
   })
 
   const salt = randomBytes(16)
-  const keycloak: Record<string, { value: Buffer; said: object }> = {
-    'pbkdf2-sha256': { value: pbkdf2Sync(password, salt, 1000, 64, 'sha256'), said: {} },
-    'pbkdf2-sha512': { value: pbkdf2Sync(password, salt, 1000, 64, 'sha512'), said: {} },
-    pbkdf2: { value: pbkdf2Sync(password, salt, 1000, 64, 'sha1'), said: {} },
+  const keycloak: Record<string, { value: Buffer; output: object }> = {
+    'pbkdf2-sha256': { value: pbkdf2Sync(password, salt, 1000, 64, 'sha256'), output: {} },
+    'pbkdf2-sha512': { value: pbkdf2Sync(password, salt, 1000, 64, 'sha512'), output: {} },
+    pbkdf2: { value: pbkdf2Sync(password, salt, 1000, 64, 'sha1'), output: {} },
     argon2: {
       value: hashRawSync(password, { salt, memoryCost: 1024, timeCost: 2, parallelism: 1 }),
-      said: {
+      output: {
         hashIterations: 2,
         additionalParameters: { memory: ['1024'], parallelism: ['1'], type: ['id'] },
       },
     },
   }
-  for (const [algorithm, { value, said }] of Object.entries(keycloak)) {
-    test(`Keycloak, ${algorithm}`, async (t) => {
+  for (const [algorithm, { value, output }] of Object.entries(keycloak)) {
+    test(`imports Keycloak users with ${algorithm}`, async (t) => {
       const secret = { value: value.toString('base64'), salt: salt.toString('base64') }
       const credential = {
         type: 'password',
         secretData: JSON.stringify(secret),
-        credentialData: JSON.stringify({ algorithm, hashIterations: 1000, ...said }),
+        credentialData: JSON.stringify({ algorithm, hashIterations: 1000, ...output }),
       }
       const named = { firstName: 'Ann', lastName: 'Example' }
       const address = { email: 'ann@example.com', emailVerified: true, enabled: true }
@@ -83,7 +83,7 @@ suite('examples: import', () => {
     })
   }
 
-  test('Cognito: by recovery or a link, for there are no hashes', async (t) => {
+  test('imports Cognito users without hashes, who sign in with recovery or a link', async (t) => {
     const { app, lines } = await imported(t, 'cognito.ts', {
       Users: [
         {
@@ -97,17 +97,17 @@ suite('examples: import', () => {
         },
       ],
     })
-    assert.match(lines, /^1 imported, 0 refused/)
+    assert.match(lines, /^1 imported, 0 rejected/)
     assert.equal((await signIn(app, { email: 'ann@example.com' })).statusCode, 400)
     const recovery = await call(app, '/recover', { email: 'ann@example.com' })
     assert.equal(recovery.statusCode, 200, recovery.body)
   })
 })
 
-/** Converts and imports one person, and signs them in. */
+/** Converts and imports one user and signs in. */
 async function brought(t: TestContext, program: string, exported: object, more: string[] = []) {
   const { app, lines } = await imported(t, program, exported, more)
-  assert.match(lines, /^1 imported, 0 refused/)
+  assert.match(lines, /^1 imported, 0 rejected/)
   const response = await signIn(app, { email: 'ann@example.com' })
   assert.equal(response.statusCode, 200, response.body)
   return response.json()
@@ -117,7 +117,7 @@ async function imported(t: TestContext, program: string, exported: object, more:
   const { app, database } = await build(t)
   const place = await mkdtemp(join(tmpdir(), 'postern-import-'))
   t.after(() => rm(place, { recursive: true, force: true }))
-  const [from, to] = [join(place, 'export.json'), join(place, 'people.ndjson')]
+  const [from, to] = [join(place, 'export.json'), join(place, 'users.ndjson')]
   await writeFile(from, JSON.stringify(exported))
   const args = [join(folder, program), from, ...more]
   const { stdout } = await promisify(execFile)(process.execPath, args)

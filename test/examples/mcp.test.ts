@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { newProject, startDev } from '../support/dev-process.ts'
-import { endingOfSuite } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
-import { until } from '../support/until.ts'
+import { newProject, startDev } from '../support/processes/dev-process.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { until } from '../support/processes/until.ts'
 
 const folder = join(import.meta.dirname, '../../examples/mcp')
 const password = 'correct horse battery'
@@ -44,7 +44,7 @@ suite('examples/mcp', () => {
       body: JSON.stringify(body),
     })
 
-  /** Somebody with a confirmed address. */
+  /** A user with a confirmed address. */
   async function tokenOf(email: string): Promise<string> {
     await post('/signup', { email, password })
     let link: string | undefined
@@ -67,7 +67,7 @@ suite('examples/mcp', () => {
     return (await promisify(execFile)(process.execPath, [program, ...note], { env })).stdout
   }
 
-  test('a person has their own notes, as the README shows', async () => {
+  test('a user has their own notes, as the README shows', async () => {
     const ann = await tokenOf('ann@example.com')
     const readme = await readFile(join(folder, 'README.md'), 'utf8')
     assert.equal(await ask(ann, 'buy bread'), /```\n(tools:[\s\S]*?)```/.exec(readme)?.[1])
@@ -75,7 +75,7 @@ suite('examples/mcp', () => {
     assert.match(await ask(ann, 'and butter'), /my_notes: buy bread\nand butter/)
   })
 
-  test('without a token: 401, and where the metadata is', async () => {
+  test('responds to a request without a token with 401 and the metadata URL', async () => {
     const answer = await fetch(mcpUrl, { method: 'POST' })
     assert.equal(answer.status, 401)
     const challenge = answer.headers.get('www-authenticate') ?? ''
@@ -85,9 +85,9 @@ suite('examples/mcp', () => {
     assert.equal('authorization_servers' in metadata, false)
   })
 
-  test('a token that stands for no person, or that somebody else signed, is refused', async () => {
-    const person = await tokenOf('cyd@example.com')
-    const [header = '', payload = ''] = person.split('.')
+  test('a token that stands for no user, or that another user signed, is rejected', async () => {
+    const user = await tokenOf('cyd@example.com')
+    const [header = '', payload = ''] = user.split('.')
     const cut = `${header}.${payload}.${'A'.repeat(86)}`
     for (const token of [serviceRole, cut, 'none']) {
       const headers = { authorization: `Bearer ${token}` }

@@ -4,21 +4,23 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { convert } from 'html-to-text'
 
-import { type MailKind, mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import { type EmailKind, emailKinds, mailKindNames } from '../../mail/kinds/index.ts'
 import { english } from '../../mail/languages/language.ts'
 import { createMailTransport } from '../../mail/transport.ts'
 import type { MailVariables } from '../../mail/variables.ts'
 import { rendererWith, samples } from './rendering.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
 
-/** What each of them has to say, beside its link and its code. */
-const sayings: Record<MailKind, string[]> = {
+/** The text of each email besides its link and code. */
+const phrases: Record<EmailKind, string[]> = {
   confirmation: ['ada@example.org'],
   invite: ['ada@example.org', 'https://app.example'],
   recovery: ['ada@example.org'],
   magic_link: ['ada@example.org'],
   email_change: ['from ada@example.org to ada@example.com', 'Sent to ada@example.com'],
   reauthentication: ['Sent to ada@example.org'],
+  organization_invitation: ['grace@example.org has invited ada@example.org to join Acme'],
+  organization_domain: ['Acme', 'example.org'],
   password_changed_notification: ['ada@example.org'],
   email_changed_notification: [
     'from old@example.org to ada@example.org',
@@ -37,27 +39,30 @@ const sayings: Record<MailKind, string[]> = {
     'March 4, 2026 at 5:06 AM UTC',
   ],
   refresh_token_reused_notification: ['we ended the session'],
+  passkey_added_notification: ['Google Password Manager'],
+  mfa_verification_failed_notification: ['failed the second step'],
+  too_many_attempts_notification: ['open the link that you receive'],
   account_deleted_notification: ['ada@example.org', 'https://app.example'],
 }
 
 const link = samples.confirmation.ConfirmationURL
-const variants: [name: string, kind: MailKind, change: object, says: RegExp, not: RegExp][] = [
+const variants: [name: string, kind: EmailKind, change: object, says: RegExp, not: RegExp][] = [
   [
-    'a change of address told to the old one',
+    'an email change sent to the current address',
     'email_change',
     { SendingTo: 'ada@example.org' },
     /The new address gets a mail like this one too/,
     /Your old address may/,
   ],
   [
-    'a first address of somebody who had none',
+    'a first email of a user without one',
     'email_change',
     { Email: '' },
     /is to change to ada@example\.com\./,
     / from |old address/,
   ],
   [
-    'a first phone number',
+    'a first phone',
     'phone_changed_notification',
     { OldPhone: '' },
     /has changed to \+15550102\./,
@@ -65,16 +70,16 @@ const variants: [name: string, kind: MailKind, change: object, says: RegExp, not
   ],
 ]
 
-suite('built-in mails', () => {
+suite('built-in emails', () => {
   for (const kind of mailKindNames) {
-    test(`${kind} arrives with both parts`, async (t) => {
+    test(`${kind} has matching HTML and text parts`, async (t) => {
       const { subject, html, text } = await arrived(t, kind, samples[kind])
 
-      assert.equal(subject, english.mails[kind].subject.replace('{{ .Token }}', '123456'))
+      assert.equal(subject, subjectOf(kind))
       const shown = convert(html, { wordwrap: false, selectors: upperless })
-      for (const saying of sayings[kind]) {
-        assert.ok(text.includes(saying), `the text does not say ${saying}:\n${text}`)
-        assert.ok(shown.includes(saying), `the HTML does not say ${saying}:\n${shown}`)
+      for (const phrase of phrases[kind]) {
+        assert.ok(text.includes(phrase), `the text does not say ${phrase}:\n${text}`)
+        assert.ok(shown.includes(phrase), `the HTML does not say ${phrase}:\n${shown}`)
       }
       assert.doesNotMatch(text, /\{\{|<|&amp;/)
       assert.doesNotMatch(html, /\{\{|<img|<script|src=|url\(/)
@@ -82,31 +87,31 @@ suite('built-in mails', () => {
       assert.match(html, /name="viewport"/)
     })
 
-    test(`${kind} has the link and the code of its kind, and no other`, async (t) => {
+    test(`${kind} has the link and code of its type only`, async (t) => {
       const { html, text } = await arrived(t, kind, samples[kind])
 
       const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => unescaped(href ?? ''))
       const codes = (from: string) => [...from.matchAll(/\b123456\b/g)].length
-      const hasCode = mailKinds[kind].link || kind === 'reauthentication'
+      const hasCode = emailKinds[kind].link || 'Token' in samples[kind]
       const address = buttonOf(kind)
       assert.deepEqual(hrefs, address ? [address, address] : [])
-      assert.equal(text.includes(`\n${link}\n`), mailKinds[kind].link)
+      assert.equal(text.includes(`\n${link}\n`), emailKinds[kind].link)
       assert.equal(codes(text), hasCode ? 1 : 0)
       assert.equal(codes(html), hasCode ? 1 : 0)
     })
   }
 
-  for (const [name, kind, change, says, not] of variants) {
+  for (const [name, kind, change, expectedText, not] of variants) {
     test(name, async (t) => {
       const { text } = await arrived(t, kind, { ...samples[kind], ...change })
 
       const flat = text.split('\n-- \n')[0]?.replaceAll('\n', ' ') ?? ''
-      assert.match(flat, says)
+      assert.match(flat, expectedText)
       assert.doesNotMatch(flat, not)
     })
   }
 
-  test('whatever stands in the variables, nothing but text comes of it', async (t) => {
+  test('escapes all variables', async (t) => {
     const evil = '"><script>alert(1)</script><a href="https://evil.example">{{ .Token }}{% raw %}'
     for (const kind of mailKindNames) {
       const names = Object.keys(samples[kind])
@@ -122,22 +127,31 @@ suite('built-in mails', () => {
   })
 })
 
+/** The English subject with the variables of the samples. */
+function subjectOf(kind: EmailKind): string {
+  const variables: Record<string, unknown> = samples[kind]
+  return english.mails[kind].subject.replaceAll(/\{\{ \.(\w+) \}\}/g, (_, name) =>
+    String(variables[name]),
+  )
+}
+
 /** Where the button of a kind leads. */
-function buttonOf(kind: MailKind): string | undefined {
-  if (mailKinds[kind].link) return link
+function buttonOf(kind: EmailKind): string | undefined {
+  if (emailKinds[kind].link) return link
+  if (kind === 'organization_invitation') return samples[kind].InvitationURL
   return kind === 'new_sign_in_notification' ? samples[kind].EndSessionURL : undefined
 }
 
-async function arrived(t: TestContext, kind: MailKind, variables: object) {
+async function arrived(t: TestContext, kind: EmailKind, variables: object) {
   const { renderer, warnings } = rendererWith()
-  const { port, mails } = await startSmtp(t)
+  const { port, emails } = await startSmtp(t)
   const transport = createMailTransport(transportOptions(port))
   t.after(transport.close)
-  const rendered = await renderer.render(kind, variables as MailVariables[MailKind])
+  const rendered = await renderer.render(kind, variables as MailVariables[EmailKind])
   const facts = { kind, messageId: '<1@example.com>', to: 'ada@example.org', date: new Date() }
   await transport.send({ ...facts, ...rendered })
   assert.deepEqual(warnings, [])
-  const parsed = mails[0]?.parsed
+  const parsed = emails[0]?.parsed
   assert.ok(parsed?.html)
   return { subject: parsed.subject, html: parsed.html, text: parsed.text ?? '' }
 }

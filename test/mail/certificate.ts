@@ -1,12 +1,11 @@
-/** A certificate for 127.0.0.1 that nobody trusts yet. */
+/** An untrusted certificate for 127.0.0.1. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 
 /** PEM of key and certificate. */
-export function certificate(t: TestContext) {
+export function certificate(t: { after: (stop: () => void) => void }) {
   const folder = mkdtempSync(join(tmpdir(), 'postern-cert-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { confirmationUrl, mailBaseUrl } from '../../mail/confirmation-url.ts'
+import { confirmationUrl, mailBaseUrl } from '../../mail/kinds/confirmation-url.ts'
 
 const paths: [base: string, urlPath: string | undefined, start: string][] = [
   ['https://auth.example', undefined, 'https://auth.example/verify'],
@@ -41,17 +41,17 @@ interface Forwarded {
 const bases: Record<string, Forwarded> = {
   'no header': { hosts: ['app.example'], base: 'https://auth.example/v1' },
   'a listed host': { host: 'app.example', hosts: ['app.example'], base: 'https://app.example/v1' },
-  'a listed host, whatever its case': {
+  'a listed host in another case': {
     host: 'App.Example',
     hosts: ['aPP.example'],
     base: 'https://app.example/v1',
   },
-  'the first of several': {
+  'the first of several hosts': {
     host: 'app.example, proxy.example',
     hosts: ['app.example'],
     base: 'https://app.example/v1',
   },
-  'a listed host after another': {
+  'a listed host after an unlisted one': {
     host: 'evil.example, app.example',
     hosts: ['app.example'],
     base: 'https://auth.example/v1',
@@ -64,7 +64,7 @@ const bases: Record<string, Forwarded> = {
     base: 'https://auth.example/v1',
   },
   'a subdomain': { host: 'a.app.example', hosts: ['app.example'], base: 'https://auth.example/v1' },
-  'a port nobody listed': {
+  'an unlisted port': {
     host: 'app.example:8443',
     hosts: ['app.example'],
     base: 'https://auth.example/v1',
@@ -74,7 +74,7 @@ const bases: Record<string, Forwarded> = {
     hosts: ['app.example:8443'],
     base: 'https://app.example:8443/v1',
   },
-  'plain http is not taken over': {
+  'plain http': {
     host: 'app.example',
     proto: 'http',
     hosts: ['app.example'],
@@ -92,8 +92,8 @@ const bases: Record<string, Forwarded> = {
     hosts: ['localhost'],
     base: 'https://localhost/v1',
   },
-  'localhost unlisted': { host: 'localhost', proto: 'http', base: 'https://auth.example/v1' },
-  'user information': {
+  'unlisted localhost': { host: 'localhost', proto: 'http', base: 'https://auth.example/v1' },
+  userinfo: {
     host: 'app.example@evil.example',
     hosts: ['app.example'],
     base: 'https://auth.example/v1',
@@ -108,16 +108,16 @@ const bases: Record<string, Forwarded> = {
     hosts: ['app.example'],
     base: 'https://auth.example/v1',
   },
-  'a port that is none': {
+  'an invalid port': {
     host: 'app.example:99999',
     hosts: ['app.example:99999'],
     base: 'https://auth.example/v1',
   },
 }
 
-suite('links in mail', () => {
+suite('links in emails', () => {
   for (const [base, urlPath, start] of paths) {
-    test(`${base} with ${urlPath ?? 'no path configured'} leads to ${start}`, () => {
+    test(`${base} with ${urlPath ?? 'no path'} leads to ${start}`, () => {
       const url = confirmationUrl({
         base,
         urlPath,
@@ -131,7 +131,7 @@ suite('links in mail', () => {
     })
   }
 
-  test('a fragment of the path stays, behind the query', () => {
+  test('keep a fragment of the path behind the query', () => {
     const url = confirmationUrl({
       base: 'https://auth.example',
       urlPath: 'https://app.example/#/welcome',
@@ -144,7 +144,7 @@ suite('links in mail', () => {
   })
 
   for (const redirectTo of redirects) {
-    test(`the redirect ${JSON.stringify(redirectTo)} comes out as it went in, encoded once`, () => {
+    test(`encode the redirect ${JSON.stringify(redirectTo)} once`, () => {
       const url = confirmationUrl({
         base: 'https://auth.example',
         urlPath: undefined,
@@ -167,7 +167,7 @@ suite('links in mail', () => {
   }
 
   for (const [name, { host, proto, hosts = [], base }] of Object.entries(bases)) {
-    test(`X-Forwarded-Host, ${name}: ${base}`, () => {
+    test(`X-Forwarded-Host with ${name}: ${base}`, () => {
       const found = mailBaseUrl({
         externalUrl: 'https://auth.example/v1',
         externalHosts: hosts,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
 import { compileTemplate } from '../../mail/go-template/template.ts'
-import { mailKindNames, mailKinds } from '../../mail/kinds.ts'
+import { emailKinds, mailKindNames } from '../../mail/kinds/index.ts'
 import { samples } from './rendering.ts'
 
 const page = readFileSync(new URL('../../docs/email-templates.md', import.meta.url), 'utf8')
@@ -12,8 +12,8 @@ const linkVariables = ['ConfirmationURL', 'Token', 'TokenHash', 'RedirectTo']
 
 suite('docs/email-templates.md', () => {
   for (const kind of mailKindNames) {
-    test(`${kind}: its row names what its template may use`, () => {
-      const { envSuffix, messageType, variables: schema } = mailKinds[kind]
+    test(`lists the variables of ${kind}`, () => {
+      const { envSuffix, messageType, variables: schema } = emailKinds[kind]
       const variables = Object.keys(schema.properties)
       const row = page.split('\n').find((line) => line.startsWith(`| \`${envSuffix}\` |`))
       const [, , words = '', type = ''] = (row ?? '').split('|').slice(1)
@@ -28,10 +28,10 @@ suite('docs/email-templates.md', () => {
 
   const examples = [...page.matchAll(/```html\n([\s\S]*?)```/g)].map(([, source]) => source ?? '')
   for (const source of examples) {
-    test(`the example ${source.slice(0, 40).trim()}... compiles`, () => {
+    test(`contains the valid example ${source.slice(0, 40).trim()}...`, () => {
       assert.match(compileTemplate(source, 'html').render(samples.email_change), /<a href="https:/)
     })
   }
 
-  test('there are examples', () => assert.ok(examples.length >= 3))
+  test('contains examples', () => assert.ok(examples.length >= 3))
 })

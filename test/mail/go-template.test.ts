@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 
 import { compileTemplate } from '../../mail/go-template/template.ts'
 import { TemplateError } from '../../mail/go-template/template-error.ts'
-import { endsInTime } from '../support/bounded.ts'
+import { endsInTime } from '../support/runner/bounded.ts'
 
 const variables = {
   Email: 'ada@example.org',
@@ -101,7 +101,7 @@ const valid: [name: string, source: string, expected: string][] = [
     'c',
   ],
   [
-    'a variable of a loop begins anew in each round',
+    'a variable of a loop is reset in each round',
     '{{ range .Data.items }}{{ $n := "-" }}{{ if eq . "b" }}{{ $n = . }}{{ end }}{{ $n }}{{ end }}',
     '-b-',
   ],
@@ -201,7 +201,7 @@ const places: [name: string, source: string, expected: string][] = [
     '<!-- a <style> in the "head" is <b title="lost --><p>123456</p>',
   ],
   [
-    'a link after a comment that ends at once, or oddly',
+    'a link after an empty or malformed comment',
     `${['<!-->', '<!--->', '<!-- x --!>', '<!-- x --->'].map((comment) => `${comment}<a href="{{ .Bad }}">`).join('')}`,
     '<!--><a href="#"><!---><a href="#"><!-- x --!><a href="#"><!-- x ---><a href="#">',
   ],
@@ -215,14 +215,14 @@ const places: [name: string, source: string, expected: string][] = [
 ]
 
 const broken: [name: string, source: string, line: number, problem: RegExp][] = [
-  ['not closed', 'a\nb {{ .Email\n', 2, /not closed/],
-  ['a string not closed', '{{ eq .Email "x }}', 1, /not closed/],
-  ['a comment not closed', '\n{{/* x }}', 2, /not closed/],
-  ['an if without end', 'a\n{{ if .Email }}\nx\n', 2, /no \{\{ end \}\}/],
-  ['an inner if without end', '{{ if .A }}\n{{ range .B }}\n{{ end }}', 1, /no \{\{ end \}\}/],
-  ['end of nothing', 'a\n\n{{ end }}', 3, /closes nothing/],
-  ['else of nothing', '{{ else }}', 1, /closes nothing/],
-  ['two else', '{{ if .A }}\n{{ else }}\n{{ else }}{{ end }}', 3, /second/],
+  ['an unclosed action', 'a\nb {{ .Email\n', 2, /not closed/],
+  ['an unclosed string', '{{ eq .Email "x }}', 1, /not closed/],
+  ['an unclosed comment', '\n{{/* x }}', 2, /not closed/],
+  ['an if without an end', 'a\n{{ if .Email }}\nx\n', 2, /no \{\{ end \}\}/],
+  ['an inner if without an end', '{{ if .A }}\n{{ range .B }}\n{{ end }}', 1, /no \{\{ end \}\}/],
+  ['an end without a block', 'a\n\n{{ end }}', 3, /closes nothing/],
+  ['an else without a block', '{{ else }}', 1, /closes nothing/],
+  ['a second else', '{{ if .A }}\n{{ else }}\n{{ else }}{{ end }}', 3, /second/],
   ['empty', '\n{{ }}', 2, /empty/],
   ['if without a condition', '{{ if }}{{ end }}', 1, /missing/],
   ['an unknown function', '{{ upper .Email }}', 1, /"upper" is not supported/],
@@ -230,26 +230,31 @@ const broken: [name: string, source: string, line: number, problem: RegExp][] = 
   ['a missing argument', '\n\n{{ eq .Email }}', 3, /"eq" does not take 1/],
   ['two values', '{{ .Email .Token }}', 1, /not expected/],
   ['an unknown character', '{{ .Email ? }}', 1, /not understood/],
-  ['a parenthesis not closed', '{{ if (eq .A .B }}{{ end }}', 1, /parenthesis/],
-  ['an unknown variable', '\n{{ $x }}', 2, /\$x is not declared/],
+  ['an unclosed parenthesis', '{{ if (eq .A .B }}{{ end }}', 1, /parenthesis/],
+  ['an undeclared variable', '\n{{ $x }}', 2, /\$x is not declared/],
   ['a variable of another block', '{{ if .A }}{{ $x := 1 }}{{ end }}\n{{ $x }}', 2, /not declared/],
-  ['another value for nothing', '{{ $x = 1 }}', 1, /\$x is not declared/],
-  ['another value in a block', '{{ $x := 1 }}\n{{ if $x = 2 }}{{ end }}', 2, /= cannot stand in/],
-  ['another value for $', '{{ $ = 1 }}', 1, /cannot be declared/],
+  ['an assignment to an undeclared variable', '{{ $x = 1 }}', 1, /\$x is not declared/],
+  [
+    'an assignment in a condition',
+    '{{ $x := 1 }}\n{{ if $x = 2 }}{{ end }}',
+    2,
+    /= cannot stand in/,
+  ],
+  ['an assignment to $', '{{ $ = 1 }}', 1, /cannot be declared/],
   ['a branch that opens a comment', '{{ if .A }}<!-- {{ end }}x', 1, /branches end/],
   ['define', '{{ define "x" }}{{ end }}', 1, /define .*not supported/],
   ['template', '{{ template "x" }}', 1, /not supported/],
-  ['a constructor as function', '{{ constructor .A }}', 1, /not supported/],
-  ['end with more', '{{ if .A }}{{ end .B }}', 1, /does not take/],
+  ['constructor as a function', '{{ constructor .A }}', 1, /not supported/],
+  ['an end with an argument', '{{ if .A }}{{ end .B }}', 1, /does not take/],
   ['a value in a script', '<script>\nvar a = "{{ .Email }}"</script>', 2, /script/],
   ['a value in a style sheet', '<style>p{color:{{ .Data.c }}}</style>', 1, /style/],
   ['a value in a style', '<p style="color:{{ .Data.c }}">', 1, /style/],
-  ['a value in a handler', '<p onclick="f({{ .Data.c }})">', 1, /script/],
-  ['a value as a tag', '<{{ .Data.c }}>', 1, /tag/],
-  ['a value as an end tag', '</{{ .Data.c }}>', 1, /tag/],
-  ['a value as an attribute', '<p {{ .Data.c }}>', 1, /tag/],
-  ['a value as a page inside', '<iframe srcdoc="{{ .Data.c }}">', 1, /style/],
-  ['a second value in a link without quotes', '<a href={{ .A }}{{ .B }}>', 1, /without quotes/],
+  ['a value in an event handler', '<p onclick="f({{ .Data.c }})">', 1, /script/],
+  ['a value as a tag name', '<{{ .Data.c }}>', 1, /tag/],
+  ['a value as an end tag name', '</{{ .Data.c }}>', 1, /tag/],
+  ['a value as an attribute name', '<p {{ .Data.c }}>', 1, /tag/],
+  ['a value in srcdoc', '<iframe srcdoc="{{ .Data.c }}">', 1, /style/],
+  ['a second value in a link without quotes', '<a href={{ .A }}{{ .B }}>', 1, /unquoted/],
   [
     'branches that end in different attributes',
     '<a\n{{ if .A }}href="{{ else }}title="{{ end }}{{ .B }}">',
@@ -271,7 +276,7 @@ const attacks = {
   "the renderer's own names": 'root k0 t1',
 }
 
-suite('mail templates', () => {
+suite('Go templates', () => {
   for (const [name, source, expected] of [...valid, ...places]) {
     test(name, () => {
       assert.equal(compileTemplate(source, 'html').render(variables), expected)
@@ -279,7 +284,7 @@ suite('mail templates', () => {
   }
 
   for (const [name, source, line, problem] of broken) {
-    test(`mistake: ${name}`, () => {
+    test(`rejects ${name}`, () => {
       assert.throws(
         () => compileTemplate(source, 'html'),
         (error) => {
@@ -293,7 +298,7 @@ suite('mail templates', () => {
   }
 
   for (const [name, value] of Object.entries(attacks)) {
-    test(`${name} in a value is data`, () => {
+    test(`does not interpret ${name} in a value`, () => {
       const template = compileTemplate('<p title="{{ .Data.x }}">{{ .Data.x }}</p>', 'html')
 
       const html = template.render({ Data: { x: value } })
@@ -315,7 +320,7 @@ suite('mail templates', () => {
     'data:text/html,',
     'vbscript:',
   ]) {
-    test(`a link cannot be made to start with ${JSON.stringify(scheme)}`, () => {
+    test(`replaces a link that starts with ${JSON.stringify(scheme)}`, () => {
       const template = compileTemplate('<a href="{{ .X }}"><a href={{ .X }}>', 'html')
 
       assert.equal(template.render({ X: `${scheme}x` }), '<a href="#"><a href=#>')
@@ -323,7 +328,7 @@ suite('mail templates', () => {
   }
 
   for (const attribute of ['src', 'action', 'formaction', 'xlink:href', 'data']) {
-    test(`nor can ${attribute}`, () => {
+    test(`replaces a script URL in ${attribute}`, () => {
       const template = compileTemplate(`<x ${attribute}="{{ .X }}">`, 'html')
 
       assert.equal(template.render({ X: 'javascript:x()' }), `<x ${attribute}="#">`)
@@ -332,14 +337,14 @@ suite('mail templates', () => {
 
   const inParts = {
     'two values': '<a href="{{ .A }}{{ .B }}">',
-    'two variables': '<a href="{{ $a := .A }}{{ $a }}{{ .B }}">',
-    'a branch not taken': '<a href="{{ if .No }}https://x/{{ end }}{{ .A }}{{ .B }}">',
-    'a branch taken': '<a href="{{ if .A }}{{ .A }}{{ end }}{{ .B }}">',
+    'two template variables': '<a href="{{ $a := .A }}{{ $a }}{{ .B }}">',
+    'an untaken branch': '<a href="{{ if .No }}https://x/{{ end }}{{ .A }}{{ .B }}">',
+    'a taken branch': '<a href="{{ if .A }}{{ .A }}{{ end }}{{ .B }}">',
     'a loop': '<a href="{{ range .L }}{{ . }}{{ end }}">',
-    'blanks before it': '<a href=" {{ .A }}{{ .B }}">',
+    'leading blanks': '<a href=" {{ .A }}{{ .B }}">',
   }
   for (const [name, source] of Object.entries(inParts)) {
-    test(`a script in parts does not become a link by ${name}`, () => {
+    test(`replaces a script URL assembled by ${name}`, () => {
       for (const [a, b] of [
         ['java', 'script:x()'],
         ['', 'javascript:x()'],
@@ -352,7 +357,7 @@ suite('mail templates', () => {
     })
   }
 
-  test('as text nothing is escaped', () => {
+  test('escapes nothing in text mode', () => {
     const template = compileTemplate('{{ .Data.name }} <a href="{{ .ConfirmationURL }}">', 'text')
 
     assert.equal(
@@ -361,7 +366,7 @@ suite('mail templates', () => {
     )
   })
 
-  test('output that grows without end is stopped, and the line is named', () => {
+  test('stops unbounded output and names the line', () => {
     const loop = '{{ range $.L }}'.repeat(4)
     const template = compileTemplate(
       `a\n${loop}\nxxxxxxxxxxxxxxxx{{ end }}{{ end }}{{ end }}{{ end }}`,
@@ -375,7 +380,7 @@ suite('mail templates', () => {
     )
   })
 
-  test('a loop that prints nothing is stopped as well', () => {
+  test('stops a loop without output', () => {
     const template = compileTemplate(
       '{{ range .L }}{{ range $.L }}{{ if . }}{{ end }}{{ end }}{{ end }}',
       'html',
@@ -388,7 +393,7 @@ suite('mail templates', () => {
     )
   })
 
-  test('a long template with many mistakes to make is read in linear time', () =>
+  test('parses a long template with many errors in linear time', () =>
     endsInTime(() => {
       compileTemplate(`${' '.repeat(500_000)}{{- .A }}${'<a href="'.repeat(50_000)}`, 'html')
       assert.throws(() => compileTemplate(`{{ ${'a'.repeat(500_000)}`, 'html'), TemplateError)

@@ -1,41 +1,54 @@
-/** The languages that are shipped, those that an operator brings, and which of them somebody is written to in. */
+/** Built-in languages, custom languages, and the language of a user. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { mailKindNames } from '../../mail/kinds.ts'
+import { mailKindNames } from '../../mail/kinds/index.ts'
 import { acceptedLanguages, nearestLanguage } from '../../mail/languages/choose.ts'
-import { directionOf, wordingOf } from '../../mail/languages/language.ts'
-import { createLibrary } from '../../mail/languages/library.ts'
 import {
-  englishTexts,
-  readOwnLanguage,
-  sentencesIn,
-  type Texts,
-} from '../../mail/languages/own-language.ts'
+  englishMessages,
+  type MessageCatalog,
+  messagesIn,
+  readCustomLanguage,
+} from '../../mail/languages/custom-language.ts'
+import { directionOf, emailTexts } from '../../mail/languages/language.ts'
+import { createLibrary } from '../../mail/languages/library.ts'
 import { shippedLanguages } from '../../mail/languages/shipped.ts'
 import { rendererWith, samples } from './rendering.ts'
 
 const tags = [...shippedLanguages.keys()]
 const [link] = [samples.confirmation.ConfirmationURL]
 
-suite('shipped languages', () => {
-  test('are at least these twelve', () => {
-    const wanted = ['en', 'de', 'fr', 'es', 'it', 'pt-BR', 'nl', 'pl', 'tr', 'ar', 'ja', 'zh-Hans']
-    assert.deepEqual(tags, wanted)
+suite('built-in languages', () => {
+  test('include these twelve', () => {
+    const expected = [
+      'en',
+      'de',
+      'fr',
+      'es',
+      'it',
+      'pt-BR',
+      'nl',
+      'pl',
+      'tr',
+      'ar',
+      'ja',
+      'zh-Hans',
+    ]
+    assert.deepEqual(tags, expected)
   })
 
   for (const [tag, language] of shippedLanguages) {
-    test(`${tag} has every text, each with the placeholders of the English one`, () => {
-      const { texts, problems } = readOwnLanguage(JSON.stringify(language))
+    test(`${tag} has each text with the placeholders of English`, () => {
+      const { texts, problems } = readCustomLanguage(JSON.stringify(language))
 
       assert.deepEqual(problems, [])
-      assert.deepEqual([...texts.keys()], [...englishTexts.keys()])
+      assert.deepEqual([...texts.keys()], [...englishMessages.keys()])
       for (const [place, text] of texts) {
-        assert.deepEqual(variablesOf(text), variablesOf(englishTexts.get(place)), place)
+        assert.deepEqual(variablesOf(text), variablesOf(englishMessages.get(place)), place)
       }
     })
 
-    test(`${tag} has a sentence for each of its plural categories`, () => {
+    test(`${tag} has each of its plural forms`, () => {
       const categories = new Intl.PluralRules(tag).resolvedOptions().pluralCategories
       // Whole numbers this small never have the categories of millions and fractions.
       const used = new Set([...Array(100).keys()].map((n) => new Intl.PluralRules(tag).select(n)))
@@ -49,7 +62,7 @@ suite('shipped languages', () => {
       }
     })
 
-    test(`${tag}: every kind renders in both forms, and no template is left over`, async () => {
+    test(`${tag} renders each email type in both forms without leftover placeholders`, async () => {
       const { renderer, warnings } = rendererWith()
       for (const kind of mailKindNames) {
         const { subject, html, text } = await renderer.render(kind, samples[kind], tag)
@@ -64,7 +77,7 @@ suite('shipped languages', () => {
     })
   }
 
-  test('numbers take the form that the language has for them', async () => {
+  test('use the plural form of a number', async () => {
     const { renderer } = rendererWith()
     const left = async (tag: string, Remaining: string) => {
       const variables = { ...samples.recovery_code_used_notification, Remaining }
@@ -81,7 +94,7 @@ suite('shipped languages', () => {
     assert.match(await left('ja', '9'), /残りのコードは 9 個/)
   })
 
-  test('dates are written as the language writes them', async () => {
+  test('format dates for the language', async () => {
     const { renderer } = rendererWith()
     const kind = 'new_sign_in_notification'
     const { text: german } = await renderer.render(kind, samples[kind], 'de')
@@ -91,7 +104,7 @@ suite('shipped languages', () => {
     assert.match(japanese, /2026年3月4日/)
   })
 
-  test('an address in a language from right to left is isolated from its neighbours', async () => {
+  test('isolate an email address in right-to-left text', async () => {
     const { renderer } = rendererWith()
     const { text, html } = await renderer.render('recovery', samples.recovery, 'ar')
 
@@ -109,7 +122,7 @@ suite('shipped languages', () => {
   })
 })
 
-suite('which language somebody is written to in', () => {
+suite('language selection', () => {
   const choices: [wanted: string, chosen: string | undefined][] = [
     ['de', 'de'],
     ['de-AT', 'de'],
@@ -125,20 +138,20 @@ suite('which language somebody is written to in', () => {
     ['not a tag', undefined],
     ['de'.padEnd(500, '-x'), undefined],
   ]
-  for (const [wanted, chosen] of choices) {
-    test(`"${wanted.slice(0, 20)}" is ${chosen ?? 'none of ours'}`, () => {
-      assert.equal(nearestLanguage([wanted], tags), chosen)
+  for (const [expected, chosen] of choices) {
+    test(`maps "${expected.slice(0, 20)}" to ${chosen ?? 'none'}`, () => {
+      assert.equal(nearestLanguage([expected], tags), chosen)
     })
   }
 
-  test('Accept-Language is read by its weights', () => {
+  test('reads Accept-Language by weights', () => {
     assert.deepEqual(acceptedLanguages('en;q=0.5, fr-CA, *;q=0.1'), ['fr-CA', 'en'])
     assert.equal(nearestLanguage(acceptedLanguages('hu, ja;q=0.8, en;q=0.9'), tags), 'en')
     assert.deepEqual(acceptedLanguages('*'), [])
     assert.deepEqual(acceptedLanguages('\u0000;;;q=x'), [])
   })
 
-  test('of many languages only the first ten are looked at, and of a long header only its beginning', () => {
+  test('reads the first ten languages of a header of limited length', () => {
     const unknown = Array.from({ length: 10 }, () => 'hu')
     assert.equal(nearestLanguage([...unknown.slice(1), 'de'], tags), 'de')
     assert.equal(nearestLanguage([...unknown, 'de'], tags), undefined)
@@ -146,62 +159,62 @@ suite('which language somebody is written to in', () => {
   })
 })
 
-suite("an operator's language", () => {
+suite('custom languages', () => {
   const swedish = {
     mails: { invite: { subject: 'Du är inbjuden', paragraphs: ['Hej {{ .Email }}'] } },
   }
-  const read = (value: object) => readOwnLanguage(JSON.stringify(value))
-  const libraryOf = (own: Record<string, Texts>) => createLibrary((tag) => own[tag])
+  const read = (value: object) => readCustomLanguage(JSON.stringify(value))
+  const libraryOf = (own: Record<string, MessageCatalog>) => createLibrary((tag) => own[tag])
 
-  test('says what it has, and English for the rest, which is listed', () => {
+  test('fall back to English for missing texts, which are listed', () => {
     const library = libraryOf({ sv: read(swedish).texts })
 
-    const { subject, heading, paragraphs } = wordingOf(library.get('sv'), 'invite')
+    const { subject, heading, paragraphs } = emailTexts(library.get('sv'), 'invite')
     assert.deepEqual([subject, heading], ['Du är inbjuden', 'You are invited'])
     assert.deepEqual(paragraphs, ['Hej {{ .Email }}'])
     const { places } = library.missing('sv')
-    assert.equal(places.length, englishTexts.size - 2)
+    assert.equal(places.length, englishMessages.size - 2)
     assert.ok(places.includes('mails.invite.heading') && !places.includes('mails.invite.subject'))
   })
 
-  test('is put over ours text by text, and over the language of its region', () => {
+  test('override built-in texts and the language of their region', () => {
     const own = { mails: { invite: { subject: 'Eingeladen!' } } }
     const library = libraryOf({ de: read(own).texts, 'de-AT': new Map() })
 
-    assert.equal(wordingOf(library.get('de'), 'invite').subject, 'Eingeladen!')
-    assert.equal(wordingOf(library.get('de-AT'), 'invite').subject, 'Eingeladen!')
-    assert.equal(wordingOf(library.get('de-AT'), 'invite').heading, 'Sie sind eingeladen')
+    assert.equal(emailTexts(library.get('de'), 'invite').subject, 'Eingeladen!')
+    assert.equal(emailTexts(library.get('de-AT'), 'invite').subject, 'Eingeladen!')
+    assert.equal(emailTexts(library.get('de-AT'), 'invite').heading, 'Sie sind eingeladen')
     assert.deepEqual(library.missing('de').places, [])
-    assert.equal(wordingOf(library.get('en'), 'invite').subject, "You've been invited")
+    assert.equal(emailTexts(library.get('en'), 'invite').subject, "You've been invited")
   })
 
-  test('that is read again counts from then on', () => {
-    const own: Record<string, Texts> = { sv: read(swedish).texts }
+  test('are reloaded', () => {
+    const own: Record<string, MessageCatalog> = { sv: read(swedish).texts }
     const library = libraryOf(own)
     library.get('sv')
     own.sv = read({ mails: { invite: { subject: 'Ny' } } }).texts
 
-    assert.equal(wordingOf(library.get('sv'), 'invite').subject, 'Ny')
+    assert.equal(emailTexts(library.get('sv'), 'invite').subject, 'Ny')
   })
 
   const wrong: [what: string, value: object, problem: RegExp][] = [
     [
-      'a text nobody knows',
+      'an unknown text',
       { mails: { invite: { title: 'x' } } },
-      /mails\.invite\.title is no text/,
+      /mails\.invite\.title is not a message/,
     ],
-    ['a number', { layout: { full_link: 7 } }, /layout\.full_link is not a text/],
-    ['a text where a list belongs', { mails: { invite: { paragraphs: 'x' } } }, /not a list/],
-    ['a mistake', { layout: { sent_to: '{{ if .Email }}' } }, /has a mistake: line 1/],
-    ['a prototype', JSON.parse('{"__proto__": {"x": "y"}}'), /is no text/],
+    ['a number as text', { layout: { full_link: 7 } }, /layout\.full_link is not a text/],
+    ['a text instead of a list', { mails: { invite: { paragraphs: 'x' } } }, /not a list/],
+    ['a syntax error', { layout: { sent_to: '{{ if .Email }}' } }, /has an error: line 1/],
+    ['a prototype', JSON.parse('{"__proto__": {"x": "y"}}'), /is not a message/],
     [
-      'a plural that names no variable',
+      'a plural without a variable',
       { mails: { invite: { paragraphs: [{ count: '}} x', other: 'y' }] } } },
       /not a list/,
     ],
   ]
   for (const [what, value, problem] of wrong) {
-    test(`with ${what}: that is told and not used`, () => {
+    test(`reject and report ${what}`, () => {
       const { texts, problems } = read(value)
 
       assert.equal(texts.size, 0)
@@ -209,8 +222,8 @@ suite("an operator's language", () => {
     })
   }
 
-  test('sentences with signs of HTML stay text', async () => {
-    const own = readOwnLanguage('{"mails": {"invite": {"heading": "Ham & <b>eggs</b>"}}}')
+  test('escape HTML in texts', async () => {
+    const own = readCustomLanguage('{"mails": {"invite": {"heading": "Ham & <b>eggs</b>"}}}')
     const { renderer } = rendererWith({ speech: libraryOf({ sv: own.texts }).get })
 
     const { html, text } = await renderer.render('invite', samples.invite, 'sv')
@@ -221,11 +234,11 @@ suite("an operator's language", () => {
 })
 
 function mailTexts(tag: string, kind: (typeof mailKindNames)[number]) {
-  return wordingOf(createLibrary(() => undefined).get(tag), kind)
+  return emailTexts(createLibrary(() => undefined).get(tag), kind)
 }
 
 /** What a text names, however often and in whatever order. */
 function variablesOf(text: unknown): string[] {
-  const actions = sentencesIn(text).flatMap((sentence) => sentence.match(/\{\{.*?\}\}/g) ?? [])
+  const actions = messagesIn(text).flatMap((sentence) => sentence.match(/\{\{.*?\}\}/g) ?? [])
   return [...new Set(actions.flatMap((action) => action.match(/\.\w+/g) ?? []))].sort()
 }

@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import type { MailKind } from '../../mail/kinds.ts'
+import type { EmailKind } from '../../mail/kinds/index.ts'
 import { createMailTransport } from '../../mail/transport.ts'
 import { rendererWith, samples } from './rendering.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
 import { startTemplateServer } from './template-server.ts'
 
 const subjects: [name: string, subject: string, expected: string, data?: object][] = [
-  ['plain words', 'Welcome to us', 'Welcome to us'],
+  ['plain text', 'Welcome to us', 'Welcome to us'],
   ['a variable', '{{ .Token }} for {{ .Email }}', '123456 for ada@example.org'],
   ['metadata', 'Hello {{ .Data.name }}!', 'Hello Ada!'],
   ['a condition', '{{ if eq .Data.name "Ada" }}Dear Ada{{ else }}Hi{{ end }}', 'Dear Ada'],
-  ['nothing but blanks', '  ', 'Your sign-in link'],
-  ['a subject that comes out blank', '{{ .Data.nothing }} ', 'Your sign-in link'],
-  ['a mistake', '{{ if .Email }}', 'Your sign-in link'],
+  ['blanks only', '  ', 'Your sign-in link'],
+  ['a blank result', '{{ .Data.nothing }} ', 'Your sign-in link'],
+  ['a syntax error', '{{ if .Email }}', 'Your sign-in link'],
   [
-    'what is no HTML',
+    'unescaped characters',
     'Ada & <Bob> "{{ .Data.name }}"',
     'Ada & <Bob> "A&B <i>"',
     { name: 'A&B <i>' },
   ],
   ['a line break in a value', 'Hi {{ .Data.name }}', 'Hi a Bcc: b@c', { name: 'a\r\nBcc: b@c' }],
-  ['other line ends', 'Hi {{ .Data.name }}', 'Hi a b c', { name: 'a\u2028b\u0085c' }],
-  ['turned writing', 'Hi {{ .Data.name }}', 'Hi moc.live', { name: '\u202emoc.live' }],
+  ['other line separators', 'Hi {{ .Data.name }}', 'Hi a b c', { name: 'a\u2028b\u0085c' }],
+  ['bidirectional overrides', 'Hi {{ .Data.name }}', 'Hi moc.live', { name: '\u202emoc.live' }],
   ['a very long value', '{{ .Data.name }}', 'x'.repeat(500), { name: 'x'.repeat(5000) }],
-  ['half a letter', 'Hi {{ .Data.name }}', 'Hi \ufffd!', { name: '\ud800!' }],
+  ['a lone surrogate', 'Hi {{ .Data.name }}', 'Hi \ufffd!', { name: '\ud800!' }],
   ['template syntax in a value', '{{ .Data.name }}', '{{ .Token }}', { name: '{{ .Token }}' }],
 ]
 
-const mistakes: [source: string, reason: RegExp][] = [
+const invalidCases: [source: string, reason: RegExp][] = [
   ['<p>\n\n{{ .Email', /line 3: .*not closed/],
   ['<p>\n{{ upper .Email }}', /line 2: function "upper" is not supported/],
   ['{{ range .Data }}\n{{ else }}\n', /line 1: .*no \{\{ end \}\}/],
@@ -38,19 +38,19 @@ const mistakes: [source: string, reason: RegExp][] = [
 
 const metadata: Record<string, unknown> = {
   'a script': '<script>alert(1)</script>',
-  'the end of an attribute': '" onmouseover="alert(1)" x="',
-  'a link of its own': '</p><a href="https://evil.example">Click</a>',
+  'a closing quote with attributes': '" onmouseover="alert(1)" x="',
+  'a custom link': '</p><a href="https://evil.example">Click</a>',
   'template syntax': '{{ .Token }} {{ .ConfirmationURL }}',
-  'the syntax of the engine underneath': '{% assign x = 1 %}{{ "a" | upcase }}{%- raw -%}',
+  'Liquid syntax': '{% assign x = 1 %}{{ "a" | upcase }}{%- raw -%}',
   'a comment': '<!-- {{/* */}} -->',
   'an object': { a: '<script>', toString: 'x' },
-  'a list': ['<script>', ['<b>']],
-  'a prototype': JSON.parse('{"__proto__":{"x":"<script>"},"constructor":"<script>"}'),
+  'an array': ['<script>', ['<b>']],
+  'a prototype key': JSON.parse('{"__proto__":{"x":"<script>"},"constructor":"<script>"}'),
 }
 
-suite('rendering', () => {
+suite('email rendering', () => {
   for (const [name, subject, expected, data] of subjects) {
-    test(`a subject with ${name}`, async () => {
+    test(`renders a subject with ${name}`, async () => {
       const { renderer } = rendererWith({ subjects: { magic_link: subject } })
 
       const rendered = await renderer.render('magic_link', {
@@ -62,15 +62,15 @@ suite('rendering', () => {
     })
   }
 
-  test('a mistake in a subject is named with its setting when the server starts', () => {
+  test('reports an error in a subject with its setting at startup', () => {
     const { warnings } = rendererWith({ subjects: { invite: 'Hi {{ nope }}' } })
 
-    assert.match(warnings[0]?.message ?? '', /^AUTH_MAILER_SUBJECTS_INVITE has a mistake/)
+    assert.match(warnings[0]?.message ?? '', /^AUTH_MAILER_SUBJECTS_INVITE has an error/)
     assert.match(warnings[0]?.details.reason ?? '', /line 1: .*"nope"/)
   })
 
-  for (const [source, reason] of mistakes) {
-    test(`the template ${JSON.stringify(source)} is told with its line, the built-in one is sent`, async (t) => {
+  for (const [source, reason] of invalidCases) {
+    test(`reports the line of the faulty template ${JSON.stringify(source)} and sends the built-in one`, async (t) => {
       const subject = 'Our own {{ .Token }}'
       const { renderer, warnings } = await withTemplate(t, source, { recovery: subject })
 
@@ -85,7 +85,7 @@ suite('rendering', () => {
     })
   }
 
-  test('a template that would not end is stopped, its line named, and the built-in one sent', async (t) => {
+  test('stops a template with unbounded output and sends the built-in one', async (t) => {
     const source = `a\n${'{{ range $.Data.list }}'.repeat(4)}xxxxxxxxxxxxxxxx${'{{ end }}'.repeat(4)}`
     const { renderer, warnings } = await withTemplate(t, source, {})
     const list = Array.from({ length: 100 }, (_, i) => i)
@@ -97,7 +97,7 @@ suite('rendering', () => {
     assert.match(warnings[0]?.details.reason ?? '', /line 2: .*too large/)
   })
 
-  test('a template that cannot be had leaves the configured subject', async () => {
+  test('keeps the configured subject when the template is unavailable', async () => {
     const { renderer, warnings } = rendererWith({
       templates: { recovery: 'http://127.0.0.1:9/' },
       subjects: { recovery: 'Our own' },
@@ -110,7 +110,7 @@ suite('rendering', () => {
     assert.equal(warnings.length, 1)
   })
 
-  test('the warnings hold nothing of the person', async (t) => {
+  test('logs warnings without user data', async (t) => {
     const { renderer, warnings } = await withTemplate(t, '{{ if }}', { recovery: '{{ if }}' })
 
     await renderer.render('recovery', samples.recovery)
@@ -119,7 +119,7 @@ suite('rendering', () => {
     assert.doesNotMatch(JSON.stringify(warnings), /ada@|123456|5ec7e7/)
   })
 
-  test('an own template gets a plain-text part with its links', async (t) => {
+  test('adds a plain-text part with links to a custom template', async (t) => {
     const source =
       '<h1>Hello {{ .Data.name }}</h1><p><a href="{{ .ConfirmationURL }}">Go on</a></p>'
     const { renderer } = await withTemplate(t, source, {})
@@ -132,7 +132,7 @@ suite('rendering', () => {
   })
 
   for (const [name, value] of Object.entries(metadata)) {
-    test(`metadata that is ${name} stays text`, async (t) => {
+    test(`escapes metadata with ${name}`, async (t) => {
       const source =
         '<p title="{{ .Data.x }}">{{ .Data.x }}</p>{{ range $k, $v := .Data }}<b>{{ $k }}={{ $v }}</b>{{ end }}'
       const { renderer, warnings } = await withTemplate(t, source, {})
@@ -153,12 +153,12 @@ suite('rendering', () => {
     })
   }
 
-  test('what somebody writes into subject and name never becomes a header', async (t) => {
+  test('does not let a user’s name become a header', async (t) => {
     const evil = 'x\r\nBcc: eve@example.net\r\n\r\n<script>alert(1)</script>'
     const { renderer } = await withTemplate(t, '<p>{{ .Data.name }}</p>', {
       recovery: 'For {{ .Data.name }} {{ .Email }}',
     })
-    const { port, mails } = await startSmtp(t)
+    const { port, emails } = await startSmtp(t)
     const transport = createMailTransport(transportOptions(port))
     t.after(transport.close)
     const rendered = await renderer.render('recovery', {
@@ -166,12 +166,12 @@ suite('rendering', () => {
       Email: evil,
       Data: { name: evil },
     })
-    const facts = { kind: 'recovery' as MailKind, messageId: '<1@example.com>', date: new Date() }
+    const facts = { kind: 'recovery' as EmailKind, messageId: '<1@example.com>', date: new Date() }
 
     await transport.send({ ...facts, to: 'ada@example.org', ...rendered })
 
-    const [mail] = mails
-    assert.equal(mails.length, 1)
+    const [mail] = emails
+    assert.equal(emails.length, 1)
     assert.deepEqual(mail?.recipients, ['ada@example.org'])
     assert.equal(mail?.parsed.bcc, undefined)
     assert.match(mail?.parsed.subject ?? '', /^For x Bcc: eve@example\.net <script>/)
@@ -182,7 +182,7 @@ suite('rendering', () => {
 async function withTemplate(
   t: TestContext,
   source: string,
-  subjects: Partial<Record<MailKind, string>>,
+  subjects: Partial<Record<EmailKind, string>>,
 ) {
   const { url } = await startTemplateServer(t, source)
   return rendererWith({ templates: { recovery: url }, subjects })

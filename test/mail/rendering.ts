@@ -1,7 +1,7 @@
-/** A renderer for tests, and what it warned of. */
-import { type MailKind, mailKindNames } from '../../mail/kinds.ts'
+/** A renderer for tests and its warnings. */
+import type { CustomTemplateSetting } from '../../mail/custom-templates.ts'
+import { type EmailKind, mailKindNames } from '../../mail/kinds/index.ts'
 import { createLibrary } from '../../mail/languages/library.ts'
-import type { OwnSetting } from '../../mail/own-templates.ts'
 import { createMailRenderer, type MailRendererOptions } from '../../mail/render.ts'
 import type { MailVariables } from '../../mail/variables.ts'
 import { providerTitles } from '../../providers/registry.ts'
@@ -11,14 +11,14 @@ export interface Warning {
   message: string
 }
 
-type Settings = Partial<Record<MailKind, string>>
+type Settings = Partial<Record<EmailKind, string>>
 
 interface Change extends Omit<Partial<MailRendererOptions>, 'templates' | 'subjects'> {
   templates?: Settings
   subjects?: Settings
 }
 
-/** Renders in English unless told otherwise. */
+/** Renders in English by default. */
 export function rendererWith({ templates = {}, subjects = {}, ...change }: Change = {}) {
   const warnings: Warning[] = []
   const made = createMailRenderer({
@@ -28,6 +28,7 @@ export function rendererWith({ templates = {}, subjects = {}, ...change }: Chang
     templates: settingsOf(templates),
     subjects: settingsOf(subjects),
     speech: createLibrary(() => undefined).get,
+    defaultTag: 'en',
     maxAgeSeconds: 600,
     retrySeconds: 10,
     maxBytes: 1_000_000,
@@ -37,12 +38,12 @@ export function rendererWith({ templates = {}, subjects = {}, ...change }: Chang
     log: { warn: (details, message) => void warnings.push({ details, message }) },
     ...change,
   })
-  const render = <Kind extends MailKind>(kind: Kind, variables: MailVariables[Kind], tag = 'en') =>
+  const render = <Kind extends EmailKind>(kind: Kind, variables: MailVariables[Kind], tag = 'en') =>
     made.render(kind, variables, tag)
   return { renderer: { ...made, render }, warnings }
 }
 
-function settingsOf(settings: Settings): OwnSetting[] {
+function settingsOf(settings: Settings): CustomTemplateSetting[] {
   return mailKindNames.flatMap((kind) => {
     const value = settings[kind]
     return value === undefined ? [] : [{ kind, value }]
@@ -68,6 +69,20 @@ export const samples: MailVariables = {
   magic_link: link,
   email_change: { ...link, NewEmail: 'ada@example.com', SendingTo: 'ada@example.com' },
   reauthentication: { ...common, Token: '123456' },
+  organization_invitation: {
+    ...common,
+    OrganizationName: 'Acme',
+    InvitedBy: 'grace@example.org',
+    Role: 'member',
+    InvitationURL: 'https://app.example/#organization_invitation=e5d',
+    InvitationToken: 'e5d',
+  },
+  organization_domain: {
+    ...common,
+    OrganizationName: 'Acme',
+    Domain: 'example.org',
+    Token: '123456',
+  },
   password_changed_notification: common,
   email_changed_notification: { ...common, OldEmail: 'old@example.org' },
   phone_changed_notification: { ...common, Phone: '15550102', OldPhone: '15550101' },
@@ -85,5 +100,8 @@ export const samples: MailVariables = {
     EndSessionURL: 'https://auth.example/sessions/end?token=e5d',
   },
   refresh_token_reused_notification: common,
+  passkey_added_notification: { ...common, PasskeyName: 'Google Password Manager' },
+  mfa_verification_failed_notification: common,
+  too_many_attempts_notification: common,
   account_deleted_notification: common,
 }

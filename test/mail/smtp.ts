@@ -1,4 +1,4 @@
-/** A real SMTP server on a free port that keeps what it took. */
+/** A real SMTP server on a free port that stores received emails. */
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
@@ -6,7 +6,7 @@ import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 import { defaultMailTimeouts, type MailTransportOptions } from '../../mail/smtp-options.ts'
-import { portOf } from '../support/listening.ts'
+import { portOf } from '../support/processes/listening.ts'
 
 export interface Received {
   raw: string
@@ -17,7 +17,7 @@ export interface Received {
 }
 
 export async function startSmtp(t: TestContext, options: SMTPServerOptions = {}) {
-  const mails: Received[] = []
+  const emails: Received[] = []
   const sockets = new Set<Socket>()
   const server = new SMTPServer({
     authOptional: true,
@@ -29,7 +29,7 @@ export async function startSmtp(t: TestContext, options: SMTPServerOptions = {})
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', async () => {
         const raw = Buffer.concat(chunks)
-        mails.push({
+        emails.push({
           raw: raw.toString(),
           parsed: await simpleParser(raw),
           recipients: session.envelope.rcptTo.map(({ address }) => address),
@@ -52,7 +52,7 @@ export async function startSmtp(t: TestContext, options: SMTPServerOptions = {})
     for (const socket of sockets) socket.destroy()
     return new Promise<void>((resolve) => server.close(() => resolve()))
   })
-  return { port, mails, sockets }
+  return { port, emails, sockets }
 }
 
 export function transportOptions(

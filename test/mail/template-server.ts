@@ -1,27 +1,27 @@
 /** An operator's web server with templates on it, on a free port. */
 import { createServer, type ServerResponse } from 'node:http'
 
-import type { Ending } from '../support/ending.ts'
-import { serve } from '../support/listening.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { serve } from '../support/processes/listening.ts'
 
-export type Answer = (response: ServerResponse) => void
+export type Response = (response: ServerResponse) => void
 
-/** `serve` may be called again, to change what is answered from then on. */
-export async function startTemplateServer(t: Ending, first: Answer | string) {
+/** `serve` changes later responses. */
+export async function startTemplateServer(t: Ending, first: Response | string) {
   const paths: string[] = []
-  let answer = first
+  let reply = first
   const server = createServer((request, response) => {
     paths.push(request.url ?? '')
-    if (typeof answer === 'string') response.end(answer)
-    else answer(response)
+    if (typeof reply === 'string') response.end(reply)
+    else reply(response)
   })
   const port = await serve(t, server)
   return {
     url: `http://127.0.0.1:${port}`,
     /** Of every request, oldest first. */
     paths,
-    serve(next: Answer | string) {
-      answer = next
+    serve(next: Response | string) {
+      reply = next
     },
   }
 }

@@ -5,8 +5,8 @@ import { suite, type TestContext, test } from 'node:test'
 import { type MailTransportOptions, poolOptions } from '../../mail/smtp-options.ts'
 import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'
-import { freePort } from '../support/free-port.ts'
-import { listen } from '../support/listening.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { listen } from '../support/processes/listening.ts'
 import { certificate } from './certificate.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
 
@@ -20,16 +20,16 @@ const mail: OutgoingMail = {
   text: 'Grüße, Ada',
 }
 
-suite('mail transport', () => {
-  test('what is sent arrives with every header and both parts', async (t) => {
-    const { port, mails } = await startSmtp(t)
+suite('SMTP transport', () => {
+  test('delivers all headers and both parts', async (t) => {
+    const { port, emails } = await startSmtp(t)
     const transport = open(t, port, { headers: { 'X-Tag': ['$messageType', 'b'] } })
 
     const sent = await transport.send(mail)
 
     assert.equal(sent.messageId, mail.messageId)
     assert.match(sent.response, /^250/)
-    const [received] = mails
+    const [received] = emails
     assert.ok(received)
     const { parsed } = received
     assert.deepEqual(received.recipients, ['ada@example.org'])
@@ -53,10 +53,10 @@ suite('mail transport', () => {
     )
   })
 
-  test('connections are kept, and EHLO says our name', async (t) => {
+  test('reuses connections and sends its name in EHLO', async (t) => {
     const names: string[] = []
     let connections = 0
-    const { port, mails } = await startSmtp(t, {
+    const { port, emails } = await startSmtp(t, {
       onConnect(_session, callback) {
         connections++
         callback()
@@ -71,13 +71,13 @@ suite('mail transport', () => {
     await transport.send(mail)
     await transport.send({ ...mail, messageId: '<2@example.com>' })
 
-    assert.equal(mails.length, 2)
+    assert.equal(emails.length, 2)
     assert.equal(connections, 1)
     assert.deepEqual(names, ['auth.example.com', 'auth.example.com'])
   })
 
-  test('a kept connection that died is replaced without losing or doubling the mail', async (t) => {
-    const { port, mails, sockets } = await startSmtp(t)
+  test('replaces a dead connection without losing or duplicating an email', async (t) => {
+    const { port, emails, sockets } = await startSmtp(t)
     const transport = open(t, port)
     await transport.send(mail)
     for (const socket of sockets) socket.destroy()
@@ -85,13 +85,13 @@ suite('mail transport', () => {
     await transport.send({ ...mail, messageId: '<2@example.com>' })
 
     assert.deepEqual(
-      mails.map(({ parsed }) => parsed.messageId),
+      emails.map(({ parsed }) => parsed.messageId),
       [mail.messageId, '<2@example.com>'],
     )
   })
 
-  test('signs in, and a wrong password is a matter of settings', async (t) => {
-    const { port, mails } = await startSmtp(t, {
+  test('authenticates, and treats a wrong password as temporary', async (t) => {
+    const { port, emails } = await startSmtp(t, {
       authOptional: false,
       allowInsecureAuth: true,
       onAuth({ username, password }, _session, callback) {
@@ -105,39 +105,39 @@ suite('mail transport', () => {
     await transport.send(mail)
     const wrong = open(t, port, { user: 'mailer', pass: 'guess' })
 
-    assert.equal(mails[0]?.user, 'mailer')
+    assert.equal(emails[0]?.user, 'mailer')
     await assert.rejects(wrong.verify(), hasOutcome('temporary', 535))
     await assert.rejects(wrong.send(mail), hasOutcome('temporary', 535))
   })
 
-  test('STARTTLS is used when offered, and its certificate is checked', async (t) => {
+  test('uses STARTTLS when offered and verifies the certificate', async (t) => {
     const { key, cert } = certificate(t)
-    const { port, mails } = await startSmtp(t, { key, cert, disabledCommands: [] })
+    const { port, emails } = await startSmtp(t, { key, cert, disabledCommands: [] })
 
     await open(t, port, { ca: cert }).send(mail)
 
-    assert.equal(mails[0]?.secure, true)
+    assert.equal(emails[0]?.secure, true)
     await assert.rejects(open(t, port).send(mail), hasOutcome('temporary'))
-    assert.equal(mails.length, 1)
+    assert.equal(emails.length, 1)
   })
 
-  test('TLS that is required and not offered stops the mail before anything is said', async (t) => {
-    const { port, mails } = await startSmtp(t)
+  test('fails before sending when required TLS is not offered', async (t) => {
+    const { port, emails } = await startSmtp(t)
 
     await assert.rejects(
       open(t, port, { tls: 'starttls' }).send(mail),
       hasOutcome('temporary', 500),
     )
 
-    assert.equal(mails.length, 0)
+    assert.equal(emails.length, 0)
   })
 
-  test('a password does not cross the network in clear', async (t) => {
-    let asked = false
-    const { port, mails } = await startSmtp(t, {
+  test('does not send a password without TLS', async (t) => {
+    let requested = false
+    const { port, emails } = await startSmtp(t, {
       allowInsecureAuth: true,
       onAuth(_auth, _session, callback) {
-        asked = true
+        requested = true
         callback(null, { user: 'x' })
       },
     })
@@ -146,9 +146,9 @@ suite('mail transport', () => {
 
     await assert.rejects(transport.send(mail), hasOutcome('temporary', 500))
 
-    assert.equal(asked, false)
+    assert.equal(requested, false)
     await open(t, port, { host: '0.0.0.0' }).send(mail)
-    assert.equal(mails.length, 1, 'a mail without one does')
+    assert.equal(emails.length, 1, 'a mail without one does')
   })
 
   for (const [host, needsTls] of [
@@ -158,25 +158,25 @@ suite('mail transport', () => {
     ['127.mail.example', true],
     ['localhost.example', true],
   ] as const) {
-    test(`on the way to ${host} it ${needsTls ? 'needs' : 'does without'} TLS`, () => {
+    test(`${needsTls ? 'requires' : 'does not require'} TLS for ${host}`, () => {
       const options = transportOptions(25, { host, user: 'mailer', pass: 'secret' })
       assert.equal(poolOptions(options).requireTLS, needsTls)
     })
   }
 
-  const refusals: Record<string, [string, number, SendOutcome]> = {
-    'a recipient refused for now': ['onRcptTo', 451, 'temporary'],
-    'a recipient that does not exist': ['onRcptTo', 550, 'permanent'],
-    'a server that wants a password first': ['onRcptTo', 530, 'temporary'],
-    'a server that expects another command': ['onRcptTo', 503, 'temporary'],
-    'a sender that is not allowed': ['onMailFrom', 553, 'temporary'],
-    'a mailbox that is full': ['onMailFrom', 452, 'temporary'],
-    'a mail that is too large': ['onMailFrom', 552, 'permanent'],
-    'a server that takes nobody': ['onConnect', 554, 'temporary'],
+  const rejections: Record<string, [string, number, SendOutcome]> = {
+    'a temporarily rejected recipient': ['onRcptTo', 451, 'temporary'],
+    'an unknown recipient': ['onRcptTo', 550, 'permanent'],
+    'required authentication': ['onRcptTo', 530, 'temporary'],
+    'an unexpected command': ['onRcptTo', 503, 'temporary'],
+    'a rejected sender': ['onMailFrom', 553, 'temporary'],
+    'a full mailbox': ['onMailFrom', 452, 'temporary'],
+    'an email that is too large': ['onMailFrom', 552, 'permanent'],
+    'a rejected connection': ['onConnect', 554, 'temporary'],
   }
-  for (const [name, [hook, code, outcome]] of Object.entries(refusals)) {
-    test(`${name}: ${outcome}`, async (t) => {
-      const { port } = await startSmtp(t, { [hook]: refuse(code) })
+  for (const [name, [hook, code, outcome]] of Object.entries(rejections)) {
+    test(`treats ${name} as ${outcome}`, async (t) => {
+      const { port } = await startSmtp(t, { [hook]: reject(code) })
 
       await assert.rejects(open(t, port).send(mail), hasOutcome(outcome, code))
     })
@@ -186,7 +186,7 @@ suite('mail transport', () => {
     [451, 'temporary'],
     [554, 'permanent'],
   ] as const) {
-    test(`the text refused with ${code}: ${outcome}`, async (t) => {
+    test(`treats content rejected with ${code} as ${outcome}`, async (t) => {
       const { port } = await startSmtp(t, {
         onData(stream, _session, callback) {
           stream.resume().on('end', () => callback(reply(code)))
@@ -198,8 +198,8 @@ suite('mail transport', () => {
     })
   }
 
-  test('the reply is kept, and stays out of what a logger collects', async (t) => {
-    const { port } = await startSmtp(t, { onRcptTo: refuse(550) })
+  test('stores the server’s response outside logged fields', async (t) => {
+    const { port } = await startSmtp(t, { onRcptTo: reject(550) })
 
     const error = await open(t, port)
       .send(mail)
@@ -210,11 +210,11 @@ suite('mail transport', () => {
     assert.doesNotMatch(JSON.stringify({ ...error }) + error.stack, /ada@/)
   })
 
-  test('nobody listens: temporary', async (t) => {
+  test('treats an unreachable server as temporary', async (t) => {
     await assert.rejects(open(t, await freePort()).send(mail), hasOutcome('temporary'))
   })
 
-  test('a server that says nothing: temporary, after the time allowed', async (t) => {
+  test('treats a silent server as temporary after the timeout', async (t) => {
     const { port } = await startFake(t)
 
     await assert.rejects(
@@ -223,7 +223,7 @@ suite('mail transport', () => {
     )
   })
 
-  test('the line is cut before the text: temporary', async (t) => {
+  test('treats a connection lost before the content as temporary', async (t) => {
     const { port } = await startFake(t, (line, socket) => {
       if (line.startsWith('RCPT')) socket.destroy()
       else socket.write('250 ok\r\n')
@@ -232,13 +232,13 @@ suite('mail transport', () => {
     await assert.rejects(open(t, port).send(mail), hasOutcome('temporary'))
   })
 
-  test('the line is cut after the text: ambiguous, and it is not tried again', async (t) => {
+  test('treats a connection lost after the content as ambiguous and does not retry', async (t) => {
     let texts = 0
     const { port } = await startFake(t, (line, socket) => {
       if (line === '.') {
         texts++
         socket.destroy()
-      } else speak(line, socket)
+      } else sendLines(line, socket)
     })
 
     await assert.rejects(open(t, port).send(mail), hasOutcome('ambiguous'))
@@ -246,9 +246,9 @@ suite('mail transport', () => {
     assert.equal(texts, 1)
   })
 
-  test('a server that never answers the text: ambiguous', async (t) => {
+  test('treats a missing response to the content as ambiguous', async (t) => {
     const { port } = await startFake(t, (line, socket) => {
-      if (line !== '.') speak(line, socket)
+      if (line !== '.') sendLines(line, socket)
     })
     const silent = open(t, port, { timeouts: timeouts({ socket: 0.3 }) })
     const slow = open(t, port, { timeouts: timeouts({ socket: 60, total: 2 }) })
@@ -257,7 +257,7 @@ suite('mail transport', () => {
     await assert.rejects(slow.send(mail), hasOutcome('ambiguous'))
   })
 
-  test('a closed transport takes no more', async (t) => {
+  test('rejects emails once closed', async (t) => {
     const { port } = await startSmtp(t)
     const transport = open(t, port)
     transport.close()
@@ -266,33 +266,33 @@ suite('mail transport', () => {
   })
 
   const injections = {
-    'a subject with a header': { subject: 'Hi\r\nBcc: eve@example.net' },
-    'a subject with a whole mail': { subject: 'Hi\r\n\r\n.\r\nMAIL FROM:<eve@example.net>\r\n' },
-    'a text that ends the mail': { text: 'one\r\n.\r\nMAIL FROM:<eve@example.net>\r\n' },
+    'a header in the subject': { subject: 'Hi\r\nBcc: eve@example.net' },
+    'an email in the subject': { subject: 'Hi\r\n\r\n.\r\nMAIL FROM:<eve@example.net>\r\n' },
+    'the end of the email in the text': { text: 'one\r\n.\r\nMAIL FROM:<eve@example.net>\r\n' },
   }
   for (const [name, change] of Object.entries(injections)) {
-    test(`${name} stays inside its place`, async (t) => {
-      const { port, mails } = await startSmtp(t)
+    test(`does not let ${name} take effect`, async (t) => {
+      const { port, emails } = await startSmtp(t)
 
       await open(t, port).send({ ...mail, ...change })
 
-      assert.equal(mails.length, 1)
-      assert.deepEqual(mails[0]?.recipients, ['ada@example.org'])
-      assert.equal(mails[0]?.parsed.bcc, undefined)
-      assert.equal(mails[0]?.parsed.html, mail.html)
+      assert.equal(emails.length, 1)
+      assert.deepEqual(emails[0]?.recipients, ['ada@example.org'])
+      assert.equal(emails[0]?.parsed.bcc, undefined)
+      assert.equal(emails[0]?.parsed.html, mail.html)
     })
   }
 
-  test('a sender name with a header stays a name', async (t) => {
-    const { port, mails } = await startSmtp(t)
+  test('does not let a header in the sender name take effect', async (t) => {
+    const { port, emails } = await startSmtp(t)
     const name = 'Example" <eve@example.net>\r\nBcc: eve@example.net\r\nX: "'
 
     await open(t, port, { from: { name, address: 'no-reply@example.com' } }).send(mail)
 
-    assert.deepEqual(mails[0]?.recipients, ['ada@example.org'])
-    assert.equal(mails[0]?.parsed.bcc, undefined)
+    assert.deepEqual(emails[0]?.recipients, ['ada@example.org'])
+    assert.equal(emails[0]?.parsed.bcc, undefined)
     assert.deepEqual(
-      mails[0]?.parsed.from?.value.map(({ address }) => address),
+      emails[0]?.parsed.from?.value.map(({ address }) => address),
       ['no-reply@example.com'],
     )
   })
@@ -305,16 +305,16 @@ suite('mail transport', () => {
     'ada',
     '',
   ]) {
-    test(`the recipient ${JSON.stringify(to)} is refused before a word is said`, async (t) => {
-      const { port, mails, sockets } = await startSmtp(t)
+    test(`rejects the recipient ${JSON.stringify(to)} before connecting`, async (t) => {
+      const { port, emails, sockets } = await startSmtp(t)
 
       await assert.rejects(open(t, port).send({ ...mail, to }), hasOutcome('permanent'))
 
-      assert.equal(mails.length + sockets.size, 0)
+      assert.equal(emails.length + sockets.size, 0)
     })
   }
 
-  test('a Message-ID is the id at the domain of the sender', () => {
+  test('builds a Message-ID from the id and the sender’s domain', () => {
     assert.equal(messageIdOf('42', 'no-reply@mail.example.com'), '<42@mail.example.com>')
   })
 })
@@ -342,14 +342,14 @@ function reply(responseCode: number) {
   return Object.assign(new Error('not <ada@example.org>'), { responseCode })
 }
 
-function refuse(code: number) {
+function reject(code: number) {
   return (...args: unknown[]) => {
     const callback = args.at(-1)
     if (typeof callback === 'function') callback(reply(code))
   }
 }
 
-/** A server that speaks as little SMTP as a test wants; without `onLine` it does not even greet. */
+/** A server with as little SMTP as a test needs; without `onLine` it sends no greeting. */
 async function startFake(t: TestContext, onLine?: (line: string, socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -371,7 +371,7 @@ async function startFake(t: TestContext, onLine?: (line: string, socket: Socket)
   return { port }
 }
 
-function speak(line: string, socket: Socket) {
+function sendLines(line: string, socket: Socket) {
   if (line === 'DATA') socket.write('354 go on\r\n')
   else if (/^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line)) socket.write('250 ok\r\n')
 }

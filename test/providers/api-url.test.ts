@@ -1,26 +1,30 @@
-/** AUTH_EXTERNAL_<P>_API_URL: where the profile is asked for. */
+/** AUTH_EXTERNAL_<P>_API_URL: where the profile is requested. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createProvider } from '../../providers/registry.ts'
+import { createOauthProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { startFakeProvider } from '../support/providers/fake-provider.ts'
 import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
 
-suite('the API of a provider', () => {
+suite('AUTH_EXTERNAL_<P>_API_URL', () => {
   for (const [title, { documented }] of Object.entries(cases)) {
     const paths = Object.keys(documented.api).map((path) => path.split('?')[0])
     const what =
       paths.length > 0
-        ? 'another address is asked for the profile, and for nothing else'
-        : 'the ID token has the profile, so another address is asked for nothing'
+        ? 'requests the profile only from the API URL'
+        : 'requests nothing from the API URL when the ID token contains the profile'
     test(`${title}: ${what}`, async (t) => {
       const web = await startFakeProvider(t, documented)
       const api = await startFakeProvider(t, documented)
       const urls = { url: web.origin, apiUrl: `${api.origin}/` }
-      const provider = createProvider(title.split(' ')[0] ?? '', settingsOf(urls), upstreamOf())
+      const provider = createOauthProvider(
+        title.split(' ')[0] ?? '',
+        settingsOf(urls),
+        upstreamOf(),
+      )
       assert.ok(provider)
 
       await provider.identity(await visit(provider))
@@ -32,12 +36,12 @@ suite('the API of a provider', () => {
     })
   }
 
-  test('twitter: the same, with a signature that is made for that address', async (t) => {
+  test('twitter: signs the profile request for the API URL', async (t) => {
     const web = await startFakeTwitter(t)
     const api = await startFakeTwitter(t)
     web.user.screen_name = 'of the other address'
     const urls = { url: web.origin, apiUrl: `${api.origin}/` }
-    const provider = createProvider('twitter', settingsOf(urls), upstreamOf())
+    const provider = createOauthProvider('twitter', settingsOf(urls), upstreamOf())
     assert.ok(provider)
 
     const { claims } = await provider.identity(await visit(provider))

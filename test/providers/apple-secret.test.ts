@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { jwtVerify } from 'jose'
 
-import { createProvider } from '../../providers/registry.ts'
+import { createOauthProvider } from '../../providers/registry.ts'
 import { createAppleSecret } from '../../providers/vendors/apple-secret.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
@@ -16,12 +16,12 @@ const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const made = { secret: undefined, teamId: 'TEAM', keyId: 'KEY', privateKey: pem }
 
-suite("Apple's client secret", () => {
+suite('Apple client secret', () => {
   for (const [title, key] of [
-    ['with line ends', pem],
-    ['with written line ends', pem.replaceAll('\n', '\\n')],
+    ['with line breaks', pem],
+    ['with escaped line breaks', pem.replaceAll('\n', '\\n')],
   ] as const) {
-    test(`made from a key ${title}`, async () => {
+    test(`is signed by a key ${title}`, async () => {
       const secret = await createAppleSecret(settingsOf({ ...made, privateKey: key }))(now)
 
       const { payload, protectedHeader } = await jwtVerify(secret, publicKey, { currentDate: now })
@@ -34,11 +34,11 @@ suite("Apple's client secret", () => {
     })
   }
 
-  test('a ready one is used as it is', async () => {
+  test('is used as configured', async () => {
     assert.equal(await createAppleSecret(settingsOf({ ...made, secret: 'ready' }))(now), 'ready')
   })
 
-  test('half a configuration, and a key that is none', async () => {
+  test('fails for an incomplete or invalid key', async () => {
     for (const changes of [{ keyId: undefined }, { privateKey: 'nonsense' }]) {
       const secret = createAppleSecret(settingsOf({ ...made, ...changes }))(now)
       await assert.rejects(secret, { kind: 'configuration' })
@@ -46,11 +46,11 @@ suite("Apple's client secret", () => {
   })
 })
 
-suite("Apple's form", () => {
+suite('Apple’s form post', () => {
   const forms: [string, string, string | undefined][] = [
-    ['without user, as at every later sign-in', '', undefined],
-    ['with half a name', '{"name":{"firstName":"Ann"}}', 'Ann'],
-    ['with nothing in it', '{}', undefined],
+    ['has no name without the user field, as at later sign-ins', '', undefined],
+    ['has a partial name', '{"name":{"firstName":"Ann"}}', 'Ann'],
+    ['has no name for an empty user', '{}', undefined],
   ]
   for (const [title, posted, name] of forms) {
     test(title, async (t) => {
@@ -61,7 +61,7 @@ suite("Apple's form", () => {
     })
   }
 
-  test('that is not JSON', async (t) => {
+  test('rejects malformed JSON', async (t) => {
     const { provider } = await start(t, '{oops')
     await assert.rejects(provider.identity(await visit(provider)), { kind: 'user_form' })
   })
@@ -71,7 +71,7 @@ async function start(t: Parameters<typeof startFakeProvider>[0], posted: string)
   const documented = cases.apple?.documented
   assert.ok(documented)
   const fake = await startFakeProvider(t, { ...documented, posted })
-  const provider = createProvider('apple', settingsOf({ url: fake.origin }), upstreamOf())
+  const provider = createOauthProvider('apple', settingsOf({ url: fake.origin }), upstreamOf())
   assert.ok(provider)
   return { provider }
 }

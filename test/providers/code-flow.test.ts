@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createProvider } from '../../providers/registry.ts'
+import { createOauthProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
-import { faultOf, json, start } from '../support/providers/sign-in.ts'
+import { errorOf, json, start } from '../support/providers/sign-in.ts'
 
-suite('the code flow', () => {
-  test('client authentication that worked once is tried first from then on', async (t) => {
+suite('authorization code flow', () => {
+  test('remembers the client authentication method that worked', async (t) => {
     const { fake, signIn } = await start(t, 'twitch')
 
     await signIn()
@@ -17,8 +17,8 @@ suite('the code flow', () => {
     assert.equal(tokenRequests.length, 3)
   })
 
-  test('scopes and parameters of the client are passed on, those of the protocol are not', async () => {
-    const provider = createProvider('discord', settingsOf({}), upstreamOf())
+  test('passes scopes and extra parameters on, and no protocol parameters', async () => {
+    const provider = createOauthProvider('discord', settingsOf({}), upstreamOf())
     const params = {
       ...{ prompt: 'none', workos_provider: 'authkit', provider: 'discord', scopes: 'guilds' },
       ...{ redirect_uri: 'https://evil.test', Client_ID: 'evil', state: 'evil', request_uri: 'x' },
@@ -38,9 +38,9 @@ suite('the code flow', () => {
     assert.deepEqual(authorization.secrets, {})
   })
 
-  test('a parameter named scope replaces the list; Notion takes no extra scopes', async () => {
+  test('replaces scopes by a scope parameter, and adds none for Notion', async () => {
     const scopeOf = async (name: string, params: Record<string, string>) => {
-      const provider = createProvider(name, settingsOf({}), upstreamOf())
+      const provider = createOauthProvider(name, settingsOf({}), upstreamOf())
       const request = { state: 's', scopes: ['more'], params, now: new Date() }
       return (await provider?.authorizationUrl(request))?.url.searchParams.get('scope')
     }
@@ -49,51 +49,55 @@ suite('the code flow', () => {
   })
 
   const unfinished: [string, Record<string, string>][] = [
-    ['without id', { clientIds: '' }],
-    ['without secret', { secret: '' }],
-    ['without redirect URI', { redirectUri: '' }],
+    ['without a client id', { clientIds: '' }],
+    ['without a client secret', { secret: '' }],
+    ['without a redirect URI', { redirectUri: '' }],
   ]
   for (const [title, { clientIds, ...changes }] of unfinished) {
-    test(`${title} the browser is not sent away`, async () => {
+    test(`fails before the redirect ${title}`, async () => {
       const ids = clientIds === '' ? { clientIds: [] } : {}
-      const provider = createProvider('github', settingsOf({ ...changes, ...ids }), upstreamOf())
+      const provider = createOauthProvider(
+        'github',
+        settingsOf({ ...changes, ...ids }),
+        upstreamOf(),
+      )
       assert.ok(provider)
-      assert.equal((await faultOf(visit(provider))).kind, 'configuration')
+      assert.equal((await errorOf(visit(provider))).kind, 'configuration')
     })
   }
 
-  test('a flow begun with PKCE or a nonce is not finished without it', async (t) => {
+  test('rejects a callback without its stored verifier or nonce', async (t) => {
     const { provider, fake } = await start(t, 'google')
     const callback = await visit(provider)
     const stripped = [{}, { nonce: callback.secrets.nonce ?? '' }, { codeVerifier: 'x' }]
     for (const secrets of stripped) {
-      const error = await faultOf(provider.identity({ ...callback, secrets }))
+      const error = await errorOf(provider.identity({ ...callback, secrets }))
       assert.equal(error.kind, 'callback')
     }
     assert.ok(!fake.requests.includes('POST /token'))
   })
 
-  test('the code of another flow is refused by verifier and by nonce', async (t) => {
+  test('rejects the code of another flow by verifier and nonce', async (t) => {
     const { provider } = await start(t, 'google')
     const [mine, theirs] = [await visit(provider), await visit(provider)]
     const injected = { ...mine, params: theirs.params }
-    assert.equal((await faultOf(provider.identity(injected))).kind, 'code_exchange')
+    assert.equal((await errorOf(provider.identity(injected))).kind, 'code_exchange')
 
     const { nonce = '' } = mine.secrets
     const again = await visit(provider)
     const swapped = { ...again, secrets: { ...again.secrets, nonce } }
-    assert.equal((await faultOf(provider.identity(swapped))).kind, 'id_token')
+    assert.equal((await errorOf(provider.identity(swapped))).kind, 'id_token')
   })
 
-  test('a callback that names another issuer spends no code (RFC 9207)', async (t) => {
+  test('rejects a callback of another issuer without using its code (RFC 9207)', async (t) => {
     const { provider, fake } = await start(t, 'google')
     const callback = await visit(provider)
     const params = { ...callback.params, iss: 'https://evil.test' }
-    assert.equal((await faultOf(provider.identity({ ...callback, params }))).kind, 'callback')
+    assert.equal((await errorOf(provider.identity({ ...callback, params }))).kind, 'callback')
     assert.ok(!fake.requests.includes('POST /token'))
   })
 
-  test('nor does one without an issuer, when the issuer promises to name itself', async (t) => {
+  test('rejects a callback without the promised iss parameter', async (t) => {
     const { provider, fake } = await start(t, 'google')
     const metadata = {
       ...{ issuer: fake.origin, jwks_uri: `${fake.origin}/jwks` },
@@ -105,15 +109,15 @@ suite('the code flow', () => {
     }
     fake.instead.set('/.well-known/openid-configuration', json(metadata))
     const callback = await visit(provider)
-    assert.equal((await faultOf(provider.identity(callback))).kind, 'callback')
+    assert.equal((await errorOf(provider.identity(callback))).kind, 'callback')
     assert.ok(!fake.requests.includes('POST /token'))
     const params = { ...callback.params, iss: fake.origin }
     assert.equal((await provider.identity({ ...callback, params })).providerId, '11')
   })
 
-  test('a callback without a code', async (t) => {
+  test('rejects a callback without a code', async (t) => {
     const { provider } = await start(t, 'discord')
     const callback = await visit(provider)
-    assert.equal((await faultOf(provider.identity({ ...callback, params: {} }))).kind, 'callback')
+    assert.equal((await errorOf(provider.identity({ ...callback, params: {} }))).kind, 'callback')
   })
 })

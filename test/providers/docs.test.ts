@@ -2,6 +2,6 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-test('docs/providers.md says what the provider files say', async () => {
+test('docs/providers.md matches the provider definitions', async () => {
   await promisify(execFile)(process.execPath, ['scripts/provider-docs.ts', '--check'])
 })

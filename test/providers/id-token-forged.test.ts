@@ -6,15 +6,15 @@ import { suite, test } from 'node:test'
 import { exportSPKI } from 'jose'
 
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
-import { attempt, base, encode, faultOf, token, unsigned } from '../support/providers/id-tokens.ts'
+import { attempt, base, encode, errorOf, token, unsigned } from '../support/providers/id-tokens.ts'
 import { foreign, signing } from '../support/providers/keys.ts'
 
-suite('id_tokens that are forged', () => {
+suite('forged id_tokens', () => {
   const forged: Record<string, () => Promise<string> | string> = {
     'not a JWT': () => 'abc',
-    'two parts': () => 'e30.e30',
+    'only two parts': () => 'e30.e30',
     'alg none': () => unsigned({ alg: 'none' }, ''),
-    'alg none with the signature of another': async () => {
+    'alg none with a copied signature': async () => {
       const [, , signature = ''] = (await token({})).split('.')
       return unsigned({ alg: 'none', kid: 'key-1' }, signature)
     },
@@ -23,7 +23,7 @@ suite('id_tokens that are forged', () => {
       const publicKey = await exportSPKI(signing.publicKey)
       return `${head}.${createHmac('sha256', publicKey).update(head).digest('base64url')}`
     },
-    'another key under the same id': () => token({}, foreign),
+    'another key with the same id': () => token({}, foreign),
     'claims changed after signing': async () => {
       const [head, , signature] = (await token({})).split('.')
       return `${head}.${encode({ ...base, sub: 'evil' })}.${signature}`
@@ -33,19 +33,19 @@ suite('id_tokens that are forged', () => {
   for (const [title, forge] of Object.entries(forged)) {
     test(title, async () => {
       const idToken = await forge()
-      const refused = attempt({ provider: 'google', idToken })
-      assert.equal(await faultOf(refused), 'invalid_request')
-      await assert.rejects(refused, { message: /^Bad ID token/ })
+      const rejected = attempt({ provider: 'google', idToken })
+      assert.equal(await errorOf(rejected), 'invalid_request')
+      await assert.rejects(rejected, { message: /^Bad ID token/ })
     })
   }
 
-  test('HS256 with a secret that the issuer publishes among its keys', async () => {
+  test('HS256 with a published symmetric key', async () => {
     const issuer = fakeIssuer()
-    const secret = Buffer.from('everybody knows these 32 bytes..')
+    const secret = Buffer.from('every user knows these 32 bytes..')
     issuer.state.keys = [signing.jwk, { kty: 'oct', kid: 'oct-1', k: secret.toString('base64url') }]
     const head = unsigned({ alg: 'HS256', kid: 'oct-1' }, '').slice(0, -1)
     const idToken = `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`
-    const fault = await faultOf(attempt({ provider: 'google', idToken }, { issuer }))
-    assert.equal(fault, 'invalid_request')
+    const error = await errorOf(attempt({ provider: 'google', idToken }, { issuer }))
+    assert.equal(error, 'invalid_request')
   })
 })

@@ -1,27 +1,27 @@
-/** What of a profile is kept, and what is not fit to be. */
+/** Sanitized values of a profile. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { email, toIdentity } from '../../providers/identity.ts'
+import { email, toProviderIdentity } from '../../providers/core/identity.ts'
 
 const unfit = ['\0', '\ud83d']
 
-suite('the identity of a profile', () => {
-  test('has no address that would be another one once it can be stored', () => {
+suite('identity of a profile', () => {
+  test('drops an email that storing would change', () => {
     for (const character of unfit) {
       const emails = email(`ann${character}@ex.test`, { verified: true })
-      const identity = toIdentity({ sub: 'k1', claims: {}, emails })
+      const identity = toProviderIdentity({ sub: 'k1', claims: {}, emails })
       assert.deepEqual(identity.emails, [])
       assert.equal(identity.claims.email, undefined)
     }
   })
 
-  test('has no tokens that would be others once they can be stored', () => {
+  test('drops tokens that storing would change', () => {
     const profile = { sub: 'k1', claims: {}, emails: [] }
     const tokens = { tokenType: 'Bearer', idToken: '', reply: undefined }
     for (const character of unfit) {
       const [accessToken, refreshToken] = [`a${character}`, `r${character}`]
-      const { providerToken, providerRefreshToken } = toIdentity(profile, {
+      const { providerToken, providerRefreshToken } = toProviderIdentity(profile, {
         ...{ ...tokens, accessToken, refreshToken },
       })
       assert.deepEqual([providerToken, providerRefreshToken], [undefined, undefined])

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { discoveredEndpoints } from '../../providers/issuers.ts'
-import { verifyIdToken } from '../../providers/oidc.ts'
-import { createUpstream } from '../../providers/upstream.ts'
+import { discoveredEndpoints } from '../../providers/oidc/issuers.ts'
+import { verifyIdToken } from '../../providers/oidc/verify-id-token.ts'
+import { createProviderHttp } from '../../providers/provider-http.ts'
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
 import { foreign, signIdToken, signing } from '../support/providers/keys.ts'
 
@@ -12,7 +12,7 @@ const iss = 'https://op.test'
 const start = new Date('2026-02-03T04:05:06Z')
 
 suite('discovery', () => {
-  test('asked once for many sign-ins, and again after its lifetime', async () => {
+  test('is fetched once for several sign-ins, and again when it expires', async () => {
     const { issuer, verifyAt } = open()
     await Promise.all([verifyAt(0), verifyAt(0), verifyAt(0)])
     await verifyAt(3599)
@@ -21,7 +21,7 @@ suite('discovery', () => {
     assert.equal(issuer.state.asked.length, 4)
   })
 
-  test('an old copy serves on while the issuer is down, which is asked again at intervals', async () => {
+  test('uses the cached document while the issuer is down, and retries at intervals', async () => {
     const { issuer, verifyAt } = open()
     await verifyAt(0)
     issuer.state.down = true
@@ -36,7 +36,7 @@ suite('discovery', () => {
     assert.equal(issuer.state.asked.length, 8)
   })
 
-  test('a failure is not remembered', async () => {
+  test('does not cache a failure', async () => {
     const { issuer, verifyAt } = open()
     issuer.state.down = true
     await assert.rejects(verifyAt(0), { kind: 'discovery' })
@@ -44,7 +44,7 @@ suite('discovery', () => {
     await verifyAt(1)
   })
 
-  test('an unknown key id fetches the keys again, but not at every token', async () => {
+  test('fetches keys again for an unknown key id at intervals', async () => {
     const { issuer, verifyAt } = open()
     await verifyAt(0)
     const rotated = { ...foreign, kid: 'key-2' }
@@ -52,41 +52,41 @@ suite('discovery', () => {
     await assert.rejects(verifyAt(10, rotated), { kind: 'id_token' })
     issuer.state.keys = [renewed]
     await verifyAt(31, rotated)
-    const asked = issuer.state.asked.length
+    const requested = issuer.state.asked.length
     for (let second = 32; second < 60; second++) await assert.rejects(verifyAt(second))
-    assert.equal(issuer.state.asked.length, asked)
+    assert.equal(issuer.state.asked.length, requested)
   })
 
   const rotations: Record<string, string | undefined> = {
-    'the id of the one before': 'key-1',
+    'the previous id': 'key-1',
     'no id': undefined,
   }
   for (const [title, kid] of Object.entries(rotations)) {
-    test(`a new key with ${title} is fetched at its first token`, async () => {
+    test(`accepts the first token of a new key with ${title}`, async () => {
       const { issuer, verifyAt } = open()
       const published = (key: typeof signing) => ({ ...key.jwk, kid })
       issuer.state.keys = [published(signing)]
       await verifyAt(0, { ...signing, kid })
       issuer.state.keys = [published(foreign)]
       await verifyAt(31, { ...foreign, kid })
-      const asked = issuer.state.asked.length
+      const requested = issuer.state.asked.length
       for (let second = 32; second < 60; second++) {
         await assert.rejects(verifyAt(second, { ...signing, kid }), { kind: 'id_token' })
       }
-      assert.equal(issuer.state.asked.length, asked)
+      assert.equal(issuer.state.asked.length, requested)
     })
   }
 
   const broken: Record<string, object | string> = {
-    'a page': '<h1>Maintenance</h1>',
-    'cut off': '{"issuer":"https://op.test","jwks_u',
-    'another issuer': { issuer: 'https://evil.test', jwks_uri: 'https://evil.test/jwks' },
-    'without keys': { jwks_uri: undefined },
-    'keys at an address that is none': { jwks_uri: 'javascript:alert(1)' },
-    'without the endpoints there were': { authorization_endpoint: '', token_endpoint: null },
+    'an HTML page': '<h1>Maintenance</h1>',
+    truncated: '{"issuer":"https://op.test","jwks_u',
+    'of another issuer': { issuer: 'https://evil.test', jwks_uri: 'https://evil.test/jwks' },
+    'without jwks_uri': { jwks_uri: undefined },
+    'with an invalid jwks_uri': { jwks_uri: 'javascript:alert(1)' },
+    'without the previous endpoints': { authorization_endpoint: '', token_endpoint: null },
   }
   for (const [title, changes] of Object.entries(broken)) {
-    test(`a document that is ${title} does not take the place of a good one`, async () => {
+    test(`does not replace a valid document by one that is ${title}`, async () => {
       const { issuer, verifyAt, endpointsAt } = open()
       await verifyAt(0)
       issuer.state.changes = changes
@@ -99,12 +99,12 @@ suite('discovery', () => {
   }
 
   const spoiled: Record<string, unknown[]> = {
-    'no list of keys': [],
-    'keys of no kind': [{ kid: 'key-1' }, null],
-    'a secret': [{ kty: 'oct', kid: 'key-1', k: 'c2VjcmV0' }],
+    'an empty key list': [],
+    'invalid keys': [{ kid: 'key-1' }, null],
+    'a symmetric key': [{ kty: 'oct', kid: 'key-1', k: 'c2VjcmV0' }],
   }
   for (const [title, keys] of Object.entries(spoiled)) {
-    test(`${title}: the keys before serve on`, async () => {
+    test(`keeps the cached keys on ${title}`, async () => {
       const { issuer, verifyAt } = open()
       await verifyAt(0)
       issuer.state.keys = keys
@@ -114,7 +114,7 @@ suite('discovery', () => {
     })
   }
 
-  test('an odd key does not spoil the others', async () => {
+  test('ignores malformed keys', async () => {
     const { issuer, verifyAt } = open()
     const odd = [
       ...[
@@ -135,7 +135,7 @@ suite('discovery', () => {
     await verifyAt(0)
   })
 
-  test('two keys of one id: whichever has signed', async () => {
+  test('tries each key with the same id', async () => {
     const { issuer, verifyAt } = open()
     issuer.state.keys = [foreign.jwk, signing.jwk]
     await verifyAt(0)
@@ -143,8 +143,8 @@ suite('discovery', () => {
     await assert.rejects(verifyAt(4000), { kind: 'id_token' })
   })
 
-  test('a document that one has accepted is none for whoever accepts others', async () => {
-    const { issuers } = createUpstream({
+  test('validates a cached document for each provider', async () => {
+    const { issuers } = createProviderHttp({
       ...{ fetch: fakeIssuer().fetch, timeoutMs: 1000, discoverySeconds: 3600 },
     })
     assert.equal((await issuers.metadata(iss, () => true, start)).issuer, iss)
@@ -154,11 +154,11 @@ suite('discovery', () => {
     )
   })
 
-  test('a silent issuer keeps nobody waiting who can be served from an old copy', async () => {
+  test('does not wait for a silent issuer when a cached document exists', async () => {
     const { issuer, verifyAt, endpointsAt } = open()
     await verifyAt(0)
     issuer.state.silent = true
-    // It never answers: whoever waited for it would wait for ever.
+    // It never responds, so waiting for it would hang.
     assert.equal((await endpointsAt(4000)).authorize, `${iss}/authorize`)
     await verifyAt(4000)
   })
@@ -166,7 +166,7 @@ suite('discovery', () => {
 
 function open() {
   const issuer = fakeIssuer()
-  const { issuers } = createUpstream({
+  const { issuers } = createProviderHttp({
     fetch: issuer.fetch,
     timeoutMs: 1000,
     discoverySeconds: 3600,
@@ -177,7 +177,7 @@ function open() {
     const accepts = (claimed: string) => claimed === iss
     return verifyIdToken(issuers, token, { accepts, audiences: ['app'], now })
   }
-  /** As the browser is sent on, which waits for nothing that is known. */
+  /** As in a redirect, which does not wait for cached values. */
   async function endpointsAt(second: number) {
     const now = new Date(start.getTime() + second * 1000)
     return discoveredEndpoints(issuers, iss, (claimed) => claimed === iss)(now, 0)

@@ -1,9 +1,10 @@
-/** Every provider walks the same way against a server that knows its documentation. */
+/** Each provider in the same flow against a server that follows its documentation. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import type { Identity, Provider } from '../../providers/provider.ts'
-import { createProvider, providerNames } from '../../providers/registry.ts'
+import type { Provider } from '../../providers/core/provider.ts'
+import type { Identity } from '../../providers/core/types.ts'
+import { createOauthProvider, providerNames } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import type { Case } from '../support/providers/documented/ann.ts'
 import { cases } from '../support/providers/documented.ts'
@@ -11,14 +12,14 @@ import { startFakeProvider } from '../support/providers/fake-provider.ts'
 import { publicAddressOf } from '../support/providers/public-addresses.ts'
 import { publicAddresses, settingsOf, upstreamOf } from '../support/providers/settings.ts'
 
-suite('the journey through a provider', () => {
+suite('sign-in by provider', () => {
   for (const [title, provided] of Object.entries(cases)) {
     const name = title.split(' ')[0] ?? ''
 
-    test(`${title}: at the configured address`, async (t) => {
+    test(`${title}: works with a configured URL`, async (t) => {
       const fake = await startFakeProvider(t, provided.documented)
       const settings = settingsOf({ url: `${fake.origin}/` })
-      const provider = createProvider(name, settings, upstreamOf())
+      const provider = createOauthProvider(name, settings, upstreamOf())
 
       const identity = await signIn(provider, provided)
 
@@ -28,10 +29,10 @@ suite('the journey through a provider', () => {
 
     const address = publicAddressOf[title]
     if (!address) continue
-    test(`${title}: at its public addresses`, async (t) => {
+    test(`${title}: works with its public URLs`, async (t) => {
       const fake = await startFakeProvider(t, provided.documented, address.issuer)
       const { fetch, localOf } = publicAddresses(fake.origin, address.bases)
-      const provider = createProvider(name, settingsOf({}), upstreamOf(fetch))
+      const provider = createOauthProvider(name, settingsOf({}), upstreamOf(fetch))
 
       const identity = await signIn(provider, provided, localOf)
 
@@ -41,9 +42,9 @@ suite('the journey through a provider', () => {
     })
   }
 
-  test('no provider is forgotten', () => {
+  test('covers each provider', () => {
     const walked = new Set(Object.keys(cases).map((title) => title.split(' ')[0]))
-    // Twitter speaks OAuth 1.0a and has a file of its own.
+    // Twitter uses OAuth 1.0a and has its own test file.
     const missing = providerNames.filter((name) => !walked.has(name) && name !== 'twitter')
     assert.deepEqual(missing, [])
     const atHome = Object.keys(cases).filter((title) => !publicAddressOf[title])
@@ -63,7 +64,7 @@ async function signIn(provider: Provider | undefined, provided: Case, addressOf?
   return identity
 }
 
-/** Without what a copied id_token says about itself. */
+/** Without the protocol claims of an id_token. */
 function settled({ claims }: Identity) {
   const { aud, iat, exp, ...rest } = claims
   return rest

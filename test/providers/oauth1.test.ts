@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { oauth1Header } from '../../providers/oauth1.ts'
+import { oauth1Header } from '../../providers/oauth/oauth1.ts'
 
 suite('OAuth 1.0a signatures', () => {
-  test('the example of OAuth Core 1.0, appendix A', () => {
+  test('match the example of OAuth Core 1.0, appendix A', () => {
     const header = oauth1Header({
       url: 'http://photos.example.net/photos?file=vacation.jpg&size=original',
       consumerKey: 'dpf43f3p2l4k3l03',
@@ -18,7 +18,7 @@ suite('OAuth 1.0a signatures', () => {
     assert.match(header, /oauth_signature="tR3%2BTy81lMeYAr%2FFid0kMTYa%2FWM%3D"$/)
   })
 
-  test('every signature has a nonce of its own', () => {
+  test('have unique nonces', () => {
     const request = { url: 'http://x.test/', consumerKey: 'k', consumerSecret: 's' }
     const headers = [1, 2].map(() =>
       oauth1Header({ ...request, token: '', tokenSecret: '', now: new Date() }),

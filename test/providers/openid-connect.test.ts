@@ -1,9 +1,9 @@
-/** The generic provider, and those that read id_tokens, against a real OpenID provider. */
+/** The generic provider and providers with id_tokens against a real OpenID provider. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import type { Identity } from '../../providers/provider.ts'
-import { createProvider } from '../../providers/registry.ts'
+import type { Identity } from '../../providers/core/types.ts'
+import { createOauthProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { startFakeProvider } from '../support/providers/fake-provider.ts'
@@ -14,9 +14,9 @@ import {
 } from '../support/providers/openid-provider.ts'
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
 
-suite('a real OpenID provider', () => {
+suite('OpenID provider', () => {
   for (const claimsInIdToken of [true, false]) {
-    test(`claims in ${claimsInIdToken ? 'the id_token' : 'userinfo'}`, async (t) => {
+    test(`returns claims of ${claimsInIdToken ? 'the id_token' : 'userinfo'}`, async (t) => {
       const { issuer, signIn } = await start(t, 'acme', { claimsInIdToken })
 
       const identity = await signIn('ann')
@@ -33,14 +33,14 @@ suite('a real OpenID provider', () => {
     })
   }
 
-  test('an address that is not verified', async (t) => {
+  test('reports an unverified email', async (t) => {
     const options = { claimsInIdToken: false, emailVerified: false }
     const { signIn } = await start(t, 'acme', options)
     const { emails } = await signIn('ann')
     assert.deepEqual(emails, [{ email: 'ann@ex.test', verified: false, primary: true }])
   })
 
-  test('a code is good once, and only with its own verifier', async (t) => {
+  test('accepts a code once, with its own verifier only', async (t) => {
     const { provider, begin } = await start(t, 'acme', { claimsInIdToken: true })
     const [mine, theirs] = [await begin('ann'), await begin('eve')]
     const injected = provider.identity({ ...mine, params: theirs.params })
@@ -49,19 +49,19 @@ suite('a real OpenID provider', () => {
     await assert.rejects(provider.identity(mine), { kind: 'code_exchange' })
   })
 
-  test('google pointed at it', async (t) => {
+  test('works as google with a configured URL', async (t) => {
     const { signIn, issuer } = await start(t, 'google', { claimsInIdToken: true })
     const { claims } = await signIn('ann')
     assert.equal(claims.email, 'ann@ex.test')
     assert.equal(claims.iss, issuer)
   })
 
-  test('a token of somebody else lends no address: userinfo must be of the same sub', async (t) => {
+  test('rejects userinfo of another sub', async (t) => {
     const { documented } = cases.google ?? {}
     assert.ok(documented)
     const claims = { sub: 'eve', name: 'Eve' }
     const fake = await startFakeProvider(t, { ...documented, idToken: { issuer: '', claims } })
-    const provider = createProvider('acme', settingsOf({ issuer: fake.origin }), upstreamOf())
+    const provider = createOauthProvider('acme', settingsOf({ issuer: fake.origin }), upstreamOf())
     assert.ok(provider)
     for (const sub of ['eve', 'ann']) {
       const profile = { sub, name: 'Ann', email: 'ann@ex.test', email_verified: true }
@@ -78,15 +78,15 @@ suite('a real OpenID provider', () => {
     }
   })
 
-  test('without an issuer nobody is sent anywhere', async () => {
-    assert.equal(createProvider('acme', settingsOf({}), upstreamOf()), undefined)
+  test('does not create a provider without an issuer', async () => {
+    assert.equal(createOauthProvider('acme', settingsOf({}), upstreamOf()), undefined)
   })
 })
 
 async function start(t: TestContext, name: string, options: OpenidProviderOptions) {
   const { issuer } = await startOpenidProvider(t, options)
   const settings = settingsOf({ issuer, url: issuer })
-  const found = createProvider(name, settings, upstreamOf())
+  const found = createOauthProvider(name, settings, upstreamOf())
   assert.ok(found)
   const provider = found
 

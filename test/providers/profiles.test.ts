@@ -1,17 +1,17 @@
-/** What people leave out of their profiles, and what providers put into them. */
+/** Incomplete and unusual profiles. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import type { Identity } from '../../providers/provider.ts'
-import type { Answer } from '../support/providers/fake-provider.ts'
+import type { Identity } from '../../providers/core/types.ts'
+import type { Response } from '../support/providers/fake-provider.ts'
 import { json, start } from '../support/providers/sign-in.ts'
 
-suite('profiles with less or more in them', () => {
+suite('incomplete and unusual profiles', () => {
   const email = 'ann@ex.test'
   const profiles: [string, string, string, unknown, Partial<Identity['claims']>][] = [
-    ['no address', 'facebook', '/me', { id: '5' }, { email: undefined, email_verified: false }],
-    ['an empty address', 'figma', '/v1/me', { id: '5', email: '' }, { email: undefined }],
-    ['a private address', 'github', '/api/v3/user/emails', [], { email: undefined }],
+    ['no email', 'facebook', '/me', { id: '5' }, { email: undefined, email_verified: false }],
+    ['an empty email', 'figma', '/v1/me', { id: '5', email: '' }, { email: undefined }],
+    ['a private email', 'github', '/api/v3/user/emails', [], { email: undefined }],
     ['unverified', 'discord', '/api/users/@me', { id: '7', email }, { email_verified: false }],
     [
       'no avatar',
@@ -27,23 +27,23 @@ suite('profiles with less or more in them', () => {
       { id: '7', username: 'ann', avatar: 'a_b' },
       { picture: 'https://cdn.discordapp.com/avatars/7/a_b.gif', email: undefined },
     ],
-    ['not confirmed', 'gitlab', '/api/v4/user', { id: 4, email }, { email_verified: false }],
+    ['unconfirmed', 'gitlab', '/api/v4/user', { id: 4, email }, { email_verified: false }],
     [
-      'the id as text',
+      'an id as string',
       'gitlab',
       '/api/v4/user',
       { id: '4', email, confirmed_at: '2020-02-02' },
       { sub: '4', email_verified: true },
     ],
     [
-      'no primary address: the last',
+      'the last email without a primary one',
       'bitbucket',
       '/2.0/user/emails',
       { values: [{ email: 'a@ex.test', is_confirmed: true }, { email: 'b@ex.test' }] },
       { email: 'b@ex.test', email_verified: false },
     ],
     [
-      'Slack, address not proven',
+      'Slack, email not verified',
       'slack',
       '/api/openid.connect.userInfo',
       { ok: true, 'https://slack.com/user_id': 'U1', email, email_verified: false },
@@ -57,42 +57,63 @@ suite('profiles with less or more in them', () => {
       { email_verified: false, name: undefined },
     ],
     [
-      'Zoom, address not proven',
+      'Zoom, email not verified',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: 100, verified: 0 },
       { email_verified: false },
     ],
     [
-      'Zoom, by another provider',
+      'Zoom, not verified, signed up through another provider',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: 1, verified: 0 },
-      { email_verified: true },
+      { email_verified: false },
     ],
     [
-      'Zoom, proven, and said so in words',
+      'Zoom, not verified, with a list of sign-in types',
+      'zoom',
+      '/v2/users/me',
+      { id: 'z', email, login_types: [100], verified: 0 },
+      { email_verified: false },
+    ],
+    [
+      'Zoom, without verification status',
+      'zoom',
+      '/v2/users/me',
+      { id: 'z', email, login_types: [100] },
+      { email_verified: false },
+    ],
+    [
+      'Slack, without verification status',
+      'slack',
+      '/api/openid.connect.userInfo',
+      { ok: true, 'https://slack.com/user_id': 'U1', email },
+      { email_verified: false },
+    ],
+    [
+      'Zoom, verified as string',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: '100', verified: 'true' },
       { email_verified: true },
     ],
     [
-      'Zoom, proven, and said so by a boolean',
+      'Zoom, verified as boolean',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: 100, verified: true },
       { email_verified: true },
     ],
     [
-      'LinkedIn without address',
+      'LinkedIn without an email',
       'linkedin',
       '/v2/emailAddress',
       { elements: [] },
       { email: undefined, name: 'Ann Lee' },
     ],
     [
-      'a verification as text',
+      'verification as string',
       'keycloak',
       '/protocol/openid-connect/userinfo',
       { sub: 'k', email, email_verified: 'false' },
@@ -106,14 +127,14 @@ suite('profiles with less or more in them', () => {
       { email: undefined, name: undefined, email_verified: false },
     ],
     [
-      'surroundings and capitals',
+      'blanks and upper case',
       'figma',
       '/v1/me',
       { id: 'f', email: ' Ann@EX.test ' },
       { email, email_verified: true },
     ],
     [
-      'a look-alike that folds into another mailbox',
+      'a look-alike of another email',
       'figma',
       '/v1/me',
       { id: 'f', email: 'ann@ex.te\u017Ft' },
@@ -136,16 +157,16 @@ suite('profiles with less or more in them', () => {
   }
 })
 
-suite('a list of addresses that cannot be read', () => {
-  const refusals: [string, Answer | 'silence'][] = [
+suite('unreadable list of emails', () => {
+  const rejections: [string, Response | 'silence'][] = [
     ['refused', { status: 403, body: '{"message":"Resource not accessible by integration"}' }],
     ['not found', { status: 404, body: '{"message":"404 Not Found"}' }],
-    ['a page', { type: 'text/html', body: '<h1>Sign in</h1>' }],
+    ['an HTML page', { type: 'text/html', body: '<h1>Sign in</h1>' }],
   ]
-  for (const [title, answer] of refusals) {
-    test(`github, ${title}: the public address, as an unproven one`, async (t) => {
+  for (const [title, response] of rejections) {
+    test(`github, ${title}: uses the public email as unverified`, async (t) => {
       const { fake, signIn } = await start(t, 'github')
-      fake.instead.set('/api/v3/user/emails', answer)
+      fake.instead.set('/api/v3/user/emails', response)
       assert.deepEqual((await signIn()).emails, [])
       const user = { id: 42, login: 'ann', email: 'ann@ex.test' }
       fake.instead.set('/api/v3/user', json(user))
@@ -155,16 +176,16 @@ suite('a list of addresses that cannot be read', () => {
     })
   }
 
-  for (const [title, answer] of [...refusals, ['silent', 'silence'] as const]) {
-    test(`gitlab, ${title}: the address of the profile, which is proven`, async (t) => {
+  for (const [title, response] of [...rejections, ['silent', 'silence'] as const]) {
+    test(`gitlab, ${title}: uses the verified email of the profile`, async (t) => {
       const { fake, signIn } = await start(t, 'gitlab')
-      fake.instead.set('/api/v4/user/emails', answer)
+      fake.instead.set('/api/v4/user/emails', response)
       const { emails } = await signIn()
       assert.deepEqual(emails, [{ email: 'ann@ex.test', verified: true, primary: true }])
     })
   }
 
-  test('github: one that cannot be had now is waited for another time', async (t) => {
+  test('github: reports an outage when the list is temporarily unavailable', async (t) => {
     const { fake, signIn } = await start(t, 'github')
     fake.instead.set('/api/v3/user/emails', { status: 502, body: '' })
     await assert.rejects(signIn(), { kind: 'profile', isDown: true })

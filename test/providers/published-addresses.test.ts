@@ -1,23 +1,23 @@
-/** Where the browser is sent while a provider's machines cannot be asked. */
+/** The redirect while a provider is unreachable. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createProvider, providerNames } from '../../providers/registry.ts'
+import { createOauthProvider, providerNames } from '../../providers/registry.ts'
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
 import { publicAddressOf } from '../support/providers/public-addresses.ts'
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
 
 const request = { state: 's', scopes: [], params: {}, now: new Date() }
 
-suite('the way to a provider', () => {
+suite('redirect to a provider', () => {
   for (const name of providerNames) {
-    // OAuth 1.0a begins with a request, and Keycloak is wherever the operator has it.
+    // OAuth 1.0a starts with a request, and Keycloak’s URL is configured.
     if (name === 'twitter' || name === 'keycloak') continue
     test(`${name}: needs no network`, async () => {
       const silent: typeof globalThis.fetch = () => new Promise(() => {})
-      const provider = createProvider(name, settingsOf({ privateKey: '' }), upstreamOf(silent))
+      const provider = createOauthProvider(name, settingsOf({ privateKey: '' }), upstreamOf(silent))
       assert.ok(provider)
-      // What asked anybody would never come back.
+      // A request would never complete.
       const { url } = await provider.authorizationUrl(request)
       const bases = Object.keys(publicAddressOf[name]?.bases ?? {})
       assert.ok(
@@ -31,11 +31,11 @@ suite('the way to a provider', () => {
     google: 'https://accounts.google.com',
     apple: 'https://appleid.apple.com',
   })) {
-    test(`${name}: discovery has the last word`, async () => {
+    test(`${name}: uses the discovery document once fetched`, async () => {
       const issuer = fakeIssuer()
       issuer.state.down = true
       const upstream = upstreamOf(issuer.fetch)
-      const provider = createProvider(name, settingsOf({}), upstream)
+      const provider = createOauthProvider(name, settingsOf({}), upstream)
       assert.ok(provider)
       const published = (await provider.authorizationUrl(request)).url
       assert.equal(published.origin, iss)
@@ -50,16 +50,16 @@ suite('the way to a provider', () => {
     })
   }
 
-  test('google: codes are exchanged and tokens verified while discovery is down', async () => {
-    const asked: string[] = []
+  test('google: exchanges codes and verifies tokens while discovery is down', async () => {
+    const requested: string[] = []
     const noDiscovery: typeof globalThis.fetch = async (input) => {
-      asked.push(input instanceof Request ? input.url : input.toString())
+      requested.push(input instanceof Request ? input.url : input.toString())
       throw new TypeError('fetch failed')
     }
-    const provider = createProvider('google', settingsOf({}), upstreamOf(noDiscovery))
+    const provider = createOauthProvider('google', settingsOf({}), upstreamOf(noDiscovery))
     const { secrets } = (await provider?.authorizationUrl(request)) ?? assert.fail()
     const callback = { params: { code: 'c' }, secrets, now: new Date() }
     await assert.rejects(provider?.identity(callback) ?? assert.fail(), { isDown: true })
-    assert.ok(asked.includes('https://oauth2.googleapis.com/token'), asked.join())
+    assert.ok(requested.includes('https://oauth2.googleapis.com/token'), requested.join())
   })
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { createProvider } from '../../providers/registry.ts'
+import { createOauthProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
 import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
 
 suite('twitter', () => {
-  test('the journey', async (t) => {
+  test('signs in', async (t) => {
     const { fake, provider } = await start(t)
 
     const identity = await provider.identity(await visit(provider, { scopes: ['ignored'] }))
@@ -28,14 +28,14 @@ suite('twitter', () => {
     assert.deepEqual(fake.complaints, [])
   })
 
-  test('without an address', async (t) => {
+  test('signs in without an email', async (t) => {
     const { fake, provider } = await start(t)
     delete fake.user.email
     const identity = await provider.identity(await visit(provider))
     assert.deepEqual(identity.emails, [])
   })
 
-  test('the grant of somebody else in the callback is refused unread', async (t) => {
+  test('rejects the grant of another user in the callback', async (t) => {
     const { provider } = await start(t)
     const [mine, theirs] = [await visit(provider), await visit(provider)]
     const injected = provider.identity({ ...mine, params: theirs.params })
@@ -44,7 +44,7 @@ suite('twitter', () => {
     await assert.rejects(forgotten, { kind: 'callback' })
   })
 
-  test('a refusal by the person, by Twitter at the start, and a used verifier', async (t) => {
+  test('rejects a denial, a failed start and a used verifier', async (t) => {
     const { provider, fake } = await start(t)
     const callback = await visit(provider)
     const denied = { ...callback, params: { denied: 't1' } }
@@ -53,15 +53,15 @@ suite('twitter', () => {
     await assert.rejects(provider.identity(callback), { kind: 'code_exchange' })
 
     const wrong = settingsOf({ url: fake.origin, secret: 'wrong' })
-    const refused = createProvider('twitter', wrong, upstreamOf())
-    assert.ok(refused)
-    await assert.rejects(visit(refused), { kind: 'request_token' })
+    const rejected = createOauthProvider('twitter', wrong, upstreamOf())
+    assert.ok(rejected)
+    await assert.rejects(visit(rejected), { kind: 'request_token' })
   })
 })
 
 async function start(t: TestContext) {
   const fake = await startFakeTwitter(t)
-  const provider = createProvider('twitter', settingsOf({ url: fake.origin }), upstreamOf())
+  const provider = createOauthProvider('twitter', settingsOf({ url: fake.origin }), upstreamOf())
   assert.ok(provider)
   return { fake, provider }
 }

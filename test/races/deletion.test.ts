@@ -1,23 +1,23 @@
-/** (delete, anything): of whoever is deleted nothing is left that lets anybody in. */
+/** (delete, any): nothing of a deleted user can sign in. */
 import { sql } from 'kysely'
 
 import type { Session } from '../../schemas/session.ts'
-import { newAddress, signIn } from '../support/people.ts'
-import { factsThatHold, type Pair, racesOf } from '../support/races/pairs.ts'
-import { newPassword, type People } from '../support/races/people.ts'
+import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
 import { type Pairs, suiteOfRaces } from '../support/races/suite.ts'
+import { newPassword, type Users } from '../support/races/users.ts'
 import { call, changeUser, refresh, verify } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
+import { newAddress, signIn } from '../support/users.ts'
 
 interface Stage extends Session {
   id: string
   email: string
-  /** Of a recovery link that was made before. */
+  /** Of an earlier recovery link. */
   token_hash: string
   soft: boolean
 }
 
-type Act = (people: People) => Pair<Stage>['second']
+type Act = (users: Users) => Pair<Stage>['second']
 
 const acts: Record<string, Act> = {
   'a sign-in':
@@ -28,14 +28,14 @@ const acts: Record<string, Act> = {
     ({ app }) =>
     ({ refresh_token }) =>
       refresh(app, refresh_token),
-  'a proof by mail':
+  'a recovery link':
     ({ app }) =>
     ({ token_hash }) =>
       verify(app, { type: 'recovery', token_hash }),
-  'a change of the password': putUser(() => ({ password: newPassword })),
-  'a change of the address': putUser(() => ({ email: newAddress() })),
-  'a change of metadata': putUser(() => ({ data: { color: 'blue' } })),
-  'a sign-out':
+  'a password change': putUser(() => ({ password: newPassword })),
+  'an email change': putUser(() => ({ email: newAddress() })),
+  'a metadata change': putUser(() => ({ data: { color: 'blue' } })),
+  'a logout':
     ({ app }) =>
     ({ access_token }) =>
       call(app, '/logout', undefined, { method: 'POST', token: access_token }),
@@ -46,8 +46,8 @@ const acts: Record<string, Act> = {
   'a recovery': post('/recover', () => ({})),
   'a magic link': post('/magiclink', () => ({})),
   'a sign-in code': post('/otp', () => ({ create_user: false })),
-  'a sign-up with the address': post('/signup', () => ({ password: newPassword })),
-  'a link made by an admin': byAdmin('POST', ({ email }) => [
+  'a sign-up with the email': post('/signup', () => ({ password: newPassword })),
+  'a link created by an admin': byAdmin('POST', ({ email }) => [
     '/admin/generate_link',
     { type: 'recovery', email },
   ]),
@@ -57,13 +57,13 @@ const acts: Record<string, Act> = {
   ]),
   'an impersonation': byAdmin('POST', ({ id }) => [`/admin/users/${id}/impersonate`, {}]),
   'another deletion': byAdmin('DELETE', ({ id }) => [`/admin/users/${id}`, {}]),
-  'a deletion by themselves':
+  'a deletion by the user':
     ({ app }) =>
     ({ access_token }) =>
-      deleteThemselves(app, access_token),
+      deleteCurrentUser(app, access_token),
 }
 
-const deleteThemselves = (app: App, token: string) =>
+const deleteCurrentUser = (app: App, token: string) =>
   call(app, '/user', undefined, { method: 'DELETE', token })
 
 function putUser(body: () => object): Act {
@@ -87,57 +87,57 @@ function byAdmin(
       asAdmin(method, ...request(stage))
 }
 
-/** An admin who names a softly deleted person by id may give them an address and a password again. */
+/** An admin may give a soft-deleted user an email and a password again, by id. */
 const neverSoft = new Set(['a change by an admin'])
 
-function deletion(people: People, name: string, act: Act): Pair<Stage> {
-  const { app, asAdmin, createSignedIn, opens } = people
+function deletion(users: Users, name: string, act: Act): Pair<Stage> {
+  const { app, asAdmin, createSignedIn, opens } = users
   return {
     invariant:
-      'Of whoever is deleted no session, identity, token or flow is left that lets anybody in, whatever they or others did meanwhile.',
+      'No session, identity, token or flow of a deleted user can sign in, whatever happens concurrently.',
     async prepare(seed) {
-      const person = await createSignedIn()
-      const body = { type: 'recovery', email: person.email }
+      const user = await createSignedIn()
+      const body = { type: 'recovery', email: user.email }
       const link = await asAdmin('POST', '/admin/generate_link', body)
       const { hashed_token } = link.json<{ hashed_token: string }>()
-      return { ...person, token_hash: hashed_token, soft: seed % 4 > 1 && !neverSoft.has(name) }
+      return { ...user, token_hash: hashed_token, soft: seed % 4 > 1 && !neverSoft.has(name) }
     },
     first: ({ id, soft }) => {
       return asAdmin('DELETE', `/admin/users/${id}`, { should_soft_delete: soft })
     },
-    second: act(people),
+    second: act(users),
     async violations({ id, email, refresh_token, soft }, { first, second }) {
       const left = await leftOf(app, id, email)
       const isDeleted = first.statusCode === 200 || first.statusCode === 404
-      return factsThatHold({
+      return trueFacts({
         [`the deletion was answered ${first.statusCode}`]: !isDeleted,
         [`left behind: ${left}${soft ? ', softly deleted' : ''}`]: left !== '',
-        'the tokens of the other answer open something': await opens(second),
+        'the tokens of the other response are valid': await opens(second),
         'the old tokens are accepted': (await refresh(app, refresh_token)).statusCode === 200,
       })
     },
   }
 }
 
-/** The person deletes themselves, unless what came first has ended their session. */
-function selfDeletion({ app, createSignedIn, opens }: People, second: Pair<Stage>['second']) {
+/** The user deletes the account unless the session was revoked first. */
+function selfDeletion({ app, createSignedIn, opens }: Users, second: Pair<Stage>['second']) {
   const pair: Pair<Stage> = {
     invariant:
-      'Whoever deleted themselves is gone with all that lets anybody in; whoever was refused had lost their session first.',
+      'A self-deleted user is gone with all credentials; a rejected one had lost the session first.',
     async prepare() {
       return { ...(await createSignedIn()), token_hash: '', soft: false }
     },
-    first: ({ access_token }) => deleteThemselves(app, access_token),
+    first: ({ access_token }) => deleteCurrentUser(app, access_token),
     second,
     async violations({ id, email, refresh_token }, { first, second }) {
       const isDeleted = first.statusCode === 204
       const left = isDeleted ? await leftOf(app, id, email) : ''
       const goesOn = (await refresh(app, refresh_token)).statusCode === 200
-      return factsThatHold({
+      return trueFacts({
         [`the deletion was answered ${first.statusCode}`]: !isDeleted && first.statusCode !== 403,
-        'the deletion was refused in a session that lives': !isDeleted && goesOn,
+        'the deletion was rejected in a valid session': !isDeleted && goesOn,
         [`left behind: ${left}`]: left !== '',
-        'the tokens of the other answer open something': isDeleted && (await opens(second)),
+        'the tokens of the other response are valid': isDeleted && (await opens(second)),
         'the old tokens are accepted': isDeleted && goesOn,
       })
     },
@@ -145,7 +145,7 @@ function selfDeletion({ app, createSignedIn, opens }: People, second: Pair<Stage
   return racesOf(pair, 6)
 }
 
-/** What would let somebody in. A softly deleted row stays, without password and address. */
+/** Credentials of the user. A soft-deleted row stays without password and email. */
 async function leftOf({ db }: App, id: string, email: string): Promise<string> {
   const { rows } = await sql<{ what: string }>`
     select 'a session' as what from auth.sessions where user_id = ${id}
@@ -153,25 +153,25 @@ async function leftOf({ db }: App, id: string, email: string): Promise<string> {
     union select 'a flow' from auth.flow_state where user_id = ${id}
     union select 'an identity' from auth.identities
       where user_id = ${id} and (identity_data ->> 'email' is not null)
-    union select 'a person' from auth.users where id = ${id} and deleted_at is null
+    union select 'a user' from auth.users where id = ${id} and deleted_at is null
     union select 'an address' from auth.users where id = ${id} and email = ${email}
     union select 'a password' from auth.users where id = ${id} and encrypted_password <> ''
     `.execute(db)
   return rows.map(({ what }) => what).join(', ')
 }
 
-/** What ends their session, what opens another one, and what writes the same rows. */
+/** Requests that revoke the session, create another one or write the same rows. */
 const besideThemselves = [
-  ...['a sign-in', 'a refresh', 'a change of the password', 'a change of the address'],
-  ...['a sign-out', 'a sign-in code', 'a change by an admin', 'another deletion'],
-  'a deletion by themselves',
+  ...['a sign-in', 'a refresh', 'a password change', 'an email change'],
+  ...['a logout', 'a sign-in code', 'a change by an admin', 'another deletion'],
+  'a deletion by the user',
 ]
 
 const pairs: Pairs = {
   ...Object.fromEntries(
     Object.entries(acts).map(([name, act]) => [
       `a deletion and ${name}`,
-      (people: People) => racesOf(deletion(people, name, act), 6),
+      (users: Users) => racesOf(deletion(users, name, act), 6),
     ]),
   ),
   ...Object.fromEntries(
@@ -179,7 +179,7 @@ const pairs: Pairs = {
       .filter(([name]) => besideThemselves.includes(name))
       .map(([name, act]) => [
         `themselves and ${name}`,
-        (people: People) => selfDeletion(people, act(people)),
+        (users: Users) => selfDeletion(users, act(users)),
       ]),
   ),
 }

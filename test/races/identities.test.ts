@@ -1,71 +1,65 @@
-/** (link, unlink): the ways to sign in are what the answers say, and never none. */
+/** (link, unlink): identities match the responses, and at least one remains. */
 import { suite, type TestContext, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
 import {
   type ExternalServer,
   externalServer,
-  proven,
   describe as tell,
+  verifiedProfile,
 } from '../support/external.ts'
 import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
-import { newAddress, password } from '../support/people.ts'
-import {
-  type Answer,
-  cameAfter,
-  factsThatHold,
-  type Pair,
-  racesOf,
-} from '../support/races/pairs.ts'
-import { type People, peopleOf } from '../support/races/people.ts'
+import { cameAfter, type Pair, type Response, racesOf, trueFacts } from '../support/races/pairs.ts'
 import { openRacetrack } from '../support/races/race.ts'
+import { type Users, usersOf } from '../support/races/users.ts'
 import { bearer, call } from '../support/requests.ts'
 import { unnamedStatements } from '../support/statements.ts'
+import { newAddress, password } from '../support/users.ts'
 
 interface Stage {
   session: Session
   /** Of the identities that are there before. */
   email: string
   github: string
-  /** What GitLab sends the browser back with, to link what it says. */
+  /** GitLab’s callback parameters for linking. */
   callback: Record<string, string>
 }
 
 interface Table {
   server: ExternalServer
-  people: People
+  users: Users
 }
 
 const invariant =
   'The identities are those that the answers left, the account names their providers, and at least one is there.'
 
-/** Somebody with a password and GitHub, who is just coming back from GitLab. */
-async function prepare({ server, people }: Table): Promise<Stage> {
-  const { email: address, ...session } = await people.createSignedIn()
-  await link(server, session, 'github', proven(newAddress(), nextId()))
+/** A user with a password and GitHub, returning from GitLab. */
+async function prepare({ server, users }: Table): Promise<Stage> {
+  const { email: address, ...session } = await users.createSignedIn()
+  await link(server, session, 'github', verifiedProfile(newAddress(), nextId()))
   const user = await userOf(server, session)
-  tell(server.fakes, 'gitlab', proven(newAddress(), nextId()))
+  tell(server.fakes, 'gitlab', verifiedProfile(newAddress(), nextId()))
   const start = { path: '/user/identities/authorize', headers: bearer(session) }
-  const callback = await server.goTo('gitlab', start)
+  const callback = await server.startSignIn('gitlab', start)
   const [email, github] = [identityId(user, 'email'), identityId(user, 'github')]
   return { session, email, github, callback }
 }
 
-const comeBack = ({ server }: Table, { callback }: Stage): Promise<Answer> =>
+const finishSignIn = ({ server }: Table, { callback }: Stage): Promise<Response> =>
   server.app.inject(`/callback?${new URLSearchParams(callback)}`)
 
-const isLinked = ({ headers }: Answer) => String(headers.location).includes('access_token=')
+const isLinked = ({ headers }: Response) => String(headers.location).includes('access_token=')
 
-/** What is wrong with the account, which ought to have these. */
-async function wrongWith({ server }: Table, { session }: Stage, wanted: string[]) {
+/** Inconsistencies of an account that should have these identities. */
+async function wrongWith({ server }: Table, { session }: Stage, expected: string[]) {
   const { rows } = await storedOf(server, session.user.id)
   const providers = rows.map(({ provider }) => provider).sort()
   const { app_metadata } = await userOf(server, session)
   const named = Array.isArray(app_metadata?.providers) ? app_metadata.providers.toSorted() : []
-  return factsThatHold({
-    'there is no way in': providers.length === 0,
-    [`there are ${providers.join()} instead of ${wanted.join()}`]:
-      providers.join() !== wanted.join(),
+  return trueFacts({
+    'no identity is left': providers.length === 0,
+    [`there are ${providers.join()} instead of ${expected.join()}`]:
+      providers.join() !== expected.join(),
     [`the account names ${named.join()}`]: named.join() !== providers.join(),
   })
 }
@@ -83,7 +77,7 @@ function linkAndUnlink(table: Table): Pair<Stage> {
   return {
     invariant,
     prepare: () => prepare(table),
-    first: (stage) => comeBack(table, stage),
+    first: (stage) => finishSignIn(table, stage),
     second: ({ session, github }) => unlink(table.server, session, github),
     violations(stage, { first, second }) {
       const github = second.statusCode === 200 ? [] : ['github']
@@ -115,32 +109,32 @@ function linkAndEnd(table: Table, end: Pair<Stage>['second']): Pair<Stage> {
     invariant:
       'A linking flow ends with the session that began it: what comes back after that links nothing.',
     prepare: () => prepare(table),
-    first: (stage) => comeBack(table, stage),
+    first: (stage) => finishSignIn(table, stage),
     second: end,
     violations: (_stage, course) =>
-      factsThatHold({
-        'an identity was linked after the end':
+      trueFacts({
+        'an identity was linked after the revocation':
           isLinked(course.first) && cameAfter(course, 'first'),
       }),
   }
 }
 
 const pairs: Record<string, (table: Table) => Pair<Stage>> = {
-  'linking one and unlinking another': linkAndUnlink,
-  'unlinking one and unlinking the other': unlinkAndUnlink,
-  'linking and a sign-out everywhere': (table) =>
+  'linking one and unlinking another identity': linkAndUnlink,
+  'unlinking two identities': unlinkAndUnlink,
+  'linking and a global logout': (table) =>
     linkAndEnd(table, ({ session: { access_token: token } }) =>
       call(table.server.app, '/logout', undefined, { method: 'POST', token }),
     ),
-  'linking and a change of the password by an admin': (table) =>
+  'linking and a password change by an admin': (table) =>
     linkAndEnd(table, ({ session }) =>
-      table.people.asAdmin('PUT', `/admin/users/${session.user.id}`, {
+      table.users.asAdmin('PUT', `/admin/users/${session.user.id}`, {
         password: `${password} changed`,
       }),
     ),
 }
 
-suite('races for an identity', () => {
+suite('identity races', () => {
   for (const [name, pair] of Object.entries(pairs)) {
     test(name, async (t) => {
       const table = await tableOf(t)
@@ -154,5 +148,5 @@ suite('races for an identity', () => {
 
 async function tableOf(t: TestContext): Promise<Table> {
   const server = await externalServer(t, { env: unnamedStatements })
-  return { server, people: await peopleOf(server) }
+  return { server, users: await usersOf(server) }
 }

@@ -1,11 +1,11 @@
 /** (sign-in, password change): what the old password opens does not outlive it. */
 import { hash as bcrypt } from '@node-rs/bcrypt'
 
-import { password, signIn } from '../support/people.ts'
-import { factsThatHold, type Pair, racesOf } from '../support/races/pairs.ts'
-import { newPassword, type People } from '../support/races/people.ts'
+import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
+import { newPassword, type Users } from '../support/races/users.ts'
 import { changeUser } from '../support/requests.ts'
+import { password, signIn } from '../support/users.ts'
 
 interface Stage {
   id: string
@@ -14,40 +14,40 @@ interface Stage {
 }
 
 const invariant =
-  'After a password change the old password opens nothing, the new one does, and no session that the old one opened meanwhile lives.'
+  'After a password change only the new password signs in, and no session opened by the old one is valid.'
 
-function pair({ app, createSignedIn, opens, signsIn }: People): Pair<Stage> {
+function pair({ app, createSignedIn, opens, signsIn }: Users): Pair<Stage> {
   return {
     invariant,
     prepare: () => createSignedIn(),
     first: ({ email }) => signIn(app, { email }),
     second: ({ access_token }) => changeUser(app, access_token, { password: newPassword }),
     violations: async ({ email }, { first, second }) =>
-      factsThatHold({
-        'the change was refused': second.statusCode !== 200,
-        'a session of the old password lives': await opens(first),
-        'the old password opens a session': await signsIn(email, password),
-        'the new password opens none': !(await signsIn(email, newPassword)),
+      trueFacts({
+        'the change was rejected': second.statusCode !== 200,
+        'a session of the old password is valid': await opens(first),
+        'the old password signs in': await signsIn(email, password),
+        'the new password does not sign in': !(await signsIn(email, newPassword)),
       }),
   }
 }
 
-function byAdmin(people: People): Pair<Stage> {
+function byAdmin(users: Users): Pair<Stage> {
   const body = { password: newPassword }
   return {
-    ...pair(people),
-    second: ({ id }) => people.asAdmin('PUT', `/admin/users/${id}`, body),
+    ...pair(users),
+    second: ({ id }) => users.asAdmin('PUT', `/admin/users/${id}`, body),
   }
 }
 
-/** The hash came from elsewhere, so that the sign-in writes the row as well. */
-function imported(people: People): Pair<Stage> {
+/** The hash was imported, so that the sign-in writes the row as well. */
+function imported(users: Users): Pair<Stage> {
   return {
-    ...byAdmin(people),
+    ...byAdmin(users),
     async prepare() {
       const password_hash = await bcrypt(password, 4)
-      const person = await people.create({ password: undefined, password_hash })
-      return { ...person, access_token: '' }
+      const user = await users.create({ password: undefined, password_hash })
+      return { ...user, access_token: '' }
     },
   }
 }
@@ -56,9 +56,9 @@ suiteOfRaces(
   'races for a password',
   {},
   {
-    'a sign-in and a change of the password': (people) => racesOf(pair(people), 12),
-    'a sign-in and a change by an admin': (people) => racesOf(byAdmin(people), 12),
-    'a sign-in that renews an imported hash, and a change': (people) =>
-      racesOf(imported(people), 12),
+    'a sign-in and a password change': (users) => racesOf(pair(users), 12),
+    'a sign-in and a password change by an admin': (users) => racesOf(byAdmin(users), 12),
+    'a sign-in that rehashes an imported hash, and a password change': (users) =>
+      racesOf(imported(users), 12),
   },
 )

@@ -1,58 +1,57 @@
 /** (refresh, logout) and (ban, sign-in): what ended stays ended. */
 import type { Session } from '../../schemas/session.ts'
-import { password, signIn } from '../support/people.ts'
 import {
   type Course,
   cameAfter,
-  factsThatHold,
   type Pair,
   racesOf,
   statementOf,
+  trueFacts,
 } from '../support/races/pairs.ts'
-import type { People } from '../support/races/people.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
+import type { Users } from '../support/races/users.ts'
 import { call, getUser, refresh } from '../support/requests.ts'
+import { password, signIn } from '../support/users.ts'
 
-type Person = Session & { id: string; email: string }
+type User = Session & { id: string; email: string }
 
-/** A refresh, and something that ends the session. */
-function ending(people: People, end: Pair<Person>['second']): Pair<Person> {
-  const { app, createSignedIn, opens } = people
+/** A refresh concurrent with a revocation. */
+function ending(users: Users, end: Pair<User>['second']): Pair<User> {
+  const { app, createSignedIn, opens } = users
   return {
-    invariant:
-      'After a sign-out neither the old tokens nor those of a refresh meanwhile open anything.',
+    invariant: 'After a logout neither earlier tokens nor those of a concurrent refresh are valid.',
     prepare: () => createSignedIn(),
     first: ({ refresh_token }) => refresh(app, refresh_token),
     second: end,
     violations: async ({ refresh_token }, { first, second }) =>
-      factsThatHold({
-        'the sign-out was refused': second.statusCode !== 204,
-        'the refreshed tokens open something': await opens(first),
+      trueFacts({
+        'the logout was rejected': second.statusCode !== 204,
+        'the refreshed tokens are valid': await opens(first),
         'the old refresh token is accepted': (await refresh(app, refresh_token)).statusCode === 200,
       }),
   }
 }
 
-const logout = (people: People, scope: string) =>
-  ending(people, ({ access_token }) => signOut(people, scope, access_token))
+const logout = (users: Users, scope: string) =>
+  ending(users, ({ access_token }) => signOut(users, scope, access_token))
 
-const signOut = ({ app }: People, scope: string, token: string) =>
+const signOut = ({ app }: Users, scope: string, token: string) =>
   call(app, `/logout?scope=${scope}`, undefined, { method: 'POST', token })
 
-/** Signed out from another device, which itself stays signed in. */
-function others(people: People): Pair<Person> {
-  const { app, createSignedIn } = people
-  const pair = logout(people, 'others')
+/** Signed out by another session, which stays signed in. */
+function others(users: Users): Pair<User> {
+  const { app, createSignedIn } = users
+  const pair = logout(users, 'others')
   return {
     ...pair,
     async prepare() {
-      const person = await createSignedIn()
-      const other = (await signIn(app, person)).json<Session>()
-      return { ...person, refresh_token: other.refresh_token }
+      const user = await createSignedIn()
+      const other = (await signIn(app, user)).json<Session>()
+      return { ...user, refresh_token: other.refresh_token }
     },
     async violations(stage, course) {
       const { statusCode } = await getUser(app, stage)
-      const own = factsThatHold({ 'the device that asked is signed out': statusCode !== 200 })
+      const own = trueFacts({ 'the requesting session is signed out': statusCode !== 200 })
       return [...own, ...(await pair.violations(stage, course))]
     },
   }
@@ -60,20 +59,20 @@ function others(people: People): Pair<Person> {
 
 const ban = { ban_duration: '24h' }
 
-function banned(people: People, first: Pair<Person>['first']): Pair<Person> {
-  const { asAdmin, createSignedIn, opens, signsIn } = people
+function banned(users: Users, first: Pair<User>['first']): Pair<User> {
+  const { asAdmin, createSignedIn, opens, signsIn } = users
   return {
-    invariant:
-      'A ban lets nobody in: no session begins once it is committed, and none that began before opens anything.',
+    invariant: 'After a ban no session is created, and earlier sessions are invalid.',
     prepare: () => createSignedIn(),
     first,
     second: ({ id }) => asAdmin('PUT', `/admin/users/${id}`, ban),
     violations: async ({ email }, course) =>
-      factsThatHold({
-        'the ban was refused': course.second.statusCode !== 200,
-        'a session began after the ban': course.first.statusCode === 200 && beganAfter(course),
-        'the session opens something': await opens(course.first),
-        'the banned person signs in': await signsIn(email, password),
+      trueFacts({
+        'the ban was rejected': course.second.statusCode !== 200,
+        'a session was created after the ban':
+          course.first.statusCode === 200 && beganAfter(course),
+        'the session is valid': await opens(course.first),
+        'the banned user signs in': await signsIn(email, password),
       }),
   }
 }
@@ -87,25 +86,24 @@ function beganAfter(course: Course): boolean {
 const demoted = { role: 'authenticated' }
 const touched = { user_metadata: { touched: true } }
 
-/** Somebody with the role of an admin writes while the role is taken from them. */
-function roleChange(people: People): Pair<Person & { other: string }> {
-  const { app, asAdmin, create, createSignedIn } = people
+/** A user with an admin role writes while the role is removed. */
+function roleChange(users: Users): Pair<User & { other: string }> {
+  const { app, asAdmin, create, createSignedIn } = users
   return {
-    invariant:
-      'Whoever is no admin any more opens no admin endpoint, and writes nothing that they asked for after that.',
+    invariant: 'After a demotion the user reaches no admin endpoint and writes nothing.',
     async prepare() {
-      const person = await createSignedIn({ role: 'service_role' })
-      return { ...person, other: (await create()).id }
+      const user = await createSignedIn({ role: 'service_role' })
+      return { ...user, other: (await create()).id }
     },
     first: ({ access_token, other }) =>
       call(app, `/admin/users/${other}`, touched, { method: 'PUT', token: access_token }),
     second: ({ id }) => asAdmin('PUT', `/admin/users/${id}`, demoted),
     async violations({ access_token }, course) {
       const { statusCode } = await call(app, '/admin/users', undefined, { token: access_token })
-      return factsThatHold({
-        'the change was refused': course.second.statusCode !== 200,
-        'the demoted writes': course.first.statusCode === 200 && cameAfter(course, 'first'),
-        'the demoted opens an admin endpoint': statusCode === 200,
+      return trueFacts({
+        'the change was rejected': course.second.statusCode !== 200,
+        'the demoted user writes': course.first.statusCode === 200 && cameAfter(course, 'first'),
+        'the demoted user reaches an admin endpoint': statusCode === 200,
       })
     },
   }
@@ -115,25 +113,24 @@ suiteOfRaces(
   'races for a session',
   {},
   {
-    'a refresh and a sign-out everywhere': (people) => racesOf(logout(people, 'global'), 12),
-    'a refresh and a sign-out of this device': (people) => racesOf(logout(people, 'local'), 12),
-    'a refresh and a sign-out of the others': (people) => racesOf(others(people), 12),
-    'a refresh and a sign-out by an admin': (people) =>
+    'a refresh and a global logout': (users) => racesOf(logout(users, 'global'), 12),
+    'a refresh and a logout of its session': (users) => racesOf(logout(users, 'local'), 12),
+    'a refresh and a logout of other sessions': (users) => racesOf(others(users), 12),
+    'a refresh and a logout by an admin': (users) =>
       racesOf(
-        ending(people, ({ id }) => people.asAdmin('DELETE', `/admin/users/${id}/sessions`)),
+        ending(users, ({ id }) => users.asAdmin('DELETE', `/admin/users/${id}/sessions`)),
         12,
       ),
-    'a ban and a sign-in': (people) =>
+    'a ban and a sign-in': (users) =>
       racesOf(
-        banned(people, ({ email }) => signIn(people.app, { email })),
+        banned(users, ({ email }) => signIn(users.app, { email })),
         12,
       ),
-    'a ban and a refresh': (people) =>
+    'a ban and a refresh': (users) =>
       racesOf(
-        banned(people, ({ refresh_token }) => refresh(people.app, refresh_token)),
+        banned(users, ({ refresh_token }) => refresh(users.app, refresh_token)),
         12,
       ),
-    'a role change and a write of the admin it is taken from': (people) =>
-      racesOf(roleChange(people), 12),
+    'a demotion and a write of the demoted admin': (users) => racesOf(roleChange(users), 12),
   },
 )

@@ -3,9 +3,9 @@ import { suite, test } from 'node:test'
 
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { serializerCompiler, validatorCompiler } from '../../plugins/schema-compilers.ts'
-import { nullable, oneOf } from '../../schemas/choices.ts'
+import { serializerCompiler, validatorCompiler } from '../../plugins/http/schema-compilers.ts'
 import { ErrorBody } from '../../schemas/error.ts'
+import { nullable, oneOf } from '../../schemas/values/choices.ts'
 
 interface Case {
   schema: TSchema
@@ -16,18 +16,18 @@ interface Case {
 const when = '2026-01-02T03:04:05.000Z'
 
 const cases: Record<string, Case> = {
-  'one of several texts': {
+  'an enum': {
     schema: oneOf(['on', 'off']),
     taken: ['on', 'off'],
     refused: ['of', '', null, 1],
   },
-  'a text or null': { schema: nullable(Type.String()), taken: ['', 'a', null], refused: [1, {}] },
+  'a string or null': { schema: nullable(Type.String()), taken: ['', 'a', null], refused: [1, {}] },
   'a time or null': {
     schema: nullable(Type.String({ format: 'date-time' })),
     taken: [when, null],
     refused: ['yesterday', 0],
   },
-  'a list or null': {
+  'an array or null': {
     schema: nullable(Type.Array(Type.Object({ id: Type.String() }))),
     taken: [[], [{ id: 'a' }], null],
     refused: [[{}], { id: 'a' }, 'a'],
@@ -39,27 +39,27 @@ const cases: Record<string, Case> = {
   },
 }
 
-suite('choices', () => {
-  for (const [name, { schema, taken, refused }] of Object.entries(cases)) {
-    test(`${name}: validated`, () => {
+suite('union schemas', () => {
+  for (const [name, { schema, taken, refused: rejected }] of Object.entries(cases)) {
+    test(`validates ${name}`, () => {
       const validate = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' })
       for (const value of taken) assert.equal(validate(value), true, JSON.stringify(value))
-      for (const value of refused) assert.equal(validate(value), false, JSON.stringify(value))
+      for (const value of rejected) assert.equal(validate(value), false, JSON.stringify(value))
     })
 
-    test(`${name}: serialized as it is`, () => {
+    test(`serializes ${name} unchanged`, () => {
       const serialize = serializerCompiler({ schema, method: 'GET', url: '/' })
       for (const value of taken) assert.equal(serialize(value), JSON.stringify(value))
     })
   }
 
-  test('the code of an error is a number or a text, as it was given', () => {
+  test('serializes an error code as number or string', () => {
     const schema = ErrorBody.properties.code
     const serialize = serializerCompiler({ schema, method: 'GET', url: '/' })
     assert.deepEqual([404, '404', 'no_user'].map(serialize), ['404', '"404"', '"no_user"'])
   })
 
-  test('fields that the schema of a nullable object does not name stay out', () => {
+  test('omits unnamed fields of a nullable object', () => {
     const schema = nullable(Type.Object({ id: Type.String() }))
     const serialize = serializerCompiler({ schema, method: 'GET', url: '/' })
     assert.equal(serialize({ id: 'a', secret: 'b' }), '{"id":"a"}')

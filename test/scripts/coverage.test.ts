@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
-import { type Evidence, problemsOf, rowsOf } from '../../scripts/coverage.ts'
+import { type CoverageClaim, problemsOf, rowsOf } from '../../scripts/coverage.ts'
 import { specifiedVariables } from '../../scripts/specification.ts'
 
 const here = 'test/scripts/coverage.test.ts'
@@ -10,34 +10,34 @@ const page = (what: string, cell: string) =>
   `| The specification | Shown by |\n|---|---|\n| ${what} | ${cell} |\n`
 
 const wrong: Record<string, [what: string, cell: string, variables: string[], problem: RegExp]> = {
-  'a test file that is gone': ['x', 'test/gone.test.ts › a', [], /no test file test\/gone/],
-  'a file that is no test': ['x', 'README.md › Postern', [], /no test file README/],
-  'a title that is gone': ['x', 'test/run.ts › no such words', [], /has no "no such words"/],
+  'a missing test file': ['x', 'test/gone.test.ts › a', [], /no test file test\/gone/],
+  'a file that is not a test': ['x', 'README.md › Postern', [], /no test file README/],
+  'a missing title': ['x', 'test/run.ts › no such words', [], /has no "no such words"/],
   'no title': ['x', here, [], /no title/],
-  'no test at all': ['x', '', [], /no test file/],
+  'no test': ['x', '', [], /no test file/],
   'a variable without a row': ['`AUTH_A`', `${here} › no title`, ['AUTH_B'], /AUTH_B has no row/],
 }
 
 const right: Record<string, [what: string, variables: string[]]> = {
   'two names of one setting': ['`PORT`, `AUTH_API_PORT`', ['PORT', 'AUTH_API_PORT']],
-  'one for each provider': ['`AUTH_EXTERNAL_X_SECRET`', ['AUTH_EXTERNAL_GITHUB_SECRET']],
-  'one for each kind of mail': [
+  'one variable per provider': ['`AUTH_EXTERNAL_X_SECRET`', ['AUTH_EXTERNAL_GITHUB_SECRET']],
+  'one variable per email type': [
     '`AUTH_MAILER_TEMPLATES_<KIND>`',
     ['AUTH_MAILER_TEMPLATES_MAGIC_LINK'],
   ],
 }
 
-const byText: Evidence = { titles: {}, textWillDo: true }
+const byText: CoverageClaim = { titles: {}, textWillDo: true }
 
 suite('docs/coverage.md', () => {
-  test('names tests that exist, and has every variable', () => {
+  test('cites existing tests and lists each variable', () => {
     const rows = rowsOf(readFileSync(new URL('../../docs/coverage.md', import.meta.url), 'utf8'))
     assert.ok(rows.length > 100)
     assert.deepEqual(problemsOf(rows, specifiedVariables, byText), [])
   })
 
   for (const [name, [what, cell, variables, problem]] of Object.entries(wrong)) {
-    test(`${name} is a problem`, () => {
+    test(`reports ${name}`, () => {
       const problems = problemsOf(rowsOf(page(what, cell)), variables, byText)
       assert.equal(problems.length, 1)
       assert.match(problems[0] ?? '', problem)
@@ -45,13 +45,13 @@ suite('docs/coverage.md', () => {
   }
 
   for (const [name, [what, variables]] of Object.entries(right)) {
-    test(`${name} is covered`, () => {
+    test(`accepts ${name}`, () => {
       assert.deepEqual(problemsOf(rowsOf(page(what, `${here} › no title`)), variables, byText), [])
     })
   }
 })
 
-suite('titles on the list of the runner', () => {
+suite('titles listed by the test runner', () => {
   const full = ['a', 'a › b', 'a › b c', 'a › twice', 'd › twice']
   const found: Record<string, string | undefined> = {
     'a › b': undefined,
@@ -70,13 +70,13 @@ suite('titles on the list of the runner', () => {
     })
   }
 
-  test('a file that is not on it shows nothing, once the tests have run', () => {
+  test('reports a file that no run has listed', () => {
     const evidence = { titles: {}, textWillDo: false }
     const [problem] = problemsOf(rowsOf(page('x', `${here} › no title`)), [], evidence)
-    assert.match(problem ?? '', /no run of the tests/)
+    assert.match(problem ?? '', /no test run/)
   })
 
-  test('without a list, what a table makes fits a template literal', () => {
+  test('matches template literals without a list', () => {
     const rows = rowsOf(page('x', `${here} › titles on the list of the runner › b: two of them`))
     assert.deepEqual(problemsOf(rows, [], byText), [])
   })

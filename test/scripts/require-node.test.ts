@@ -1,4 +1,4 @@
-/** Programs that are started without npm's own Node say so when it is too old for them. */
+/** Programs started without npm’s own Node report when it is too old. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,16 +9,16 @@ import { suite, test } from 'node:test'
 const root = join(import.meta.dirname, '../..')
 const { scripts, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-suite('Node.js that is too old', () => {
+suite('outdated Node.js', () => {
   const commands: [name: string, line: string][] = Object.entries(scripts)
   for (const [script, line] of commands) {
     if (script !== 'secrets' && !line.includes(' cli.ts ')) continue
-    test(`npm run ${script} looks at it first`, () => {
+    test(`is checked first by npm run ${script}`, () => {
       assert.match(line, /^node --require=\.\/scripts\/require-node\.cjs /)
     })
   }
 
-  test('says what is needed', () => {
+  test('is reported with the required version', () => {
     const old = "Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })"
     const check = `${old}; require('./scripts/require-node.cjs')`
     const { status, stderr } = spawnSync(process.execPath, ['-e', check], { cwd: root })
@@ -31,15 +31,16 @@ suite('Node.js that is too old', () => {
   })
 })
 
-suite('packages that are not installed', () => {
-  test('are told in one sentence', (t) => {
+suite('missing packages', () => {
+  test('are reported in one sentence', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'postern-bare-'))
     t.after(() => rmSync(folder, { recursive: true }))
-    mkdirSync(join(folder, 'cli/serve'), { recursive: true })
-    const needed = ['cli.ts', 'cli/until-signal.ts', 'cli/serve/home-folder.ts']
+    mkdirSync(join(folder, 'cli/dev'), { recursive: true })
+    const needed = ['cli.ts', 'server/until-signal.ts', 'server/home-folder.ts']
     for (const file of needed) cpSync(join(root, file), join(folder, file))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-    writeFileSync(join(folder, 'cli/dev.ts'), "import 'fastify'\n")
+    writeFileSync(join(folder, 'cli/dev/index.ts'), "import 'fastify'\n")
+    writeFileSync(join(folder, 'server/instrument.ts'), "import 'fastify'\n")
     const { status, stderr } = spawnSync(process.execPath, ['cli.ts', 'dev'], { cwd: folder })
     assert.equal(status, 1)
     assert.match(String(stderr), /^The package fastify is not installed: run npm ci \(.*\)\.\n$/)

@@ -1,4 +1,4 @@
-/** The cases of alert-cases.yml as unit tests of promtool: each rule seen firing, and seen quiet. */
+/** The cases of alert-cases.yml as promtool unit tests: each rule firing, and not firing. */
 import { parse } from 'yaml'
 
 interface Case {
@@ -15,21 +15,21 @@ interface Rule {
   annotations: Record<string, string>
 }
 
-/** `rules` and `cases` are the texts of the files; the result is what `promtool test rules` reads. */
+/** `rules` and `cases` are the texts of the files; the result is the input of `promtool test rules`. */
 export function promtoolTests(rules: string, cases: string) {
   const annotations = new Map(
     rulesIn(rules).map(({ alert, annotations }) => [alert, annotations] as const),
   )
   const tests = Object.entries<Case>(parse(cases)).flatMap(([name, one]) => {
     const alert = one.alert ?? name
-    const said = annotations.get(alert) ?? {}
-    const fires = { exp_labels: one.labels, exp_annotations: filled(said, one.labels) }
+    const output = annotations.get(alert) ?? {}
+    const fires = { exp_labels: one.labels, exp_annotations: filled(output, one.labels) }
     return [test(one, one.quiet, alert, []), test(one, one.firing, alert, [fires])]
   })
   return { rule_files: ['alerts.yml'], evaluation_interval: '1m', tests }
 }
 
-/** The names of the rules, and of those that have a case. */
+/** The names of the rules, and of those with a case. */
 export function alertNames(rules: string, cases: string) {
   const tested = Object.entries<Case>(parse(cases)).map(([name, { alert = name }]) => alert)
   return { rules: rulesIn(rules).map(({ alert }) => alert), tested: [...new Set(tested)] }

@@ -1,4 +1,4 @@
-/** The drill of docs/operations.md: a database with people in it and tables of somebody else, lost and restored. */
+/** The drill of docs/operations.md: a database with users in it and tables of another user, lost and restored. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,10 @@ import { after, before, suite, type TestContext, test } from 'node:test'
 
 import type { Session } from '../../schemas/session.ts'
 import { migrated, query } from '../db/sql.ts'
-import { startCli } from '../support/cli-process.ts'
 import { encryptionKey } from '../support/config.ts'
-import { freePort } from '../support/free-port.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
 import { bin, startPostgresServer } from './postgres.ts'
 
 const skip = bin === undefined && 'not installed: postgresql'
@@ -32,37 +32,37 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     for (const stop of stops.reverse()) await stop()
   })
 
-  test('a table that refers to people is restored with them, and everybody stays signed in', async (t) => {
+  test('restores a table that references users, and users stay signed in', async (t) => {
     const drill = await startDrill(t)
-    const { person } = drill
+    const { user } = drill
     await writeFile(`${drill.file}.part`, 'left for others to read', { mode: 0o644 })
-    const said = await drill.run('backup', [drill.file], drill.url)
-    assert.equal(said.code, 0, said.err)
-    assert.match(said.out, /KiB\.\nIts secrets are encrypted with the key [0-9a-f]{16}/)
+    const output = await drill.run('backup', [drill.file], drill.url)
+    assert.equal(output.code, 0, output.err)
+    assert.match(output.out, /KiB\.\nIts secrets are encrypted with the key [0-9a-f]{16}/)
     assert.equal((await stat(drill.file)).mode & 0o777, 0o600)
 
     const target = await drill.newDatabase()
     const restored = await drill.run('restore', [drill.file], target)
 
     assert.equal(restored.code, 0, restored.err)
-    assert.match(restored.out, /^Restored, with 1 people/)
+    assert.match(restored.out, /^Restored, with 1 users/)
     assert.deepEqual(
       await query(target, 'select text from notes join auth.users on users.id = notes.owner'),
       [{ text: 'mine' }],
     )
     await assert.rejects(
-      query(target, `insert into notes values (gen_random_uuid(), 'of nobody')`),
+      query(target, `insert into notes values (gen_random_uuid(), 'of no one')`),
       /notes_owner_fkey/,
     )
     assert.deepEqual(await indexesIn(target), await indexesIn(drill.url))
     const { url } = await serve(t, target)
-    await refreshed(url, person)
+    await refreshed(url, user)
   })
 
-  test('the schemas of the server alone are restored, index of an extension and all', async (t) => {
+  test('restores the server’s schemas only, with the index of an extension', async (t) => {
     const drill = await startDrill(t)
-    const said = await drill.run('backup', [drill.file, '--auth-only'], drill.url)
-    assert.equal(said.code, 0, said.err)
+    const output = await drill.run('backup', [drill.file, '--auth-only'], drill.url)
+    assert.equal(output.code, 0, output.err)
 
     const target = await drill.newDatabase()
     const restored = await drill.run('restore', [drill.file], target)
@@ -71,32 +71,32 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     const names = (await indexesIn(target)).map(({ name }) => name)
     assert.ok(names.includes('postern_users_trigram_idx'))
     assert.deepEqual(await query(target, `select 1 from pg_class where relname = 'notes'`), [])
-    await refreshed((await serve(t, target)).url, drill.person)
+    await refreshed((await serve(t, target)).url, drill.user)
   })
 
   for (const [what, args] of Object.entries({
-    'all of it': [],
-    'of the server alone': ['--auth-only'],
+    'the whole database': [],
+    'the server’s schemas only': ['--auth-only'],
   })) {
-    test(`an extension in a schema of its own, ${what}`, async (t) => {
+    test(`restores an extension in its own schema: ${what}`, async (t) => {
       const drill = await startDrill(t)
       await query(
         drill.url,
         'create schema extensions',
         'alter extension pg_trgm set schema extensions',
       )
-      const said = await drill.run('backup', [drill.file, ...args], drill.url)
-      assert.equal(said.code, 0, said.err)
+      const output = await drill.run('backup', [drill.file, ...args], drill.url)
+      assert.equal(output.code, 0, output.err)
 
       const target = await drill.newDatabase()
       const restored = await drill.run('restore', [drill.file], target)
 
       assert.equal(restored.code, 0, restored.err)
-      await refreshed((await serve(t, target)).url, drill.person)
+      await refreshed((await serve(t, target)).url, drill.user)
     })
   }
 
-  test('an index that was lost is built by the start', async (t) => {
+  test('rebuilds a missing index at startup', async (t) => {
     const drill = await startDrill(t)
     await query(
       drill.url,
@@ -116,7 +116,7 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     assert.ok(names.includes('postern_users_email_idx'))
   })
 
-  test('a restore is refused where it would be half of one, and says all that is in the way', async (t) => {
+  test('rejects a partial restore and lists all blockers', async (t) => {
     const drill = await startDrill(t)
     await query(drill.url, 'create role keeper', 'alter table notes owner to keeper')
     await drill.run('backup', [drill.file], drill.url)
@@ -129,19 +129,22 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     await query(drill.url, 'alter table notes owner to postgres', 'drop role keeper')
     const wrong = await drill.run('restore', [drill.file], target, { AUTH_ENCRYPTION_KEY: another })
     assert.equal(wrong.code, 1)
-    assert.match(wrong.err, /^What this backup holds cannot be decrypted\. Set AUTH_ENCRYPTION_KEY/)
+    assert.match(
+      wrong.err,
+      /^The data in this backup cannot be decrypted\. Set AUTH_ENCRYPTION_KEY/,
+    )
     assert.match(wrong.err, /The role keeper is missing.*create role keeper login;/)
     assert.deepEqual(await query(target, `select 1 from pg_namespace where nspname = 'auth'`), [])
   })
 
-  test('roles of policies are found, whatever a policy is called and asks', async (t) => {
+  test('finds the roles of policies, whatever their text', async (t) => {
     const drill = await startDrill(t)
     await query(
       drill.url,
       'create role reader',
       'create role "the owner"',
       'alter table notes enable row level security',
-      `create policy "given TO everybody" on notes using (text <> 'TO nobody')`,
+      `create policy "given TO everyone" on notes using (text <> 'TO no_one')`,
       `create policy asking on notes as restrictive for update to reader, "the owner"
         using (exists (select from auth.users where id = owner)) with check (true)`,
     )
@@ -149,9 +152,9 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     await query(drill.url, 'drop policy asking on notes', 'drop role reader, "the owner"')
     const target = await drill.newDatabase()
 
-    const refused = await drill.run('restore', [drill.file], target)
+    const rejected = await drill.run('restore', [drill.file], target)
     assert.equal(
-      refused.err,
+      rejected.err,
       'The role reader is missing. Run as an administrator: create role reader login;\n' +
         'The role the owner is missing. Run as an administrator: create role "the owner" login;\n',
     )
@@ -161,28 +164,28 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     assert.equal(restored.code, 0, restored.err)
   })
 
-  test('without the key people are there and everything encrypted is lost, as the document says', async (t) => {
+  test('restores users without the key and loses encrypted values, as documented', async (t) => {
     const drill = await startDrill(t)
     await drill.run('backup', [drill.file], drill.url)
     const target = await drill.newDatabase()
     const env = { AUTH_ENCRYPTION_KEY: another }
-    const restored = await drill.run('restore', [drill.file, '--without-key'], target, env)
+    const restored = await drill.run('restore', [drill.file, '--allow-missing-key'], target, env)
     assert.equal(restored.code, 0, restored.err)
 
     await query(target, await statementsForLostKey())
 
     const { url } = await serve(t, target, env)
-    assert.equal((await refresh(url, drill.person)).status, 400)
+    assert.equal((await refresh(url, drill.user)).status, 400)
     const { email } = drill
-    const signedIn = await ask(url, '/token?grant_type=password', { email, password })
+    const signedIn = await send(url, '/token?grant_type=password', { email, password })
     assert.equal(signedIn.status, 200, await signedIn.text())
   })
 
-  test('a backup that cannot be written leaves nothing behind, and none is written over', async (t) => {
+  test('leaves no partial backup and overwrites none', async (t) => {
     const drill = await startDrill(t)
     await writeFile(drill.file, 'of yesterday')
     const there = await drill.run('backup', [drill.file], drill.url)
-    assert.match(there.err, /is there already: choose another name/)
+    assert.match(there.err, /already exists: choose another name/)
     assert.equal(await readFile(drill.file, 'utf8'), 'of yesterday')
 
     await query(
@@ -192,9 +195,9 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     )
     const other = `${drill.file}.2`
     const weak = Object.assign(new URL(drill.url), { username: 'weak', password: 'weak' }).href
-    const refused = await drill.run('backup', [other], weak)
-    assert.equal(refused.code, 1)
-    assert.match(refused.err, /permission denied/)
+    const rejected = await drill.run('backup', [other], weak)
+    assert.equal(rejected.code, 1)
+    assert.match(rejected.err, /permission denied/)
     await assert.rejects(stat(`${other}.part`), /ENOENT/)
   })
 })
@@ -212,9 +215,9 @@ async function startDrill(t: TestContext) {
   const url = await newDatabase()
   const { url: server, child } = await serve(t, url)
   const email = 'ann@example.com'
-  const answer = await ask(server, '/signup', { email, password })
-  const person: Session = JSON.parse(await answer.text())
-  assert.equal(answer.status, 200)
+  const response = await send(server, '/signup', { email, password })
+  const user: Session = JSON.parse(await response.text())
+  assert.equal(response.status, 200)
   await query(
     url,
     'create table notes (owner uuid not null references auth.users (id), text text not null)',
@@ -236,7 +239,7 @@ async function startDrill(t: TestContext) {
     return { code, ...process.written }
   }
 
-  return { url, email, person, file: join(folder, 'postern.dump'), newDatabase, run }
+  return { url, email, user, file: join(folder, 'postern.dump'), newDatabase, run }
 }
 
 const operator = {
@@ -251,18 +254,18 @@ async function serve(t: TestContext, url: string, env: Record<string, string> = 
   return startServerProcess(t, { ...more, DATABASE_URL: url })
 }
 
-function ask(url: string, path: string, body: object): Promise<Response> {
+function send(url: string, path: string, body: object): Promise<Response> {
   const headers = { 'content-type': 'application/json' }
   return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 function refresh(url: string, { refresh_token }: Session): Promise<Response> {
-  return ask(url, '/token?grant_type=refresh_token', { refresh_token })
+  return send(url, '/token?grant_type=refresh_token', { refresh_token })
 }
 
-async function refreshed(url: string, person: Session): Promise<void> {
-  const answer = await refresh(url, person)
-  assert.equal(answer.status, 200, await answer.text())
+async function refreshed(url: string, user: Session): Promise<void> {
+  const response = await refresh(url, user)
+  assert.equal(response.status, 200, await response.text())
 }
 
 function indexesIn(url: string) {

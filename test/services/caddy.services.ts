@@ -1,4 +1,4 @@
-/** The Caddyfile that is shipped, with a certificate of Caddy's own, in front of a server that comes and goes. */
+/** The shipped Caddyfile with a certificate of Caddy’s own, in front of a server that restarts. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -10,16 +10,16 @@ import { suite, test } from 'node:test'
 import { connect } from 'node:tls'
 
 import { cloneDatabase } from '../support/database.ts'
-import type { Ending } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
-import { startServerProcess } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 import { folderOf, missing, startProgram } from './programs.ts'
 
 const limit = 3
 
 suite('Caddy', { skip: missing('caddy') }, () => {
-  test('ends TLS, and an address that a client claims to have counts for nothing', async (t) => {
+  test('terminates TLS and ignores forged client addresses', async (t) => {
     const PORT = String(await freePort())
     await startServerProcess(t, {
       PORT,
@@ -31,27 +31,27 @@ suite('Caddy', { skip: missing('caddy') }, () => {
     for (let i = 1; i <= limit + 1; i++) {
       const address = `203.0.113.${i}`
       const headers = { 'proxy-forwarded-for': address, 'x-forwarded-for': address }
-      statuses.push((await caddy.ask('/verify?type=signup&token=x', headers)).status)
+      statuses.push((await caddy.send('/verify?type=signup&token=x', headers)).status)
     }
     assert.deepEqual(statuses, [...Array(limit).fill(303), 429])
   })
 
-  test('requests wait for a server that is started anew', async (t) => {
+  test('queues requests while the server restarts', async (t) => {
     const PORT = String(await freePort())
     const DATABASE_URL = (await cloneDatabase(t)).url
     const { child, ended } = await startServerProcess(t, { PORT, DATABASE_URL })
     const caddy = await startCaddy(t, PORT)
-    assert.equal((await caddy.ask('/health')).status, 200)
+    assert.equal((await caddy.send('/health')).status, 200)
     child.kill('SIGTERM')
     await ended
-    const asked = caddy.ask('/health')
+    const requested = caddy.send('/health')
     await startServerProcess(t, { PORT, DATABASE_URL })
-    assert.equal((await asked).status, 200)
+    assert.equal((await requested).status, 200)
   })
 
-  test('without a server, clients get an error of the API and are told when to come again', async (t) => {
+  test('returns an API error with Retry-After without a server', async (t) => {
     const caddy = await startCaddy(t, String(await freePort()), '100ms')
-    const { status, headers, body } = await caddy.ask('/verify?token=secret')
+    const { status, headers, body } = await caddy.send('/verify?token=secret')
     assert.equal(status, 503)
     assert.equal(headers['retry-after'], '2')
     assert.equal(headers['content-type'], 'application/json')
@@ -59,7 +59,7 @@ suite('Caddy', { skip: missing('caddy') }, () => {
   })
 })
 
-/** In front of the server on this port, for which a request waits at most so long. */
+/** In front of the server on this port, for which a request waits at most this long. */
 async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
   const folder = await folderOf(t)
   const port = await freePort()
@@ -87,19 +87,22 @@ async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
   const certificate = () => readFile(authority, 'utf8').catch(() => undefined)
   await until(async () => (await certificate()) !== undefined)
   const ca = (await certificate()) ?? ''
-  // It listens before its authority has signed the certificate of this name, and ends handshakes until then.
+  // It listens before its authority has signed the certificate, and aborts handshakes until then.
   await until(() => shakesHands(port, ca))
 
-  async function ask(path: string, headers: Record<string, string> = {}) {
-    const asked = request({ host: 'localhost', port, path, headers, ca }).end()
-    const [answer]: IncomingMessage[] = await once(asked, 'response')
-    assert.ok(answer)
-    return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+  async function send(path: string, headers: Record<string, string> = {}) {
+    const requested = request({ host: 'localhost', port, path, headers, ca }).end()
+    const [response]: IncomingMessage[] = await once(requested, 'response')
+    assert.ok(response)
+    return { status: response.statusCode, headers: response.headers, body: await text(response) }
   }
-  return { ask }
+  return { send }
 }
 
-/** Whether TLS comes about on this port of `localhost`, by a certificate of this authority. Asks for nothing. */
+/**
+ * Whether a TLS handshake with `localhost` on this port succeeds with a certificate of this authority. Sends no
+ * request.
+ */
 async function shakesHands(port: number, ca: string): Promise<boolean> {
   const socket = connect({ host: 'localhost', servername: 'localhost', port, ca })
   try {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/processes/free-port.ts'
 import { startHaproxy } from './programs.ts'
 
 suite('HAProxy', () => {
-  test('without a replica, clients get an error of the API and are told when to come again', async (t) => {
+  test('returns an API error with Retry-After without a replica', async (t) => {
     const { url } = await startHaproxy(t, [await freePort()])
     const response = await fetch(`${url}/user`)
     assert.equal(response.status, 503)

@@ -1,24 +1,25 @@
 /**
- * What docs/operations.md describes as an installation on more than one machine: replicas by one .env behind HAProxy,
- * with PgBouncer, Redis and a pair of Postgres servers, each by the configuration that is shipped.
+ * The installation of docs/operations.md on several machines: replicas with one .env behind HAProxy, with PgBouncer,
+ * Redis and two Postgres servers, each with the shipped configuration.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-import { startCli } from '../support/cli-process.ts'
+import { query } from '../db/sql.ts'
 import { encryptionKey } from '../support/config.ts'
-import type { Ending } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { startServerProcess } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { startMailServer } from '../support/messages/mail-server.ts'
+import { startCli } from '../support/processes/cli-process.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 import { startPostgresPair } from './postgres.ts'
 import { folderOf, startHaproxy, startPgbouncer, startRedis } from './programs.ts'
 
 type Replica = Awaited<ReturnType<typeof startServerProcess>>
 
-/** Nobody is limited, and a client that lost an answer may ask again. */
+/** No rate limits, and a lost response may be requested again. */
 const unlimited = {
   AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
   AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1000000',
@@ -34,16 +35,19 @@ interface Plan {
   /** The cli.ts that they are started with at first. */
   program?: string
   env?: Record<string, string>
+  /** SQL that fills the database before the first start. */
+  content?: string
 }
 
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
 export async function startInstallation(
   t: Ending,
-  { count = 3, program, env: more = {} }: Plan = {},
+  { count = 3, program, env: more = {}, content }: Plan = {},
 ) {
   const mail = await startMailServer(t)
   const postgres = await startPostgresPair(t)
+  if (content !== undefined) await query(postgres.url, content)
   const pooler = await startPgbouncer(t, postgres.url)
   const redis = await startRedis(t)
   const folder = await folderOf(t)
@@ -78,15 +82,16 @@ export async function startInstallation(
   const ports: number[] = []
   const replicas: Replica[] = []
   for (let i = 0; i < count; i++) ports.push(await freePort())
-  // Any number may start at once: one migrates.
-  await Promise.all(ports.map((_port, index) => start(index, program)))
+  // Several may start concurrently: one migrates. Earlier releases took a schema half migrated for one of GoTrue.
+  if (program) for (const index of ports.keys()) await start(index, program)
+  else await Promise.all(ports.map((_port, index) => start(index)))
   const balancer = await startHaproxy(t, ports)
   await until(async () => {
-    const answer = await fetch(`${balancer.url}/health`).catch(() => undefined)
-    return answer?.ok ?? false
+    const response = await fetch(`${balancer.url}/health`).catch(() => undefined)
+    return response?.ok ?? false
   })
 
-  /** As the .env is now; with the cli.ts of another release where one is named. */
+  /** With the current .env, and the cli.ts of another release if named. */
   async function start(index: number, program?: string): Promise<void> {
     const settings = { ...(await env()), PORT: String(ports[index]) }
     replicas[index] = await startServerProcess(t, settings, { program })
@@ -98,14 +103,14 @@ export async function startInstallation(
     return found
   }
 
-  /** Asks it to stop; returns its exit code. */
+  /** Stops it; returns its exit code. */
   async function stop(index: number): Promise<number | null> {
     const { child, ended } = replica(index)
     child.kill('SIGTERM')
     return ended
   }
 
-  /** One of the documentation, with the .env of the installation. Throws with what it said when it fails. */
+  /** A documented command with the .env of the installation. Throws with its output on failure. */
   async function command(args: string[], env: Record<string, string> = {}): Promise<string> {
     const { ended, written } = startCli(t, args, { cwd: folder, env })
     const code = await ended
@@ -117,7 +122,7 @@ export async function startInstallation(
     ...{ mail, postgres, pooler, redis, balancer, folder, env, writeEnv, start, stop, replica },
     url: balancer.url,
 
-    /** One replica after the other; the next when the last one is ready. */
+    /** One replica after another; the next when the last one is ready. */
     async restartAll(): Promise<void> {
       for (const index of ports.keys()) {
         const code = await stop(index)

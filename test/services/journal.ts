@@ -1,11 +1,11 @@
-/** Clients that go on whatever happens, and write down all that the server acknowledged. */
+/** Clients that keep sending requests and record what was acknowledged. */
 import { decodeJwt } from 'jose'
 
-import { withClient } from '../../cli/with-client.ts'
+import { withClient } from '../../server/with-client.ts'
 import { query } from '../db/sql.ts'
-import { startAsking, startMany } from './asking.ts'
+import { startMany, startRequesting } from './request-loop.ts'
 
-export interface Kept {
+export interface Stored {
   userId: string
   sessionId: string
   /** Exchanges of the refresh token that were acknowledged. */
@@ -13,23 +13,27 @@ export interface Kept {
 }
 
 export function startClients(url: string, count: number) {
-  const sessions: Kept[] = []
+  const sessions: Stored[] = []
   const mailed: string[] = []
-  const asking = startAsking(url)
-  const { ask } = asking
+  const requester = startRequesting(url)
+  const { send } = requester
 
   async function stay(isOver: () => boolean): Promise<void> {
-    const opened = await ask('/signup', { body: {} })
+    const opened = await send('/signup', { body: {} })
     if (!opened) return
-    const kept = { userId: opened.user.id, sessionId: sessionOf(opened.access_token), refreshes: 0 }
-    sessions.push(kept)
+    const stored = {
+      userId: opened.user.id,
+      sessionId: sessionOf(opened.access_token),
+      refreshes: 0,
+    }
+    sessions.push(stored)
     let session = opened
     for (let i = 0; i < 3 && !isOver(); i++) {
-      await ask('/user', { token: session.access_token })
+      await send('/user', { token: session.access_token })
       const { refresh_token } = session
-      const next = await ask('/token?grant_type=refresh_token', { body: { refresh_token } })
+      const next = await send('/token?grant_type=refresh_token', { body: { refresh_token } })
       if (!next) continue
-      kept.refreshes += 1
+      stored.refreshes += 1
       session = next
     }
   }
@@ -37,14 +41,14 @@ export function startClients(url: string, count: number) {
   async function register(): Promise<void> {
     const email = `${crypto.randomUUID()}@example.com`
     const body = { email, password: 'correct horse battery staple' }
-    if (await ask('/signup', { body })) mailed.push(email)
+    if (await send('/signup', { body })) mailed.push(email)
   }
 
   const stop = startMany(count, async (isOver) => {
     for (let i = 0; i < 4 && !isOver(); i++) await stay(isOver)
     await register()
   })
-  return { asking, mailed, sessions, stop }
+  return { requester, mailed, sessions, stop }
 }
 
 export type Clients = ReturnType<typeof startClients>
@@ -53,10 +57,10 @@ export function sessionOf(token: string): string {
   return String(decodeJwt(token).session_id)
 }
 
-/** What was acknowledged and is not there; nothing, one hopes. */
+/** Acknowledged data that is missing; expected to be empty. */
 export async function findLosses(
   databaseUrl: string,
-  { sessions, mailed }: { sessions: Kept[]; mailed: string[] },
+  { sessions, mailed }: { sessions: Stored[]; mailed: string[] },
 ) {
   return withClient({ connectionString: databaseUrl }, async (client) => {
     const { rows: lostSessions } = await client.query(
@@ -70,17 +74,17 @@ export async function findLosses(
         sessions.map((one) => one.refreshes),
       ],
     )
-    const { rows: lostPeople } = await client.query(
+    const { rows: lostUsers } = await client.query(
       `select address from unnest($1::text[]) as address
      where not exists (select from auth.users where email = address)`,
       [mailed],
     )
-    return { sessions: lostSessions.length, people: lostPeople.length }
+    return { sessions: lostSessions.length, users: lostUsers.length }
   })
 }
 
-/** How many mails are in which state. */
-export async function mailStates(databaseUrl: string): Promise<Record<string, number>> {
+/** Number of emails by state. */
+export async function emailStates(databaseUrl: string): Promise<Record<string, number>> {
   const rows = await query(
     databaseUrl,
     'select state, count(*)::integer from auth.postern_mail_messages group by state',

@@ -1,4 +1,4 @@
-/** Every block of commands in docs/operations.md, as it stands there and in order, on a database with people in it. */
+/** Each command block of docs/operations.md, as written and in order, on a database with users. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,8 +10,8 @@ import { parseEnv } from 'node:util'
 
 import { query } from '../db/sql.ts'
 import { encryptionKey } from '../support/config.ts'
-import { password } from '../support/people.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
+import { password } from '../support/users.ts'
 import { bin, startPostgresServer } from './postgres.ts'
 import { folderOf, missing } from './programs.ts'
 
@@ -28,30 +28,30 @@ const settings = {
 }
 
 suite('docs/operations.md', { skip, timeout: 300_000 }, () => {
-  test('its commands work one after the other, and people are there afterwards', async (t) => {
+  test('commands run in order and keep the users', async (t) => {
     const { url, run, env } = await startDrill(t)
     const before = await startServerProcess(t, { ...settings, DATABASE_URL: url })
-    const people = ['ann@example.com', 'bob@example.com']
-    for (const email of people) assert.equal((await post(before.url, '/signup', email)).status, 200)
+    const users = ['ann@example.com', 'bob@example.com']
+    for (const email of users) assert.equal((await post(before.url, '/signup', email)).status, 200)
 
     const blocks = blocksOf(await readFile(join(root, 'docs/operations.md'), 'utf8'))
     assert.ok(blocks.length >= 8, `${blocks.length} blocks`)
-    const { code, said } = await run(blocks.map(toShell).join('\n'))
-    assert.equal(code, 0, said)
-    assert.match(said, /^(pass|warn|fail) .*database/im)
-    assert.match(said, /Restored, with 2 people/)
-    assert.match(said, /\d+ rows stored anew/)
+    const { code, output } = await run(blocks.map(toShell).join('\n'))
+    assert.equal(code, 0, output)
+    assert.match(output, /^(pass|warn|fail) .*database/im)
+    assert.match(output, /Restored, with 2 users/)
+    assert.match(output, /\d+ rows re-encrypted/)
 
-    // The key of before is gone, and what stands in the file reads the database that was restored.
+    // The previous key is removed, and the file’s key decrypts the restored database.
     const after = await env()
     assert.notEqual(after.AUTH_ENCRYPTION_KEY, encryptionKey)
     assert.equal(after.AUTH_ENCRYPTION_NEXT_KEY, undefined)
     const restored = new URL(url)
     restored.pathname = '/postern_restored'
     const server = await startServerProcess(t, { ...after, DATABASE_URL: restored.href })
-    for (const email of people) {
-      const answer = await post(server.url, '/token?grant_type=password', email)
-      assert.equal(answer.status, 200, email)
+    for (const email of users) {
+      const response = await post(server.url, '/token?grant_type=password', email)
+      assert.equal(response.status, 200, email)
     }
     // The database of before is as it was.
     const [row] = await query(url, 'select count(*)::int as sessions from auth.sessions')
@@ -83,7 +83,7 @@ function tolerant(commands: string): string {
   return commands.replace(/^npm run doctor$/m, 'npm run doctor || [ $? -eq 1 ]')
 }
 
-/** A folder as an operator has it: this program, and the .env beside it. */
+/** A folder like an operator’s: this program with its .env. */
 async function startDrill(t: TestContext) {
   const postgres = await startPostgresServer(t)
   const folder = await folderOf(t)
@@ -99,7 +99,7 @@ async function startDrill(t: TestContext) {
       .join(''),
   )
 
-  async function run(script: string): Promise<{ code: number | null; said: string }> {
+  async function run(script: string): Promise<{ code: number | null; output: string }> {
     const child = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-s'], {
       cwd: folder,
       env: { PATH: process.env.PATH, HOME: folder, DATABASE_URL: postgres.url },
@@ -111,7 +111,7 @@ async function startDrill(t: TestContext) {
       text(child.stderr),
       once(child, 'close'),
     ])
-    return { code, said: `${out}\n${err}` }
+    return { code, output: `${out}\n${err}` }
   }
 
   return {

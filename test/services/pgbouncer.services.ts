@@ -5,23 +5,23 @@ import { AuthClient } from '@supabase/auth-js'
 import Fastify from 'fastify'
 import pg from 'pg'
 
-import config from '../../plugins/config/index.ts'
-import context from '../../plugins/context.ts'
-import db from '../../plugins/db.ts'
-import jobQueue from '../../plugins/job-queue.ts'
-import pool from '../../plugins/pool.ts'
-import telemetry from '../../plugins/telemetry.ts'
+import jobQueue from '../../plugins/background/job-queue/index.ts'
+import config from '../../plugins/config.ts'
+import db from '../../plugins/database/db.ts'
+import pool from '../../plugins/database/pool/index.ts'
+import context from '../../plugins/observability/request-context/index.ts'
+import telemetry from '../../plugins/observability/telemetry/index.ts'
 import { configOf } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
-import { lastFirst } from '../support/ending.ts'
-import { linkIn } from '../support/mail-links.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { serviceRole, startServerProcess } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
+import { linkIn } from '../support/messages/mail-links.ts'
+import { startMailServer } from '../support/messages/mail-server.ts'
+import { lastFirst } from '../support/processes/ending.ts'
+import { serviceRole, startServerProcess } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
 import { missing, startPgbouncer } from './programs.ts'
 
 const skip = missing('pgbouncer')
-/** Settings that PgBouncer changes itself when it gives a connection to somebody else. */
+/** Settings that PgBouncer resets itself when it passes a connection on. */
 const followed = [
   ...['application_name', 'client_encoding', 'DateStyle', 'TimeZone'],
   'standard_conforming_strings',
@@ -52,13 +52,13 @@ async function journey(t: TestContext, env: Record<string, string>) {
 }
 
 suite('PgBouncer in transaction mode', { skip }, () => {
-  test('migrations, sign-up with mail, sign-in, refresh, sign-out', async (t) => {
+  test('runs migrations, sign-up with email, sign-in, refresh and logout', async (t) => {
     const database = await emptyDatabase(t)
     const pooler = await startPgbouncer(t, database.url)
     await journey(t, { DATABASE_URL: pooler.url, AUTH_DB_PREPARED_STATEMENTS: 'false' })
   })
 
-  test('replicas hear of a new key by asking, as notifications do not come through', async (t) => {
+  test('replicas poll for a new key, because notifications do not arrive', async (t) => {
     const database = await cloneDatabase(t)
     const pooler = await startPgbouncer(t, database.url)
     const env = { DATABASE_URL: pooler.url, AUTH_DB_PREPARED_STATEMENTS: 'false' }
@@ -69,7 +69,7 @@ suite('PgBouncer in transaction mode', { skip }, () => {
       return keys.length
     }
     const known = await keys(second.url)
-    const answer = await fetch(`${first.url}/admin/keys`, {
+    const response = await fetch(`${first.url}/admin/keys`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${await serviceRole()}`,
@@ -77,20 +77,20 @@ suite('PgBouncer in transaction mode', { skip }, () => {
       },
       body: JSON.stringify({ action: 'rotate' }),
     })
-    assert.ok(answer.ok, String(answer.status))
+    assert.ok(response.ok, String(response.status))
     await until(async () => (await keys(second.url)) === known + 1)
   })
 
-  test('ten migrations at once through the pooler end well', async (t) => {
+  test('ten concurrent migrations succeed', async (t) => {
     const database = await emptyDatabase(t)
     const pooler = await startPgbouncer(t, database.url)
-    const { runMigrations } = await import('../../cli/migrate.ts')
+    const { runMigrations } = await import('../../server/migrate.ts')
     const log = { debug() {}, info() {}, warn() {} }
     const run = () => runMigrations({ connectionString: pooler.url, schema: 'auth', log })
     await Promise.all(Array.from({ length: 10 }, run))
   })
 
-  test('what the job queue sets on its own connections is set on none that others get', async (t) => {
+  test('settings of the job queue’s connections do not affect others', async (t) => {
     const ending = lastFirst(t)
     const database = await cloneDatabase(ending)
     const pooler = await startPgbouncer(ending, database.url)
@@ -105,7 +105,7 @@ suite('PgBouncer in transaction mode', { skip }, () => {
     ending.after(async () => void (await Promise.all(clients.map((client) => client.end()))))
     const set = clients.map(async (client) => {
       await client.connect()
-      // Until its end, a transaction has a connection of Postgres that no other one has.
+      // Until it ends, a transaction has an exclusive Postgres connection.
       await client.query('begin')
       const { rows } = await client.query(
         "select name from pg_settings where source = 'session' and name <> all ($1)",
@@ -116,7 +116,7 @@ suite('PgBouncer in transaction mode', { skip }, () => {
     assert.deepEqual((await Promise.all(set)).flat(), [])
   })
 
-  test('what waits for a lock is stopped through the pooler when its request is over', async (t) => {
+  test('cancels a statement that waits for a lock when its request times out', async (t) => {
     const database = await cloneDatabase(t)
     const pooler = await startPgbouncer(t, database.url)
     const server = await startServerProcess(t, {
@@ -125,29 +125,29 @@ suite('PgBouncer in transaction mode', { skip }, () => {
       AUTH_API_MAX_REQUEST_DURATION: '1s',
       AUTH_MAILER_AUTOCONFIRM: 'true',
     })
-    const holder = new pg.Client({ connectionString: database.url })
-    holder.on('error', () => {})
-    await holder.connect()
-    t.after(() => holder.end())
-    await holder.query('begin; lock table auth.identities in access exclusive mode')
+    const locker = new pg.Client({ connectionString: database.url })
+    locker.on('error', () => {})
+    await locker.connect()
+    t.after(() => locker.end())
+    await locker.query('begin; lock table auth.identities in access exclusive mode')
 
-    const answer = await fetch(`${server.url}/signup`, {
+    const response = await fetch(`${server.url}/signup`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email: 'held@example.com', password }),
     })
 
-    assert.equal(answer.status, 504)
+    assert.equal(response.status, 504)
     await until(async () => {
-      await holder.query('select pg_stat_clear_snapshot()')
-      const { rows } = await holder.query(
+      await locker.query('select pg_stat_clear_snapshot()')
+      const { rows } = await locker.query(
         `select query from pg_stat_activity where datname = current_database()
           and backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'`,
       )
       return rows.length === 0
     })
-    await holder.query('rollback')
-    const { rows: people } = await holder.query('select from auth.users')
-    assert.equal(people.length, 0)
+    await locker.query('rollback')
+    const { rows: users } = await locker.query('select from auth.users')
+    assert.equal(users.length, 0)
   })
 })

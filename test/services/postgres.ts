@@ -1,4 +1,4 @@
-/** A Postgres that may die, with a standby that can take its place. */
+/** A Postgres that may be killed, with a standby to replace it. */
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { chown, mkdir, readFile } from 'node:fs/promises'
@@ -6,24 +6,24 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { query } from '../db/sql.ts'
-import type { Ending } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
-import { until } from '../support/until.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { until } from '../support/processes/until.ts'
 import { folderOf } from './programs.ts'
 
 const run = promisify(execFile)
 
-/** Of the newest server that is installed; undefined when none is. */
+/** The newest installed version; undefined when none is installed. */
 export const bin = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
 
-/** Postgres refuses to run as root. */
+/** Postgres rejects to run as root. */
 function asPostgres(command: string, args: string[]) {
   const isRoot = process.getuid?.() === 0
   const whole = [join(bin ?? '', command), ...args]
   return isRoot ? run('runuser', ['-u', 'postgres', '--', ...whole]) : run(whole[0] ?? '', args)
 }
 
-/** One that stays alone. */
+/** A server without a standby. */
 export async function startPostgresServer(t: Ending) {
   const server = await cluster(t, await folderOf(t), 'alone')
   await asPostgres('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
@@ -73,7 +73,7 @@ async function cluster(t: Ending, folder: string, name: string) {
   }
 
   t.after(async () => {
-    // One that stands still hears nothing.
+    // A paused server receives nothing.
     await signalAll(data, 'SIGCONT').catch(() => {})
     await stop('immediate')
   })
@@ -84,7 +84,7 @@ async function cluster(t: Ending, folder: string, name: string) {
     start: () => control('start', '-l', join(data, 'log'), '-o', options),
     stop,
     promote: () => control('promote'),
-    /** Every process of the server stands still, with its connections open, until `run`. */
+    /** Pauses each process of the server with open connections, until `run`. */
     stall: async () => signalAll(data, 'SIGSTOP'),
     run: async () => signalAll(data, 'SIGCONT'),
     sql: (statement: string) =>
@@ -101,7 +101,7 @@ async function cluster(t: Ending, folder: string, name: string) {
   }
 }
 
-/** Whether a standby is waited for, and has all up to this position of the log; and where that ends now. */
+/** Whether a standby is synchronous and has received this log position; and the current end of the log. */
 async function synchronous(url: string, position = '0/0') {
   const [row] = await query(
     url,
@@ -112,7 +112,7 @@ async function synchronous(url: string, position = '0/0') {
   return { isSo: row?.is_so === true, position: String(row?.position) }
 }
 
-/** To the server of this folder and to all its children, which are processes of their own. */
+/** The server of this folder and its child processes. */
 async function signalAll(data: string, signal: NodeJS.Signals): Promise<void> {
   const [server = ''] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
   const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', server])

@@ -1,4 +1,4 @@
-/** A thread that asks for GET /user again and again, so that whoever makes the storm does not slow the clock. */
+/** A thread that repeats GET /user, so that the load generator does not affect the clock. */
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 
 interface Probe {
@@ -7,8 +7,8 @@ interface Probe {
   forMs: number
 }
 
-/** Milliseconds of each answer, one after the other, for so long. Rejects when one is not 200. */
-export function answerTimes(probe: Probe): Promise<number[]> {
+/** Milliseconds of each sequential response for the given time. Rejects when one is not 200. */
+export function responseTimes(probe: Probe): Promise<number[]> {
   const worker = new Worker(import.meta.filename, { workerData: probe })
   return new Promise((resolve, reject) => {
     worker.once('message', resolve).once('error', reject)
@@ -21,9 +21,9 @@ async function measure({ url, token, forMs }: Probe): Promise<number[]> {
   const end = performance.now() + forMs
   while (performance.now() < end) {
     const began = performance.now()
-    const answer = await fetch(`${url}/user`, { headers })
-    await answer.arrayBuffer()
-    if (answer.status !== 200) throw new Error(`GET /user answered ${answer.status}`)
+    const response = await fetch(`${url}/user`, { headers })
+    await response.arrayBuffer()
+    if (response.status !== 200) throw new Error(`GET /user answered ${response.status}`)
     times.push(performance.now() - began)
   }
   return times

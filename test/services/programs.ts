@@ -1,4 +1,4 @@
-/** Servers of other people, as they come from the system's packages. */
+/** Servers of other users, as they come from the system's packages. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-import type { Ending } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
-import { until } from '../support/until.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { until } from '../support/processes/until.ts'
 
 /** A reason to skip a test, or false. */
 export function missing(...programs: string[]): string | false {
@@ -32,8 +32,14 @@ export async function folderOf(t: Ending): Promise<string> {
   return folder
 }
 
-/** A program that listens on `port`, which can be killed and started again. */
-export async function startProgram(t: Ending, command: string, args: string[], port: number) {
+/** A program that listens on `port`, which can be killed and restarted. `lastSignal` ends it with the test. */
+export async function startProgram(
+  t: Ending,
+  command: string,
+  args: string[],
+  port: number,
+  lastSignal: NodeJS.Signals = 'SIGKILL',
+) {
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
@@ -51,7 +57,7 @@ export async function startProgram(t: Ending, command: string, args: string[], p
   }
 
   await start()
-  t.after(() => stop())
+  t.after(() => stop(lastSignal))
   return { start, stop, signal: (name: NodeJS.Signals) => void child?.kill(name) }
 }
 
@@ -89,13 +95,13 @@ export async function startPgbouncer(t: Ending, url: string) {
       .replace(/^listen_addr.*$/m, 'listen_addr = 127.0.0.1')
       .replace(/^listen_port.*$/m, `listen_port = ${port}`)
       .replace(/^auth_file.*$/m, `auth_file = ${users}`)
-      // Debian 12 has 1.18, which knows no prepared statements.
+      // Debian 12 has 1.18, without prepared statements.
       .replace(/^max_prepared_statements.*$/m, '')
     await writeFile(file, settings)
   }
 
   await pointAt(hostname, databasePort)
-  // It refuses to run as root.
+  // It rejects to run as root.
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const program = await startProgram(t, 'pgbouncer', ['-q', ...asUser, file], port)
   const through = new URL(url)
@@ -103,7 +109,7 @@ export async function startPgbouncer(t: Ending, url: string) {
   return {
     ...program,
     url: through.href,
-    /** Sends everybody to another server, without their noticing. */
+    /** Sends every user to another server, without their noticing. */
     async moveTo(host: string, at: string): Promise<void> {
       await pointAt(host, at)
       program.signal('SIGHUP')

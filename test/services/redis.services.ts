@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { redis } from '../../cli/doctor/redis.ts'
-import { surroundingsOf, told } from '../cli/doctor/surroundings.ts'
+import { contextOf, linesOf } from '../cli/doctor/doctor-context.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { startServerProcess } from '../support/server-process.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { until } from '../support/until.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
+import { startTcpProxy } from '../support/processes/tcp-proxy.ts'
+import { until } from '../support/processes/until.ts'
 import { missing, startRedis } from './programs.ts'
 
 const skip = missing('redis-server')
 const limit = 10
 
-/** One for each of `own`, the variables that it has alone. */
+/** One for each entry of `own`, the variables of that replica only. */
 async function replicas(t: TestContext, own: readonly Record<string, string>[]) {
   const { url: DATABASE_URL } = await cloneDatabase(t)
   const settings = {
@@ -26,7 +26,7 @@ async function replicas(t: TestContext, own: readonly Record<string, string>[]) 
   return started.map(({ url }) => url)
 }
 
-/** Reads the metrics of a replica to which nobody comes. */
+/** Reads the metrics of a replica without traffic. */
 async function metricsOf(t: TestContext, redisUrl = ''): Promise<() => Promise<string>> {
   const port = await freePort()
   await replicas(t, [{ ...(redisUrl && { AUTH_REDIS_URL: redisUrl }), ...metricsOn(port) }])
@@ -51,24 +51,24 @@ function metric(text: string, name: string): number | undefined {
   return value === undefined ? undefined : Number(value)
 }
 
-async function guess(url: string, address: string): Promise<number> {
-  const answer = await fetch(`${url}/verify?type=signup&token=x`, {
+async function attempt(url: string, address: string): Promise<number> {
+  const response = await fetch(`${url}/verify?type=signup&token=x`, {
     headers: { 'x-real-ip': address },
     redirect: 'manual',
   })
-  await answer.body?.cancel()
-  return answer.status
+  await response.body?.cancel()
+  return response.status
 }
 
 async function served(urls: string[], times: number, address: string): Promise<number> {
   const statuses: number[] = []
-  // A few at a time: on a busy machine Redis would answer a crowd too late, and each replica count alone.
+  // A few at a time: on a busy machine Redis would respond late, and each replica would count alone.
   while (statuses.length < times) {
     const count = Math.min(6, times - statuses.length)
-    const asked = Array.from({ length: count }, (_, i) =>
-      guess(urls[i % urls.length] ?? '', address),
+    const requested = Array.from({ length: count }, (_, i) =>
+      attempt(urls[i % urls.length] ?? '', address),
     )
-    statuses.push(...(await Promise.all(asked)))
+    statuses.push(...(await Promise.all(requested)))
   }
   assert.ok(
     statuses.every((status) => status === 303 || status === 429),
@@ -77,8 +77,8 @@ async function served(urls: string[], times: number, address: string): Promise<n
   return statuses.filter((status) => status !== 429).length
 }
 
-suite('limits on Redis', { skip }, () => {
-  test('three replicas count together, exactly', async (t) => {
+suite('rate limits with Redis', { skip }, () => {
+  test('three replicas count together exactly', async (t) => {
     const redis = await startRedis(t)
     const ports = await Promise.all([freePort(), freePort(), freePort()])
     const urls = await replicas(
@@ -101,14 +101,14 @@ suite('limits on Redis', { skip }, () => {
         await served(urls, 3, address),
         await served(urls, 5, `203.0.113.${last + 1}`),
       ]
-      // On a busy machine Redis answers too late now and then, and a replica counts alone as it has to.
+      // On a busy machine Redis may respond late, and a replica then counts alone.
       if ((await countedAlone()) !== before) return false
       assert.deepEqual(counts, [limit, 0, 5])
       return true
     })
   })
 
-  test('when Redis dies or hangs, requests are served under the limits of each replica', async (t) => {
+  test('replicas count alone while Redis is down or hangs', async (t) => {
     const redis = await startRedis(t)
     const port = await freePort()
     const [url = ''] = await replicas(t, [{ AUTH_REDIS_URL: redis.url, ...metricsOn(port) }])
@@ -117,7 +117,7 @@ suite('limits on Redis', { skip }, () => {
     redis.signal('SIGSTOP')
     const began = performance.now()
     assert.equal(await served([url], 3, '203.0.113.1'), 3)
-    assert.ok(performance.now() - began < 5_000, 'a silent Redis keeps nobody waiting')
+    assert.ok(performance.now() - began < 5_000, 'a silent Redis delays no request')
 
     await redis.stop()
     assert.equal(await served([url], limit, '203.0.113.1'), limit - 6)
@@ -126,13 +126,13 @@ suite('limits on Redis', { skip }, () => {
     assert.match(metrics, /postern_rate_limit_shared_store_failures_total\{[^}]*\} [1-9]/)
 
     await redis.start()
-    // The new server knows nothing of these addresses: whoever is served is counted there.
-    await until(async () => (await guess(url, '203.0.113.3')) === 303)
+    // The new server has no entry for these addresses: served requests are counted there.
+    await until(async () => (await attempt(url, '203.0.113.3')) === 303)
   })
 })
 
-suite('what the metrics say of Redis', { skip }, () => {
-  test('it is up, down, hangs or is gone without a word, as it is when they are read, whether or not anybody is counted', async (t) => {
+suite('Redis metrics', { skip }, () => {
+  test('report up, down, hanging and disconnected at scrape time, with or without traffic', async (t) => {
     const redis = await startRedis(t)
     const proxy = await startTcpProxy(redis.url)
     t.after(() => proxy.stop())
@@ -157,20 +157,20 @@ suite('what the metrics say of Redis', { skip }, () => {
     assert.equal(metric(text, 'postern_rate_limit_shared_store_failures_total'), 0)
   })
 
-  test('without Redis they say nothing of it', async (t) => {
+  test('are missing without Redis', async (t) => {
     const text = await (await metricsOf(t))()
     assert.equal(metric(text, 'postern_ready'), 1)
     assert.equal(metric(text, 'postern_redis_up'), undefined)
   })
 })
 
-suite('the doctor on Redis', { skip }, () => {
-  test('one that answers, and one that hangs', async (t) => {
+suite('doctor: Redis', { skip }, () => {
+  test('reports a reachable and a hanging server', async (t) => {
     const server = await startRedis(t)
-    const surroundings = surroundingsOf(t, { AUTH_REDIS_URL: server.url })
-    assert.deepEqual(await told(redis, surroundings), ['pass Redis answers.'])
+    const context = contextOf(t, { AUTH_REDIS_URL: server.url })
+    assert.deepEqual(await linesOf(redis, context), ['pass Redis answers.'])
     server.signal('SIGSTOP')
-    assert.match((await told(redis, surroundings)).join(), /^fail Redis at .* does not answer/)
+    assert.match((await linesOf(redis, context)).join(), /^fail Redis at .* does not respond/)
     server.signal('SIGCONT')
   })
 })

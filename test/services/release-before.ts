@@ -1,20 +1,21 @@
-/** The release before this one, from the history of the repository, with the packages that it had. */
+/** The previous release from the history of the repository, with its packages. */
 import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import type { Ending } from '../support/ending.ts'
+import type { Ending } from '../support/processes/ending.ts'
 import { folderOf } from './programs.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
-/** The commit whose database test/fixtures/schemas/2026-11-22.sql is. */
+/** The commit whose database is test/db/fixtures/schemas/2026-11-22.sql. */
 const beforeAnyTag = '943c9561a4d0e93e947945f606dcf3539a8a767b'
 
 export const releaseBefore = newestTag() ?? beforeAnyTag
 
-/** That one stops at the first moment without a connection, while balancers still send requests there. */
+/** That release stops at the first moment without a connection, while load balancers still send requests. */
 export const stopsEarly = releaseBefore === beforeAnyTag
 
 function newestTag(): string | undefined {
@@ -24,6 +25,15 @@ function newestTag(): string | undefined {
     return undefined
   }
 }
+
+/** The stored database of that release, with users. */
+export const databaseBefore = readFileSync(
+  join(
+    root,
+    `test/db/fixtures/schemas/${stopsEarly ? '2026-11-22' : releaseBefore.replace(/^v/, '')}.sql`,
+  ),
+  'utf8',
+)
 
 /** A reason to skip a test, or false. */
 export function unreachable(revision: string): string | false {

@@ -1,23 +1,27 @@
-/**
- * Two releases side by side, under load: replicas of the release before are replaced by this one, one after the other,
- * and the other way round, and nobody notices.
- */
+/** Two releases side by side under load: replicas are replaced one by one, in both directions, without failures. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { until } from '../support/until.ts'
-import { outage } from './asking.ts'
+import { lastFirst } from '../support/processes/ending.ts'
+import { until } from '../support/processes/until.ts'
 import { type Installation, startInstallation } from './installation.ts'
-import { findLostLives, type Lives, startLives } from './lives.ts'
 import { bin } from './postgres.ts'
 import { missing } from './programs.ts'
-import { fetchRelease, releaseBefore, stopsEarly, unreachable } from './release-before.ts'
+import {
+  databaseBefore,
+  fetchRelease,
+  releaseBefore,
+  stopsEarly,
+  unreachable,
+} from './release-before.ts'
+import { outage } from './request-loop.ts'
+import { findLostLives, type Lives, startLives } from './user-activity.ts'
 
 const skip =
   missing('git', 'haproxy', 'pgbouncer', 'redis-server') ||
   (!bin && 'not installed: Postgres') ||
   unreachable(releaseBefore)
-/** Each step is watched until this many requests were answered after it. */
+/** Each step is observed until this many requests were answered after it. */
 const watched = 200
 
 interface Step {
@@ -25,7 +29,7 @@ interface Step {
   act: (installation: Installation, before: string) => Promise<void>
 }
 
-/** As docs/operations.md says. */
+/** As in docs/operations.md. */
 async function replace({ balancer, stop, start }: Installation, index: number, program?: string) {
   if (stopsEarly) await balancer.take(index, 'drain')
   assert.equal(await stop(index), 0)
@@ -40,23 +44,25 @@ const theOneBefore = (index: number) => (installation: Installation, before: str
 const steps: Step[] = [
   { name: 'both replicas are of the release before', act: async () => {} },
   { name: 'the first becomes this one, and migrates', act: thisOne(0) },
-  { name: 'the one that is left is started anew', act: theOneBefore(1) },
+  { name: 'the remaining replica is restarted', act: theOneBefore(1) },
   { name: 'the second becomes this one', act: thisOne(1) },
   { name: 'the first goes back', act: theOneBefore(0) },
-  { name: 'this one is started anew beside it', act: thisOne(1) },
+  { name: 'this release is restarted next to it', act: thisOne(1) },
   { name: 'the second goes back', act: theOneBefore(1) },
   { name: 'the first becomes this one again', act: thisOne(0) },
   { name: 'and the second', act: thisOne(1) },
 ]
 
-suite('the release before and this one', { skip, timeout: 10 * 60_000 }, () => {
-  test('replicas are replaced one by one, forth and back, and nobody notices', {
+suite('previous and current release', { skip, timeout: 10 * 60_000 }, () => {
+  test('replicas are replaced one by one, in both directions, without failures', {
     timeout: 10 * 60_000,
-  }, async (t) => {
+  }, async (context) => {
+    const t = lastFirst(context)
     const before = await fetchRelease(t, releaseBefore)
     const installation = await startInstallation(t, {
       count: 2,
       program: before,
+      content: databaseBefore,
       env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
     })
     const lives = startLives(installation.url, 3)
@@ -65,7 +71,8 @@ suite('the release before and this one', { skip, timeout: 10 * 60_000 }, () => {
     for (const step of steps) rows.push(await live(step, installation, lives, before))
     await lives.stop()
     rows.push(await deliverAll(installation, lives))
-    tell(t, rows)
+    rows.push(await refreshStored(installation))
+    notify(context, rows)
     assert.deepEqual(
       rows.filter(([, , failed, lost]) => failed !== '0' || lost !== '0'),
       [],
@@ -75,19 +82,19 @@ suite('the release before and this one', { skip, timeout: 10 * 60_000 }, () => {
 
 /** A row of the table. */
 async function live(step: Step, installation: Installation, lives: Lives, before: string) {
-  const { asking } = lives
+  const { requester } = lives
   const since = performance.now()
-  const asked = asking.requests
+  const requested = requester.requests
   await step.act(installation, before)
-  const from = asking.requests
-  await until(() => asking.requests >= from + watched, { seconds: 60 })
-  const { refused, kinds } = outage(asking.refusals, since)
+  const from = requester.requests
+  await until(() => requester.requests >= from + watched, { seconds: 60 })
+  const { refused: rejected, kinds } = outage(requester.rejections, since)
   const lost = await findLostLives(installation.postgres.primary.url, lives)
-  const row = [step.name, asking.requests - asked, refused, lost, JSON.stringify(kinds)]
+  const row = [step.name, requester.requests - requested, rejected, lost, JSON.stringify(kinds)]
   return row.map(String)
 }
 
-/** A mail is asked for in one job and written in another, so that only its arrival tells that it is done. */
+/** An email is requested in one job and sent in another, so only its arrival shows completion. */
 async function deliverAll({ mail }: Installation, { mailed }: Lives): Promise<string[]> {
   const missed = () => {
     const arrived = new Set(mail.messages.map(({ to }) => to))
@@ -97,7 +104,27 @@ async function deliverAll({ mail }: Installation, { mailed }: Lives): Promise<st
   return ['mails arrive', String(mailed.length), '0', String(missed().length), '{}']
 }
 
-function tell(t: TestContext, rows: string[][]): void {
+/** Sessions of the users that the stored database contains. */
+async function refreshStored({ url }: Installation): Promise<string[]> {
+  const users: Record<string, { refresh_token: string }> = JSON.parse(
+    /^-- (.*)/.exec(databaseBefore)?.[1] ?? '',
+  )
+  const tokens = Object.values(users).map(({ refresh_token }) => refresh_token)
+  const responses = await Promise.all(
+    tokens.map((refresh_token) =>
+      fetch(`${url}/token?grant_type=refresh_token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ refresh_token }),
+      }),
+    ),
+  )
+  const lost = responses.filter(({ status }) => status !== 200)
+  const kinds = JSON.stringify(lost.map(({ status }) => status))
+  return ['stored sessions go on', String(tokens.length), '0', String(lost.length), kinds]
+}
+
+function notify(t: TestContext, rows: string[][]): void {
   const head = ['Step', 'requests', 'failed', 'lost', 'which']
   for (const row of [head, head.map(() => '---'), ...rows]) t.diagnostic(`| ${row.join(' | ')} |`)
 }

@@ -1,6 +1,6 @@
 /**
- * `node test/run.ts test/services/webhook-drain.ts`: a backlog of 100,000 events drains to one endpoint beside a dead
- * one, and memory stays flat. EVENTS is another number.
+ * `node test/run.ts test/services/webhook-drain.ts`: a backlog of 100,000 events is delivered to one webhook next to a
+ * dead one, with constant memory. EVENTS sets the number.
  */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
@@ -8,18 +8,18 @@ import { test } from 'node:test'
 
 import { sql } from 'kysely'
 
-import { lastFirst } from '../support/ending.ts'
-import { serve } from '../support/listening.ts'
+import { lastFirst } from '../support/processes/ending.ts'
+import { serve } from '../support/processes/listening.ts'
+import { until } from '../support/processes/until.ts'
 import { type App, build } from '../support/server.ts'
-import { until } from '../support/until.ts'
-import { webhookEnv } from '../support/webhook-receiver.ts'
+import { webhookEnv } from '../support/webhooks/webhook-receiver.ts'
 
 const events = Number(process.env.EVENTS ?? 100_000)
-const people = 5_000
+const users = 5_000
 const mebibyte = 2 ** 20
-const mostGrowth = 1.25
+const maxGrowth = 1.25
 
-test(`${events} events drain with flat memory, beside a dead endpoint`, {
+test(`delivers ${events} events with constant memory next to a dead webhook`, {
   timeout: 900_000,
 }, async (t) => {
   const ending = lastFirst(t)
@@ -51,15 +51,15 @@ test(`${events} events drain with flat memory, beside a dead endpoint`, {
   t.diagnostic(`${(events / seconds).toFixed(0)} events a second`)
   const settled = memory.slice(Math.floor(memory.length / 3))
   const growth = Math.max(...settled.slice(-3)) / Math.max(...settled.slice(0, 3))
-  assert.ok(growth < mostGrowth, `memory grew to ${growth.toFixed(2)} of what it was`)
+  assert.ok(growth < maxGrowth, `memory grew to ${growth.toFixed(2)} of what it was`)
 })
 
-/** In one statement, of so many people. */
+/** In one statement, for this many users. */
 async function fill(app: App): Promise<void> {
   await sql`
     insert into auth.postern_event_inbox (id, type, user_id, data, created_at)
     select gen_random_uuid(), 'user.updated',
-      ('00000000-0000-4000-8000-' || lpad((n % ${people}::integer)::text, 12, '0'))::uuid,
+      ('00000000-0000-4000-8000-' || lpad((n % ${users}::integer)::text, 12, '0'))::uuid,
       jsonb_build_object('user', jsonb_build_object('email', n || '@example.com',
         'user_metadata', jsonb_build_object('about', repeat('x', 500)))),
       now()

@@ -1,4 +1,4 @@
-/** A receiver of webhooks as a process of its own: it writes down what it gets, line by line, before it answers. */
+/** A webhook receiver as a process: it records each request, line by line, before it responds. */
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -8,10 +8,10 @@ import { Webhook } from 'standardwebhooks'
 
 const [port, file = '', secret = ''] = process.argv.slice(2)
 const verifier = new Webhook(secret)
-/** Long enough for whoever wants to end this process, or the sender, between two steps. */
+/** Long enough to kill this process or the sender between two steps. */
 const stepMs = 60
 
-const tell = (step: string) => void process.send?.(step)
+const notify = (step: string) => void process.send?.(step)
 
 createServer(async (request, response) => {
   // A sender that is killed in the middle sends no body.
@@ -20,10 +20,10 @@ createServer(async (request, response) => {
   const { headers } = request
   const named = Object.entries(headers).map(([name, value]) => [name, String(value)])
   verifier.verify(body, Object.fromEntries(named))
-  tell('received')
+  notify('received')
   await pause(stepMs)
   appendFileSync(file, `${JSON.stringify({ id: headers['webhook-id'], body })}\n`)
-  tell('written')
+  notify('written')
   await pause(stepMs)
-  response.writeHead(204).end(() => tell('answered'))
-}).listen(Number(port), '127.0.0.1', () => tell('listening'))
+  response.writeHead(204).end(() => notify('answered'))
+}).listen(Number(port), '127.0.0.1', () => notify('listening'))

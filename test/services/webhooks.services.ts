@@ -1,4 +1,4 @@
-/** Server and receiver are killed (SIGKILL) at every step of a delivery: each event arrives, in order for each person. */
+/** Server and receiver are killed (SIGKILL) at every step of a delivery: each event arrives, in order for each user. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,18 +9,18 @@ import { test } from 'node:test'
 import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
-import { type Ending, lastFirst } from '../support/ending.ts'
-import { freePort } from '../support/free-port.ts'
-import { startServerProcess } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
-import { webhookEnv, webhookSecret } from '../support/webhook-receiver.ts'
+import { type Ending, lastFirst } from '../support/processes/ending.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startServerProcess } from '../support/processes/server-process.ts'
+import { until } from '../support/processes/until.ts'
+import { webhookEnv, webhookSecret } from '../support/webhooks/webhook-receiver.ts'
 import { folderOf } from './programs.ts'
 
-const people = 6
+const userCount = 6
 const changesEach = 4
 const password = 'correct horse battery'
 
-/** Who is killed, and at which word of the receiver; at none, when the last change was answered. */
+/** The killed process and the receiver’s step; without a step, when the last change was answered. */
 const steps: { name: string; victim: 'server' | 'receiver'; at?: string }[] = [
   { name: 'the server, after a change was answered', victim: 'server' },
   { name: 'the server, while it sends', victim: 'server', at: 'received' },
@@ -30,7 +30,7 @@ const steps: { name: string; victim: 'server' | 'receiver'; at?: string }[] = [
   { name: 'the receiver, before it answers', victim: 'receiver', at: 'written' },
 ]
 
-test('webhooks through kill -9 of server and receiver at every step', {
+test('webhooks survive kill -9 of server and receiver at each step', {
   timeout: 300_000,
 }, async (context) => {
   const t = lastFirst(context)
@@ -46,14 +46,16 @@ test('webhooks through kill -9 of server and receiver at every step', {
     ...webhookEnv(receiver),
   }
   let server = await startServerProcess(t, env)
-  const persons = await Promise.all(Array.from({ length: people }, (_, i) => signUp(server.url, i)))
-  const told = new Map<string, number>(persons.map(({ id }) => [id, 0]))
+  const users = await Promise.all(
+    Array.from({ length: userCount }, (_, i) => signUp(server.url, i)),
+  )
+  const reported = new Map<string, number>(users.map(({ id }) => [id, 0]))
 
   for (const [round, { name, victim, at }] of steps.entries()) {
-    const changes = persons.map(async ({ id, token }) => {
+    const changes = users.map(async ({ id, token }) => {
       for (let i = 0; i < changesEach; i++) {
         const number = round * changesEach + i
-        if (await change(server.url, token, number)) told.set(id, (told.get(id) ?? 0) + 1)
+        if (await change(server.url, token, number)) reported.set(id, (reported.get(id) ?? 0) + 1)
       }
     })
     const isReached = at === undefined ? Promise.all(changes) : receiver.says(at)
@@ -67,7 +69,7 @@ test('webhooks through kill -9 of server and receiver at every step', {
       await receiver.start()
     }
     await Promise.all(changes)
-    // Else the next one hits events that have been tried already, whose next attempt is minutes away.
+    // Otherwise the next kill hits retried events, whose next attempt is minutes away.
     await until(async () => (await waiting(client)) === 0, { seconds: 60 })
     context.diagnostic(`${name}: killed`)
   }
@@ -82,7 +84,7 @@ test('webhooks through kill -9 of server and receiver at every step', {
     if (!arrived.has(id)) arrived.set(id, body)
   }
   assert.deepEqual([...arrived.keys()].toSorted(), stream.map(({ id }) => id).toSorted())
-  for (const { id: userId } of persons) {
+  for (const { id: userId } of users) {
     const inStream = stream.filter(({ user_id }) => user_id === userId)
     const inOrder = [...arrived.keys()].filter((id) => inStream.some((event) => event.id === id))
     assert.deepEqual(
@@ -90,7 +92,7 @@ test('webhooks through kill -9 of server and receiver at every step', {
       inStream.map(({ id }) => id),
     )
     const updates = inStream.filter(({ type }) => type === 'user.updated').length
-    assert.ok(updates >= (told.get(userId) ?? 0), 'every change that was answered is told')
+    assert.ok(updates >= (reported.get(userId) ?? 0), 'each acknowledged change is delivered')
   }
   context.diagnostic(`${stream.length} events, ${lines.length} arrivals`)
   assert.ok(lines.length > stream.length, 'some were sent twice, or nothing was killed in time')
@@ -104,11 +106,11 @@ async function startReceiver(t: Ending) {
 
   async function start(): Promise<void> {
     child = fork(script, [String(port), file, webhookSecret])
-    await says('listening')
+    await expectedText('listening')
   }
 
   /** Resolves at its next word of this kind. */
-  async function says(word: string): Promise<void> {
+  async function expectedText(word: string): Promise<void> {
     for (;;) if ((await once(child, 'message'))[0] === word) return
   }
 
@@ -126,7 +128,7 @@ async function startReceiver(t: Ending) {
 
   await start()
   t.after(kill)
-  return { url: `http://127.0.0.1:${port}/`, start, says, kill, lines }
+  return { url: `http://127.0.0.1:${port}/`, start, says: expectedText, kill, lines }
 }
 
 async function post(url: string, method: string, body: object, token?: string) {
@@ -146,7 +148,7 @@ async function signUp(url: string, number: number): Promise<{ id: string; token:
   return { id: session.user.id, token: session.access_token }
 }
 
-/** False when nobody answered. */
+/** False without a response. */
 async function change(url: string, token: string, number: number): Promise<boolean> {
   try {
     return (await post(`${url}/user`, 'PUT', { data: { number } }, token)).ok

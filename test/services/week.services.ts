@@ -1,43 +1,42 @@
 /**
- * An operator's week, under load: what breaks, and what is done on purpose. Three replicas behind HAProxy, with
- * PgBouncer, Redis and a pair of Postgres servers. POSTERN_FAULT_SECONDS is how long each part of it is watched beyond
- * its end (0); `npm run test:faults` runs it alone.
+ * Failures and maintenance under load. Three replicas behind HAProxy, with PgBouncer, Redis and two Postgres servers.
+ * POSTERN_FAULT_SECONDS is how long each part is observed beyond its end (0); `npm run test:faults` runs it alone.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { lastFirst } from '../support/ending.ts'
-import { until } from '../support/until.ts'
-import { outage } from './asking.ts'
+import { lastFirst } from '../support/processes/ending.ts'
+import { until } from '../support/processes/until.ts'
 import { type Installation, startInstallation } from './installation.ts'
-import { type Clients, findLosses, mailStates, startClients } from './journal.ts'
+import { type Clients, emailStates, findLosses, startClients } from './journal.ts'
 import { bin } from './postgres.ts'
 import { missing } from './programs.ts'
+import { outage } from './request-loop.ts'
 
 const skip = missing('haproxy', 'pgbouncer', 'redis-server') || (!bin && 'not installed: Postgres')
 const watchMs = Number(process.env.POSTERN_FAULT_SECONDS ?? 0) * 1000
-/** All is well again when this many requests in a row were answered. */
+/** Recovered when this many consecutive requests succeeded. */
 const wellAfter = 60
-/** What a part does takes no longer than this. One that hangs is told by its name. */
-const longestActMs = 120_000
+/** Limit of a part; one that hangs is reported by name. */
+const maxActMs = 120_000
 
 interface Part {
   name: string
-  /** Whether clients may hear of it at all. */
+  /** Whether clients may notice. */
   noticed: boolean
   act: (installation: Installation) => Promise<unknown>
 }
 
-/** Done on purpose, by the documents: nobody notices. */
+/** Documented maintenance: no request fails. */
 const planned = (name: string, act: Part['act']): Part => ({ name, noticed: false, act })
-/** Broken: some requests may fail, none is lost. */
-const fault = (name: string, act: Part['act']): Part => ({ name, noticed: true, act })
+/** Failures: some requests may fail, and no acknowledged data is lost. */
+const error = (name: string, act: Part['act']): Part => ({ name, noticed: true, act })
 
 const week: Part[] = [
   planned('nothing', async () => {}),
-  fault('a replica is killed', async ({ replica, start }) => {
+  error('a replica is killed', async ({ replica, start }) => {
     const { child, ended } = replica(0)
     child.kill('SIGKILL')
     await ended
@@ -72,15 +71,15 @@ const week: Part[] = [
     await pause(5_000)
     await primary.run()
   }),
-  fault('PgBouncer is restarted', async ({ pooler }) => {
+  error('PgBouncer is restarted', async ({ pooler }) => {
     await pooler.stop()
     await pooler.start()
   }),
-  fault('Postgres is restarted', async ({ postgres: { primary } }) => {
+  error('Postgres is restarted', async ({ postgres: { primary } }) => {
     await primary.stop('fast')
     await primary.start()
   }),
-  fault('Postgres dies, its standby is promoted', async ({ postgres, pooler }) => {
+  error('Postgres dies, its standby is promoted', async ({ postgres, pooler }) => {
     await postgres.replicateSynchronously()
     await postgres.primary.stop('immediate')
     await postgres.standby.promote()
@@ -101,8 +100,8 @@ async function changeEncryptionKey({ command, restartAll }: Installation): Promi
 
 const timeout = 10 * 60_000 + week.length * watchMs
 
-suite("an operator's week", { skip, timeout }, () => {
-  test('what was acknowledged is there afterwards, whatever happened', {
+suite('failures and maintenance under load', { skip, timeout }, () => {
+  test('acknowledged data is never lost', {
     timeout,
   }, async (context) => {
     const t = lastFirst(context)
@@ -113,60 +112,60 @@ suite("an operator's week", { skip, timeout }, () => {
     for (const part of week) rows.push(await live(part, installation, clients))
     await clients.stop()
 
-    const { databaseUrl, lost, mails } = await countLosses(installation, clients)
-    const { asking, sessions, mailed } = clients
-    tell(context, rows)
+    const { databaseUrl, lost, emails } = await countLosses(installation, clients)
+    const { requester, sessions, mailed } = clients
+    notify(context, rows)
     context.diagnostic(
-      `${asking.requests} requests, ${sessions.length} sessions, ${mailed.length} mails`,
+      `${requester.requests} requests, ${sessions.length} sessions, ${mailed.length} mails`,
     )
     context.diagnostic(
-      `lost: ${JSON.stringify(lost)}; mails: ${JSON.stringify(mails)} at ${databaseUrl}`,
+      `lost: ${JSON.stringify(lost)}; mails: ${JSON.stringify(emails)} at ${databaseUrl}`,
     )
-    assert.deepEqual(lost, { sessions: 0, people: 0, mails: 0 })
+    assert.deepEqual(lost, { sessions: 0, users: 0, mails: 0 })
   })
 })
 
-/** One part of the week, until all is well again. A row of the table. */
+/** One part until everything has recovered. A row of the table. */
 async function live(part: Part, installation: Installation, clients: Clients): Promise<string[]> {
   const since = performance.now()
-  const before = clients.asking.requests
+  const before = clients.requester.requests
   await inTime(part.name, part.act(installation))
   await pause(watchMs)
-  const from = clients.asking.requests
+  const from = clients.requester.requests
   await until(
-    () => clients.asking.streak >= wellAfter && clients.asking.requests >= from + wellAfter,
+    () => clients.requester.streak >= wellAfter && clients.requester.requests >= from + wellAfter,
     {
       seconds: 60,
     },
   )
-  const { refused, seconds, kinds } = outage(clients.asking.refusals, since)
-  const asked = clients.asking.requests - before
-  if (!part.noticed) assert.equal(refused, 0, `${part.name}: ${JSON.stringify(kinds)}`)
-  return [part.name, String(asked), String(refused), `${seconds} s`, JSON.stringify(kinds)]
+  const { refused: rejected, seconds, kinds } = outage(clients.requester.rejections, since)
+  const requested = clients.requester.requests - before
+  if (!part.noticed) assert.equal(rejected, 0, `${part.name}: ${JSON.stringify(kinds)}`)
+  return [part.name, String(requested), String(rejected), `${seconds} s`, JSON.stringify(kinds)]
 }
 
-/** Throws when it takes too long. */
+/** Throws on a timeout. */
 async function inTime(name: string, act: Promise<unknown>): Promise<void> {
   const late = async () => {
-    await pause(longestActMs, undefined, { ref: false })
-    throw new Error(`${name}: not over after ${longestActMs / 1000} s`)
+    await pause(maxActMs, undefined, { ref: false })
+    throw new Error(`${name}: not over after ${maxActMs / 1000} s`)
   }
   await Promise.race([act, late()])
 }
 
-/** Those that hung may have been accepted: they are kept for the operator instead of being sent twice. */
+/** Hanging deliveries may have been accepted: they are kept for the operator instead of being sent twice. */
 async function countLosses({ mail, postgres }: Installation, clients: Clients) {
   const databaseUrl = postgres.standby.url
   const found = await findLosses(databaseUrl, clients)
-  await until(async () => ((await mailStates(databaseUrl)).queued ?? 0) === 0, { seconds: 120 })
-  const mails = await mailStates(databaseUrl)
-  const kept = Object.values(mails).reduce((sum, count) => sum + count, 0)
-  assert.ok(mail.messages.length >= (mails.sent ?? 0), 'what counts as sent has arrived')
-  const lost = { ...found, mails: Math.max(0, clients.mailed.length - kept) }
-  return { databaseUrl, lost, mails }
+  await until(async () => ((await emailStates(databaseUrl)).queued ?? 0) === 0, { seconds: 120 })
+  const emails = await emailStates(databaseUrl)
+  const stored = Object.values(emails).reduce((sum, count) => sum + count, 0)
+  assert.ok(mail.messages.length >= (emails.sent ?? 0), 'what counts as sent has arrived')
+  const lost = { ...found, mails: Math.max(0, clients.mailed.length - stored) }
+  return { databaseUrl, lost, emails }
 }
 
-function tell(t: TestContext, rows: string[][]): void {
+function notify(t: TestContext, rows: string[][]): void {
   const head = ['What', 'requests', 'refused', 'from first to last', 'which']
   for (const row of [head, head.map(() => '---'), ...rows]) t.diagnostic(`| ${row.join(' | ')} |`)
 }

@@ -1,26 +1,26 @@
-/** Providers that refuse, say nothing that can be read, or are away; and second attempts. */
+/** Providers that reject, return unreadable responses or are unreachable; retries. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { createFormClient } from '../../sms/form-client.ts'
 import { SmsError } from '../../sms/provider.ts'
-import { type Answer, deadUrl, vendorServer } from '../support/vendor-server.ts'
-import { accepted, build, fetch, message, names, poster, provider, refusalOf } from './vendors.ts'
+import { deadUrl, type VendorResponse, vendorServer } from '../support/vendor-server.ts'
+import { accepted, build, fetch, message, names, poster, provider, rejectionOf } from './vendors.ts'
 
-suite('refusals', () => {
-  const fault = { code: 21211, message: 'Invalid number', more_info: 'https://t.example/21211' }
+suite('rejections', () => {
+  const error = { code: 21211, message: 'Invalid number', more_info: 'https://t.example/21211' }
   const messagebirdFault = { errors: [{ code: 9, description: 'no (correct) recipients found' }] }
-  const cases: [keyof typeof build, Answer, RegExp][] = [
+  const cases: [keyof typeof build, VendorResponse, RegExp][] = [
     [
       'twilio',
-      { status: 400, json: fault },
+      { status: 400, json: error },
       /status 400: Invalid number https:\/\/t.example\/21211/,
     ],
     ['twilio', { json: { sid: 'SM1', status: 'failed', error_message: 'x' } }, /message failed: x/],
     ['twilio', { json: { sid: 'SM1', status: 'undelivered' } }, /undelivered/],
     ['twilio', { status: 500, json: { sid: 'SM1', status: 'queued' } }, /status 500/],
     ['twilio', { status: 201, json: { status: 'queued' } }, /unreadable/],
-    ['twilio_verify', { status: 429, json: fault }, /status 429: Invalid number/],
+    ['twilio_verify', { status: 429, json: error }, /status 429: Invalid number/],
     ['twilio_verify', { status: 200, json: {} }, /unreadable/],
     ['messagebird', { status: 422, json: messagebirdFault }, /no \(correct\) recipients/],
     ['messagebird', { status: 401, json: messagebirdFault }, /status 401/],
@@ -40,42 +40,45 @@ suite('refusals', () => {
     ],
     ['vonage', { json: { messages: [] } }, /unreadable/],
   ]
-  for (const [name, answer, detail] of cases) {
+  for (const [name, response, detail] of cases) {
     test(`${name}: ${detail.source}`, async (t) => {
-      const { provider: sms } = await provider(t, build[name], answer)
-      await assert.rejects(sms.send(message), refusalOf(name, detail))
+      const { provider: sms } = await provider(t, build[name], response)
+      await assert.rejects(sms.send(message), rejectionOf(name, detail))
     })
   }
 })
 
 for (const name of names) {
-  suite(`${name}: a bad line`, { concurrency: true }, () => {
-    const answers: [string, Answer, RegExp][] = [
+  suite(`${name}: connection failures`, { concurrency: true }, () => {
+    const responses: [string, VendorResponse, RegExp][] = [
       ['not JSON', { text: '<html>482910' }, /unreadable/],
-      ['JSON of another kind', { json: [1, null] }, /unreadable/],
+      ['JSON of another type', { json: [1, null] }, /unreadable/],
       ['null', { json: null }, /unreadable/],
       ['silence', 'hang', /TimeoutError/],
-      ['half an answer', 'stall', /TimeoutError/],
+      ['a truncated response', 'stall', /TimeoutError/],
       ['a dropped connection', 'drop', /no answer \(UND_ERR_SOCKET\)/],
       ['a redirect', { status: 302, headers: { location: '/x' } }, /no answer/],
     ]
-    for (const [what, answer, detail] of answers) {
-      test(`${what} is a failure, and nothing is asked twice`, async (t) => {
-        const { vendor, provider: sms } = await provider(t, build[name], answer)
-        await assert.rejects(sms.send(message), refusalOf(name, detail, true))
+    for (const [what, response, detail] of responses) {
+      test(`${what} is a failure without a retry`, async (t) => {
+        const { vendor, provider: sms } = await provider(t, build[name], response)
+        await assert.rejects(sms.send(message), rejectionOf(name, detail, true))
         assert.equal(vendor.seen.length, 1)
       })
     }
 
-    test('a server that is not there is tried again, then given up', async () => {
+    test('retries an unreachable server and then fails', async () => {
       const sms = build[name](await deadUrl(), poster(30_000))
-      await assert.rejects(sms.send(message), refusalOf(name, /no answer \(ECONNREFUSED\)/, false))
+      await assert.rejects(
+        sms.send(message),
+        rejectionOf(name, /no answer \(ECONNREFUSED\)/, false),
+      )
     })
   })
 }
 
-suite('second attempts', () => {
-  test('when the first never reached the provider', async (t) => {
+suite('retries', () => {
+  test('retry when the request never reached the provider', async (t) => {
     const vendor = await vendorServer(t, accepted.vonage)
     const dead = await deadUrl()
     let attempts = 0
@@ -91,27 +94,27 @@ suite('second attempts', () => {
     assert.equal(vendor.seen.length, 1)
   })
 
-  const throttled: [keyof typeof build, Answer][] = [
+  const throttled: [keyof typeof build, VendorResponse][] = [
     ['twilio', { status: 429, json: { code: 20429, message: 'Too Many Requests' } }],
     ['vonage', { json: { messages: [{ status: '1', 'error-text': 'Throttled' }] } }],
   ]
   for (const [name, busy] of throttled) {
-    test(`${name}: once when it was busy`, async (t) => {
+    test(`${name}: retries once when busy`, async (t) => {
       const { vendor, provider: sms } = await provider(t, build[name], busy, accepted[name])
       await sms.send(message)
       assert.equal(vendor.seen.length, 2)
       assert.deepEqual(vendor.seen[0]?.form, vendor.seen[1]?.form)
     })
 
-    test(`${name}: not more than once`, async (t) => {
+    test(`${name}: retries at most once`, async (t) => {
       const { vendor, provider: sms } = await provider(t, build[name], busy)
       await assert.rejects(sms.send(message), SmsError)
       assert.equal(vendor.seen.length, 2)
     })
   }
 
-  test('the time limit covers both attempts', async (t) => {
-    const busy: Answer = { status: 429, json: { message: 'busy' } }
+  test('one deadline covers both attempts', async (t) => {
+    const busy: VendorResponse = { status: 429, json: { message: 'busy' } }
     const vendor = await vendorServer(t, busy, 'hang')
     const limits: unknown[] = []
     const watched: typeof fetch = (input, init) => {
@@ -121,7 +124,7 @@ suite('second attempts', () => {
     const post = createFormClient({ fetch: watched, timeoutMs: 1000, retryDelayMs: 5 })
     await assert.rejects(
       build.twilio(vendor.url, post).send(message),
-      refusalOf('twilio', /TimeoutError/),
+      rejectionOf('twilio', /TimeoutError/),
     )
     assert.equal(limits.length, 2)
     assert.ok(limits[0] instanceof AbortSignal)

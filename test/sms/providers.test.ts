@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 
 import type { Channel, SmsMessage } from '../../sms/provider.ts'
 import { twilio } from '../../sms/twilio.ts'
-import type { Answer } from '../support/vendor-server.ts'
+import type { VendorResponse } from '../support/vendor-server.ts'
 import {
   accepted,
   account,
@@ -17,7 +17,7 @@ import {
   whatsapp,
 } from './vendors.ts'
 
-suite('what each provider is asked', () => {
+suite('requests by SMS provider', () => {
   interface Case {
     build: Build
     message?: SmsMessage
@@ -25,7 +25,7 @@ suite('what each provider is asked', () => {
     authorization?: string
     form: Record<string, string>
     id: string
-    answer: Answer
+    answer: VendorResponse
   }
   const messages = '/2010-04-01/Accounts/AC%201%2F2/Messages.json'
   const byWhatsapp = { To: 'whatsapp:+15550100200', Channel: 'whatsapp' }
@@ -129,24 +129,24 @@ suite('what each provider is asked', () => {
       answer: accepted.vonage,
     },
   }
-  for (const [name, wanted] of Object.entries(cases)) {
+  for (const [name, expected] of Object.entries(cases)) {
     test(name, async (t) => {
-      const { vendor, provider: sms } = await provider(t, wanted.build, wanted.answer)
+      const { vendor, provider: sms } = await provider(t, expected.build, expected.answer)
 
-      assert.deepEqual(await sms.send(wanted.message ?? message), { messageId: wanted.id })
+      assert.deepEqual(await sms.send(expected.message ?? message), { messageId: expected.id })
 
       assert.equal(vendor.seen.length, 1)
       const [seen] = vendor.seen
       assert.equal(seen?.method, 'POST')
-      assert.equal(seen.path, wanted.path)
-      assert.equal(seen.headers.authorization, wanted.authorization)
+      assert.equal(seen.path, expected.path)
+      assert.equal(seen.headers.authorization, expected.authorization)
       assert.match(seen.headers['content-type'] ?? '', /^application\/x-www-form-urlencoded/)
-      assert.deepEqual(seen.form, wanted.form)
+      assert.deepEqual(seen.form, expected.form)
     })
   }
 })
 
-test('only the two Twilio providers have WhatsApp', () => {
+test('supports WhatsApp for the two Twilio providers only', () => {
   const channels = names.map((name) => [name, build[name]('http://x', poster(1)).channels])
   const both: Channel[] = ['sms', 'whatsapp']
   assert.deepEqual(channels, [

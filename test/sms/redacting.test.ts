@@ -1,13 +1,13 @@
-/** What is logged of a refusal tells neither a number nor a code. */
+/** Logged rejections contain no number and no code. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { SmsError } from '../../sms/provider.ts'
 import { redacting } from '../../sms/redacting.ts'
-import type { Answer } from '../support/vendor-server.ts'
-import { build, message, provider, refusalOf } from './vendors.ts'
+import type { VendorResponse } from '../support/vendor-server.ts'
+import { build, message, provider, rejectionOf } from './vendors.ts'
 
-suite('errors hold no personal digits', () => {
+suite('error redaction', () => {
   const quotes = [
     "The 'To' number +15550100200 is not valid",
     'number +1 (555) 010-0200 is barred',
@@ -16,8 +16,8 @@ suite('errors hold no personal digits', () => {
   ]
   for (const quote of quotes) {
     test(quote, async (t) => {
-      const answer: Answer = { status: 400, json: { message: quote } }
-      const { provider: sms } = await provider(t, build.twilio, answer)
+      const response: VendorResponse = { status: 400, json: { message: quote } }
+      const { provider: sms } = await provider(t, build.twilio, response)
       const error = await redacting(sms)
         .send(message)
         .catch((thrown) => thrown)
@@ -28,7 +28,7 @@ suite('errors hold no personal digits', () => {
     })
   }
 
-  test('the check of a code as well, and its verdict passes', async (t) => {
+  test('applies to code checks and passes their result on', async (t) => {
     const { provider: sms } = await provider(
       t,
       build.twilio_verify,
@@ -39,7 +39,7 @@ suite('errors hold no personal digits', () => {
     assert.equal(await safe.verify?.('15550100200', '482910'), true)
     await assert.rejects(
       async () => safe.verify?.('15550100200', '482910'),
-      refusalOf('twilio_verify', /Code: \[…\]/),
+      rejectionOf('twilio_verify', /Code: \[…\]/),
     )
   })
 })

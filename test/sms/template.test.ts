@@ -15,11 +15,11 @@ suite('SMS template', () => {
     test(template, () => assert.equal(renderSms(template, '012345'), text))
   }
 
-  test('signs that mean something in a replacement are taken as they are', () => {
+  test('does not interpret replacement patterns', () => {
     assert.equal(renderSms('<{{ .Code }}>', '$&$1'), '<$&$1>')
   })
 
-  test('a template without the code is recognised', () => {
+  test('hasCode recognizes the placeholder', () => {
     assert.deepEqual(['{{ .Code }}', '{{ .Token }}', ''].map(hasCode), [true, false, false])
   })
 })

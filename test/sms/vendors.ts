@@ -1,8 +1,8 @@
-/** Every SMS provider, in front of a server that answers as its vendor does. */
+/** Each SMS provider with a server that responds as its vendor. */
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 
-import { createHttpClient } from '../../plugins/http-client.ts'
+import { createHttpClient } from '../../plugins/outgoing/http-client/index.ts'
 import { createFormClient, type PostForm } from '../../sms/form-client.ts'
 import { messagebird } from '../../sms/messagebird.ts'
 import { SmsError, type SmsMessage, type SmsProvider } from '../../sms/provider.ts'
@@ -10,7 +10,7 @@ import { textlocal } from '../../sms/textlocal.ts'
 import { twilio } from '../../sms/twilio.ts'
 import { twilioVerify } from '../../sms/twilio-verify.ts'
 import { vonage } from '../../sms/vonage.ts'
-import { type Answer, vendorServer } from '../support/vendor-server.ts'
+import { type VendorResponse, vendorServer } from '../support/vendor-server.ts'
 
 const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined }
 const client = createHttpClient({ dev: false, proxy })
@@ -40,7 +40,7 @@ export const build = {
   vonage: (url, post) => vonage({ url, apiKey: 'k', apiSecret: 's', from: 'Acme' }, post),
 } satisfies Record<string, Build>
 
-export const accepted: Record<keyof typeof build, Answer> = {
+export const accepted: Record<keyof typeof build, VendorResponse> = {
   twilio: { status: 201, json: { sid: 'SM1', status: 'queued', error_message: null } },
   twilio_verify: { status: 201, json: { sid: 'VE1', status: 'pending', valid: false } },
   messagebird: { status: 201, json: { id: 'mb1', recipients: { totalSentCount: 1 } } },
@@ -49,11 +49,15 @@ export const accepted: Record<keyof typeof build, Answer> = {
 }
 export const names = Object.keys(build) as (keyof typeof build)[]
 
-/** A provider, and the server that it asks, which gives these answers. */
-export async function provider(t: TestContext, make: Build, ...answers: [Answer, ...Answer[]]) {
-  const vendor = await vendorServer(t, ...answers)
-  // A server that answers is waited for, however busy the machine is.
-  const isSilent = answers.some((answer) => answer === 'hang' || answer === 'stall')
+/** A provider, and its server with these responses. */
+export async function provider(
+  t: TestContext,
+  make: Build,
+  ...responses: [VendorResponse, ...VendorResponse[]]
+) {
+  const vendor = await vendorServer(t, ...responses)
+  // Long enough for a busy machine.
+  const isSilent = responses.some((response) => response === 'hang' || response === 'stall')
   return { vendor, provider: make(vendor.url, poster(isSilent ? 1000 : 30_000)) }
 }
 
@@ -66,7 +70,7 @@ export function poster(timeoutMs: number): PostForm {
 export const basic = `Basic ${Buffer.from('AC 1/2:tok:en').toString('base64')}`
 
 /** For assert.rejects: the provider failed, with this reason. */
-export function refusalOf(name: string, detail: RegExp, mayBeSent?: boolean) {
+export function rejectionOf(name: string, detail: RegExp, mayBeSent?: boolean) {
   return (error: unknown) => {
     assert.ok(error instanceof SmsError)
     assert.equal(error.provider, name)

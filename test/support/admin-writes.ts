@@ -1,11 +1,15 @@
-/** Every write of an admin, with the change that must stand in the audit trail after it. */
+/** Each admin write, with the change expected in the audit log. */
 import { sql } from 'kysely'
 
 import type { SigningKey } from '../../schemas/signing-key.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall, asAdmin } from './admin.ts'
+import { consoleWrites } from './console-writes.ts'
+import { organizationWrites } from './organizations/organization-writes.ts'
+import { providerWrites } from './provider-writes.ts'
+import { scimWrites } from './scim/writes.ts'
 import type { App } from './server.ts'
-import { type Write, webhookWrites } from './webhook-writes.ts'
+import { type Write, webhookWrites } from './webhooks/webhook-writes.ts'
 
 export interface Keys {
   keys: SigningKey[]
@@ -15,6 +19,10 @@ export const secret = 'a very secret passphrase'
 
 export const adminWrites: Record<string, Write> = {
   ...webhookWrites,
+  ...providerWrites,
+  ...scimWrites,
+  ...consoleWrites,
+  ...organizationWrites,
   'POST /admin/users': {
     action: 'user_signedup',
     async write(app) {
@@ -35,7 +43,7 @@ export const adminWrites: Record<string, Write> = {
   'PUT /admin/users/{user_id}': {
     action: 'user_modified',
     async write(app) {
-      const { id, email } = await person(app, {
+      const { id, email } = await user(app, {
         user_metadata: { city: 'Bonn', kept: true, gone: 1 },
       })
       const changed = newEmail()
@@ -60,7 +68,7 @@ export const adminWrites: Record<string, Write> = {
   'DELETE /admin/users/{user_id}': {
     action: 'user_deleted',
     async write(app) {
-      const { id, email } = await person(app, { role: 'editor', user_metadata: { city: 'Bonn' } })
+      const { id, email } = await user(app, { role: 'editor', user_metadata: { city: 'Bonn' } })
       await adminCall(app, 'DELETE', `/admin/users/${id}`)
       return { before: made(email, { role: 'editor' }) }
     },
@@ -68,7 +76,7 @@ export const adminWrites: Record<string, Write> = {
   'PUT /admin/users/{user_id}/factors/{factor_id}': {
     action: 'factor_updated',
     async write(app) {
-      const { id } = await person(app)
+      const { id } = await user(app)
       const factor = await insertFactor(app, id)
       const url = `/admin/users/${id}/factors/${factor}`
       await adminCall(app, 'PUT', url, { friendly_name: 'new', phone: '+1 555 0107' })
@@ -79,7 +87,7 @@ export const adminWrites: Record<string, Write> = {
   'DELETE /admin/users/{user_id}/factors/{factor_id}': {
     action: 'factor_deleted',
     async write(app) {
-      const { id } = await person(app)
+      const { id } = await user(app)
       const factor = await insertFactor(app, id)
       await adminCall(app, 'DELETE', `/admin/users/${id}/factors/${factor}`)
       const rest = { factor_type: 'phone', status: 'verified', phone: '15550100' }
@@ -87,9 +95,9 @@ export const adminWrites: Record<string, Write> = {
     },
   },
   'DELETE /admin/users/{user_id}/factors/recovery_codes': {
-    action: 'recovery_codes_voided',
+    action: 'recovery_codes_deleted',
     async write(app) {
-      const { id } = await person(app)
+      const { id } = await user(app)
       await asAdmin(app, 'DELETE', `/admin/users/${id}/factors/recovery_codes`)
       return {}
     },
@@ -97,16 +105,37 @@ export const adminWrites: Record<string, Write> = {
   'DELETE /admin/users/{user_id}/passkeys/{passkey_id}': {
     action: 'passkey_deleted',
     async write(app) {
-      const { id } = await person(app)
+      const { id } = await user(app)
       const passkey = await insertPasskey(app, id)
       await asAdmin(app, 'DELETE', `/admin/users/${id}/passkeys/${passkey}`)
       return {}
     },
   },
+  'PUT /admin/users/{user_id}/username': {
+    action: 'user_modified',
+    async write(app) {
+      const { id } = await user(app)
+      const url = `/admin/users/${id}/username`
+      await adminCall(app, 'PUT', url, { username: `first-${id.slice(0, 8)}` })
+      const username = `second-${id.slice(0, 8)}`
+      await adminCall(app, 'PUT', url, { username })
+      return { before: { username: `first-${id.slice(0, 8)}` }, after: { username } }
+    },
+  },
+  'DELETE /admin/users/{user_id}/username': {
+    action: 'user_modified',
+    async write(app) {
+      const { id } = await user(app)
+      const username = `name-${id.slice(0, 8)}`
+      await adminCall(app, 'PUT', `/admin/users/${id}/username`, { username })
+      await asAdmin(app, 'DELETE', `/admin/users/${id}/username`)
+      return { before: { username } }
+    },
+  },
   'POST /admin/users/{user_id}/impersonate': {
     action: 'user_impersonated',
     async write(app) {
-      const { id } = await person(app)
+      const { id } = await user(app)
       await adminCall(app, 'POST', `/admin/users/${id}/impersonate`)
       return {}
     },
@@ -114,7 +143,7 @@ export const adminWrites: Record<string, Write> = {
   'DELETE /admin/users/{user_id}/sessions': {
     action: 'logout',
     async write(app) {
-      const { id } = await person(app)
+      const { id } = await user(app)
       await asAdmin(app, 'DELETE', `/admin/users/${id}/sessions`)
       return {}
     },
@@ -122,7 +151,7 @@ export const adminWrites: Record<string, Write> = {
   'DELETE /admin/users/{user_id}/sessions/{id}': {
     action: 'logout',
     async write(app) {
-      const { id } = await person(app)
+      const { id } = await user(app)
       await adminCall(app, 'POST', `/admin/users/${id}/impersonate`)
       const path = `/admin/users/${id}/sessions`
       const { sessions } = await adminCall<{ sessions: { id: string }[] }>(app, 'GET', path)
@@ -167,7 +196,7 @@ export const adminWrites: Record<string, Write> = {
 
 const newEmail = () => `${crypto.randomUUID()}@example.com`
 
-/** What a person who was just made is shown as, without what changes by itself. */
+/** The representation of a new user without variable fields. */
 function made(email: string | undefined, more: Partial<User> = {}) {
   return {
     email,
@@ -184,7 +213,7 @@ function invitationOf({ invited_at = '', confirmation_sent_at = '', user_metadat
   return { invited_at, confirmation_sent_at, user_metadata }
 }
 
-export function person(app: App, more: object = {}): Promise<User> {
+export function user(app: App, more: object = {}): Promise<User> {
   return adminCall(app, 'POST', '/admin/users', { email: newEmail(), ...more })
 }
 

@@ -1,7 +1,7 @@
 /** A configuration out of variables, with what every server needs already set. */
-import { readConfig } from '../../plugins/config/read-config.ts'
+import { readConfig } from '../../config/read-config.ts'
 
-/** Of servers that are not in development, which ask for one where the database is new. */
+/** For servers outside development, which require one for a new database. */
 export const encryptionKey = '88hhusDdDMDbNcwNGfs5Rd1y_V0otipeLB6anTWgj2o'
 
 const needed = {

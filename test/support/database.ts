@@ -1,18 +1,18 @@
-/** A database for one test file or one test: a clone of the migrated template, gone when it ends. */
+/** A database for one test file or test: a clone of the migrated template, dropped at the end. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
 import pg from 'pg'
 
-import { withClient } from '../../cli/with-client.ts'
-import type { Ending } from './ending.ts'
+import { withClient } from '../../server/with-client.ts'
+import type { Ending } from './processes/ending.ts'
 
 export interface TestDatabase {
   url: string
   drop(): Promise<void>
 }
 
-/** A migrated database of its own. Given a test, it is dropped when that test ends. */
+/** A migrated database of its own. Given a test, it is dropped when the test ends. */
 export function cloneDatabase(t?: Ending): Promise<TestDatabase> {
   return create(env('TEST_TEMPLATE'), t)
 }
@@ -33,8 +33,8 @@ async function create(template: string, t: Ending | undefined): Promise<TestData
 }
 
 /**
- * Connections of a test to its database. `end` does not wait until Postgres has closed them: the database may be dropped
- * before, and that one of them was lost by it is no error.
+ * Connections of a test to its database. `end` does not wait for Postgres to close them: the database may be dropped
+ * before, and a connection lost by that is no error.
  */
 export function openPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config)
@@ -43,7 +43,7 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
   return pool
 }
 
-/** Any session on the template, a vacuum's too, makes Postgres refuse to copy it for a moment. */
+/** While a session uses the template, also that of a vacuum, Postgres rejects copying it. */
 async function whenFree(statement: string, attempt = 0): Promise<void> {
   try {
     await admin(statement)

@@ -1,12 +1,12 @@
-/** A server in front of GitHub and GitLab on loopback, and people who come back from there. */
+/** A server with GitHub and GitLab on loopback, and the users of these providers. */
 import assert from 'node:assert/strict'
 
-import type { Ending } from './ending.ts'
+import type { Ending } from './processes/ending.ts'
 import { cases } from './providers/documented.ts'
 import { client, type FakeProvider, startFakeProvider } from './providers/fake-provider.ts'
 import { type BuildOptions, build } from './server.ts'
 
-export interface Somebody {
+export interface ProviderUser {
   /** Digits. */
   id: string
   /** The first is the primary one. */
@@ -14,8 +14,11 @@ export interface Somebody {
   name?: string
 }
 
-export const proven = (email: string, id: string) => ({ id, emails: [{ email, verified: true }] })
-export const unproven = (email: string, id: string) => ({
+export const verifiedProfile = (email: string, id: string) => ({
+  id,
+  emails: [{ email, verified: true }],
+})
+export const unverifiedProfile = (email: string, id: string) => ({
   id,
   emails: [{ email, verified: false }],
 })
@@ -44,6 +47,7 @@ export function providerEnv(name: string, url: string): Record<string, string> {
 export async function externalServer(t: Ending, options: BuildOptions = {}) {
   const fakes = { github: await fakeOf(t, 'github'), gitlab: await fakeOf(t, 'gitlab') }
   const env = {
+    AUTH_JWT_ALLOWED_AUDIENCES: 'other',
     ...providerEnv('github', fakes.github.origin),
     ...providerEnv('gitlab', fakes.gitlab.origin),
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
@@ -53,8 +57,11 @@ export async function externalServer(t: Ending, options: BuildOptions = {}) {
   const built = await build(t, { ...options, env })
   const { app } = built
 
-  /** From our door to the provider's and back to ours, as far as the parameters of the callback. */
-  async function goTo(provider: ProviderName, start: Start = {}): Promise<Record<string, string>> {
+  /** From the server to the provider and back to the parameters of the callback. */
+  async function startSignIn(
+    provider: ProviderName,
+    start: Start = {},
+  ): Promise<Record<string, string>> {
     const { path = '/authorize', query = {}, headers = {} } = start
     const url = `${path}?${new URLSearchParams({ provider, ...query })}`
     const sent = await app.inject({ url, headers })
@@ -64,7 +71,7 @@ export async function externalServer(t: Ending, options: BuildOptions = {}) {
     return Object.fromEntries(new URL(back.headers.get('location') ?? '').searchParams)
   }
 
-  async function comeBack(params: Record<string, string>) {
+  async function finishSignIn(params: Record<string, string>) {
     const response = await app.inject(`/callback?${new URLSearchParams(params)}`)
     const location = new URL(String(response.headers.location))
     const query = Object.fromEntries(location.searchParams)
@@ -72,13 +79,13 @@ export async function externalServer(t: Ending, options: BuildOptions = {}) {
     return { status: response.statusCode, location, query, fragment }
   }
 
-  async function signInWith(provider: ProviderName, who: Somebody, start: Start = {}) {
+  async function signInWith(provider: ProviderName, who: ProviderUser, start: Start = {}) {
     describe(fakes, provider, who)
-    return comeBack(await goTo(provider, start))
+    return finishSignIn(await startSignIn(provider, start))
   }
 
-  /** What is stored of a person. */
-  async function personWith(identity: { provider: string; id: string }) {
+  /** What is stored of a user. */
+  async function findUserBy(identity: { provider: string; id: string }) {
     const row = await app.db
       .selectFrom('identities')
       .innerJoin('users', 'users.id', 'identities.user_id')
@@ -111,7 +118,13 @@ export async function externalServer(t: Ending, options: BuildOptions = {}) {
       .map((row) => row.payload.action)
   }
 
-  const helpers = { goTo, comeBack, signInWith, personWith, countUsers }
+  const helpers = {
+    startSignIn: startSignIn,
+    finishSignIn: finishSignIn,
+    signInWith,
+    findUserBy,
+    countUsers,
+  }
   return { ...built, ...helpers, auditActions, fakes }
 }
 
@@ -121,11 +134,11 @@ async function fakeOf(t: Ending, name: ProviderName) {
   return startFakeProvider(t, documented)
 }
 
-/** What the provider says from now on of whoever comes. */
+/** The user that the provider returns from now on. */
 export function describe(
   fakes: Record<ProviderName, FakeProvider>,
   provider: ProviderName,
-  { id, emails, name = 'Ann Lee' }: Somebody,
+  { id, emails, name = 'Ann Lee' }: ProviderUser,
 ) {
   const json = (body: unknown) => ({ body: JSON.stringify(body) })
   const { instead } = fakes[provider]

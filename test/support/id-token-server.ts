@@ -1,4 +1,4 @@
-/** A server that takes the id_tokens of a provider on loopback. */
+/** A server that accepts id_tokens of a provider on loopback. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 
@@ -23,7 +23,7 @@ export async function idTokenServer(t: TestContext, more: Record<string, string>
   const built = await build(t, { dev: true, env })
   const claims = { iss: issuer, aud: client.id, sub: 'thief-1', email: 'thief@ex.test' }
 
-  /** Adds the provider's account to the person of the token. */
+  /** Adds the provider's account to the user of the token. */
   async function link(accessToken: string) {
     const id_token = await signIdToken(claims, new Date())
     return built.app.inject({

@@ -1,7 +1,7 @@
 /** A session as an older GoTrue left it in the database: refresh tokens are rows, or counters under a random key. */
 import { createSecretKey, randomBytes } from 'node:crypto'
 
-import { encodeRefreshToken } from '../../plugins/accounts/sessions/refresh-token.ts'
+import { encodeRefreshToken } from '../../modules/sessions/refresh-token.ts'
 import type { App } from './server.ts'
 
 interface Row {
@@ -10,7 +10,7 @@ interface Row {
   updatedAt?: Date
 }
 
-/** A session without a key; `add` gives it tokens. */
+/** A session without a key; `add` inserts tokens. */
 export async function legacySession(app: App, userId: string, now = new Date()) {
   const id = crypto.randomUUID()
   const times = { created_at: now, updated_at: now }
@@ -19,10 +19,10 @@ export async function legacySession(app: App, userId: string, now = new Date()) 
     .values({ id, user_id: userId, aal: 'aal1', refresh_token_counter: null, ...times })
     .execute()
 
-  /** The token is 12 characters of base32, as GoTrue makes them. */
+  /** The token is 12 characters of base32, as in GoTrue. */
   async function add({ revoked = false, parent = '', updatedAt = now }: Row = {}): Promise<string> {
-    const letters = 'abcdefghijklmnopqrstuvwxyz234567'
-    const token = Array.from(randomBytes(12), (byte) => letters[byte % 32]).join('')
+    const messages = 'abcdefghijklmnopqrstuvwxyz234567'
+    const token = Array.from(randomBytes(12), (byte) => messages[byte % 32]).join('')
     const row = { token, user_id: userId, session_id: id, revoked, parent }
     await app.db
       .insertInto('refresh_tokens')
@@ -34,7 +34,7 @@ export async function legacySession(app: App, userId: string, now = new Date()) 
   return { id, add }
 }
 
-/** A session with a key of its own in clear, and the token of its counter. */
+/** A session with an unencrypted key, and its counter token. */
 export async function foreignSession(app: App, userId: string, counter: number, now = new Date()) {
   const id = crypto.randomUUID()
   const key = createSecretKey(randomBytes(32))

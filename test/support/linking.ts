@@ -1,6 +1,6 @@
-/** People who add and take away ways to sign in. */
+/** Linking and unlinking identities. */
 import type { Session } from '../../schemas/session.ts'
-import { describe, type ExternalServer, type Somebody } from './external.ts'
+import { describe, type ExternalServer, type ProviderUser } from './external.ts'
 import { bearer, getUser } from './requests.ts'
 
 let count = 500
@@ -8,22 +8,22 @@ export const nextId = () => String(++count)
 
 export async function link(
   server: ExternalServer,
-  who: Session,
+  session: Session,
   provider: 'github' | 'gitlab',
-  as: Somebody,
+  as: ProviderUser,
 ) {
   describe(server.fakes, provider, as)
-  const start = { path: '/user/identities/authorize', headers: bearer(who) }
-  return server.comeBack(await server.goTo(provider, start))
+  const start = { path: '/user/identities/authorize', headers: bearer(session) }
+  return server.finishSignIn(await server.startSignIn(provider, start))
 }
 
-export function unlink({ app }: ExternalServer, who: Session, identityId: string) {
+export function unlink({ app }: ExternalServer, session: Session, identityId: string) {
   const url = `/user/identities/${identityId}`
-  return app.inject({ method: 'DELETE', url, headers: bearer(who) })
+  return app.inject({ method: 'DELETE', url, headers: bearer(session) })
 }
 
-export async function userOf({ app }: ExternalServer, who: Session): Promise<Session['user']> {
-  return (await getUser(app, who)).json()
+export async function userOf({ app }: ExternalServer, session: Session): Promise<Session['user']> {
+  return (await getUser(app, session)).json()
 }
 
 export function identityId(user: Session['user'], provider: string): string {

@@ -3,33 +3,34 @@ import type { TestContext } from 'node:test'
 
 import pg from 'pg'
 
-import { nameStatements } from '../../plugins/db/named-statements.ts'
-import { shareCommits } from '../../plugins/db/shared-commits.ts'
-import { createPool } from '../../plugins/pool.ts'
-import { withTimeLimits } from '../../plugins/request-duration/limited-pool.ts'
+import { connectWithDeadline } from '../../plugins/database/driver/deadline-connection.ts'
+import { groupCommits } from '../../plugins/database/driver/group-commit.ts'
+import { prepareConnections } from '../../plugins/database/driver/prepared-connection.ts'
+import { createPool } from '../../plugins/database/pool/index.ts'
 import { cloneDatabase } from './database.ts'
-import { until } from './until.ts'
+import { until } from './processes/until.ts'
 
 export const set = 'update notes set text = $2 where id = $1 returning text'
-/** The first value is the row, the second how many seconds it takes. */
+/** The first parameter is the row, the second the seconds it takes. */
 export const setSlowly =
   'update notes set text = $2 where id = $1 and pg_sleep($2::float8) is not null'
 export const numbers = [1, 2, 3, 4]
 
-/** Four notes, and a way to change them as requests do. */
+/** Four rows, and a way to change them as requests do. */
 export async function notes(
   t: TestContext,
-  { longestMs = 60_000, connections = 1, clock = (): number => 0 } = {},
+  { maxDurationMs = 60_000, connections = 1, clock = (): number => 0 } = {},
 ) {
   const { url } = await cloneDatabase(t)
   const pool = createPool({ connectionString: url, max: connections, log: { warn() {} } })
-  const other = await connect(t, url)
-  const observer = await connect(t, url)
+  const other = await connectClient(t, url)
+  const observer = await connectClient(t, url)
   t.after(() => pool.end())
   await other.query(`create table notes (id int primary key, text text);
     insert into notes select id, '' from generate_series(1, 4) as id`)
-  const source = withTimeLimits(pool, nameStatements())
-  const { query } = await shareCommits(source, { longestMs, clock }).connect()
+  const connect = connectWithDeadline(pool, prepareConnections())
+  const runGrouped = groupCommits(connect, { maxDurationMs, clock })
+  const query = (text: string, values: readonly unknown[]) => runGrouped({ text, values })
 
   async function textOf(id: number): Promise<unknown> {
     const { rows } = await other.query('select text from notes where id = $1', [id])
@@ -48,7 +49,7 @@ export async function notes(
   async function untilWaiting(count: number): Promise<void> {
     await until(
       async () => {
-        // Not by the client that holds it: a transaction sees one state of this view until it ends.
+        // Not by the locking client: a transaction sees one state of this view until it ends.
         const { rows } = await observer.query(
           `select 1 from pg_stat_activity where datname = current_database() and wait_event_type in ('Lock', 'Timeout')`,
         )
@@ -63,7 +64,7 @@ export async function notes(
   return { pool, other, query, change, warm, textOf, together, untilWaiting }
 }
 
-async function connect(t: TestContext, connectionString: string): Promise<pg.Client> {
+async function connectClient(t: TestContext, connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString })
   client.on('error', () => {})
   t.after(() => client.end())

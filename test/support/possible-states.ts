@@ -1,12 +1,12 @@
 /**
- * What may be true while requests overlap: a change takes effect somewhere between its request and its answer, so that
- * a request which begins after the answer must see it, and one that ends before the request cannot.
+ * Possible states during overlapping requests: a change takes effect between its request and its response. A request
+ * that begins after the response must see it, and one that ends before the request cannot.
  */
 
-/** Moments are counted, not measured: everything that happens has one of its own. */
+/** Times are counted, not measured: each event has its own. */
 export interface Span {
   from: number
-  /** Infinity while it is not answered. */
+  /** Infinity until answered. */
   by: number
 }
 
@@ -17,7 +17,7 @@ interface Change<Value> {
   isCertain: boolean
 }
 
-/** One fact of which changes are asked for one after the other; those that overlap change it to the same value. */
+/** One fact whose changes are requested one after another; overlapping ones set the same value. */
 export class Fact<Value> {
   readonly #first: Value
   readonly #changes: Change<Value>[] = []
@@ -26,18 +26,18 @@ export class Fact<Value> {
     this.#first = first
   }
 
-  /** The span is the caller's: it sets `by` at the answer, or `from` to Infinity when nothing was changed. */
+  /** The caller sets `by` at the response, or `from` to Infinity when nothing was changed. */
   change(span: Span, value: Value, isCertain = true): void {
     this.#changes.push({ span, value, isCertain })
   }
 
   /** Whether a request of this span may have found the fact to have this value. */
-  mayBe(wanted: Value, { from, by }: Span): boolean {
+  mayBe(expected: Value, { from, by }: Span): boolean {
     let possible = new Set([this.#first])
     for (const { span, value, isCertain } of this.#changes) {
       if (isCertain && span.by < from) possible = new Set([value])
       else if (span.from < by) possible.add(value)
     }
-    return possible.has(wanted)
+    return possible.has(expected)
   }
 }

@@ -1,4 +1,4 @@
-/** What apps ask over HTTP, and what an answer says. */
+/** HTTP requests of apps, and their responses. */
 import type { Session } from '../../schemas/session.ts'
 import type { App } from './server.ts'
 
@@ -29,12 +29,12 @@ export const getUser = (app: App, { access_token: token }: Pick<Session, 'access
 export const changeUser = (app: App, token: string, changes: object) =>
   call(app, '/user', changes, { method: 'PUT', token })
 
-export const verify = (app: App, proof: object) => call(app, '/verify', proof)
+export const verify = (app: App, verification: object) => call(app, '/verify', verification)
 
 export const refresh = (app: App, refreshToken: string, headers: Record<string, string> = {}) =>
   call(app, '/token?grant_type=refresh_token', { refresh_token: refreshToken }, { headers })
 
-/** Status and error code of an answer. */
+/** Status and error code of a response. */
 export function outcomeOf(response: { statusCode: number; json: () => unknown }) {
   const { error_code: code }: { error_code?: string } = Object(response.json())
   return [response.statusCode, code ?? '']

@@ -2,17 +2,24 @@
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 
-import { buildApp } from '../../app.ts'
-import { createPino } from '../../plugins/logger.ts'
+import type { Config } from '../../config/groups/index.ts'
+import { emailKinds } from '../../mail/kinds/index.ts'
+import { createPino } from '../../plugins/observability/logger/index.ts'
+import { buildApp } from '../../server/app.ts'
 import { configOf, encryptionKey } from './config.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
-import type { Ending } from './ending.ts'
-import { startMailServer } from './mail-server.ts'
+import { startMailServer } from './messages/mail-server.ts'
+import type { Ending } from './processes/ending.ts'
 
 export type App = FastifyInstance
 
-/** Cheap hashes and no waiting between mails: what is tested elsewhere, and slow. */
+/** Cheap hashes, no send intervals and no notifications: tested elsewhere, and slow. */
 const quick = {
+  ...Object.fromEntries(
+    Object.values(emailKinds).flatMap((kind) =>
+      'event' in kind ? [[`AUTH_MAILER_NOTIFICATIONS_${kind.event}_ENABLED`, 'false']] : [],
+    ),
+  ),
   AUTH_PASSWORD_ARGON2_MEMORY: '8192',
   AUTH_PASSWORD_ARGON2_TIME: '1',
   AUTH_JWT_ALGORITHM: 'ES256',
@@ -27,7 +34,7 @@ export interface BuildOptions {
   dev?: boolean
   /** Log lines, as they were written. */
   lines?: string[]
-  /** A migrated one; a clone of the template when absent. */
+  /** A migrated one; by default a clone of the template. */
   database?: TestDatabase
 }
 
@@ -45,11 +52,14 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   opened.push(database.drop)
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
   const config = configOf(settings, options.dev ?? false)
-  const app = await buildApp({ config, log: logTo(options.lines) })
+  const app = await buildApp({ config, log: logTo(options.lines), examine })
   opened.push(() => app.close())
   await app.ready()
   return { app, mail, config, database }
 }
+
+const examine = async (config: Config) =>
+  (await import('../../cli/doctor/index.ts')).examine(config)
 
 function logTo(lines: string[] | undefined) {
   if (!lines) return pino({ level: 'silent' })

@@ -1,16 +1,19 @@
-/** The signing keys of one replica, over a database that a test made. */
+/** The signing keys of one replica on a database of a test. */
 import type { FastifyBaseLogger } from 'fastify'
 
-import { createDb, type Db } from '../../db/database.ts'
-import type { Config } from '../../plugins/config/config.ts'
-import { encryptionKeys } from '../../plugins/encryption/keys.ts'
-import { createEncryption } from '../../plugins/encryption.ts'
-import { createListen } from '../../plugins/jwt/signing-keys/listener.ts'
-import { createSigningKeys, type SigningKeys } from '../../plugins/jwt/signing-keys.ts'
-import { createJwt, type Jwt } from '../../plugins/jwt.ts'
-import { createPool } from '../../plugins/pool.ts'
+import type { Config } from '../../config/groups/index.ts'
+import { createDb, type Db } from '../../db/core/database.ts'
+import { createNotificationListener } from '../../plugins/database/notifications/listener.ts'
+import { createPool } from '../../plugins/database/pool/index.ts'
+import { createEncryption } from '../../plugins/security/encryption/index.ts'
+import { encryptionKeys } from '../../plugins/security/encryption/keys.ts'
+import { createJwt, type Jwt } from '../../plugins/security/jwt/index.ts'
+import {
+  createSigningKeys,
+  type SigningKeys,
+} from '../../plugins/security/jwt/signing-keys/index.ts'
 import { configOf } from './config.ts'
-import type { Ending } from './ending.ts'
+import type { Ending } from './processes/ending.ts'
 
 export interface KeyServer {
   config: Config
@@ -23,13 +26,13 @@ type Environment = Record<string, string>
 
 const silentLog: Pick<FastifyBaseLogger, 'info' | 'warn'> = { info() {}, warn() {} }
 
-/** Knows the database and has not looked into it yet. */
+/** Has the database and has not read it yet. */
 export function keyServer(t: Ending, databaseUrl: string, env: Environment = {}): KeyServer {
   const config = configOf({ DATABASE_URL: databaseUrl, ...env }, false)
   const pool = createPool({ connectionString: databaseUrl, max: 3, log: silentLog })
   const db = createDb(pool, config.AUTH_DB_NAMESPACE)
   const encryption = createEncryption(encryptionKeys(config))
-  const listen = createListen(databaseUrl, silentLog)
+  const listen = createNotificationListener(databaseUrl, silentLog, 'signing key')
   const keys = createSigningKeys({ db, config, encryption, log: silentLog, listen })
   t.after(async () => {
     await keys.close()

@@ -1,29 +1,26 @@
-/** What a server says to its database, statement by statement. */
+/** The statements that a server sends to its database. */
 import type pg from 'pg'
 
 import type { App } from './server.ts'
 
-/** What goes on beside requests, whatever is asked: following the signing keys, sampling hashes, sending mail. */
+/** Background statements: following signing keys, sampling hashes, sending emails. */
 const beside = [
-  /postern_signing_keys|tablesample|pg_relation_size/,
+  /postern_signing_keys|postern_api_tokens|tablesample|pg_relation_size/,
   /^(select|update|with "(dead|message)" as \(update)\b.*postern_mail_messages/s,
 ]
 
 export const isBeside = (text: string): boolean => beside.some((pattern) => pattern.test(text))
 
-/**
- * For servers whose statements a test holds back or delays: a statement that a connection knows is answered to the
- * server directly, not by what `client.query` returns.
- */
+/** For servers whose statements a test pauses or delays: pipelined statements bypass the result of `client.query`. */
 export const unnamedStatements = { AUTH_DB_PREPARED_STATEMENTS: 'false' }
 
-/** The text of a statement that can be held back; throws for one that a connection knows. */
-export function heldText(query: unknown): string {
+/** The text of a statement that can be paused; throws for a pipelined one. */
+export function bufferedText(query: unknown): string {
   if (!isObject(query) || !('submit' in query)) return textOf(query)
   throw new Error('the server of this test must have unnamedStatements')
 }
 
-/** Runs `act` and returns the statements that went out on the pool of the requests meanwhile. */
+/** Runs `act` and returns the statements sent on the request pool meanwhile. */
 export async function statementsOf(app: App, act: () => Promise<unknown>): Promise<string[]> {
   return (await tripsOf(app, act)).flat()
 }
@@ -42,10 +39,10 @@ export async function watchTrips<T>(
   return { result, trips: trips.filter((texts) => !texts.every(isBeside)) }
 }
 
-/** All that goes out on the pool while `act` runs, by round trips. */
+/** All statements sent on the pool while `act` runs, by round trips. */
 export async function watchPool(
   pool: pg.Pool,
-  /** Is given what has gone out so far. */
+  /** Receives the statements sent so far. */
   act: (trips: readonly string[][]) => Promise<unknown>,
 ): Promise<string[][]> {
   return (await watched(pool, act)).trips

@@ -1,19 +1,19 @@
-/** Clients of several replicas that never rest: they sign in, refresh, ask who they are, and show their tokens around. */
+/** Clients of several replicas that continuously sign in, refresh, get the user and verify tokens. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
 import type { Session } from '../../schemas/session.ts'
 
-export interface Person {
+export interface User {
   email: string
   password: string
 }
 
-/** Somebody else's server, which knows the tokens by the published keys alone. */
+/** Another server, which verifies tokens by the published keys only. */
 export type Verifier = (token: string, now: Date) => Promise<unknown>
 
-/** Keeps the key set as long as it may, and never asks earlier because of a key it does not know. */
+/** Caches the key set as long as allowed, and does not refetch it for an unknown key. */
 export function createVerifier(url: string, cacheSeconds: number): Verifier {
   const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', url), {
     cacheMaxAge: cacheSeconds * 1000,
@@ -24,21 +24,21 @@ export function createVerifier(url: string, cacheSeconds: number): Verifier {
 
 export interface LoadOptions {
   urls: readonly string[]
-  people: readonly Person[]
+  users: readonly User[]
   verifiers: readonly Verifier[]
 }
 
-export function startLoad({ urls, people, verifiers }: LoadOptions) {
+export function startLoad({ urls, users, verifiers }: LoadOptions) {
   const failures: string[] = []
   const done = { signIns: 0, refreshes: 0, looks: 0, verifications: 0 }
   let turn = 0
   let isStopped = false
-  /** Each request goes to the next replica, so that no token stays with the one that made it. */
+  /** Each request goes to the next replica, so that no token stays with its issuer. */
   const nextUrl = () => urls[turn++ % urls.length] ?? ''
 
-  async function live(person: Person): Promise<void> {
+  async function live(user: User): Promise<void> {
     while (!isStopped) {
-      let session = await grant('password', person)
+      let session = await grant('password', user)
       done.signIns += 1
       for (let round = 0; round < 5 && !isStopped; round++) {
         await show(session)
@@ -70,8 +70,8 @@ export function startLoad({ urls, people, verifiers }: LoadOptions) {
     await pause(1)
   }
 
-  const lives = people.map((person) =>
-    live(person).catch((error) => {
+  const lives = users.map((user) =>
+    live(user).catch((error) => {
       failures.push(String(error))
     }),
   )
@@ -86,7 +86,7 @@ export function startLoad({ urls, people, verifiers }: LoadOptions) {
   }
 }
 
-/** GET /user; the answer's status and error code. */
+/** GET /user; the status and error code of the response. */
 export async function whoAmI(url: string, token: string) {
   const response = await fetch(`${url}/user`, { headers: { authorization: `Bearer ${token}` } })
   const { error_code } = (await response.json()) as { error_code?: string }

@@ -1,22 +1,22 @@
-/** A loopback server in the place of a vendor: it notes every request and answers from a list. */
+/** A loopback server in place of a vendor: records requests and sends responses from a list. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-import type { Ending } from './ending.ts'
-import { freePort } from './free-port.ts'
-import { serve } from './listening.ts'
+import type { Ending } from './processes/ending.ts'
+import { freePort } from './processes/free-port.ts'
+import { serve } from './processes/listening.ts'
 
 export interface SeenRequest {
   method: string
   path: string
   headers: IncomingHttpHeaders
   body: string
-  /** The body read as application/x-www-form-urlencoded. */
+  /** The body parsed as application/x-www-form-urlencoded. */
   form: Record<string, string>
 }
 
-/** `hang` never answers, `drop` closes the connection, `stall` stops in the middle of the body. */
-export type Answer =
+/** `hang` never responds, `drop` closes the connection, `stall` stops within the body. */
+export type VendorResponse =
   | 'hang'
   | 'drop'
   | 'stall'
@@ -27,17 +27,17 @@ export type Answer =
       headers?: Record<string, string>
     }
 
-/** Answers in the given order; the last answer repeats. */
-export async function vendorServer(t: Ending, ...answers: [Answer, ...Answer[]]) {
+/** Responds in the given order; the last response repeats. */
+export async function vendorServer(t: Ending, ...responses: [VendorResponse, ...VendorResponse[]]) {
   const seen: SeenRequest[] = []
   let connections = 0
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request
     const body = await text(request)
-    const answer = answers[Math.min(seen.length, answers.length - 1)] ?? answers[0]
+    const reply = responses[Math.min(seen.length, responses.length - 1)] ?? responses[0]
     const form = Object.fromEntries(new URLSearchParams(body))
     seen.push({ method, path: url, headers, body, form })
-    give(response, answer)
+    give(response, reply)
   })
   server.on('connection', () => {
     connections += 1
@@ -46,17 +46,17 @@ export async function vendorServer(t: Ending, ...answers: [Answer, ...Answer[]])
   return { url: `http://127.0.0.1:${port}`, port, seen, server, connections: () => connections }
 }
 
-function give(response: ServerResponse, answer: Answer): void {
-  if (answer === 'hang') return
-  if (answer === 'drop') {
+function give(response: ServerResponse, reply: VendorResponse): void {
+  if (reply === 'hang') return
+  if (reply === 'drop') {
     response.destroy()
     return
   }
-  if (answer === 'stall') {
+  if (reply === 'stall') {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"half":')
     return
   }
-  const { status = 200, json, text: plain = '', headers = {} } = answer
+  const { status = 200, json, text: plain = '', headers = {} } = reply
   if (json === undefined) {
     response.writeHead(status, headers).end(plain)
     return

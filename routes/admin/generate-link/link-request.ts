@@ -1,8 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { validationFailed } from '../../../errors.ts'
-import type { LinkRequest } from '../../../plugins/accounts/credentials/requests/admin-links.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import type { LinkRequest } from '../../../modules/credentials/requests/admin-links.ts'
+import { callBeforeUserCreatedIfNew, checkMetadataSize } from '../../../modules/users/index.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { choices } from '../../../schemas/documented.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
 import { Metadata, normalizeEmail } from '../../../schemas/fields.ts'
 
 const types = [
@@ -14,11 +16,11 @@ const types = [
   'email_change_new',
 ] as const
 
-/** These make an account for an address that has none. */
+/** Types that create an account for an unknown address. */
 const creating: readonly LinkRequest['type'][] = ['signup', 'magiclink', 'invite']
 
 export const LinkBody = Type.Object({
-  type: Type.String({ description: types.join(', ') }),
+  type: Type.String(choices(...types)),
   email: Type.String(),
   new_email: Type.Optional(Type.String({ description: 'For the email_change types' })),
   password: Type.Optional(Type.String({ description: 'For signup' })),
@@ -33,14 +35,14 @@ interface LinkAsking {
 }
 
 /**
- * Normal forms, the hash of a new person's password, and whether there may be one. Throws
- * validation_failed, metadata_too_large, weak_password or HookError.
+ * Normalizes the request, hashes a new user's password, and obtains the permit. Throws validation_failed,
+ * metadata_too_large, weak_password or HookError.
  */
 export async function readLinkRequest(
-  house: House<'db' | 'passwords' | 'users'>,
+  deps: Deps<'db' | 'passwords' | 'users'>,
   { body, audience: aud, clientIp: ip }: LinkAsking,
 ): Promise<LinkRequest> {
-  house.users.checkMetadata({ user_metadata: body.data })
+  checkMetadataSize(deps.users, { user_metadata: body.data })
   const type = readType(body.type)
   const changesEmail = type === 'email_change_current' || type === 'email_change_new'
   const address = normalizeEmail(body.email)
@@ -51,10 +53,10 @@ export async function readLinkRequest(
     email: address,
     newEmail: changesEmail ? normalizeEmail(body.new_email ?? '') : '',
     aud,
-    passwordHash: type === 'signup' ? await hashPassword(house, body.password) : null,
+    passwordHash: type === 'signup' ? await hashPassword(deps, body.password) : null,
     data,
-    approval: creating.includes(type)
-      ? await house.users.approveIfNew(house.db, { contact, aud, data }, ip)
+    permit: creating.includes(type)
+      ? await callBeforeUserCreatedIfNew(deps.users, deps.db, { contact, aud, data }, ip)
       : undefined,
   }
 }
@@ -66,7 +68,7 @@ function readType(text: string): LinkRequest['type'] {
 }
 
 async function hashPassword(
-  { passwords }: House<'passwords'>,
+  { passwords }: Deps<'passwords'>,
   password: string | undefined,
 ): Promise<string> {
   if (!password) throw validationFailed('Signup requires a valid password')

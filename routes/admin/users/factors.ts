@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listFactors } from '../../../db/factors-admin.ts'
+import { listFactors } from '../../../db/factors/admin.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { Factor, toFactor } from '../../../schemas/user.ts'
-import { requirePerson } from './person.ts'
+import { requireUserParam } from './user-param.ts'
 
 const Factors = Type.Array(Factor)
 
@@ -18,13 +18,13 @@ const factors: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         tags: ['admin'],
-        summary: 'The second factors of a person',
+        summary: 'List the factors of a user',
         params: UserPath,
         response: { 200: Factors, ...ErrorResponses },
       },
     },
     async ({ params }) => {
-      const { id } = await requirePerson(db, readUuid('user_id', params.user_id))
+      const { id } = await requireUserParam(db, readUuid('user_id', params.user_id))
       return (await listFactors(db, id)).map(toFactor)
     },
   )

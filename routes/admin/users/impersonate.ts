@@ -1,17 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findUser, isBanned } from '../../../db/users.ts'
-import { featureDisabled, userBanned, userNotFound } from '../../../errors.ts'
-import { type AccessTokenClaims, personIn } from '../../../schemas/access-token.ts'
+import { findUser, isBanned } from '../../../db/users/users.ts'
+import { recordAdminActionOnUser } from '../../../modules/audit/index.ts'
+import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
+import { type AccessTokenClaims, subjectUserId } from '../../../schemas/access-token.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { featureDisabled, userBanned, userNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { Session } from '../../../schemas/session.ts'
 
 const Body = Type.Union([
   Type.Object({
-    reason: Type.Optional(Type.String({ maxLength: 1000, description: 'For the audit trail' })),
+    reason: Type.Optional(Type.String({ maxLength: 1000, description: 'For the audit log' })),
   }),
   Type.Null(),
 ])
@@ -23,10 +25,10 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
     '/admin/users/:user_id/impersonate',
     {
       schema: {
-        summary: 'Open a short session in the place of a person',
+        summary: 'Impersonate a user: create a short session',
         description:
-          'Off unless AUTH_ADMIN_IMPERSONATION_ENABLED. Access tokens carry the admin in `act` and open no admin endpoint; ' +
-          'the audit trail and the devices of the person show the session.',
+          'Requires AUTH_ADMIN_IMPERSONATION_ENABLED. Access tokens name the admin in `act` and are rejected by admin endpoints; ' +
+          'the audit log and the device list of the user show the session.',
         tags: ['admin'],
         params: UserPath,
         body: Body,
@@ -39,10 +41,10 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         throw featureDisabled('Impersonation is disabled (AUTH_ADMIN_IMPERSONATION_ENABLED)')
       }
       const id = readUuid('user_id', request.params.user_id)
-      const { client, body } = request
+      const { clientInfo, body } = request
       const proof = {
         method: 'impersonation' as const,
-        client,
+        clientInfo,
         lifetimeSeconds: config.AUTH_ADMIN_IMPERSONATION_EXP,
         impersonatedBy: nameOf(request.admin),
       }
@@ -52,17 +54,17 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         if (!user || user.deleted_at) throw userNotFound()
         if (isBanned(user, now)) throw userBanned(403)
         const traits = { now, ...(body?.reason && { reason: body.reason }) }
-        await audit.recordAdmin(trx, 'user_impersonated', request, user, traits)
-        return sessions.open(trx, user, proof, now)
+        await recordAdminActionOnUser(audit, trx, 'user_impersonated', request, user, traits)
+        return createSession(sessions, trx, user, proof, now)
       })
-      return sessions.answer(opened, now)
+      return toTokenResponse(sessions, opened, now)
     },
   )
 }
 
-/** A service without an account is named by its role, as in the audit trail. */
+/** A service token is named by its role, as in the audit log. */
 function nameOf(admin: AccessTokenClaims | null): string {
-  return (admin && personIn(admin)) || admin?.role || 'admin'
+  return (admin && subjectUserId(admin)) || admin?.role || 'admin'
 }
 
 export default impersonate

@@ -2,13 +2,20 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 
-import type { Listing } from '../../../db/user-search.ts'
-import { validationFailed } from '../../../errors.ts'
+import type { Listing } from '../../../db/users/search.ts'
+import {
+  listUserPage,
+  listUsersAfter,
+  readUserFilter,
+  readUserSearch,
+} from '../../../modules/users/index.ts'
+import { readStateFilter, UserFilterQuery } from '../../../schemas/console/user-filter.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
 import {
   linkTarget,
   PageQuery,
-  pageHeaders,
+  paginationHeaders,
   readLimit,
   readPage,
 } from '../../../schemas/pagination.ts'
@@ -18,6 +25,7 @@ const path = '/admin/users'
 
 const Query = Type.Object({
   ...PageQuery,
+  ...UserFilterQuery,
   sort: Type.Optional(Type.String({ description: 'created_at desc (default) or created_at asc' })),
   filter: Type.Optional(
     Type.String({ description: 'Part of the email address or of user_metadata.full_name' }),
@@ -29,9 +37,11 @@ const Query = Type.Object({
     }),
   ),
   limit: Type.Optional(
-    Type.String({ description: '1 to 1000: list by cursor, without counting, instead of by page' }),
+    Type.String({
+      description: '1 to 1000: paginates by cursor, without a total, instead of by page',
+    }),
   ),
-  cursor: Type.Optional(Type.String({ description: 'next_cursor of the answer before' })),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous response' })),
 })
 
 const List = Type.Object({
@@ -47,10 +57,10 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       schema: {
-        summary: 'List and search people',
+        summary: 'List and search users',
         description:
-          'By page, with X-Total-Count and Link headers, or by cursor, which stays fast however long the list is. ' +
-          'X-Total-Count-Precision says whether the count is exact or an estimate. Identities and factors are left out.',
+          'By page, with X-Total-Count and Link headers, or by cursor, which is fast for any length. ' +
+          'X-Total-Count-Precision states whether the total is exact or estimated. Identities and factors are omitted.',
         tags: ['admin'],
         querystring: Query,
         response: { 200: List, ...ErrorResponses },
@@ -63,21 +73,23 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
         direction: readDirection(query.sort),
         search: await searchIn(query, aud),
       }
-      if (query.limit || query.cursor) {
-        const found = await users.pageAfter(listing, query.cursor, readLimit(query.limit))
+      const filter = readStateFilter(query)
+      if (query.limit || query.cursor || filter) {
+        const size = readLimit(query.limit)
+        const found = await listUsersAfter(users, listing, query.cursor, size, filter)
         const { cursor } = found
         if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
         return answer(reply, found.body)
       }
-      const found = await users.page(listing, page)
-      reply.headers(pageHeaders(path, query, page, found))
+      const found = await listUserPage(users, listing, page)
+      reply.headers(paginationHeaders(path, query, page, found))
       return answer(reply, found.body)
     },
   )
 
   async function searchIn({ q, filter }: Static<typeof Query>, aud: string) {
-    if (q?.trim()) return users.readSearch(q, aud)
-    return filter ? users.readFilter(filter) : undefined
+    if (q?.trim()) return readUserSearch(users, q, aud)
+    return filter ? readUserFilter(filter) : undefined
   }
 }
 
@@ -88,7 +100,7 @@ function readDirection(sort: string | undefined): Listing['direction'] {
   throw validationFailed('sort must be "created_at asc" or "created_at desc"')
 }
 
-/** In the form of the schema, which is not asked once more: people are written already. */
+/** Already serialized in the form of the schema. */
 function answer(reply: FastifyReply, body: Buffer) {
   return reply.type('application/json; charset=utf-8').send(body)
 }

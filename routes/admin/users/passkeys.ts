@@ -1,34 +1,36 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { deletePasskey, findPasskeys } from '../../../db/webauthn-credentials.ts'
-import { noSuchPasskey } from '../../../errors.ts'
+import { deletePasskey, findPasskeys } from '../../../db/passkeys/credentials.ts'
+import { recordAdminActionOnUser } from '../../../modules/audit/index.ts'
+import { lockUserById } from '../../../modules/users/index.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
-import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { noSuchPasskey } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { PasskeyPath, Passkeys, toPasskey } from '../../../schemas/passkey.ts'
-import { requirePerson } from './person.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { requireUserParam } from './user-param.ts'
 
 const Path = Type.Composite([UserPath, PasskeyPath])
 
 const path = '/admin/users/:user_id/passkeys'
 
 const passkeys: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, users } = fastify
+  const { audit, bearerAuth, db } = fastify
 
   fastify.get(
     path,
     {
       schema: {
         tags: ['admin'],
-        summary: 'The passkeys of a person, oldest first',
+        summary: 'List the passkeys of a user, oldest first',
         params: UserPath,
         response: { 200: Passkeys, ...ErrorResponses },
       },
     },
     async ({ params }) => {
-      const { id } = await requirePerson(db, readUuid('user_id', params.user_id))
+      const { id } = await requireUserParam(db, readUuid('user_id', params.user_id))
       return (await findPasskeys(db, id)).map(toPasskey)
     },
   )
@@ -38,7 +40,7 @@ const passkeys: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         tags: ['admin'],
-        summary: 'Delete a passkey of a person',
+        summary: 'Delete a passkey of a user',
         params: Path,
         response: { 204: NoBody, ...ErrorResponses },
       },
@@ -50,9 +52,12 @@ const passkeys: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const user = await users.lockNamed(trx, userId)
+        const user = await lockUserById(trx, userId)
         if (!(await deletePasskey(trx, { userId, id }))) throw noSuchPasskey()
-        await audit.recordAdmin(trx, 'passkey_deleted', request, user, { now, passkey_id: id })
+        await recordAdminActionOnUser(audit, trx, 'passkey_deleted', request, user, {
+          now,
+          passkey_id: id,
+        })
       })
       return reply.status(204).send(null)
     },

@@ -1,12 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { countRecoveryCodes, deleteRecoveryCodes } from '../../../db/recovery-codes.ts'
+import { removeFactor } from '../../../db/factors/admin.ts'
+import { findRecoveryCodeSet } from '../../../db/factors/recovery-codes.ts'
+import { recordAdminActionOnUser } from '../../../modules/audit/index.ts'
+import { lockUserById } from '../../../modules/users/index.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
-import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { RemainingCodes } from '../../../schemas/recovery-codes.ts'
-import { requirePerson } from './person.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { requireUserParam } from './user-param.ts'
 
 const path = '/admin/users/:user_id/factors/recovery_codes'
 
@@ -18,14 +21,15 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         tags: ['admin'],
-        summary: 'How many recovery codes a person has left',
+        summary: 'Get the number of recovery codes of a user',
         params: UserPath,
         response: { 200: RemainingCodes, ...ErrorResponses },
       },
     },
     async ({ params }) => {
-      const { id } = await requirePerson(db, readUuid('user_id', params.user_id))
-      return { remaining: await countRecoveryCodes(db, id) }
+      const { id } = await requireUserParam(db, readUuid('user_id', params.user_id))
+      const set = await findRecoveryCodeSet(db, id)
+      return { remaining: set?.remaining ?? 0 }
     },
   )
 
@@ -34,7 +38,8 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         tags: ['admin'],
-        summary: 'Void the recovery codes of a person',
+        summary: 'Delete the recovery codes of a user',
+        description: 'Sessions that one of them stepped up to aal2 return to aal1.',
         params: UserPath,
         response: { 204: NoBody, ...ErrorResponses },
       },
@@ -44,9 +49,11 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const user = await requirePerson(trx, userId)
-        await deleteRecoveryCodes(trx, user.id)
-        await audit.recordAdmin(trx, 'recovery_codes_voided', request, user, { now })
+        const user = await lockUserById(trx, userId)
+        const codes = user.factors.find(({ factor_type }) => factor_type === 'recovery_code')
+        if (codes) await removeFactor(trx, { userId, factorId: codes.id }, now)
+        const traits = { now, ...(codes && { factor_id: codes.id }) }
+        await recordAdminActionOnUser(audit, trx, 'recovery_codes_deleted', request, user, traits)
       })
       return reply.status(204).send(null)
     },

@@ -1,21 +1,26 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { validationFailed } from '../../../errors.ts'
+import { recordAdminActionOnUser } from '../../../modules/audit/index.ts'
+import { checkRecipient, sendUncountedLinkEmail } from '../../../modules/emails/index.ts'
+import { readLinkContext } from '../../../modules/flows/index.ts'
+import { lockUserById } from '../../../modules/users/index.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
 import { RedirectQuery, readUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 
 const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, emails, flows, users } = fastify
+  const { audit, bearerAuth, db, emails, flows } = fastify
 
   fastify.post(
     '/admin/users/:user_id/resend_invitation',
     {
       schema: {
         tags: ['admin'],
-        summary: 'Invite somebody once more',
-        description: 'Only while the invitation is open. The link of the earlier mail is void.',
+        summary: 'Resend an invitation',
+        description:
+          'Only while the invitation is pending. The link of the earlier email becomes invalid.',
         params: UserPath,
         querystring: RedirectQuery,
         response: { 200: User, ...ErrorResponses },
@@ -24,17 +29,19 @@ const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const userId = readUuid('user_id', request.params.user_id)
       const now = new Date()
-      const context = flows.linkContext(request, {})
+      const context = readLinkContext(flows, request, {})
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
-        const person = await users.lockNamed(trx, userId)
-        if (!person.email || !person.invited_at || person.email_confirmed_at) {
-          throw validationFailed('This person has no open invitation. Invite them by POST /invite.')
+        const user = await lockUserById(trx, userId)
+        if (!user.email || !user.invited_at || user.email_confirmed_at) {
+          throw validationFailed(
+            'This user has no pending invitation. Invite them with POST /invite.',
+          )
         }
-        emails.checkRecipient(person.email)
-        const sent = await emails.sendUncountedLink(trx, 'invite', person, context, now)
-        await audit.recordAdmin(trx, 'user_invited', request, person, { now })
-        return toUser({ ...person, ...sent })
+        checkRecipient(emails.policy, user.email)
+        const sent = await sendUncountedLinkEmail(emails, trx, 'invite', user, context, now)
+        await recordAdminActionOnUser(audit, trx, 'user_invited', request, user, { now })
+        return toUser({ ...user, ...sent })
       })
     },
   )

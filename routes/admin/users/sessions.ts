@@ -1,82 +1,72 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { noSuchSession } from '../../../errors.ts'
+import { recordAdminActionOnUser } from '../../../modules/audit/index.ts'
+import { listSessions, revokeAllSessions, revokeSession } from '../../../modules/sessions/index.ts'
 import { Devices, toDevice } from '../../../schemas/device.ts'
-import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { requirePerson } from './person.ts'
+import { noSuchSession } from '../../../schemas/errors.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { requireUserParam } from './user-param.ts'
 
 const uuid = Type.String({ format: 'uuid' })
-const Person = Type.Object({ user_id: uuid })
+const UserParams = Type.Object({ user_id: uuid })
 const Session = Type.Object({ user_id: uuid, id: uuid })
 const path = '/admin/users/:user_id/sessions'
+
+const readSchema = {
+  tags: ['admin'],
+  summary: 'List the sessions of a user, last used first',
+  params: UserParams,
+  response: { 200: Devices, ...ErrorResponses },
+}
+
+const deleteAllSchema = {
+  tags: ['admin'],
+  summary: 'Revoke all sessions of a user',
+  params: UserParams,
+  response: { 204: NoBody, ...ErrorResponses },
+}
+
+const deleteOneSchema = {
+  tags: ['admin'],
+  summary: 'Revoke a session of a user',
+  params: Session,
+  response: { 204: NoBody, ...ErrorResponses },
+}
 
 const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, bearerAuth, db, sessions } = fastify
 
-  fastify.get(
-    path,
-    {
-      schema: {
-        tags: ['admin'],
-        summary: 'Where a person is signed in, last used first',
-        params: Person,
-        response: { 200: Devices, ...ErrorResponses },
-      },
-    },
-    async ({ params }) => {
-      const user = await requirePerson(db, params.user_id)
-      const live = await sessions.list(db, user.id, new Date())
-      return { sessions: live.map((session) => toDevice(session)) }
-    },
-  )
+  fastify.get(path, { schema: readSchema }, async ({ params }) => {
+    const user = await requireUserParam(db, params.user_id)
+    const live = await listSessions(sessions, db, user.id, new Date())
+    return { sessions: live.map((session) => toDevice(session)) }
+  })
 
-  fastify.delete(
-    path,
-    {
-      schema: {
-        tags: ['admin'],
-        summary: 'Sign a person out everywhere',
-        params: Person,
-        response: { 204: NoBody, ...ErrorResponses },
-      },
-    },
-    async (request, reply) => {
-      const now = new Date()
-      await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
-        const user = await requirePerson(trx, request.params.user_id)
-        await sessions.endAll(trx, user.id, {}, now)
-        await audit.recordAdmin(trx, 'logout', request, user, { now })
-      })
-      return reply.status(204).send(null)
-    },
-  )
+  fastify.delete(path, { schema: deleteAllSchema }, async (request, reply) => {
+    const now = new Date()
+    await db.transaction().execute(async (trx) => {
+      await bearerAuth.holdAdmin(trx, request, now)
+      const user = await requireUserParam(trx, request.params.user_id)
+      await revokeAllSessions(sessions, trx, user.id, {}, now)
+      await recordAdminActionOnUser(audit, trx, 'logout', request, user, { now })
+    })
+    return reply.status(204).send(null)
+  })
 
-  fastify.delete(
-    `${path}/:id`,
-    {
-      schema: {
-        tags: ['admin'],
-        summary: 'Sign one device of a person out',
-        params: Session,
-        response: { 204: NoBody, ...ErrorResponses },
-      },
-    },
-    async (request, reply) => {
-      const { user_id, id } = request.params
-      const now = new Date()
-      await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
-        const user = await requirePerson(trx, user_id)
-        const isDeleted = await sessions.end(trx, user.id, id, now)
-        if (!isDeleted) throw noSuchSession()
-        await audit.recordAdmin(trx, 'logout', request, user, { now, session_id: id })
-      })
-      return reply.status(204).send(null)
-    },
-  )
+  fastify.delete(`${path}/:id`, { schema: deleteOneSchema }, async (request, reply) => {
+    const { user_id, id } = request.params
+    const now = new Date()
+    await db.transaction().execute(async (trx) => {
+      await bearerAuth.holdAdmin(trx, request, now)
+      const user = await requireUserParam(trx, user_id)
+      const isDeleted = await revokeSession(sessions, trx, user.id, id, now)
+      if (!isDeleted) throw noSuchSession()
+      await recordAdminActionOnUser(audit, trx, 'logout', request, user, { now, session_id: id })
+    })
+    return reply.status(204).send(null)
+  })
 }
 
 export default userSessions

@@ -1,18 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listDeliveries } from '../../../db/webhook-history.ts'
-import { findWebhook } from '../../../db/webhooks.ts'
-import { webhookNotFound } from '../../../errors.ts'
-import { nullable, oneOf } from '../../../schemas/choices.ts'
+import { listDeliveries } from '../../../db/events/history.ts'
+import { findWebhook } from '../../../db/events/webhooks.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { webhookNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { readLimit, readPosition } from '../../../schemas/pagination.ts'
+import { nullable, oneOf } from '../../../schemas/values/choices.ts'
 import { Delivery, WebhookPath } from '../../../schemas/webhook.ts'
 
 const Query = Type.Object({
   state: Type.Optional(oneOf(['waiting', 'delivered', 'dead'])),
-  before: Type.Optional(Type.String({ description: '`next` of the page before' })),
+  before: Type.Optional(Type.String({ description: '`next` of the previous page' })),
   limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 })
 
@@ -28,7 +28,7 @@ const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
     '/admin/webhooks/:webhook_id/deliveries',
     {
       schema: {
-        summary: 'What was sent to a webhook, and what it answered, newest first',
+        summary: 'List the deliveries of a webhook, newest first',
         tags: ['admin'],
         params: WebhookPath,
         querystring: Query,

@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listWebhooks } from '../../../db/webhooks.ts'
-import { eventsDisabled } from '../../../errors.ts'
+import { listWebhooks } from '../../../db/events/webhooks.ts'
+import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { eventsDisabled } from '../../../schemas/errors.ts'
 import { NewWebhook, toWebhook, Webhook, WebhookWithSecret } from '../../../schemas/webhook.ts'
 
 const Webhooks = Type.Object({ webhooks: Type.Array(Webhook) })
@@ -16,7 +17,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       schema: {
-        summary: 'Where events are sent, the oldest first',
+        summary: 'List webhooks, oldest first',
         tags: ['admin'],
         response: { 200: Webhooks, ...ErrorResponses },
       },
@@ -28,8 +29,9 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       schema: {
-        summary: 'Send events to an endpoint',
-        description: 'From now on; `replay` sends what was before. The secret is shown only here.',
+        summary: 'Create a webhook',
+        description:
+          'Receives events from now on; `replay` sends earlier ones. The secret is only shown here.',
         tags: ['admin'],
         body: NewWebhook,
         response: { 200: WebhookWithSecret, ...ErrorResponses },
@@ -41,9 +43,9 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       return db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const { webhook, secret } = await events.createEndpoint(trx, request.body, now)
-        const changes = audit.difference(undefined, events.endpointTraits(webhook))
+        const changes = changedFields(undefined, events.endpointTraits(webhook))
         const traits = { now, webhook_id: webhook.id, ...changes }
-        await audit.recordAdminOn(trx, 'webhook_created', request, traits)
+        await recordAdminAction(audit, trx, 'webhook_created', request, traits)
         return { ...toWebhook(webhook), secret }
       })
     },

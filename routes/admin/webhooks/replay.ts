@@ -1,13 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { replayDeliveries } from '../../../db/webhook-history.ts'
-import { lockWebhook } from '../../../db/webhooks.ts'
-import { validationFailed, webhookNotFound } from '../../../errors.ts'
-import { nullable } from '../../../schemas/choices.ts'
+import { replayDeliveries } from '../../../db/events/history.ts'
+import { lockWebhook } from '../../../db/events/webhooks.ts'
+import { recordAdminAction } from '../../../modules/audit/index.ts'
+import { readMoment } from '../../../schemas/console/user-filter.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed, webhookNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
-import { Timestamp } from '../../../schemas/timestamp.ts'
+import { nullable } from '../../../schemas/values/choices.ts'
+import { Timestamp } from '../../../schemas/values/timestamp.ts'
 import { WebhookPath } from '../../../schemas/webhook.ts'
 
 const most = 10_000
@@ -22,15 +24,15 @@ const Body = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: '`next` of the answer before: only what comes behind it in the stream',
+      description: '`next` of a response: only events after this position',
     }),
   ),
-  dead: Type.Optional(Type.Boolean({ description: 'Only what was given up' })),
+  dead: Type.Optional(Type.Boolean({ description: 'Only abandoned deliveries' })),
 })
 
 const Queued = Type.Object({
   queued: Type.Integer({
-    description: `How many events, the oldest first, without those that wait already; at most ${most}`,
+    description: `Number of events, oldest first, without those already queued; at most ${most}`,
   }),
   next: nullable(
     Type.Integer({ description: `For \`after\`, when ${most} were found and there may be more` }),
@@ -44,10 +46,10 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
     '/admin/webhooks/:webhook_id/replay',
     {
       schema: {
-        summary: 'Send events once more',
+        summary: 'Replay events to a webhook',
         description:
-          'By their ids, by time, or all that were given up; of the types that the webhook asked for. They keep their ids. ' +
-          'Until they have arrived, later events of the same people wait.',
+          'By id, by time, or all abandoned ones; only of the types that the webhook subscribes to. Ids stay the same. ' +
+          'Later events of the same users wait until they are delivered.',
         tags: ['admin'],
         params: WebhookPath,
         body: Body,
@@ -59,7 +61,7 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
       const webhookId = readUuid('webhook_id', request.params.webhook_id)
       const { events, since, until, after, dead = false } = request.body
       if (!events && !since && after === undefined && !dead) {
-        throw validationFailed('Name what is to be sent again: events, since, after, or dead')
+        throw validationFailed('Send one of events, since, after or dead')
       }
       const [from, to] = [readMoment('since', since), readMoment('until', until)]
       const wanted = { webhookId, events, since: from, until: to, after, dead }
@@ -68,20 +70,12 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
         if (!(await lockWebhook(trx, webhookId))) throw webhookNotFound()
         const replayed = await replayDeliveries(trx, wanted, most, now)
         const traits = { now, webhook_id: webhookId, queued: replayed.queued }
-        await audit.recordAdminOn(trx, 'webhook_replayed', request, traits)
+        await recordAdminAction(audit, trx, 'webhook_replayed', request, traits)
         return replayed
       })
       return { queued, next: found === most ? lastPosition : null }
     },
   )
-}
-
-/** A leap second is a time by its form (RFC 3339), and none that a date can hold. Throws validation_failed. */
-function readMoment(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const moment = new Date(text)
-  if (Number.isNaN(moment.getTime())) throw validationFailed(`${name} must be a moment`)
-  return moment
 }
 
 export default replay

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
+import { recordAdminAction } from '../../../modules/audit/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import {
@@ -19,7 +20,7 @@ const Body = Type.Union([
       Type.Integer({
         minimum: 0,
         maximum: 30 * day,
-        description: 'Seconds for which the earlier secret signs as well; a day when absent',
+        description: 'Seconds for which the previous secret also signs; one day by default',
       }),
     ),
   }),
@@ -33,8 +34,9 @@ const rotateSecret: FastifyPluginAsyncTypebox = async (fastify) => {
     '/admin/webhooks/:webhook_id/rotate_secret',
     {
       schema: {
-        summary: 'Give a webhook another secret',
-        description: 'Both sign for a while, so that the receiver can be changed in between.',
+        summary: 'Rotate the secret of a webhook',
+        description:
+          'Both secrets sign during the overlap, so that the receiver can be reconfigured.',
         tags: ['admin'],
         params: WebhookPath,
         body: Body,
@@ -50,7 +52,7 @@ const rotateSecret: FastifyPluginAsyncTypebox = async (fastify) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const made = await events.rotateSecret(trx, id, rotation, now)
         const traits = { now, webhook_id: id, overlap: overlapSeconds }
-        await audit.recordAdminOn(trx, 'webhook_secret_rotated', request, traits)
+        await recordAdminAction(audit, trx, 'webhook_secret_rotated', request, traits)
         return { ...toWebhook(made.webhook), secret: made.secret }
       })
     },

@@ -1,16 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { lockWebhook } from '../../../db/webhooks.ts'
-import { webhookNotFound } from '../../../errors.ts'
+import { lockWebhook } from '../../../db/events/webhooks.ts'
+import { recordAdminAction } from '../../../modules/audit/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { webhookNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
-import { DeliveryAnswer, DeliveryRequest, WebhookPath } from '../../../schemas/webhook.ts'
+import { DeliveryRequest, DeliveryResponse, WebhookPath } from '../../../schemas/webhook.ts'
 
 const Result = Type.Object({
   accepted: Type.Boolean(),
   request: DeliveryRequest,
-  answer: DeliveryAnswer,
+  answer: DeliveryResponse,
 })
 
 const test: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -20,8 +21,9 @@ const test: FastifyPluginAsyncTypebox = async (fastify) => {
     '/admin/webhooks/:webhook_id/test',
     {
       schema: {
-        summary: 'Send a test event and see the answer',
-        description: 'Its type is `webhook.test`; it is in no stream, and is not repeated.',
+        summary: 'Send a test event to a webhook',
+        description:
+          'Its type is `webhook.test`. It is not part of the event stream and is not retried.',
         tags: ['admin'],
         params: WebhookPath,
         response: { 200: Result, ...ErrorResponses },
@@ -34,7 +36,7 @@ const test: FastifyPluginAsyncTypebox = async (fastify) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const found = await lockWebhook(trx, id)
         if (!found) throw webhookNotFound()
-        await audit.recordAdminOn(trx, 'webhook_tested', request, { now, webhook_id: id })
+        await recordAdminAction(audit, trx, 'webhook_tested', request, { now, webhook_id: id })
         return found
       })
       return events.testEndpoint(webhook, now)

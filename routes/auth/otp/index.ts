@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
-import { validationFailed } from '../../../errors.ts'
-import { Empty } from '../../../schemas/empty.ts'
+import { readMagicLink, requestEmailOtp } from '../../../modules/credentials/index.ts'
+import { readPkce } from '../../../modules/flows/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
 import {
   CaptchaFields,
   Channel,
@@ -12,15 +13,19 @@ import {
   PkceFields,
   RedirectQuery,
 } from '../../../schemas/fields.ts'
-import { checkKnown } from './known.ts'
-import { sendSignInSms } from './sms.ts'
+import { Empty } from '../../../schemas/values/empty.ts'
+import { readSmsRequest, sendSignInSms } from './sms.ts'
+import { checkUserExists } from './unknown-user.ts'
 
 const Body = Type.Object({
   email: Type.Optional(Type.String()),
   phone: Phone,
   channel: Channel,
   create_user: Type.Optional(
-    Type.Boolean({ description: 'Sign up whoever is new; true when absent' }),
+    Type.Boolean({
+      description:
+        'Create an account for a new address; true when absent. With false nothing is sent to one.',
+    }),
   ),
   data: Type.Optional(Metadata),
   ...PkceFields,
@@ -29,7 +34,7 @@ const Body = Type.Object({
 type Body = Static<typeof Body>
 
 const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, credentials, db, flows, rateLimits } = fastify
+  const { captcha, config, credentials, db, rateLimits } = fastify
 
   fastify.post(
     '/otp',
@@ -37,9 +42,10 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
       preValidation: captcha.requireCaptcha,
       config: { rateLimit: rateLimits.otp },
       schema: {
-        summary: 'Send a one-time code to sign in with, by mail or text message',
+        summary: 'Send a one-time code by email or SMS to sign in',
         description:
-          'A mail holds a link as well. Answers the same for every address, unless create_user is false.',
+          'An email also has a link. The response is the same for every address, also when create_user is false, unless ' +
+          'AUTH_SECURITY_OTP_UNKNOWN_USER_ERROR is set.',
         tags: ['auth'],
         querystring: RedirectQuery,
         body: Body,
@@ -50,14 +56,19 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { body } = request
       checkShape(body)
-      flows.readPkce(body)
-      if (body.create_user === false) await checkKnown(fastify, body, request.audience)
-      if (body.phone) {
-        await sendSignInSms(fastify, body, request, now)
-        return {}
+      readPkce(body)
+      const { phone, create_user: createUser = true } = body
+      // The request is validated before the look-up, so that errors do not depend on the user.
+      const asked = phone ? undefined : readMagicLink(credentials, request, body, { createUser })
+      const sms = phone ? readSmsRequest(fastify, body, request) : undefined
+      if (!createUser && config.AUTH_SECURITY_OTP_UNKNOWN_USER_ERROR) {
+        const identifier = sms ? { phone: sms.phone } : { email: asked?.address ?? '' }
+        await checkUserExists(fastify, identifier, request, now)
       }
-      const asked = credentials.readMagicLink(request, body)
-      await db.transaction().execute((trx) => credentials.askByEmail(trx, asked, now))
+      if (sms) await sendSignInSms(fastify, sms, now)
+      if (asked) {
+        await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, asked, now))
+      }
       return {}
     },
   )

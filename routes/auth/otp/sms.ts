@@ -1,40 +1,46 @@
-import { phoneProviderDisabled } from '../../../errors.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import type { FastifyRequest } from 'fastify'
+
+import { acceptSignInCode, sendSignInCode } from '../../../modules/credentials/index.ts'
+import type { SignInRequest } from '../../../modules/credentials/requests/sms-requests.ts'
+import { checkMetadataSize } from '../../../modules/users/index.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { phoneProviderDisabled } from '../../../schemas/errors.ts'
 import { normalizePhone } from '../../../schemas/fields.ts'
 
-interface Asked {
+interface Fields {
   phone?: string
   channel?: string
+  create_user?: boolean
   data?: Record<string, unknown>
 }
 
-interface Asking {
-  audience: string
-  clientIp: string
-}
-
-/**
- * Texts a code to sign in with. Throws phone_provider_disabled, validation_failed or metadata_too_large, and what
- * `credentials.sendSignInCode` throws.
- */
-export async function sendSignInSms(
-  { config, db, credentials, sms, users }: House<'config' | 'db' | 'credentials' | 'sms' | 'users'>,
-  { phone = '', channel, data = {} }: Asked,
-  { audience: aud, clientIp: ip }: Asking,
-  now: Date,
-): Promise<void> {
+/** Parses a request for a code by SMS. Throws phone_provider_disabled, validation_failed or metadata_too_large. */
+export function readSmsRequest(
+  { config, sms, users }: Deps<'config' | 'sms' | 'users'>,
+  { phone = '', channel, create_user: createUser = true, data = {} }: Fields,
+  { audience: aud, clientIp: ip, sendingNetwork: network }: FastifyRequest,
+): SignInRequest {
   if (!config.AUTH_EXTERNAL_PHONE_ENABLED) {
     throw phoneProviderDisabled('Unsupported phone provider', 400)
   }
-  users.checkMetadata({ user_metadata: data })
-  const asked = {
+  checkMetadataSize(users, { user_metadata: data })
+  return {
     phone: normalizePhone(phone),
     channel: sms.channelOf(channel),
+    createUser,
     aud,
     data,
     ip,
+    network,
   }
-  const code = await credentials.sendSignInCode(db, asked, now)
-  if (!code) return
-  await db.transaction().execute((trx) => credentials.acceptSignInCode(trx, asked, code, now))
+}
+
+/** Sends a sign-in code by SMS. Throws the errors of `sendSignInCode`. */
+export async function sendSignInSms(
+  { db, credentials }: Deps<'db' | 'credentials'>,
+  request: SignInRequest,
+  now: Date,
+): Promise<void> {
+  const code = await sendSignInCode(credentials, db, request, now)
+  await db.transaction().execute((trx) => acceptSignInCode(credentials, trx, request, code, now))
 }

@@ -1,22 +1,24 @@
 import type { FastifyRequest } from 'fastify'
 
-import { anonymousProviderDisabled, signupDisabled } from '../../../errors.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import { toTokenResponse } from '../../../modules/sessions/index.ts'
+import { callBeforeUserCreated, createUserWithSession } from '../../../modules/users/index.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { anonymousProviderDisabled, signupDisabled } from '../../../schemas/errors.ts'
 import type { SignUpBody } from '../../../schemas/sign-up.ts'
 
-type Needs = House<'config' | 'sessions' | 'users'>
+type DepNames = Deps<'config' | 'sessions' | 'users'>
 
-/** A person without an address. Throws anonymous_provider_disabled or signup_disabled. */
+/** Creates an anonymous user. Throws anonymous_provider_disabled or signup_disabled. */
 export async function signUpAnonymously(
-  { config, sessions, users }: Needs,
-  { audience: aud, body, client, clientIp }: FastifyRequest<{ Body: SignUpBody }>,
+  { config, sessions, users }: DepNames,
+  { audience: aud, body, clientInfo, clientIp }: FastifyRequest<{ Body: SignUpBody }>,
   now: Date,
 ) {
   if (!config.AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED) throw anonymousProviderDisabled()
   if (config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
   const known = { aud, userMetadata: body.data ?? {}, appMetadata: {}, isAnonymous: true }
-  const approval = await users.approve(known, clientIp)
-  const person = { ...known, approval, passwordHash: null }
-  const opened = await users.enter(person, { method: 'anonymous', client }, now)
-  return sessions.answer(opened, now)
+  const permit = await callBeforeUserCreated(users, known, clientIp)
+  const user = { ...known, permit, passwordHash: null }
+  const opened = await createUserWithSession(users, user, { method: 'anonymous', clientInfo }, now)
+  return toTokenResponse(sessions, opened, now)
 }

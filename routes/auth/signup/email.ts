@@ -1,31 +1,44 @@
 import type { FastifyRequest } from 'fastify'
 
-import { emailProviderDisabled } from '../../../errors.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import { readLinkContext } from '../../../modules/flows/index.ts'
+import { readSignUpUsername, reserveUsername } from '../../../modules/usernames/index.ts'
+import {
+  callBeforeUserCreatedForSignUp,
+  contestSignUp,
+  findRepeatedSignUp,
+  signUpByEmail,
+} from '../../../modules/users/index.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { emailProviderDisabled } from '../../../schemas/errors.ts'
 import { normalizeEmail } from '../../../schemas/fields.ts'
 import type { SignUpBody } from '../../../schemas/sign-up.ts'
 
-type Needs = House<'config' | 'db' | 'flows' | 'passwords' | 'users'>
+type DepNames = Deps<'config' | 'db' | 'flows' | 'passwords' | 'usernames' | 'users'>
 
-/** Throws email_provider_disabled or validation_failed, and what `users.signUpByEmail` throws. */
-export async function signUpByEmail(
-  { config, db, flows, passwords, users }: Needs,
+/** Throws email_provider_disabled or validation_failed, and the errors of `signUpByEmail`. */
+export async function signUpWithEmail(
+  { config, db, flows, passwords, usernames, users }: DepNames,
   request: FastifyRequest<{ Body: SignUpBody }>,
   password: string,
   now: Date,
 ) {
-  const { audience: aud, body, client, clientIp: ip } = request
-  const context = flows.linkContext(request, body)
+  const { audience: aud, body, clientInfo, clientIp: ip } = request
+  const context = readLinkContext(flows, request, body)
   if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
     throw emailProviderDisabled('Email signups are disabled', 400)
   }
   const contact = { provider: 'email' as const, address: normalizeEmail(body.email ?? '') }
-  // Before anybody looks who is known, so that a taken address costs as much as a new one.
+  // Before the look-up, so that an email in use costs as much as a new one.
   const { data = {} } = body
-  const approval = await users.approveSignUp({ contact, aud, data }, ip)
-  const passwordHash = await passwords.hash(password)
-  const person = { contact, aud, passwordHash, data, approval, byAdmin: false }
-  const repeated = await users.findRepeated(db, person, { password, client }, now)
-  const signUp = { person, repeated, context, ip }
-  return db.transaction().execute((trx) => users.signUpByEmail(trx, signUp, now))
+  const permit = await callBeforeUserCreatedForSignUp(users, { contact, aud, data }, ip)
+  const passwordHash = await passwords.hashForSignUp(contact.address, password)
+  const user = { contact, aud, passwordHash, data, permit, byAdmin: false }
+  const repeated = await findRepeatedSignUp(users, db, user, { password, clientInfo }, now)
+  const signUp = { user, repeated, context, ip }
+  const name = readSignUpUsername(usernames, body.username)
+  const registered = db.transaction().execute(async (trx) => {
+    if (name) await reserveUsername(trx, name, contact.address, now)
+    return signUpByEmail(users, trx, signUp, now)
+  })
+  return registered.catch((error) => contestSignUp(users, db, user, error))
 }

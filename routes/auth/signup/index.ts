@@ -1,24 +1,27 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { signupDisabled, userAlreadyExists, validationFailed } from '../../../errors.ts'
+import { createAuditEntry } from '../../../modules/audit/index.ts'
+import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
+import { readSignUpUsername } from '../../../modules/usernames/index.ts'
+import { checkMetadataSize } from '../../../modules/users/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { signupDisabled, userAlreadyExists, validationFailed } from '../../../schemas/errors.ts'
 import { RedirectQuery } from '../../../schemas/fields.ts'
 import { Session } from '../../../schemas/session.ts'
 import { SignUpBody } from '../../../schemas/sign-up.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 import { signUpAnonymously } from './anonymous.ts'
-import { signUpByEmail } from './email.ts'
-import { signUpByPhone } from './phone.ts'
+import { signUpWithEmail } from './email.ts'
+import { signUpWithPhone } from './phone.ts'
 
-/** Clients are told nothing; whoever develops against this server is. */
-const silence =
-  'a sign-up came to nothing: somebody has this address or number already, so nothing was changed and nothing sent'
+/** Clients are not notified; developers are. */
+const silence = 'sign-up ignored: a user already has this address or number'
 
 const SignedUp = Type.Union([Session, User])
 
 const signup: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, captcha, config, db, passwords, rateLimits, sessions, users } = fastify
+  const { audit, captcha, config, db, passwords, rateLimits, sessions, usernames, users } = fastify
 
   fastify.post(
     '/signup',
@@ -26,10 +29,10 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
       preValidation: captcha.requireCaptcha,
       config: { rateLimit: rateLimits.signup },
       schema: {
-        summary: 'Register with an email address or phone number, or anonymously',
+        summary: 'Sign up with an email address, a phone number, or anonymously',
         description:
-          'Answers a session when no confirmation is needed, otherwise the user to be confirmed. ' +
-          'A repeated sign-up gets the same answer as a new one.',
+          'Returns a session when no confirmation is needed, otherwise the unconfirmed user. ' +
+          'A repeated sign-up gets the same response as a new one.',
         tags: ['auth'],
         querystring: RedirectQuery,
         body: SignUpBody,
@@ -38,23 +41,28 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const { body, client, clientIp } = request
-      users.checkMetadata({ user_metadata: body.data })
+      const { body, clientInfo, clientIp } = request
+      checkMetadataSize(users, { user_metadata: body.data })
       if (!body.email && !body.phone) return signUpAnonymously(fastify, request, now)
       const password = await readPassword(body)
-      const signUp = body.phone ? signUpByPhone : signUpByEmail
+      readSignUpUsername(usernames, body.username)
+      const signUp = body.phone ? signUpWithPhone : signUpWithEmail
       const outcome = await signUp(fastify, request, password, now)
-      if (outcome.state === 'to be confirmed') return toUser(outcome.user)
+      if (outcome.state === 'confirmation_required') return toUser(outcome.user)
       if (outcome.state === 'confirmed') {
         const provider = body.phone ? 'phone' : 'email'
-        const entry = audit.entry('login', outcome.user, clientIp, { provider })
+        const entry = createAuditEntry(audit, 'login', outcome.user, clientIp, { provider })
         const passwordHash = outcome.user.encrypted_password ?? ''
-        const proof = { method: 'password' as const, passwordHash, client, audit: entry }
-        return sessions.answer(await sessions.open(db, outcome.user, proof, now), now)
+        const proof = { method: 'password' as const, passwordHash, clientInfo, audit: entry }
+        return toTokenResponse(
+          sessions,
+          await createSession(sessions, db, outcome.user, proof, now),
+          now,
+        )
       }
       if (outcome.reveal) throw userAlreadyExists()
       if (config.dev) request.log.warn(silence)
-      return toUser(outcome.decoy)
+      return toUser(outcome.dummy)
     },
   )
 

@@ -1,19 +1,29 @@
 import type { FastifyRequest } from 'fastify'
 
-import { phoneProviderDisabled, validationFailed } from '../../../errors.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import { readSignUpUsername, reserveUsername } from '../../../modules/usernames/index.ts'
+import {
+  callBeforeUserCreatedForSignUp,
+  contestSignUp,
+  findRepeatedSignUp,
+  sendSignUpOtp,
+  signUpAutoconfirmed,
+  signUpByPhone,
+} from '../../../modules/users/index.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { phoneProviderDisabled, validationFailed } from '../../../schemas/errors.ts'
 import { normalizePhone } from '../../../schemas/fields.ts'
 import type { SignUpBody } from '../../../schemas/sign-up.ts'
 
-type Needs = House<'config' | 'db' | 'passwords' | 'sms' | 'users'>
+type DepNames = Deps<'config' | 'db' | 'passwords' | 'sms' | 'usernames' | 'users'>
 
-/** Throws phone_provider_disabled or validation_failed, and what the sign-up by phone throws. */
-export async function signUpByPhone(
-  { config, db, passwords, sms, users }: Needs,
-  { audience: aud, body, client, clientIp: ip }: FastifyRequest<{ Body: SignUpBody }>,
+/** Throws phone_provider_disabled or validation_failed, and the errors of the sign-up by phone. */
+export async function signUpWithPhone(
+  { config, db, passwords, sms, usernames, users }: DepNames,
+  request: FastifyRequest<{ Body: SignUpBody }>,
   password: string,
   now: Date,
 ) {
+  const { audience: aud, body, clientInfo, clientIp: ip, sendingNetwork: network } = request
   if (body.email) {
     throw validationFailed('Only an email address or phone number should be provided on signup.')
   }
@@ -23,16 +33,22 @@ export async function signUpByPhone(
     throw phoneProviderDisabled('Phone signups are disabled', 400)
   }
   const contact = { provider: 'phone' as const, address: normalizePhone(body.phone ?? '') }
-  // Before anybody looks who is known, so that a taken number costs as much as a new one.
+  // Before the look-up, so that a number in use costs as much as a new one.
   const { data = {} } = body
-  const approval = await users.approveSignUp({ contact, aud, data }, ip)
-  const passwordHash = await passwords.hash(password)
-  const person = { contact, aud, passwordHash, data, approval, byAdmin: false }
-  const repeated = await users.findRepeated(db, person, { password, client }, now)
-  const signUp = { person, repeated, channel, ip }
-  if (users.phoneAutoconfirm) {
-    return db.transaction().execute((trx) => users.signUpByPhoneAtOnce(trx, signUp, now))
+  const permit = await callBeforeUserCreatedForSignUp(users, { contact, aud, data }, ip)
+  const passwordHash = await passwords.hashForSignUp(contact.address, password)
+  const user = { contact, aud, passwordHash, data, permit, byAdmin: false }
+  const repeated = await findRepeatedSignUp(users, db, user, { password, clientInfo }, now)
+  const signUp = { user, repeated, channel, network, ip }
+  const name = readSignUpUsername(usernames, body.username)
+  // Before a message is sent.
+  if (name) {
+    await db.transaction().execute((trx) => reserveUsername(trx, name, contact.address, now))
   }
-  const sent = await users.askPhoneSignUp(db, signUp, now)
-  return db.transaction().execute((trx) => users.signUpByPhone(trx, signUp, sent, now))
+  if (users.config.AUTH_SMS_AUTOCONFIRM) {
+    return db.transaction().execute((trx) => signUpAutoconfirmed(users, trx, signUp, now))
+  }
+  const asked = sendSignUpOtp(users, db, signUp, now)
+  const sent = await asked.catch((error) => contestSignUp(users, db, user, error))
+  return db.transaction().execute((trx) => signUpByPhone(users, trx, signUp, sent, now))
 }

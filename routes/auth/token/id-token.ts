@@ -1,45 +1,70 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { badIdToken, manualLinkingDisabled } from '../../../errors.ts'
+import { createAuditEntry } from '../../../modules/audit/index.ts'
+import { requireFreshProof } from '../../../modules/credentials/index.ts'
+import { readLinkContext } from '../../../modules/flows/index.ts'
+import { completeExternalSignIn, permitExternalUser } from '../../../modules/identities/index.ts'
+import { joinByConnection, permitConnectionJoin } from '../../../modules/organizations/index.ts'
+import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
+import { badIdToken, manualLinkingDisabled } from '../../../schemas/errors.ts'
 import type { TokenRequest } from '../../../schemas/token-request.ts'
 import type { Grant } from './grant.ts'
 
-/** An id_token (OpenID Connect Core §2) that an app got from the provider itself. */
+/** An id_token (OpenID Connect Core §2) that an app received from the provider. */
 export function idTokenGrant(fastify: FastifyInstance): Grant {
-  const { audit, bearerAuth, config, db, flows, identities, oauthProviders, sessions } = fastify
+  const { audit, bearerAuth, config, credentials, db, flows } = fastify
+  const { identities, oauthProviders, organizations, sessions } = fastify
 
   return async (body, request, now) => {
     const linking = body.link_identity ? await findAsker(body, request, now) : {}
     const signedIn = await oauthProviders.identifyByIdToken(toRequest(body), now)
     const { provider, identity, emailOptional } = signedIn
-    const person = { provider, identity, emailOptional }
-    const { audience: aud, clientIp: ip, client } = request
-    const approval = await identities.approve(db, person, linking, { aud, ip })
-    const context = { ip, aud, approval, links: flows.linkContext(request, {}) }
+    const externalUser = { provider, identity, emailOptional }
+    const { audience: aud, clientIp: ip, clientInfo } = request
+    const permit = await permitExternalUser(identities, db, externalUser, linking, { aud, ip })
+    const connection = await permitConnectionJoin(organizations, externalUser, ip)
+    const context = { ip, aud, permit, links: readLinkContext(flows, request, {}) }
 
     const outcome = await db.transaction().execute(async (trx) => {
-      const found = await identities.completeSignIn(trx, person, linking, context, now)
-      if (found.state === 'refused') return found
+      const found = await completeExternalSignIn(
+        identities,
+        trx,
+        externalUser,
+        linking,
+        context,
+        now,
+      )
+      if (found.state === 'rejected') return found
       const { user, action } = found
+      if (connection) {
+        await joinByConnection(organizations, trx, connection, user, { identity, ip }, now)
+      }
       const isLinked = action === 'identity_linked'
-      const entry = isLinked ? undefined : audit.entry(action, user, ip, { provider })
-      const opened = await sessions.open(trx, user, { method: 'oauth', client, audit: entry }, now)
+      const entry = isLinked ? undefined : createAuditEntry(audit, action, user, ip, { provider })
+      const opened = await createSession(
+        sessions,
+        trx,
+        user,
+        { method: 'oauth', clientInfo, audit: entry },
+        now,
+      )
       return { state: 'opened' as const, opened }
     })
-    if (outcome.state === 'refused') throw outcome.error
-    return sessions.answer(outcome.opened, now)
+    if (outcome.state === 'rejected') throw outcome.error
+    return toTokenResponse(sessions, outcome.opened, now)
   }
 
-  /** Who wants another way to sign in. Nothing is asked of a provider before that is known. */
+  /** The user who links an identity. Checked before the provider is called. */
   async function findAsker({ id_token }: TokenRequest, request: FastifyRequest, now: Date) {
     if (!id_token) throw badIdToken('invalid request', 'id_token is missing')
     if (!request.headers.authorization) {
-      throw badIdToken('invalid request', 'Linking an identity needs the token of a session')
+      throw badIdToken('invalid request', 'Linking an identity requires a token with a session')
     }
-    const bearer = await bearerAuth.authenticateThemselves(request, now)
-    bearerAuth.checkFactor(bearer)
-    const { user, session } = bearer
+    const auth = await bearerAuth.authenticateNotImpersonated(request, now)
+    bearerAuth.checkFactor(auth)
+    const { user, session } = auth
     if (!config.AUTH_SECURITY_MANUAL_LINKING_ENABLED) throw manualLinkingDisabled()
+    await requireFreshProof(credentials, db, auth, { change: 'identity' }, now)
     return { linkingTargetId: user.id, linkingSessionId: session?.session_id }
   }
 }

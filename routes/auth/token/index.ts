@@ -3,8 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyRequest } from 'fastify'
 
-import { ApiError, unsupportedGrantType, web3ProviderDisabled } from '../../../errors.ts'
+import { checkEnabled } from '../../../modules/web3/index.ts'
+import { choices, needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { ApiError, unsupportedGrantType } from '../../../schemas/errors.ts'
 import { Session } from '../../../schemas/session.ts'
 import { TokenRequest } from '../../../schemas/token-request.ts'
 import type { Grant } from './grant.ts'
@@ -12,14 +14,15 @@ import { idTokenGrant } from './id-token.ts'
 import { passwordGrant } from './password.ts'
 import { pkceGrant } from './pkce.ts'
 import { refreshTokenGrant } from './refresh-token.ts'
+import { web3Grant } from './web3.ts'
 
 const Query = Type.Object({
   grant_type: Type.Optional(
-    Type.String({ description: 'password, refresh_token, pkce or id_token' }),
+    Type.String({ ...needed, ...choices('password', 'refresh_token', 'pkce', 'id_token', 'web3') }),
   ),
 })
 
-/** These present something that only a person who passed a captcha before can have. */
+/** Grants whose token can only come from an earlier sign-in with a captcha. */
 const withoutCaptcha = ['refresh_token', 'pkce', 'id_token']
 
 const token: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -29,9 +32,10 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
     ['refresh_token', refreshTokenGrant(fastify)],
     ['pkce', pkceGrant(fastify)],
     ['id_token', idTokenGrant(fastify)],
+    ['web3', web3Grant(fastify)],
   ])
 
-  /** As it is counted: what is no grant of ours is one thing. */
+  /** The label of the rate limit; unknown grant types share one. */
   function grantOf({ query }: FastifyRequest): string {
     const asked = Value.Check(Query, query) ? query.grant_type : undefined
     return asked !== undefined && grants.has(asked) ? asked : 'unknown'
@@ -43,12 +47,12 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
       preValidation: async (request: FastifyRequest<{ Querystring: { grant_type?: string } }>) => {
         const { grant_type = '' } = request.query
         if (!withoutCaptcha.includes(grant_type)) await captcha.requireCaptcha(request)
-        if (grant_type === 'web3') throw web3ProviderDisabled()
+        if (grant_type === 'web3') checkEnabled(fastify)
         if (!grants.has(grant_type)) throw unsupportedGrantType()
       },
       config: { rateLimit: rateLimits.token, signIn: grantOf },
       schema: {
-        summary: 'Exchange a proof for a session (RFC 6749)',
+        summary: 'Token endpoint (RFC 6749)',
         tags: ['auth'],
         querystring: Query,
         body: TokenRequest,
@@ -62,7 +66,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
       try {
         return await grant(request.body, request, new Date())
       } catch (error) {
-        const outcome = isOurFault(error) ? 'failed' : 'refused'
+        const outcome = isOurFault(error) ? 'failed' : 'rejected'
         telemetry.metrics.count('postern.sign_ins', { method: grant_type, outcome })
         throw error
       }

@@ -1,21 +1,35 @@
 import type { FastifyInstance } from 'fastify'
 
+import { signInWithPassword } from '../../../modules/credentials/index.ts'
+import { resolveUsername } from '../../../modules/usernames/index.ts'
 import {
   emailProviderDisabled,
   invalidCredentials,
   phoneProviderDisabled,
   validationFailed,
-} from '../../../errors.ts'
+} from '../../../schemas/errors.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import type { TokenRequest } from '../../../schemas/token-request.ts'
 import type { Grant } from './grant.ts'
 
-/** RFC 6749 §4.3. Nothing is said about an account before its password is proven. */
-export function passwordGrant({ config, credentials, db }: FastifyInstance): Grant {
-  return async (body, { audience: aud, client, clientIp: ip }, now) => {
-    const contact = readContact(body)
-    const { password = '' } = body
-    return credentials.signInWithPassword(db, { ...contact, aud, password, client, ip }, now)
+/** RFC 6749 §4.3. Nothing about an account is revealed before its password is verified. */
+export function passwordGrant({ config, credentials, db, usernames }: FastifyInstance): Grant {
+  return async (body, { audience: aud, clientInfo, clientIp: ip }, now) => {
+    const { username, password = '' } = body
+    const contact =
+      username && usernames.rules
+        ? await readUsernameContact(body, username, aud)
+        : readContact(body)
+    return signInWithPassword(credentials, db, { ...contact, aud, password, clientInfo, ip }, now)
+  }
+
+  async function readUsernameContact(
+    { email, phone }: TokenRequest,
+    username: string,
+    aud: string,
+  ) {
+    if (email || phone) throw validationFailed('Send one of username, email and phone.')
+    return resolveUsername(db, username, aud)
   }
 
   function readContact({ email, phone }: TokenRequest) {
@@ -36,7 +50,7 @@ export function passwordGrant({ config, credentials, db }: FastifyInstance): Gra
   }
 }
 
-/** A user name or a number with a slip is nobody's address: apps show that as a wrong sign-in, as with GoTrue. */
+/** An invalid identifier has no user: the error is that of a wrong password, as in GoTrue. */
 function readable(normalize: (input: string) => string, address: string): string {
   try {
     return normalize(address)

@@ -1,47 +1,117 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { type FlowStateRow, findFlowStateByCode, takeFlowState } from '../../../db/flow-states.ts'
-import { isBanned } from '../../../db/users.ts'
+import type { Trx } from '../../../db/core/database.ts'
+import {
+  consumeFlowState,
+  type FlowStateRow,
+  findFlowStateByCode,
+} from '../../../db/flows/flow-states.ts'
+import { findSamlLoginOfFlow, insertSamlLogin } from '../../../db/saml/logins.ts'
+import { isBanned } from '../../../db/users/users.ts'
+import { createAuditEntry, recordAudit } from '../../../modules/audit/index.ts'
+import {
+  decryptProviderTokens,
+  findIssuedSession,
+  getFlowMethod,
+  isVerifierValid,
+  rememberConsumedCode,
+} from '../../../modules/flows/index.ts'
+import { createSession, revokeSession, toTokenResponse } from '../../../modules/sessions/index.ts'
+import { lockAndLoadUser } from '../../../modules/users/index.ts'
 import {
   badCodeVerifier,
   flowStateExpired,
   flowStateNotFound,
   userBanned,
   validationFailed,
-} from '../../../errors.ts'
+} from '../../../schemas/errors.ts'
 import type { Grant } from './grant.ts'
 
-/** The authorization code with its verifier (RFC 7636 §4.5); a wrong verifier leaves the code for its owner. */
-export function pkceGrant(fastify: FastifyInstance): Grant {
-  const { audit, config, db, flows, sessions, users } = fastify
-  const lifetimeMs = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION * 1000
+interface Presented {
+  code: string
+  verifier: string
+}
 
-  return async ({ auth_code, code_verifier }, { client, clientIp }, now) => {
-    if (!auth_code || !code_verifier) {
+/**
+ * Exchanges an authorization code with its verifier (RFC 7636 §4.5); a wrong verifier does not consume the code. A code
+ * is single use: its reuse with the verifier revokes the issued session (RFC 6749 §4.1.2).
+ */
+export function pkceGrant(fastify: FastifyInstance): Grant {
+  const { db, flows, sessions } = fastify
+
+  return async ({ auth_code: code, code_verifier: verifier }, request, now) => {
+    if (!code || !verifier) {
       throw validationFailed(
         'invalid request: both auth code and code verifier should be non-empty',
       )
     }
-    const { opened, flow } = await db.transaction().execute(async (trx) => {
-      const flow = await findFlowStateByCode(trx, auth_code)
-      if (!flow?.user_id) throw flowStateNotFound()
-      if (isExpired(flow, now)) throw flowStateExpired()
-      if (!flows.isAnswered(flow, code_verifier)) throw badCodeVerifier()
-      // The person before the flow: so does whoever ends their sessions, and two in a circle would wait for ever.
-      const user = await users.lock(trx, flow.user_id)
-      if (!user || user.deleted_at) throw flowStateNotFound()
-      if (isBanned(user, now)) throw userBanned(403)
-      if (!(await takeFlowState(trx, flow))) throw flowStateNotFound()
-      const entry = audit.entry('login', user, clientIp, { provider: flow.provider_type })
-      const method = flows.methodOf(flow)
-      const proof = { method, client, audit: entry }
-      return { opened: await sessions.open(trx, user, proof, now), flow }
+    const presented = { code, verifier }
+    const exchanged = await db.transaction().execute(async (trx) => {
+      const done = await exchange(fastify, trx, presented, request, now)
+      // The revocation must be committed before the request is rejected.
+      if (!done) await revokeIssued(fastify, trx, presented, request, now)
+      return done
     })
-    return { ...(await sessions.answer(opened, now)), ...flows.providerTokens(flow) }
+    if (!exchanged) throw flowStateNotFound()
+    const { opened, flow } = exchanged
+    return {
+      ...(await toTokenResponse(sessions, opened, now)),
+      ...decryptProviderTokens(flows, flow),
+    }
   }
+}
 
-  /** Counted from when the code was issued: somebody may read their mail late. */
-  function isExpired({ auth_code_issued_at }: FlowStateRow, now: Date): boolean {
-    return now.getTime() - (auth_code_issued_at?.getTime() ?? 0) > lifetimeMs
-  }
+/** Undefined for an unknown or consumed code. Throws flow_state_expired, bad_code_verifier or user_banned. */
+async function exchange(
+  { audit, config, sessions }: FastifyInstance,
+  trx: Trx,
+  { code, verifier }: Presented,
+  { clientInfo, clientIp }: FastifyRequest,
+  now: Date,
+) {
+  const flow = await findFlowStateByCode(trx, code)
+  if (!flow?.user_id) return undefined
+  if (isExpired(config, flow, now)) throw flowStateExpired()
+  if (!isVerifierValid(flow, verifier)) throw badCodeVerifier()
+  // The user is locked before the flow, as in a session revocation, to prevent deadlocks.
+  const user = await lockAndLoadUser(trx, flow.user_id)
+  if (!user || user.deleted_at) return undefined
+  if (isBanned(user, now)) throw userBanned(403)
+  const method = getFlowMethod(flow)
+  // It is deleted with the flow.
+  const login = method === 'sso/saml' ? await findSamlLoginOfFlow(trx, flow.id) : undefined
+  if (!(await consumeFlowState(trx, flow))) return undefined
+  const entry = createAuditEntry(audit, 'login', user, clientIp, { provider: flow.provider_type })
+  const proof = { method, clientInfo, audit: entry, notAfter: login?.session_end ?? undefined }
+  const opened = await createSession(sessions, trx, user, proof, now)
+  const { session_id } = opened.facts.session
+  if (login) await insertSamlLogin(trx, { ...login, flow_id: null, session_id })
+  await rememberConsumedCode(trx, flow, session_id, now)
+  return { opened, flow }
+}
+
+async function revokeIssued(
+  { audit, sessions }: FastifyInstance,
+  trx: Trx,
+  { code, verifier }: Presented,
+  { clientIp: ip }: FastifyRequest,
+  now: Date,
+): Promise<void> {
+  const issued = await findIssuedSession(trx, code, verifier)
+  if (!issued) return
+  const { userId, sessionId } = issued
+  const user = await lockAndLoadUser(trx, userId)
+  if (!user || !(await revokeSession(sessions, trx, userId, sessionId, now))) return
+  const traits = { session_id: sessionId, reason: 'authorization code reused' }
+  await recordAudit(audit, trx, 'token_revoked', user, { ip, now, traits })
+}
+
+/** From the issue of the code: the email may have been read late. */
+function isExpired(
+  config: FastifyInstance['config'],
+  { auth_code_issued_at }: FlowStateRow,
+  now: Date,
+): boolean {
+  const lifetimeMs = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION * 1000
+  return now.getTime() - (auth_code_issued_at?.getTime() ?? 0) > lifetimeMs
 }

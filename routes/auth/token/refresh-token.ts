@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 
-import { validationFailed } from '../../../errors.ts'
+import { refreshSession } from '../../../modules/sessions/index.ts'
+import { organizationsDisabled, validationFailed } from '../../../schemas/errors.ts'
 import type { Grant } from './grant.ts'
 
 /** RFC 6749 §6, with rotation and reuse detection. */
 export function refreshTokenGrant({ sessions }: FastifyInstance): Grant {
-  return async ({ refresh_token }, { client }, now) => {
+  return async ({ refresh_token, organization_id: organizationId }, { clientInfo }, now) => {
     if (!refresh_token) throw validationFailed('Refresh token is not valid')
-    return sessions.refresh(refresh_token, client, now)
+    if (organizationId && !sessions.config.AUTH_ORGANIZATIONS_ENABLED) throw organizationsDisabled()
+    return refreshSession(sessions, refresh_token, { ...clientInfo, organizationId }, now)
   }
 }

@@ -3,73 +3,115 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { linkExpired, otpExpired } from '../../../errors.ts'
-import type { Proof } from '../../../plugins/accounts/credentials/verification.ts'
+import type { Db } from '../../../db/core/database.ts'
+import { findUserByEmail, findUserByPhone, type UserRecord } from '../../../db/users/users.ts'
+import { createAuditEntry } from '../../../modules/audit/index.ts'
+import {
+  consumeOtp,
+  emailChangeHalfConfirmed,
+  getPhoneTokenType,
+  notifyOfFailure,
+  setFirstPassword,
+} from '../../../modules/credentials/index.ts'
+import type { TokenVerification } from '../../../modules/credentials/verification.ts'
+import { throttleAttempt, verifySmsOtp } from '../../../modules/otp/index.ts'
+import type { Attempt } from '../../../modules/otp/limits/throttle.ts'
+import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
+import { linkExpired, otpExpired } from '../../../schemas/errors.ts'
 import type { VerifyBody } from '../../../schemas/verify.ts'
-import { guessIn, type Offer, readOffer } from './offer.ts'
+import { attemptFrom, type Offer, readOffer } from './offer.ts'
 
 /**
- * A wrong code takes up to a tenth of a millisecond longer where one was sent, because there is a row to read. In a
- * pause of random length that cannot be seen with as many guesses as an address allows.
+ * A wrong code takes up to 0.1 ms longer when one was sent, because a row is read. A random pause hides this within the
+ * allowed number of attempts. In milliseconds.
  */
 const longestPauseMs = 10
 
-/** A typed code, or a link's token that an app hands over itself, for a session. */
+/** Verifies a typed code, or the token of a link, and creates a session. */
 export function codeVerification(fastify: FastifyInstance) {
-  const { audit, credentials, db, otp, passwords, sessions } = fastify
-
-  /** With the word of whoever knows the code that was texted; undefined for a type that no text message proves. */
-  async function judged(offer: Offer, now: Date): Promise<Proof | undefined> {
-    if (!('phone' in offer)) return offer
-    const type = credentials.phoneTokenOf(offer.type)
-    if (!type) return undefined
-    return { ...offer, judgement: await otp.judgeSmsCode(db, { ...offer, type }, now) }
-  }
-
-  /** Spends the proof; what a refusal had to write is committed when this returns. */
-  async function spend(
-    offer: Offer,
-    password: string | undefined,
-    request: FastifyRequest,
-    now: Date,
-  ) {
-    const proof = await judged(offer, now)
-    if (!proof) return { state: 'refused' as const }
-    const hash = password && (await passwords.hash(password))
-    const { client, clientIp } = request
-    return db.transaction().execute(async (trx) => {
-      const verified = await credentials.spend(trx, proof, now)
-      if (verified.state !== 'done') return verified
-      const { user, type, action } = verified
-      if (hash) await credentials.setFirstPassword(trx, user, hash, now)
-      const provider = 'phone' in proof ? 'phone' : 'email'
-      const entry = audit.entry(action, user, clientIp, { provider })
-      const opened = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
-      return { state: 'opened' as const, opened, type }
-    })
-  }
+  const { db, hooks, otp, passwords, sessions } = fastify
 
   return async (body: VerifyBody, request: FastifyRequest, now: Date) => {
-    const offer = readOffer(fastify, body, request.audience)
+    const offer = readOffer(body, request.audience)
     const { password } = body
     if (password) await passwords.checkStrength(password)
-    const guess = guessIn(offer, request)
-    const attempt = guess && (await otp.gate(db, guess, now))
+    const guess = attemptFrom(offer, request)
+    const attempt = guess && (await throttleAttempt(otp, db, guess, now))
 
-    const act = () => spend(offer, password, request, now)
+    const act = () => spend(fastify, offer, password, request, now)
     const outcome = attempt ? await attempt.check(db, act, isAccepted) : await act()
-    if (outcome.state === 'refused' && !attempt) throw linkExpired()
-    if (outcome.state === 'refused') {
+    if (outcome.state === 'rejected' && !attempt) throw linkExpired()
+    if (outcome.state === 'rejected') {
+      if (attempt?.isLastOfDay) hooks.later(() => notifyOwner(fastify, offer, attempt, now))
       await pause(randomInt(longestPauseMs + 1))
       throw otpExpired()
     }
-    if (outcome.state === 'half') return { msg: credentials.halfDoneMessage, code: '200' as const }
-    const session = await sessions.answer(outcome.opened, now)
+    if (outcome.state === 'half') {
+      return { msg: emailChangeHalfConfirmed, code: '200' as const }
+    }
+    const session = await toTokenResponse(sessions, outcome.opened, now)
     const isPhone = outcome.type === 'sms' || outcome.type === 'phone_change'
     return isPhone ? session : { ...session, type: outcome.type }
   }
 }
 
+/** With the result of an external verification of an SMS code; undefined for a type without SMS. */
+async function judged(
+  { db, otp }: FastifyInstance,
+  offer: Offer,
+  now: Date,
+): Promise<TokenVerification | undefined> {
+  if (!('phone' in offer)) return offer
+  const type = getPhoneTokenType(offer.type)
+  if (!type) return undefined
+  return { ...offer, otpResult: await verifySmsOtp(otp, db, { ...offer, type }, now) }
+}
+
+/** Consumes the token; writes of a rejection are committed before it returns. */
+async function spend(
+  fastify: FastifyInstance,
+  offer: Offer,
+  password: string | undefined,
+  request: FastifyRequest,
+  now: Date,
+) {
+  const { audit, credentials, db, passwords, sessions } = fastify
+  const proof = await judged(fastify, offer, now)
+  if (!proof) return { state: 'rejected' as const }
+  const hash = password && (await passwords.hash(password))
+  const { clientInfo, clientIp } = request
+  return db.transaction().execute(async (trx) => {
+    const verified = await consumeOtp(credentials, trx, proof, now)
+    if (verified.state !== 'done') return verified
+    const { user, type, action } = verified
+    const provider = 'phone' in proof ? 'phone' : 'email'
+    if (hash) {
+      await setFirstPassword(credentials, trx, { user, action }, { hash, by: provider }, now)
+    }
+    const entry = createAuditEntry(audit, action, user, clientIp, { provider })
+    const bySms = provider === 'phone'
+    const shown = { method: 'otp', clientInfo, audit: entry, bySms } as const
+    const opened = await createSession(sessions, trx, user, shown, now)
+    return { state: 'opened' as const, opened, type }
+  })
+}
+
+/** After the response, whose time does not depend on the owner. */
+async function notifyOwner(
+  { credentials, db }: FastifyInstance,
+  offer: Offer,
+  attempt: Attempt,
+  now: Date,
+): Promise<void> {
+  const owner = await findOwner(db, offer)
+  if (owner) await notifyOfFailure(credentials, db, owner, { attempt, isFactor: false }, now)
+}
+
+function findOwner(db: Db, offer: Offer): Promise<UserRecord | undefined> {
+  if ('phone' in offer) return findUserByPhone(db, offer.phone, offer.aud)
+  return findUserByEmail(db, offer.email ?? '', offer.aud ?? '')
+}
+
 function isAccepted({ state }: { state: string }): boolean {
-  return state !== 'refused'
+  return state !== 'rejected'
 }

@@ -2,24 +2,43 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-import { NoBody } from '../../../schemas/empty.ts'
+import { choices, needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { Page } from '../../../schemas/page.ts'
-import { firstValues } from '../../../schemas/query.ts'
 import { Session } from '../../../schemas/session.ts'
-import { HalfDone, VerifyBody } from '../../../schemas/verify.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { firstValues } from '../../../schemas/values/query.ts'
+import { PartialVerification, VerifyBody } from '../../../schemas/verify.ts'
 import { codeVerification } from './code.ts'
 import { type Link, linkOpening } from './link.ts'
 
-/** The link of a mail. */
+/** An email link. */
 const Query = Type.Object({
   token: Type.Optional(Type.String()),
   token_hash: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String()),
+  type: Type.Optional(
+    Type.String({
+      ...{ ...needed, ...choices('signup', 'invite', 'recovery', 'magiclink', 'email_change') },
+    }),
+  ),
   redirect_to: Type.Optional(Type.String()),
 })
 
-const Verified = Type.Union([Session, HalfDone])
+const Verified = Type.Union([Session, PartialVerification])
+
+const linkSchema = {
+  summary: 'Verify an email link: creates a session and redirects to the site',
+  tags: ['auth'],
+  querystring: Query,
+  response: { 200: Page, 303: NoBody, ...ErrorResponses },
+}
+
+const codeSchema = {
+  summary: 'Verify a one-time code or token hash: creates a session',
+  tags: ['auth'],
+  body: VerifyBody,
+  response: { 200: Verified, 303: NoBody, ...ErrorResponses },
+}
 
 const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   const { config, pages, rateLimits } = fastify
@@ -30,17 +49,12 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/verify',
     {
-      // Templates add parameters of their own to the link.
+      // Templates may add parameters to the link.
       preValidation: async (request) => {
         request.query = firstValues(request.query)
       },
       config: policy,
-      schema: {
-        summary: 'Open the link of a mail: signs the person in and sends them to the site',
-        tags: ['auth'],
-        querystring: Query,
-        response: { 200: Page, 303: NoBody, ...ErrorResponses },
-      },
+      schema: linkSchema,
     },
     async (request, reply) => {
       const link = links.read(request, request.query)
@@ -51,30 +65,18 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  // What scanners send to see whether there is a page. Nothing is read and nothing is spent.
+  // Link scanners send HEAD requests. Nothing is read or consumed.
   fastify.head('/verify', { config: policy }, (_request, reply) =>
     reply.headers(pages.headers).type('text/html; charset=utf-8').send(),
   )
 
-  fastify.post(
-    '/verify',
-    {
-      config: policy,
-      schema: {
-        summary: 'Exchange a one-time code or the token of a link for a session',
-        tags: ['auth'],
-        body: VerifyBody,
-        response: { 200: Verified, 303: NoBody, ...ErrorResponses },
-      },
-    },
-    async (request, reply) => {
-      const { body } = request
-      if (!body.open_link) return verifyCode(body, request, new Date())
-      return leave(reply, await links.open(request, links.read(request, body), new Date()))
-    },
-  )
+  fastify.post('/verify', { config: policy, schema: codeSchema }, async (request, reply) => {
+    const { body } = request
+    if (!body.open_link) return verifyCode(body, request, new Date())
+    return leave(reply, await links.open(request, links.read(request, body), new Date()))
+  })
 
-  /** A button between the link and its effect; not even that for a link that is dead. */
+  /** Shows a confirmation button before the link takes effect, unless the link is invalid. */
   async function askFirst(request: FastifyRequest, reply: FastifyReply, link: Link) {
     const deadEnd = await links.deadEnd(request, link, new Date())
     if (deadEnd) return leave(reply, deadEnd)
@@ -85,17 +87,17 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 }
 
-/** The types of links that have a page of their own words. */
+/** Types of links with their own page text. */
 function isLinkType(type: string): type is 'signup' | 'invite' | 'recovery' | 'email_change' {
   return ['signup', 'invite', 'recovery', 'email_change'].includes(type)
 }
 
-/** The address holds a token or a code, so no page it leads to may pass it on. */
+/** The URL has a token or code, which must not be sent as a Referer. */
 function leave(reply: FastifyReply, location: string) {
   return reply.header('referrer-policy', 'no-referrer').redirect(location, 303)
 }
 
-/** A browser that loads a page before anybody asked for it says so (Fetch standard, Sec-Purpose). */
+/** Browsers mark prefetches (Fetch standard, Sec-Purpose). */
 function isPrefetch({ headers }: FastifyRequest): boolean {
   const purposes = [headers['sec-purpose'], headers.purpose, headers['x-purpose'], headers['x-moz']]
   return purposes.some((purpose) => /prefetch|prerender|preview/i.test(String(purpose ?? '')))

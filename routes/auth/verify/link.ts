@@ -1,10 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import type { Trx } from '../../../db/database.ts'
-import { linkExpired, validationFailed } from '../../../errors.ts'
-import type { Verified } from '../../../plugins/accounts/credentials/verified.ts'
+import type { Trx } from '../../../db/core/database.ts'
+import { createAuditEntry, recordAudit } from '../../../modules/audit/index.ts'
+import {
+  consumeOtp,
+  emailChangeHalfConfirmed,
+  isOtpValid,
+} from '../../../modules/credentials/index.ts'
+import type { Verified } from '../../../modules/credentials/verification-result.ts'
+import {
+  issuePkceCode,
+  redirectWithCode,
+  redirectWithError,
+  redirectWithMessage,
+  redirectWithSession,
+  resolveTarget,
+} from '../../../modules/flows/index.ts'
+import { getLinkMethod, isPkce } from '../../../modules/otp/index.ts'
+import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
+import { linkExpired, validationFailed } from '../../../schemas/errors.ts'
 
-/** A link of a mail, and where it leads in the end. */
+/** An email link and its redirect target. */
 export interface Link {
   token: string
   type: string
@@ -20,77 +36,98 @@ interface LinkFields {
 
 type Done = Extract<Verified, { state: 'done' }>
 
-/** Of the audit entry. */
+/** For the audit entry. */
 const traits = { provider: 'email' }
 
-/** Opening a link: the person is signed in and sent to the site, which also learns of every refusal. */
+/** Opens a link: creates a session and redirects to the site, also with an error. */
 export function linkOpening(fastify: FastifyInstance) {
-  const { audit, credentials, db, apiErrors, flows, otp, sessions } = fastify
-
-  /** Spends the link. The address to send the browser to. */
-  async function spend(request: FastifyRequest, link: Link, now: Date): Promise<string> {
-    const { token, type, target } = link
-    const usesPkce = otp.isPkce(token)
-    const outcome = await db.transaction().execute(async (trx) => {
-      const verified = await credentials.spend(trx, { type, linkToken: token }, now)
-      if (verified.state === 'refused') throw linkExpired()
-      if (verified.state === 'half') return verified
-      const complete = usesPkce ? issueCode : openSession
-      return complete(trx, request, verified, now)
-    })
-    if (outcome.state === 'half') {
-      return flows.withMessage(target, credentials.halfDoneMessage, { inQuery: usesPkce })
-    }
-    if (outcome.state === 'code') return flows.withCode(target, outcome.code)
-    const session = await sessions.answer(outcome.opened, now)
-    return flows.withSession(target, session, { type: outcome.type })
-  }
-
-  async function issueCode(
-    trx: Trx,
-    { clientIp: ip }: FastifyRequest,
-    { user, type, action }: Done,
-    now: Date,
-  ) {
-    await audit.record(trx, action, user, { ip, now, traits })
-    const code = await flows.issueCode(trx, user.id, otp.flowMethodOf(type), now)
-    return { state: 'code' as const, code }
-  }
-
-  async function openSession(
-    trx: Trx,
-    { client, clientIp }: FastifyRequest,
-    { user, type, action }: Done,
-    now: Date,
-  ) {
-    const entry = audit.entry(action, user, clientIp, traits)
-    const opened = await sessions.open(trx, user, { method: 'otp', client, audit: entry }, now)
-    return { state: 'opened' as const, opened, type }
-  }
-
-  function refusal(request: FastifyRequest, { token, target }: Link, thrown: unknown): string {
-    const error = apiErrors.report(request, thrown)
-    return flows.withError(target, error, { inQuery: otp.isPkce(token) })
-  }
+  const { credentials, db, flows } = fastify
 
   return {
-    /** Throws validation_failed for what is no link at all. */
+    /** Throws validation_failed for an incomplete link. */
     read(request: FastifyRequest, fields: LinkFields): Link {
       const token = fields.token || fields.token_hash
       if (!token) throw validationFailed('Verify requires a token or a token hash')
       if (!fields.type) throw validationFailed('Verify requires a verification type')
-      const target = flows.resolveTarget(request, fields.redirect_to)
+      const target = resolveTarget(flows, request, fields.redirect_to)
       return { token, type: fields.type, target }
     },
 
-    /** Where the browser goes on to: with what the link was for, or with the refusal. */
+    /** The redirect target with the result or the error. */
     open: (request: FastifyRequest, link: Link, now: Date): Promise<string> =>
-      spend(request, link, now).catch((thrown) => refusal(request, link, thrown)),
+      spend(fastify, request, link, now).catch((thrown) =>
+        rejectionTarget(fastify, request, link, thrown),
+      ),
 
-    /** Undefined for a link that can still be opened, else where to say that it cannot. */
+    /** Undefined for a valid link, otherwise the redirect target with the error. */
     async deadEnd(request: FastifyRequest, link: Link, now: Date): Promise<string | undefined> {
-      const isLive = await credentials.isLive(db, link.token, link.type, now)
-      return isLive ? undefined : refusal(request, link, linkExpired())
+      const isLive = await isOtpValid(credentials, db, link.token, link.type, now)
+      return isLive ? undefined : rejectionTarget(fastify, request, link, linkExpired())
     },
   }
+}
+
+/** Consumes the link and returns the redirect target. */
+async function spend(
+  fastify: FastifyInstance,
+  request: FastifyRequest,
+  link: Link,
+  now: Date,
+): Promise<string> {
+  const { credentials, db, sessions } = fastify
+  const { token, type, target } = link
+  const usesPkce = isPkce(token)
+  const outcome = await db.transaction().execute(async (trx) => {
+    const verified = await consumeOtp(credentials, trx, { type, linkToken: token }, now)
+    if (verified.state === 'rejected') throw linkExpired()
+    if (verified.state === 'half') return verified
+    const complete = usesPkce ? issueCode : openSession
+    return complete(fastify, trx, request, verified, now)
+  })
+  if (outcome.state === 'half') {
+    return redirectWithMessage(target, emailChangeHalfConfirmed, { inQuery: usesPkce })
+  }
+  if (outcome.state === 'code') return redirectWithCode(target, outcome.code)
+  const session = await toTokenResponse(sessions, outcome.opened, now)
+  return redirectWithSession(target, session, { type: outcome.type })
+}
+
+async function issueCode(
+  { audit }: FastifyInstance,
+  trx: Trx,
+  { clientIp: ip }: FastifyRequest,
+  { user, type, action }: Done,
+  now: Date,
+) {
+  await recordAudit(audit, trx, action, user, { ip, now, traits })
+  const code = await issuePkceCode(trx, user.id, getLinkMethod(type), now)
+  return { state: 'code' as const, code }
+}
+
+async function openSession(
+  { audit, sessions }: FastifyInstance,
+  trx: Trx,
+  { clientInfo, clientIp }: FastifyRequest,
+  { user, type, action }: Done,
+  now: Date,
+) {
+  const entry = createAuditEntry(audit, action, user, clientIp, traits)
+  const opened = await createSession(
+    sessions,
+    trx,
+    user,
+    { method: 'otp', clientInfo, audit: entry },
+    now,
+  )
+  return { state: 'opened' as const, opened, type }
+}
+
+function rejectionTarget(
+  { apiErrors }: FastifyInstance,
+  request: FastifyRequest,
+  { token, target }: Link,
+  thrown: unknown,
+): string {
+  const error = apiErrors.report(request, thrown)
+  return redirectWithError(target, error, { inQuery: isPkce(token) })
 }

@@ -1,25 +1,22 @@
 import type { FastifyRequest } from 'fastify'
 
-import { validationFailed } from '../../../errors.ts'
-import type { Proof } from '../../../plugins/accounts/credentials/verification.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import { isVerificationType } from '../../../modules/credentials/index.ts'
+import type { TokenVerification } from '../../../modules/credentials/verification.ts'
+import { isPkceLink } from '../../../modules/otp/index.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
 import { normalizeEmailOfCode, normalizePhone } from '../../../schemas/fields.ts'
 import type { VerifyBody } from '../../../schemas/verify.ts'
 
-/** A proof as it was typed. */
+/** The presented code or token. */
 export type Offer =
-  | Exclude<Proof, { phone: string }>
+  | Exclude<TokenVerification, { phone: string }>
   | { type: string; phone: string; aud: string; code: string }
 
-/** Codes are short and made of digits. */
+/** Codes are short and numeric. */
 const isLinkToken = (token: string) => /^(?:[0-9a-f]{56}$|[0-9a-f]{64}$|pkce_)/.test(token)
 
-/** Which proof the body offers. Throws validation_failed for none or more than one. */
-export function readOffer(
-  { credentials }: House<'credentials'>,
-  body: VerifyBody,
-  aud: string,
-): Offer {
+/** Reads the code or token of the body. Throws validation_failed for none or more than one. */
+export function readOffer(body: VerifyBody, aud: string): Offer {
   const { type, token, token_hash, email, phone } = body
   if (!type) throw validationFailed('Verify requires a verification type')
   if (!token === !token_hash) {
@@ -29,8 +26,13 @@ export function readOffer(
     throw validationFailed('Only the token_hash and type should be provided')
   }
   const code = (token ?? '').trim()
+  if (isPkceLink(token_hash || code)) {
+    throw validationFailed(
+      'This token belongs to a PKCE link: open the link, and exchange the code with grant_type=pkce',
+    )
+  }
   if (token_hash || (!email && !phone && isLinkToken(code))) {
-    if (!credentials.isType(type)) throw validationFailed('Unsupported verification type')
+    if (!isVerificationType(type)) throw validationFailed('Unsupported verification type')
     return { type, linkToken: token_hash || code }
   }
   if (!email === !phone) {
@@ -42,13 +44,13 @@ export function readOffer(
   return { type, email: address, aud, code }
 }
 
-/** A code is guessed at by its address; the token of a link is too long for that. */
-export function guessIn(offer: Offer, { client }: FastifyRequest) {
+/** Codes are throttled by identifier; the token of a link is too long to guess. */
+export function attemptFrom(offer: Offer, { clientInfo }: FastifyRequest) {
   if ('linkToken' in offer) return undefined
   const kind = 'code' as const
   const { aud } = offer
   if ('email' in offer) {
-    return { kind, account: offer.email, device: { email: offer.email, aud, client } }
+    return { kind, account: offer.email, device: { email: offer.email, aud, clientInfo } }
   }
-  return { kind, account: offer.phone, device: { phone: offer.phone, aud, client } }
+  return { kind, account: offer.phone, device: { phone: offer.phone, aud, clientInfo } }
 }

@@ -1,17 +1,37 @@
 // The contents are open where there is room for them, and the search runs in this page.
 const $ = (selector) => document.querySelector(selector)
-const contents = $('.guide nav details')
+const contents = $('.pages details')
 const isWide = matchMedia('(min-width: 900px)')
 const fold = () => {
   contents.open = isWide.matches
 }
 isWide.addEventListener('change', fold)
 fold()
-$('.guide nav [aria-current]')?.scrollIntoView({ block: 'nearest' })
+// Scrolled by itself: scrollIntoView would scroll the page as well, and its heading out of sight.
+const list = $('.pages')
+const current = $('.pages [aria-current]')
+if (current) {
+  const { bottom } = current.getBoundingClientRect()
+  list.scrollTop += Math.max(0, bottom - list.getBoundingClientRect().top - list.clientHeight + 24)
+}
+
+for (const block of document.querySelectorAll('.block')) {
+  const button = element('button', 'Copy')
+  button.type = 'button'
+  button.className = 'copy'
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(block.querySelector('pre').innerText)
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 2000)
+  })
+  block.append(button)
+}
 
 const field = $('#search input')
 let index
-/** Loaded when somebody first looks for something. */
+/** Loaded at the first search. */
 function load() {
   index ??= Promise.all([import('/docs/guide/minisearch.js'), fetch('/docs/guide/search.json')]).then(
     async ([{ default: MiniSearch }, response]) => {

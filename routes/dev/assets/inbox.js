@@ -55,6 +55,9 @@ function detail(message) {
   $('h2', view).textContent = message.subject ?? 'Text message'
   const when = new Date(message.sent_at).toLocaleString()
   $('.meta', view).textContent = `To ${message.to} · ${when}`
+  for (const problem of message.problems) {
+    $('.proofs', view).before(paragraph(problem, 'problem'))
+  }
   if (message.code) showCode($('.proof.code', view), message.code)
   for (const link of message.links) showLink($('.proofs', view), link)
   showParts(view, message)
@@ -113,9 +116,9 @@ function copies(button, text) {
   })
 }
 
-function paragraph(text) {
+function paragraph(text, kind = 'empty') {
   const element = document.createElement('p')
-  element.className = 'empty'
+  element.className = kind
   element.textContent = text
   return element
 }

@@ -22,14 +22,14 @@ async function showSession(token) {
   const response = await fetch('/user', { headers })
   const user = await response.json()
   if (!response.ok) return say('The session is over', user.msg)
-  say(`${user.email || user.phone || 'Somebody without an address'} is signed in`, '')
+  say(`${user.email || user.phone || 'A user without an address'} is signed in`, '')
   const facts = {
     'Signed in by': fragment.get('provider') ?? fragment.get('type') ?? 'email',
     Id: user.id,
     'Refresh token': fragment.get('refresh_token'),
     'Good for': `${fragment.get('expires_in')} seconds`,
   }
-  $('#person').replaceChildren(
+  $('#user').replaceChildren(
     ...Object.entries(facts).flatMap(([name, text]) => [element('dt', name), element('dd', text)]),
   )
   const [header, claims] = token.split('.').slice(0, 2).map(decode)

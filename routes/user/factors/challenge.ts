@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
+import { challengeFactor } from '../../../modules/factors/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { FactorPath } from '../../../schemas/factor.ts'
 import { Channel, readUuid } from '../../../schemas/fields.ts'
@@ -11,7 +12,7 @@ const Challenge = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     type: Type.String(),
-    expires_at: Type.Integer({ description: 'Seconds since the epoch' }),
+    expires_at: Type.Integer({ description: 'Seconds since the Unix epoch' }),
     webauthn: Type.Optional(
       Type.Object({
         type: Type.String({ description: 'create or request' }),
@@ -34,7 +35,7 @@ const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
       schema: {
-        summary: 'Ask for a proof of a second factor',
+        summary: 'Create a challenge for a factor',
         description: 'Sends the code of a phone factor.',
         tags: ['mfa'],
         params: FactorPath,
@@ -43,11 +44,11 @@ const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     (request) => {
-      const member = bearerAuth.memberOf(request)
+      const auth = bearerAuth.memberOf(request)
       const factorId = readUuid('factor_id', request.params.factor_id)
       const channel = request.body?.channel
       const asked = { factorId, channel, ip: request.clientIp }
-      return factors.challenge(db, member, asked, new Date())
+      return challengeFactor(factors, db, auth, asked, new Date())
     },
   )
 }

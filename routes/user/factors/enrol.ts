@@ -1,16 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import type { FactorType } from '../../../db/mfa.ts'
-import { validationFailed } from '../../../errors.ts'
+import type { ChallengeableFactorType } from '../../../db/tables/factors.ts'
+import { enrollFactor, requireFactorEnrollEnabled } from '../../../modules/factors/index.ts'
+import { choices, needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
 import { normalizePhone } from '../../../schemas/fields.ts'
 
 const Body = Type.Object({
-  factor_type: Type.Optional(Type.String({ description: 'totp, phone or webauthn' })),
+  factor_type: Type.Optional(Type.String({ ...needed, ...choices('totp', 'phone', 'webauthn') })),
   friendly_name: Type.Optional(Type.String({ maxLength: 255 })),
   issuer: Type.Optional(
-    Type.String({ maxLength: 64, description: 'How an authenticator app calls this site' }),
+    Type.String({ maxLength: 64, description: 'The name of this site in an authenticator app' }),
   ),
   phone: Type.Optional(Type.String({ description: 'E.164, of a phone factor' })),
 })
@@ -22,7 +24,7 @@ const Enrolled = Type.Object(
     friendly_name: Type.String(),
     totp: Type.Optional(
       Type.Object({
-        qr_code: Type.String({ description: 'SVG of the uri' }),
+        qr_code: Type.String({ description: 'The uri as an SVG QR code' }),
         secret: Type.String({ description: 'Base32' }),
         uri: Type.String({ description: 'otpauth' }),
       }),
@@ -40,20 +42,20 @@ const enrol: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { themselves: true, isOpenWithoutFactor: true },
       schema: {
-        summary: 'Add a second factor',
+        summary: 'Enroll a factor',
         description:
-          'It counts once a challenge of it was answered in this session. ' +
-          'A person who has one already needs a session at aal2.',
+          'The factor is active once a challenge was verified in this session. ' +
+          'A user who already has one needs a session at aal2.',
         tags: ['mfa'],
         body: Body,
         response: { 200: Enrolled, ...ErrorResponses },
       },
     },
     async (request) => {
-      const member = bearerAuth.memberOf(request)
+      const auth = bearerAuth.memberOf(request)
       const { factor_type, friendly_name: name = '', issuer, phone } = request.body
       const type = readType(factor_type)
-      factors.requireEnroll(type)
+      requireFactorEnrollEnabled(factors, type)
       const enrolment = {
         type,
         name,
@@ -63,13 +65,13 @@ const enrol: FastifyPluginAsyncTypebox = async (fastify) => {
       const at = { ip: request.clientIp, now: new Date() }
       const enrolled = await db
         .transaction()
-        .execute((trx) => factors.enrol(trx, member, enrolment, at))
+        .execute((trx) => enrollFactor(factors, trx, auth, enrolment, at))
       return { ...enrolled, ...(type === 'phone' && phone !== undefined && { phone }) }
     },
   )
 }
 
-function readType(type: string | undefined): FactorType {
+function readType(type: string | undefined): ChallengeableFactorType {
   if (type === 'totp' || type === 'phone' || type === 'webauthn') return type
   throw validationFailed('factor_type needs to be totp, phone, or webauthn')
 }

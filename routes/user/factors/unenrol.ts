@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
+import { unenrollFactor } from '../../../modules/factors/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { FactorPath } from '../../../schemas/factor.ts'
 import { readUuid } from '../../../schemas/fields.ts'
@@ -15,19 +16,19 @@ const unenrol: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { themselves: true, isOpenWithoutFactor: true },
       schema: {
-        summary: 'Remove a second factor',
+        summary: 'Delete a factor',
         description:
-          'A verified one needs a session at aal2. Sessions that it had raised fall back to aal1.',
+          'A verified factor requires a session at aal2. Sessions that it stepped up return to aal1.',
         tags: ['mfa'],
         params: FactorPath,
         response: { 200: Removed, ...ErrorResponses },
       },
     },
     async (request) => {
-      const member = bearerAuth.memberOf(request)
+      const auth = bearerAuth.memberOf(request)
       const id = readUuid('factor_id', request.params.factor_id)
       const at = { ip: request.clientIp, now: new Date() }
-      await db.transaction().execute((trx) => factors.unenrol(trx, member, id, at))
+      await db.transaction().execute((trx) => unenrollFactor(factors, trx, auth, id, at))
       return { id }
     },
   )

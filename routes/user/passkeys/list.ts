@@ -1,20 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { findPasskeys } from '../../../db/webauthn-credentials.ts'
+import { findPasskeys } from '../../../db/passkeys/credentials.ts'
+import { requirePasskeysEnabled } from '../../../modules/passkeys/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { Passkeys, toPasskey } from '../../../schemas/passkey.ts'
 
 const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, webauthn } = fastify
-  const { passkeys } = webauthn
+  const { bearerAuth, db, passkeys } = fastify
 
   fastify.get(
     '/passkeys',
     {
-      onRequest: passkeys.requireEnabled,
+      onRequest: () => requirePasskeysEnabled(passkeys),
       config: { themselves: false },
       schema: {
-        summary: 'The passkeys of the person, oldest first',
+        summary: 'List the passkeys of the current user, oldest first',
         tags: ['user'],
         response: { 200: Passkeys, ...ErrorResponses },
       },

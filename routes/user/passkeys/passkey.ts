@@ -1,27 +1,34 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { validationFailed } from '../../../errors.ts'
-import { NoBody } from '../../../schemas/empty.ts'
+import {
+  changePasskeyName,
+  removePasskey,
+  requirePasskeysEnabled,
+} from '../../../modules/passkeys/index.ts'
+import { needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { Passkey, PasskeyPath, toPasskey } from '../../../schemas/passkey.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
 
 const longestName = 120
 
 const Change = Type.Object({
-  friendly_name: Type.Optional(Type.String({ description: `At most ${longestName} bytes` })),
+  friendly_name: Type.Optional(
+    Type.String({ description: `At most ${longestName} bytes`, ...needed }),
+  ),
 })
 
 const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, webauthn } = fastify
-  const { passkeys } = webauthn
+  const { bearerAuth, db, passkeys } = fastify
   const path = '/passkeys/:passkey_id'
 
   fastify.patch(
     path,
     {
-      onRequest: passkeys.requireEnabled,
+      onRequest: () => requirePasskeysEnabled(passkeys),
       config: { themselves: true },
       schema: {
         summary: 'Rename a passkey',
@@ -32,7 +39,7 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const member = bearerAuth.memberOf(request)
+      const auth = bearerAuth.memberOf(request)
       const id = readUuid('passkey_id', request.params.passkey_id)
       const { friendly_name: name = '' } = request.body
       if (name === '' || Buffer.byteLength(name) > longestName) {
@@ -40,8 +47,8 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const at = { ip: request.clientIp, now: new Date() }
       const renamed = await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.holdMember(trx, member, at.now)
-        return passkeys.rename(trx, held, { id, name }, at)
+        const held = await bearerAuth.holdMember(trx, auth, at.now)
+        return changePasskeyName(passkeys, trx, held, { id, name }, at)
       })
       return toPasskey(renamed)
     },
@@ -50,23 +57,23 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     path,
     {
-      onRequest: passkeys.requireEnabled,
+      onRequest: () => requirePasskeysEnabled(passkeys),
       config: { themselves: true },
       schema: {
         summary: 'Delete a passkey',
-        description: 'A person with a second factor needs a session at aal2.',
+        description: 'A user with a second factor needs a session at aal2.',
         tags: ['user'],
         params: PasskeyPath,
         response: { 204: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {
-      const member = bearerAuth.memberOf(request)
+      const auth = bearerAuth.memberOf(request)
       const id = readUuid('passkey_id', request.params.passkey_id)
       const at = { ip: request.clientIp, now: new Date() }
       await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.holdMember(trx, member, at.now)
-        await passkeys.remove(trx, held, id, at)
+        const held = await bearerAuth.holdMember(trx, auth, at.now)
+        await removePasskey(passkeys, trx, held, id, at)
       })
       return reply.status(204).send(null)
     },

@@ -1,54 +1,69 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { webauthnVerificationFailed } from '../../../errors.ts'
+import {
+  checkCanAddPasskey,
+  consumePasskeyRegistration,
+  createPasskeyRegistration,
+  registerPasskey,
+  requirePasskeysEnabled,
+} from '../../../modules/passkeys/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { AnswerBody, Passkey, Question, readAnswer, toPasskey } from '../../../schemas/passkey.ts'
+import { webauthnVerificationFailed } from '../../../schemas/errors.ts'
+import {
+  Passkey,
+  PasskeyResponseBody,
+  Question,
+  readPasskeyResponse,
+  toPasskey,
+} from '../../../schemas/passkey.ts'
 
 const registration: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, webauthn } = fastify
-  const { passkeys } = webauthn
+  const { bearerAuth, db, passkeys } = fastify
 
   fastify.post(
     '/passkeys/registration/options',
     {
-      onRequest: passkeys.requireEnabled,
+      onRequest: () => requirePasskeysEnabled(passkeys),
       config: { themselves: true },
       schema: {
-        summary: 'Ask to add a passkey',
-        description: 'A person with a second factor needs a session at aal2, here and to finish.',
+        summary: 'Create registration options for a passkey (WebAuthn)',
+        description:
+          'A user with a second factor needs a session at aal2, also to complete the registration.',
         tags: ['user'],
         response: { 200: Question, ...ErrorResponses },
       },
     },
-    (request) => passkeys.askToRegister(db, bearerAuth.memberOf(request), new Date()),
+    (request) => createPasskeyRegistration(passkeys, db, bearerAuth.memberOf(request), new Date()),
   )
 
   fastify.post(
     '/passkeys/registration/verify',
     {
-      onRequest: passkeys.requireEnabled,
+      onRequest: () => requirePasskeysEnabled(passkeys),
       config: { themselves: true },
       schema: {
-        summary: 'Add a passkey',
-        description: 'In the session that asked for it. A challenge is good for one try.',
+        summary: 'Register a passkey',
+        description: 'In the session that requested it. A challenge is valid for one attempt.',
         tags: ['user'],
-        body: AnswerBody,
+        body: PasskeyResponseBody,
         response: { 200: Passkey, ...ErrorResponses },
       },
     },
     async (request) => {
       const now = new Date()
-      const member = bearerAuth.memberOf(request)
-      passkeys.checkMayAdd(member, now)
-      const { challengeId, credential } = readAnswer(request.body)
-      const challenge = await passkeys.spendRegistration(db, challengeId, member, now)
-      const key = await webauthn.verifyCreation(credential, challenge).catch((error) => {
-        throw webauthnVerificationFailed(error)
-      })
+      const auth = bearerAuth.memberOf(request)
+      checkCanAddPasskey(passkeys, auth, now)
+      const { challengeId, credential } = readPasskeyResponse(request.body)
+      const challenge = await consumePasskeyRegistration(passkeys, db, challengeId, auth, now)
+      const key = await passkeys.ceremonies
+        .verifyAttestation(credential, challenge)
+        .catch((error) => {
+          throw webauthnVerificationFailed(error)
+        })
       const at = { ip: request.clientIp, now }
       const added = await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.holdMember(trx, member, now)
-        return passkeys.register(trx, held, key, at)
+        const held = await bearerAuth.holdMember(trx, auth, now)
+        return registerPasskey(passkeys, trx, held, key, at)
       })
       return toPasskey(added)
     },

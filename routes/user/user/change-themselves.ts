@@ -1,103 +1,150 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import type { Trx } from '../../../db/database.ts'
-import { findUser, type UserRecord } from '../../../db/users.ts'
-import type { LinkContext } from '../../../plugins/accounts/flows/link-context.ts'
-import type { Channel } from '../../../plugins/accounts/otp/sms-otp.ts'
-import type { Changes } from '../../../plugins/accounts/users/profile.ts'
-import type { Bearer } from '../../../plugins/bearer-auth.ts'
-import type { Client } from '../../../plugins/client-ip.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import type { Trx } from '../../../db/core/database.ts'
+import { findUser, type UserRecord } from '../../../db/users/users.ts'
+import {
+  acceptPhoneChange,
+  checkEmailChange,
+  checkPasswordChange,
+  reauthenticate,
+  requireFreshProof,
+  requireSecondFactor,
+  sendPhoneChangeOtp,
+  setPassword,
+  setPhone,
+  startEmailChange,
+} from '../../../modules/credentials/index.ts'
+import { readLinkContext } from '../../../modules/flows/index.ts'
+import type { LinkContext } from '../../../modules/otp/link-context.ts'
+import type { SmsChannel } from '../../../modules/otp/sms-otp.ts'
+import {
+  checkMetadataSize,
+  checkProfile,
+  isCredentialChange,
+  updateProfile,
+} from '../../../modules/users/index.ts'
+import type { Changes } from '../../../modules/users/profile.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
+import type { Bearer } from '../../../plugins/security/bearer-auth/index.ts'
 import { type ChangeBody, readChanges } from './changes.ts'
 
 /**
- * Changes the person who asks, and returns them as they are then. Throws what `readChanges`, `users.checkProfile` and the
- * steps for each kind of change throw.
+ * Updates the current user and returns the result. Throws the errors of `readChanges`, `users.checkProfile` and each
+ * kind of change.
  */
-export async function changeThemselves(
-  house: FastifyInstance,
+export async function updateCurrentUser(
+  deps: FastifyInstance,
   request: FastifyRequest<{ Body: ChangeBody }>,
 ): Promise<UserRecord> {
-  const { bearerAuth, db, flows, users } = house
-  const { body, client, clientIp: ip } = request
-  const bearer = bearerAuth.bearerOf(request)
+  const { bearerAuth, credentials, db, flows, users } = deps
+  const { body, clientInfo, clientIp: ip } = request
+  const auth = bearerAuth.bearerOf(request)
   const now = new Date()
-  const changes = await readChanges(house, bearer.user, body)
-  const context = flows.linkContext(request, body)
-  const channel = house.sms.channelOf(changes.phone ? body.channel : undefined)
-  users.checkProfile(bearer, changes, now)
-  users.checkMetadata({ user_metadata: changes.data, app_metadata: changes.app_metadata })
+  const changes = await readChanges(deps, auth.user, body)
+  const context = readLinkContext(flows, request, body)
+  const channel = deps.sms.channelOf(changes.phone ? body.channel : undefined)
+  checkAllowed(deps, auth, changes, now)
+  checkMetadataSize(users, { user_metadata: changes.data, app_metadata: changes.app_metadata })
 
   if (changesOnlyMetadata(changes)) {
-    return users.putProfile(db, bearer.user, changes, { ip, now })
+    const { nonce, current_password: currentPassword } = body
+    await reauthenticate(credentials, db, auth, { nonce, currentPassword }, now)
+    return updateProfile(users, db, auth.user, changes, { ip, now })
   }
-  const prepared = await prepare(house, bearer, changes, { body, channel }, now)
-  const asked = { changes, prepared, client, context }
+  const { network } = context
+  const prepared = await prepare(deps, auth, changes, { body, channel, network }, now)
+  const asked = { changes, prepared, clientInfo, context }
   const changed = await db
     .transaction()
-    .execute((trx) => apply(house, trx, bearer, asked, { ip, now }))
+    .execute((trx) => apply(deps, trx, auth, asked, { ip, now }))
   await prepared.password?.attempt?.succeeded(db)
   return changed
 }
 
-/** The person's own, which nothing else depends on. */
+/** Throws the errors of `users.checkProfile`, and insufficient_aal for a change of credentials. */
+function checkAllowed(
+  { credentials, users }: Deps<'credentials' | 'users'>,
+  auth: Bearer,
+  changes: Changes,
+  now: Date,
+): void {
+  checkProfile(users, auth, changes)
+  if (isCredentialChange(changes)) requireSecondFactor(credentials, auth, 'credentials', now)
+}
+
+/** The user's own metadata, which nothing else depends on. */
 function changesOnlyMetadata({ email, phone, password, app_metadata }: Changes): boolean {
   return !email && !phone && password === undefined && !app_metadata
 }
 
-/**
- * What the changes take before the transaction begins, undefined for what is not changed. Whoever is refused there has
- * waited all the same.
- */
+/** Work before the transaction; undefined for unchanged fields. Rejections come before any waiting. */
 async function prepare(
-  { credentials, db, passwords }: House<'credentials' | 'db' | 'passwords'>,
-  bearer: Bearer,
+  { credentials, db, passwords }: Deps<'credentials' | 'db' | 'passwords'>,
+  auth: Bearer,
   { email, phone, password }: Changes,
-  { body, channel }: { body: ChangeBody; channel: Channel },
+  {
+    body,
+    channel,
+    network,
+  }: { body: ChangeBody; channel: SmsChannel; network: string | undefined },
   now: Date,
 ) {
-  const { user } = bearer
+  const { user } = auth
+  const { nonce, current_password: currentPassword } = body
   const renew = async (newPassword: string) => {
-    const { nonce, current_password: currentPassword } = body
     const change = { password: newPassword, nonce, currentPassword }
-    const attempt = await credentials.checkPasswordChange(db, bearer, change, now)
-    return { attempt, hash: await passwords.hash(newPassword) }
+    const checked = await checkPasswordChange(credentials, db, auth, change, now)
+    return { ...checked, hash: await passwords.hash(newPassword) }
+  }
+  // A nonce consumed here is recorded in the session.
+  const renewed = password === undefined ? undefined : await renew(password)
+  if (email || phone) {
+    const shown = { nonce, currentPassword }
+    await requireFreshProof(credentials, db, auth, { change: 'credentials', shown }, now)
   }
   return {
-    password: password === undefined ? undefined : await renew(password),
-    email: email ? await credentials.claimEmailChange(db, user, email, now) : undefined,
-    phone: phone ? await credentials.askPhoneChange(db, user, { phone, channel }, now) : undefined,
+    password: renewed,
+    email: email ? await checkEmailChange(credentials, db, user, email, network, now) : undefined,
+    phone: phone
+      ? await sendPhoneChangeOtp(credentials, db, user, { phone, channel }, now)
+      : undefined,
   }
 }
 
 interface Asked {
   changes: Changes
   prepared: Awaited<ReturnType<typeof prepare>>
-  client: Client
+  clientInfo: ClientInfo
   context: LinkContext
 }
 
 async function apply(
-  { bearerAuth, credentials, users }: House<'bearerAuth' | 'credentials' | 'users'>,
+  { bearerAuth, credentials, users }: Deps<'bearerAuth' | 'credentials' | 'users'>,
   trx: Trx,
-  bearer: Bearer,
-  { changes, prepared, client, context }: Asked,
+  auth: Bearer,
+  { changes, prepared, clientInfo, context }: Asked,
   { ip, now }: { ip: string; now: Date },
 ): Promise<UserRecord> {
-  // Their session may have ended while the changes were prepared.
-  const held = await bearerAuth.hold(trx, bearer, now)
-  users.checkProfile(held, changes, now)
+  // The session may have been revoked while the changes were prepared.
+  const held = await bearerAuth.hold(trx, auth, now)
+  checkAllowed({ credentials, users }, held, changes, now)
   if (prepared.password) {
-    const { hash } = prepared.password
-    const replaces = bearer.user.encrypted_password
-    const change = { hash, replaces, keepSession: bearer.session?.session_id, client }
-    await credentials.putPassword(trx, held.user, change, { ip, now })
+    const { hash, isNewMethod } = prepared.password
+    const replaces = auth.user.encrypted_password
+    const keepSession = auth.session?.session_id
+    const change = { hash, replaces, keepSession, isNewMethod, clientInfo }
+    await setPassword(credentials, trx, held.user, change, { ip, now })
   }
-  const changed = await users.putProfile(trx, bearer.user, changes, { ip, now })
+  const changed = await updateProfile(users, trx, auth.user, changes, { ip, now })
   const { email, phone } = prepared
-  // What applies at once voids all codes on their way, so it comes before the one that was just sent.
-  if (changes.phone && !phone) await credentials.putPhone(trx, changed, changes.phone, now)
-  if (email) await credentials.startEmailChange(trx, changed, email, context, now)
-  if (phone) await credentials.acceptPhoneChange(trx, changed, phone, now)
+  // An immediate change invalidates pending codes, so it comes before the new code.
+  const asking = { user: changed, session: held.session }
+  if (changes.phone && !phone) {
+    const isAssumed = changed.email_confirmed_at === null
+    await setPhone(credentials, trx, asking, { phone: changes.phone, isAssumed }, now)
+  }
+  if (email) await startEmailChange(credentials, trx, asking, email, context, now)
+  if (phone) await acceptPhoneChange(credentials, trx, changed, phone, now)
   return (await findUser(trx, changed.id)) ?? changed
 }

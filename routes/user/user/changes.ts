@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import type { UserRecord } from '../../../db/users.ts'
-import { phoneProviderDisabled } from '../../../errors.ts'
-import type { Changes } from '../../../plugins/accounts/users/profile.ts'
-import type { Config } from '../../../plugins/config/config.ts'
-import type { House } from '../../../plugins/define-plugin.ts'
+import type { Config } from '../../../config/groups/index.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { Changes } from '../../../modules/users/profile.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { phoneProviderDisabled } from '../../../schemas/errors.ts'
 import {
   Channel,
   Metadata,
@@ -28,11 +28,11 @@ export const ChangeBody = Type.Object({
 export type ChangeBody = Static<typeof ChangeBody>
 
 /**
- * Normal forms and strength; an address the person has already is not asked for.
- * Throws validation_failed, phone_provider_disabled or weak_password.
+ * Normalizes the fields and checks password strength; an unchanged address is ignored. Throws validation_failed,
+ * phone_provider_disabled or weak_password.
  */
 export async function readChanges(
-  { config, passwords, sms }: House<'config' | 'passwords' | 'sms'>,
+  { config, passwords, sms }: Deps<'config' | 'passwords' | 'sms'>,
   user: UserRecord,
   body: ChangeBody,
 ): Promise<Changes> {
@@ -54,10 +54,10 @@ export async function readChanges(
   }
 }
 
-/** Also where nobody signs up or in by phone, as at GoTrue: the setting is about that. */
+/** Also when sign-in by phone is disabled, as in GoTrue, because the setting concerns sign-in only. */
 function takesNumbers(
   { AUTH_EXTERNAL_PHONE_ENABLED, AUTH_SMS_AUTOCONFIRM }: Config,
-  sms: House<'sms'>['sms'],
+  sms: Deps<'sms'>['sms'],
 ) {
   return AUTH_EXTERNAL_PHONE_ENABLED || AUTH_SMS_AUTOCONFIRM || sms.enabled
 }

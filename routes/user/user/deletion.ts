@@ -1,37 +1,42 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { featureDisabled } from '../../../errors.ts'
+import { recordAudit } from '../../../modules/audit/index.ts'
+import { checkDeletable, checkDeletion } from '../../../modules/credentials/index.ts'
+import { notifyUser } from '../../../modules/emails/index.ts'
+import { deleteUserAsAdmin } from '../../../modules/users/index.ts'
+import { featureDisabled } from '../../../schemas/errors.ts'
 
 export const DeletionBody = Type.Union([
   Type.Object({
     nonce: Type.Optional(Type.String({ description: 'The code of GET /reauthenticate' })),
-    password: Type.Optional(Type.String({ description: 'The current one' })),
+    password: Type.Optional(Type.String({ description: 'The current password' })),
   }),
   Type.Null(),
 ])
 
 /**
- * Deletes the person who asks, when they have shown that it is them. Throws feature_disabled, and what
- * `credentials.checkDeletion` throws.
+ * Deletes the current user after a recent authentication. Throws feature_disabled, and the errors of
+ * `credentials.checkDeletion`.
  */
-export async function deleteThemselves(
+export async function deleteCurrentUser(
   { audit, bearerAuth, config, credentials, db, emails, users }: FastifyInstance,
   request: FastifyRequest<{ Body: Static<typeof DeletionBody> }>,
 ): Promise<void> {
   const now = new Date()
   if (!config.AUTH_USER_SELF_DELETE_ENABLED) {
-    throw featureDisabled('Accounts are deleted by an admin alone (AUTH_USER_SELF_DELETE_ENABLED)')
+    throw featureDisabled('Only admins may delete accounts (AUTH_USER_SELF_DELETE_ENABLED)')
   }
   const { body, clientIp: ip } = request
-  const bearer = bearerAuth.bearerOf(request)
-  await credentials.checkDeletion(db, bearer, body ?? {}, now)
+  const auth = bearerAuth.bearerOf(request)
+  await checkDeletion(credentials, db, auth, body ?? {}, now)
   await db.transaction().execute(async (trx) => {
-    // Their session may have ended, and a factor been added, while the proof was looked at.
-    const held = await bearerAuth.hold(trx, bearer, now)
-    credentials.checkDeletable(held, now)
-    const user = await users.remove(trx, held.user.id, { soft: false }, now)
-    await audit.record(trx, 'user_deleted', user, { ip, now })
-    await emails.notify(trx, user, { kind: 'account_deleted_notification' }, now)
+    // The session may have been revoked, and a factor added, during the check.
+    const held = await bearerAuth.hold(trx, auth, now)
+    checkDeletable(credentials, held, now)
+    const how = { soft: false, namesConstraint: false }
+    const user = await deleteUserAsAdmin(users, trx, held.user.id, how, now)
+    await recordAudit(audit, trx, 'user_deleted', user, { ip, now })
+    await notifyUser(emails, trx, user, { kind: 'account_deleted_notification' }, now)
   })
 }

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { NoBody } from '../../../schemas/empty.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { RedirectQuery } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
-import { changeThemselves } from './change-themselves.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { updateCurrentUser } from './change-themselves.ts'
 import { ChangeBody } from './changes.ts'
-import { DeletionBody, deleteThemselves } from './deletion.ts'
+import { DeletionBody, deleteCurrentUser } from './deletion.ts'
 
 const user: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, rateLimits } = fastify
@@ -16,7 +16,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { isOpenWithoutFactor: true, themselves: false },
       schema: {
-        summary: 'The person whose token this is',
+        summary: 'Get the current user',
         tags: ['user'],
         response: { 200: User, ...ErrorResponses },
       },
@@ -27,20 +27,20 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.put(
     '/user',
     {
-      // What of it is for the person alone depends on the body: checkProfile refuses that.
+      // Whether impersonation is allowed depends on the body: checkProfile decides.
       config: { rateLimit: rateLimits.otp, themselves: false },
       schema: {
-        summary: 'Change address, password or metadata',
+        summary: 'Update the current user',
         description:
-          'Another address or number counts when the link or code sent to it is confirmed. ' +
-          'A new password ends all other sessions.',
+          'A new address or number takes effect when the link or code sent to it is verified. ' +
+          'A new password revokes all other sessions.',
         tags: ['user'],
         querystring: RedirectQuery,
         body: ChangeBody,
         response: { 200: User, ...ErrorResponses },
       },
     },
-    async (request) => toUser(await changeThemselves(fastify, request)),
+    async (request) => toUser(await updateCurrentUser(fastify, request)),
   )
 
   fastify.delete(
@@ -48,17 +48,17 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       config: { rateLimit: rateLimits.otp, themselves: true },
       schema: {
-        summary: 'Delete the account of the person whose token this is',
+        summary: 'Delete the current user',
         description:
-          'Off unless AUTH_USER_SELF_DELETE_ENABLED. Needs a sign-in or a second factor of the last ten minutes, the ' +
-          'password, or a nonce; and aal2 of people with a second factor.',
+          'Requires AUTH_USER_SELF_DELETE_ENABLED and a sign-in or second factor within the last ten minutes, the ' +
+          'password, or a nonce; also aal2 for users with a second factor.',
         tags: ['user'],
         body: DeletionBody,
         response: { 204: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {
-      await deleteThemselves(fastify, request)
+      await deleteCurrentUser(fastify, request)
       return reply.status(204).send(null)
     },
   )

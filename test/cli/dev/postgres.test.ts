@@ -16,20 +16,20 @@ import { createInterface } from 'node:readline'
 import { after, suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { binaries } from '../../../cli/dev/postgres/binaries.ts'
-import { start } from '../../../cli/dev/postgres/cluster.ts'
-import { openFolder } from '../../../cli/dev/postgres/folder.ts'
-import { PostgresStartError } from '../../../cli/dev/postgres/start-error.ts'
-import { startPostgres } from '../../../cli/dev/postgres.ts'
+import { binaries } from '../../../dev/postgres/binaries.ts'
+import { start } from '../../../dev/postgres/cluster.ts'
+import { openFolder } from '../../../dev/postgres/folder.ts'
+import { startPostgres } from '../../../dev/postgres/index.ts'
+import { PostgresStartError } from '../../../dev/postgres/start-error.ts'
 import { query } from '../../db/sql.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/processes/until.ts'
 
 const log = { info() {} }
 const homes: string[] = []
 const isRoot = process.getuid?.() === 0
 
 suite('startPostgres', () => {
-  // For what does not begin with an empty folder: initdb takes most of the time.
+  // For tests that need no empty folder: initdb takes most of the time.
   const used = newFolder()
   after(() => homes.forEach(removeFolder))
 
@@ -51,7 +51,7 @@ suite('startPostgres', () => {
     ])
   })
 
-  test('a second copy on the same folder is refused in one sentence', async (t) => {
+  test('rejects a second instance on the same folder', async (t) => {
     const dir = used
     const first = await startPostgres({ dir, log })
     t.after(first.stop)
@@ -65,7 +65,7 @@ suite('startPostgres', () => {
     assert.deepEqual(await query(first.url, 'select 1 as one'), [{ one: 1 }])
   })
 
-  test('a machine without an embedded Postgres is told what else there is', (t) => {
+  test('explains the alternatives on a machine without embedded Postgres', (t) => {
     t.mock.property(process, 'arch', 'riscv64')
     assert.throws(() => binaries(undefined), {
       name: 'PostgresStartError',
@@ -74,7 +74,7 @@ suite('startPostgres', () => {
     })
   })
 
-  test('a folder that cannot be made is refused in one sentence', async () => {
+  test('rejects a folder that cannot be created', async () => {
     const file = join(newFolder(), '..', 'file')
     writeFileSync(file, '')
 
@@ -85,7 +85,7 @@ suite('startPostgres', () => {
     })
   })
 
-  test('a killed run leaves nothing that the next one stumbles over', async (t) => {
+  test('starts after a killed run', async (t) => {
     const dir = used
     const { child, url } = await startedElsewhere(t, dir, 'wait')
     await query(url, 'create table survivor as select 1 as one')
@@ -102,25 +102,25 @@ suite('startPostgres', () => {
     assert.deepEqual(await query(next.url, 'table survivor'), [{ one: 1 }])
   })
 
-  test('Ctrl-C, which the whole process group gets, is left to the one who started it', async (t) => {
+  test('leaves Ctrl-C to the process that started it', async (t) => {
     const { child, url } = await startedElsewhere(t, used, 'ignore Ctrl-C')
 
     assert.ok(child.stdout)
-    const told = once(createInterface(child.stdout), 'line')
+    const reported = once(createInterface(child.stdout), 'line')
     process.kill(-Number(child.pid), 'SIGINT')
 
-    assert.deepEqual(await told, ['still here'])
+    assert.deepEqual(await reported, ['still here'])
     assert.deepEqual(await query(url, 'select 1 as one'), [{ one: 1 }])
   })
 
   for (const ending of ['stop', 'exit']) {
-    test(`nothing runs on after ${ending}`, async (t) => {
+    test(`leaves no process after ${ending}`, async (t) => {
       const { url } = await startedElsewhere(t, used, ending)
       await gone(url)
     })
   }
 
-  test('nothing runs on where the folder was emptied before the end', async () => {
+  test('leaves no process when the folder was emptied before the shutdown', async () => {
     const { url, stop } = await startPostgres({ dir: used, log })
     rmSync(join(used, 'cluster', 'postmaster.pid'))
     await stop()
@@ -130,7 +130,9 @@ suite('startPostgres', () => {
     )
   })
 
-  test('works where only root may enter', { skip: !isRoot && 'needs root' }, async (t) => {
+  test('works in a folder that only root can enter', {
+    skip: !isRoot && 'needs root',
+  }, async (t) => {
     const dir = newFolder()
     chmodSync(join(dir, '..', '..'), 0o700)
 
@@ -144,7 +146,7 @@ suite('startPostgres', () => {
   })
 })
 
-/** `<new folder>/data/postgres`, the last part not made yet. */
+/** `<new folder>/data/postgres`, the last part not created yet. */
 function newFolder(): string {
   const home = mkdtempSync(join(tmpdir(), 'postern-folder-'))
   homes.push(home)
@@ -169,7 +171,7 @@ async function startedElsewhere(t: TestContext, dir: string, ending: string) {
   const ended = once(child, 'exit')
   t.after(async () => {
     child.kill('SIGKILL')
-    // Until then it holds the folder.
+    // It holds the folder until then.
     await ended
     // A test that has started it again stops it itself.
     const cleaner = await startPostgres({ dir, log }).catch(() => undefined)
@@ -179,10 +181,10 @@ async function startedElsewhere(t: TestContext, dir: string, ending: string) {
   for await (const line of createInterface(child.stdout)) {
     if (line.startsWith('postgres')) return { child, url: line }
   }
-  throw new Error('it told no address')
+  throw new Error('it printed no URL')
 }
 
-/** A Postgres that belongs to nobody, as where its owner was killed together with everything that could tell. */
+/** An orphaned Postgres, as after its owner and all watchers were killed. */
 async function startOrphan(dir: string, port: string): Promise<void> {
   const folder = openFolder(dir)
   await until(() => !existsSync(join(folder.cluster, 'postmaster.pid')))

@@ -1,54 +1,54 @@
-/** What the doctor says of the database, and of the keys in it. */
+/** The doctor’s checks of the database and its keys. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { database } from '../../../cli/doctor/database.ts'
 import { keys } from '../../../cli/doctor/keys.ts'
-import { warnOfConnections } from '../../../cli/serve/connections.ts'
+import { findRoom, warnOfConnections } from '../../../server/connections.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
 import { build } from '../../support/server.ts'
-import { surroundingsOf, told } from './surroundings.ts'
+import { contextOf, linesOf } from './doctor-context.ts'
 
-suite('the doctor on the database', () => {
-  test('a migrated one, as a superuser', async (t) => {
+suite('doctor: database', () => {
+  test('checks a migrated database as a superuser', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const lines = await told(database, surroundingsOf(t, { DATABASE_URL }))
+    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
     const levels = lines.map((line) => line.split(' ')[0])
     assert.deepEqual(levels, ['pass', 'pass', 'warn', 'pass', 'pass', 'pass'], lines.join('\n'))
     assert.match(lines[0] ?? '', /It is Postgres 1\d\./)
     assert.match(lines[2] ?? '', /is a superuser/)
-    assert.match(lines[3] ?? '', /All \d+ migrations are done/)
-    assert.match(lines[5] ?? '', /clock and ours agree/)
+    assert.match(lines[3] ?? '', /All \d+ migrations are applied/)
+    assert.match(lines[5] ?? '', /clock agrees with that of this machine/)
   })
 
-  test('an empty one', async (t) => {
+  test('warns about pending migrations of an empty database', async (t) => {
     const { url: DATABASE_URL } = await emptyDatabase(t)
-    const lines = await told(database, surroundingsOf(t, { DATABASE_URL }))
+    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
     assert.ok(
-      lines.some((line) => /^warn \d+ migrations are to come/.test(line)),
+      lines.some((line) => /^warn \d+ migrations are pending/.test(line)),
       lines.join('\n'),
     )
     assert.ok(!lines.some((line) => line.startsWith('fail')))
   })
 
-  test('one of a newer program', async (t) => {
+  test('fails for a schema of a newer version', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     await query(
       DATABASE_URL,
       `insert into auth.postern_later_migrations values ('9999-later', '')`,
       `update auth.postern_schema_floor set migration = '9999-later'`,
     )
-    const lines = await told(database, surroundingsOf(t, { DATABASE_URL }))
+    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
     assert.ok(lines.some((line) => /^fail .*newer version.*9999-later/.test(line)))
   })
 
-  test('a login that may not change the schema', async (t) => {
+  test('fails for a role that cannot change the schema', async (t) => {
     const { url } = await cloneDatabase(t)
     const [name, password] = [`doctor_${randomBytes(4).toString('hex')}`, 'x']
     await query(url, `create role ${name} login password '${password}'`)
-    // After the database, which is dropped first.
+    // Runs after the database was dropped.
     t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
     await query(
       url,
@@ -57,20 +57,20 @@ suite('the doctor on the database', () => {
         auth.postern_encryption_probe to ${name}`,
     )
     const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
-    const lines = await told(database, surroundingsOf(t, { DATABASE_URL }))
+    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
     assert.deepEqual(lines, [
       `fail The login ${name} does not own the tables of the schema "auth", and row-level security hides their rows from it: connect as their owner.`,
     ])
   })
 
-  test('a pool that is larger than the database takes', async (t) => {
+  test('fails for a pool above the connection limit of the database', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const surroundings = surroundingsOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '9000' })
-    const lines = await told(database, surroundings)
-    assert.ok(lines.some((line) => /^fail It takes \d+ connections, .* 9003/.test(line)))
+    const context = contextOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '9000' })
+    const lines = await linesOf(database, context)
+    assert.ok(lines.some((line) => /^fail It allows \d+ connections, .* 9003/.test(line)))
   })
 
-  test('a login that may have fewer connections than its pool, as the start says, too', async (t) => {
+  test('fails for a pool above the connection limit of the role, like the start', async (t) => {
     const { url } = await cloneDatabase(t)
     const [name, password] = [`few_${randomBytes(4).toString('hex')}`, 'x']
     await query(
@@ -80,85 +80,71 @@ suite('the doctor on the database', () => {
     )
     t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
     const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
-    const surroundings = surroundingsOf(t, { DATABASE_URL })
+    const context = contextOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '20' })
 
-    const lines = await told(database, surroundings)
+    const lines = await linesOf(database, context)
     const warnings: string[] = []
     const warn = (message: unknown) => void warnings.push(String(message))
-    await warnOfConnections(surroundings.config, { warn })
+    warnOfConnections(context.config, await findRoom(DATABASE_URL), { warn })
 
     assert.ok(
-      lines.some((line) => /^fail It takes 20 connections, /.test(line)),
+      lines.some((line) => /^fail It allows 20 connections, /.test(line)),
       lines.join('\n'),
     )
-    assert.match(warnings.join(), /may open 23 connections, and Postgres has 20 /)
+    assert.match(warnings.join(), /may open 23 connections, but Postgres allows 20 /)
   })
 
-  test('a clock that is wrong by minutes', async (t) => {
+  test('fails for a clock skew of minutes', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const surroundings = surroundingsOf(t, { DATABASE_URL })
+    const context = contextOf(t, { DATABASE_URL })
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 300_000 })
-    const lines = await told(database, surroundings)
+    const lines = await linesOf(database, context)
     assert.match(
       lines.at(-1) ?? '',
-      /^fail The clock of the database is (299|300) s behind ours: run NTP/,
+      /^fail The clock of the database is (299|300) s behind this server: run NTP/,
     )
   })
 
-  test('a name that no database has, in the words of Postgres', async (t) => {
+  test('reports an unknown database with the Postgres error', async (t) => {
     const url = new URL(process.env.TEST_ADMIN_URL ?? '')
-    url.pathname = '/postern_nobody_made_this'
-    const lines = await told(database, surroundingsOf(t, { DATABASE_URL: url.href }))
-    assert.match(lines.join(), /^fail The database .*postern_nobody_made_this" does not exist\)/)
+    url.pathname = '/postern_missing'
+    const lines = await linesOf(database, contextOf(t, { DATABASE_URL: url.href }))
+    assert.match(lines.join(), /^fail The database .*postern_missing" does not exist\)/)
     assert.ok(!lines.join().includes(url.password || 'no password'))
   })
 
-  test('nobody listens, and the password is not told', async (t) => {
+  test('reports an unreachable database without the password', async (t) => {
     const DATABASE_URL = 'postgres://ann:secret-word@127.0.0.1:9/auth'
-    const lines = await told(database, surroundingsOf(t, { DATABASE_URL }))
+    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
     assert.match(lines.join('\n'), /^fail The database of DATABASE_URL cannot .*\(ECONNREFUSED\)/)
     assert.doesNotMatch(lines.join(), /secret-word/)
   })
 })
 
-suite('the doctor on keys', () => {
+suite('doctor: keys', () => {
   const key = () => randomBytes(32).toString('base64url')
   const own = { AUTH_JWT_ALGORITHM: 'ES256', AUTH_ENCRYPTION_KEY: key() }
 
-  test('of a server that has run: they are young, and fit', async (t) => {
+  test('passes for the keys of a server that has run', async (t) => {
     const { database: made } = await build(t, { env: own })
-    const surroundings = surroundingsOf(t, { ...own, DATABASE_URL: made.url })
-    assert.deepEqual(await told(keys, surroundings), [
+    const context = contextOf(t, { ...own, DATABASE_URL: made.url })
+    assert.deepEqual(await linesOf(keys, context), [
       'pass The signing key (ES256) is 0 days old.',
-      'pass What is stored has an encryption key of its own.',
+      'pass Stored data has its own encryption key.',
     ])
-    const lines = await told(database, surroundings)
-    assert.ok(lines.includes('pass The encryption key fits what is stored.'), lines.join('\n'))
+    const lines = await linesOf(database, context)
+    assert.ok(lines.includes('pass The encryption key decrypts the stored data.'), lines.join('\n'))
 
-    const later = { ...surroundings, now: new Date(Date.now() + 200 * 86_400_000) }
-    assert.match((await told(keys, later))[0] ?? '', /^warn .* 200 days old: run npm run keys/)
+    const later = { ...context, now: new Date(Date.now() + 200 * 86_400_000) }
+    assert.match((await linesOf(keys, later))[0] ?? '', /^warn .* 200 days old: run npm run keys/)
 
     const other = { ...own, AUTH_ENCRYPTION_KEY: key(), DATABASE_URL: made.url }
-    const wrong = await told(database, surroundingsOf(t, other))
-    assert.ok(wrong.some((line) => /^fail What this database holds cannot be decrypted/.test(line)))
+    const wrong = await linesOf(database, contextOf(t, other))
+    assert.ok(wrong.some((line) => /^fail The stored data cannot be decrypted/.test(line)))
   })
 
-  for (const [what, make] of [
-    ['empty', emptyDatabase],
-    ['migrated', cloneDatabase],
-  ] as const) {
-    test(`a new database (${what}), and no key of its own: the start would refuse`, async (t) => {
-      const { url: DATABASE_URL } = await make(t)
-      const lines = await told(keys, surroundingsOf(t, { DATABASE_URL }))
-      assert.match(
-        lines.at(-1) ?? '',
-        /^fail AUTH_ENCRYPTION_KEY is not set, and this database is new/,
-      )
-    })
-  }
-
-  test('a shared secret, and no key of its own', async (t) => {
-    const lines = await told(keys, surroundingsOf(t, { AUTH_JWT_ALGORITHM: 'HS256' }))
+  test('warns about a shared secret without an encryption key', async (t) => {
+    const lines = await linesOf(keys, contextOf(t, { AUTH_JWT_ALGORITHM: 'HS256' }))
     assert.match(lines[0] ?? '', /^warn Tokens are signed with AUTH_JWT_SECRET/)
     assert.match(lines[1] ?? '', /^warn AUTH_ENCRYPTION_KEY is not set/)
   })

@@ -1,4 +1,4 @@
-/** What the doctor says of settings alone. */
+/** The doctor’s checks of settings alone. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -8,7 +8,7 @@ import { disk } from '../../../cli/doctor/disk.ts'
 import type { Check } from '../../../cli/doctor/finding.ts'
 import { proxies } from '../../../cli/doctor/proxies.ts'
 import { sms } from '../../../cli/doctor/sms.ts'
-import { surroundingsOf, told } from './surroundings.ts'
+import { contextOf, linesOf } from './doctor-context.ts'
 
 const https = {
   AUTH_SITE_URL: 'https://app.example',
@@ -35,12 +35,12 @@ const hcaptcha = {
 }
 const header = { ...https, AUTH_RATE_LIMIT_HEADER: 'x-real-ip' }
 
-/** The variables, and the beginning of each thing that is said. */
+/** The variables, and the beginning of each printed line. */
 const cases: [Check, title: string, variables: Record<string, string>, said: RegExp[]][] = [
   [addresses, 'https', https, [/^pass AUTH_SITE_URL/, /^pass AUTH_API_EXTERNAL_URL/]],
   [
     addresses,
-    'http, on this machine and elsewhere',
+    'http URLs, local and remote',
     { AUTH_SITE_URL: 'http://app.example', AUTH_API_EXTERNAL_URL: 'http://localhost:8081' },
     [
       /^fail AUTH_SITE_URL is http:\/\/app\.example: .* Use https\.$/,
@@ -49,23 +49,28 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
   ],
   [
     addresses,
-    'places to go back to',
+    'redirect targets',
     {
       ...https,
       AUTH_URI_ALLOW_LIST:
         'https://a.example/**,https://**.example,http://b.example/x,http://localhost:5173/**,com.app://in',
     },
-    [/^pass/, /^pass/, /^warn .*https:\/\/\*\*\.example/, /^warn .*http:\/\/b\.example.* clear/],
+    [
+      /^pass/,
+      /^pass/,
+      /^warn .*https:\/\/\*\*\.example/,
+      /^warn .*http:\/\/b\.example.* unencrypted/,
+    ],
   ],
   [
     addresses,
-    'a provider that sends people back here',
+    'a provider that redirects to this server',
     { ...google, AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: 'https://auth.example/auth/v1/callback' },
     [/^pass/, /^pass/, /^pass google/],
   ],
   [
     addresses,
-    'a provider that sends people elsewhere',
+    'a provider that redirects elsewhere',
     { ...google, AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: 'https://app.example/callback' },
     [
       /^pass/,
@@ -73,70 +78,70 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
       /^warn google .* this server is at https:\/\/auth\.example\/auth\/v1\/callback/,
     ],
   ],
-  [proxies, 'a header of a proxy on this machine', header, [/^pass/, /^warn Only proxies on this/]],
+  [proxies, 'a header of a local proxy', header, [/^pass/, /^warn Only proxies on this/]],
   [
     proxies,
-    'a header of a proxy elsewhere',
+    'a header of a remote proxy',
     { ...header, AUTH_TRUSTED_PROXIES: '10.0.0.0/8' },
     [/^pass/],
   ],
   [
     proxies,
-    'everybody is trusted',
+    'all addresses are trusted',
     { ...header, AUTH_TRUSTED_PROXIES: '0.0.0.0/0' },
     [/^pass/, /^warn AUTH_TRUSTED_PROXIES has 0\.0\.0\.0\/0/],
   ],
   [proxies, 'no header', {}, []],
-  [sms, 'phones are off', {}, []],
-  [sms, 'nobody delivers', { AUTH_EXTERNAL_PHONE_ENABLED: 'true' }, [/^fail .*AUTH_SMS_PROVIDER/]],
-  [sms, 'credentials of the right form', twilio, [/^pass The credentials of twilio/]],
+  [sms, 'phones are disabled', {}, []],
+  [sms, 'no SMS provider', { AUTH_EXTERNAL_PHONE_ENABLED: 'true' }, [/^fail .*AUTH_SMS_PROVIDER/]],
+  [sms, 'well-formed credentials', twilio, [/^pass The credentials of twilio/]],
   [
     sms,
-    'account and token in each other’s place',
+    'swapped account and token',
     { ...twilio, AUTH_SMS_TWILIO_ACCOUNT_SID: hex, AUTH_SMS_TWILIO_AUTH_TOKEN: `AC${hex}` },
     [/^warn AUTH_SMS_TWILIO_ACCOUNT_SID .*AC and 32/, /^warn AUTH_SMS_TWILIO_AUTH_TOKEN/],
   ],
-  [captcha, 'none', {}, [/^warn Strangers may sign up/]],
-  [captcha, 'none, and nobody signs up', { AUTH_DISABLE_SIGNUP: 'true' }, []],
-  [captcha, 'a secret of the right form', hcaptcha, [/^pass/]],
+  [captcha, 'none', {}, [/^warn Sign-up is open without a captcha/]],
+  [captcha, 'no captcha, sign-ups disabled', { AUTH_DISABLE_SIGNUP: 'true' }, []],
+  [captcha, 'a well-formed secret', hcaptcha, [/^pass/]],
   [
     captcha,
-    'the secret that everybody knows',
+    'the test secret of hCaptcha',
     { ...hcaptcha, AUTH_SECURITY_CAPTCHA_SECRET: `0x${'0'.repeat(40)}` },
-    [/^fail .*publishes for tests/],
+    [/^fail .*is a published test secret/],
   ],
   [
     captcha,
-    'another secret that everybody knows',
+    'the test secret of Turnstile',
     {
       ...hcaptcha,
       AUTH_SECURITY_CAPTCHA_PROVIDER: 'turnstile',
       AUTH_SECURITY_CAPTCHA_SECRET: '1x0000000000000000000000000000000AA',
     },
-    [/^fail .*publishes for tests/],
+    [/^fail .*is a published test secret/],
   ],
   [
     captcha,
-    'the site key in the place of the secret',
+    'the site key instead of the secret',
     { ...hcaptcha, AUTH_SECURITY_CAPTCHA_SECRET: '10000000-ffff-ffff-ffff-000000000001' },
     [/^warn .*does not look like a secret of hcaptcha/],
   ],
-  [disk, 'the log goes to standard output', {}, []],
-  [disk, 'a folder that is there', { AUTH_LOG_FILE: '/tmp/auth.log' }, [/^(pass|warn) \/tmp has/]],
+  [disk, 'a log on standard output', {}, []],
+  [disk, 'an existing folder', { AUTH_LOG_FILE: '/tmp/auth.log' }, [/^(pass|warn) \/tmp has/]],
   [
     disk,
-    'a folder that is not',
+    'a missing folder',
     { AUTH_LOG_FILE: '/nowhere/auth.log' },
     [/^fail .*\/nowhere \(ENOENT\)/],
   ],
 ]
 
-suite('the doctor on settings', () => {
-  for (const [check, title, variables, said] of cases) {
+suite('doctor: settings', () => {
+  for (const [check, title, variables, output] of cases) {
     test(`${check.name}: ${title}`, async (t) => {
-      const lines = await told(check, surroundingsOf(t, variables))
-      assert.equal(lines.length, said.length, lines.join('\n'))
-      for (const [index, line] of lines.entries()) assert.match(line, said[index] ?? /^$/)
+      const lines = await linesOf(check, contextOf(t, variables))
+      assert.equal(lines.length, output.length, lines.join('\n'))
+      for (const [index, line] of lines.entries()) assert.match(line, output[index] ?? /^$/)
       const secrets = Object.entries(variables).filter(([name]) => /SECRET|TOKEN/.test(name))
       for (const [, secret] of secrets) assert.ok(!lines.join().includes(secret), 'a secret')
     })

@@ -1,4 +1,4 @@
-/** The drill of docs/operations.md: the encryption key is changed by the commands, beside a server that serves. */
+/** The procedure of docs/operations.md: replacing the encryption key while a server runs. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,46 +7,43 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { parseEnv } from 'node:util'
 
-import { run } from '../../../cli/keys.ts'
+import { run } from '../../../cli/keys/index.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { query } from '../../db/sql.ts'
-import { callCommand } from '../../support/command-call.ts'
 import { configOf } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { holdSession } from '../../support/held-person.ts'
-import { autoconfirm, newPerson, signIn } from '../../support/people.ts'
+import { lockSessionShared } from '../../support/locked-user.ts'
+import { callCommand } from '../../support/processes/command-call.ts'
 import { call } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
+import { autoconfirm, signIn, signUpUser } from '../../support/users.ts'
 
 const [one, two] = [randomKey(), randomKey()]
 const shared = { ...autoconfirm, AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET }
 
 suite('npm run keys -- encryption', () => {
-  test('leads through a change of the key: everybody stays signed in, and the old key may go', async (t) => {
+  test('replaces the key without signing users out, and the old key can be removed', async (t) => {
     const drill = await startDrill(t, { AUTH_ENCRYPTION_KEY: one })
     const before = await drill.serve()
-    const person = await newPerson(before.app)
+    const user = await signUpUser(before.app)
     assert.equal((await drill.command('status')).code, 0)
 
     assert.match((await drill.rotate()).stderr, /^\S+ is changed\. Step 1 of 3/)
     const next = drill.env().AUTH_ENCRYPTION_NEXT_KEY
     assert.equal(drill.env().AUTH_ENCRYPTION_KEY, one)
-    // What still writes with the key of before, and what writes with the next one, serve side by side.
+    // Servers with the previous and the next key run side by side.
     const reading = await drill.serve()
     assert.match((await drill.rotate()).stderr, /Step 2 of 3/)
     assert.equal(drill.env().AUTH_ENCRYPTION_KEY, next)
     assert.equal(drill.env().AUTH_ENCRYPTION_OLD_KEYS, one)
     assert.equal(drill.env().AUTH_ENCRYPTION_NEXT_KEY, undefined)
     const writing = await drill.serve()
-    const newcomer = await newPerson(writing.app)
-    const [first, second] = [await refresh(reading, newcomer), await refresh(writing, person)]
+    const newUser = await signUpUser(writing.app)
+    const [first, second] = [await refresh(reading, newUser), await refresh(writing, user)]
 
     assert.match((await drill.rotate()).stderr, /reencrypt` first/)
-    assert.match((await drill.command('reencrypt')).stdout, /^\d+ rows stored anew/)
-    assert.match(
-      (await drill.command('status')).stdout,
-      /AUTH_ENCRYPTION_OLD_KEYS +is needed for nothing/,
-    )
+    assert.match((await drill.command('reencrypt')).stdout, /^\d+ rows re-encrypted/)
+    assert.match((await drill.command('status')).stdout, /AUTH_ENCRYPTION_OLD_KEYS +unused/)
     assert.match((await drill.rotate()).stderr, /Step 3 of 3/)
     assert.equal(drill.env().AUTH_ENCRYPTION_OLD_KEYS, undefined)
     const after = await drill.serve()
@@ -54,23 +51,23 @@ suite('npm run keys -- encryption', () => {
     await refresh(after, second)
   })
 
-  test('gives the key that was made from AUTH_JWT_SECRET a variable, and the secret may change', async (t) => {
+  test('stores the key derived from AUTH_JWT_SECRET in a variable, so that the secret can change', async (t) => {
     const drill = await startDrill(t, {})
-    // Such a database is from before a key of its own was asked for.
+    // Such a database dates from before AUTH_ENCRYPTION_KEY was required.
     const old = await drill.serve({ dev: true })
-    const person = await newPerson(old.app)
+    const user = await signUpUser(old.app)
 
-    assert.match((await drill.rotate()).stderr, /made from AUTH_JWT_SECRET/)
+    assert.match((await drill.rotate()).stderr, /derived from AUTH_JWT_SECRET/)
     const env = { AUTH_JWT_SECRET: 'another secret that is as long as it has to be' }
     const { app } = await drill.serve({ env })
 
-    await refresh({ app }, person)
+    await refresh({ app }, user)
   })
 
-  test('status counts whatever is encrypted, wherever it lies', async (t) => {
+  test('status counts each encrypted value in each table', async (t) => {
     const drill = await startDrill(t, { AUTH_ENCRYPTION_KEY: one })
     const { app } = await drill.serve()
-    await newPerson(app)
+    await signUpUser(app)
 
     const { stdout } = await drill.command('status')
 
@@ -81,7 +78,7 @@ suite('npm run keys -- encryption', () => {
     assert.deepEqual(Object.fromEntries(counted), await encryptedIn(drill.url))
   })
 
-  test('status fails for what is encrypted with a key that is missing', async (t) => {
+  test('status fails for values encrypted with a missing key', async (t) => {
     const drill = await startDrill(t, { AUTH_ENCRYPTION_KEY: one })
     await drill.serve()
     await drill.set({ AUTH_ENCRYPTION_KEY: two })
@@ -89,35 +86,35 @@ suite('npm run keys -- encryption', () => {
     const { stdout, code } = await drill.command('status')
 
     assert.equal(code, 1)
-    assert.match(stdout, /not configured: \d+ rows? cannot be read/)
+    assert.match(stdout, /not configured: \d+ rows? cannot be decrypted/)
   })
 
-  test('reencrypt waits for a session with none of the others in hand', async (t) => {
+  test('reencrypt holds no other lock while it waits for a session', async (t) => {
     const drill = await startDrill(t, { AUTH_ENCRYPTION_KEY: one })
     const { app } = await drill.serve()
-    const person = await newPerson(app)
-    for (let count = 0; count < 2; count++) await signIn(app, { email: person.email })
+    const user = await signUpUser(app)
+    for (let count = 0; count < 2; count++) await signIn(app, { email: user.email })
     await drill.set({ AUTH_ENCRYPTION_KEY: two, AUTH_ENCRYPTION_OLD_KEYS: one })
     const stored = await query(drill.url, 'select id::text from auth.sessions order by ctid')
     const ids = stored.map(({ id }) => String(id))
     // Neither the first in the table nor the first by id.
-    const wanted = ids.slice(1).toSorted().at(-1) ?? ''
-    const others = ids.filter((id) => id !== wanted)
-    const held = await holdSession(app, wanted)
+    const expected = ids.slice(1).toSorted().at(-1) ?? ''
+    const others = ids.filter((id) => id !== expected)
+    const lock = await lockSessionShared(app, expected)
 
-    const { answer } = await held.queue(1, () => drill.command('reencrypt'))
+    const { response } = await lock.queue(1, () => drill.command('reencrypt'))
     const free = await query(drill.url, {
       text: 'select from auth.sessions where id = any($1) for update skip locked',
       values: [others],
     })
-    await held.release()
+    await lock.release()
 
     assert.equal(free.length, others.length)
-    assert.match((await answer).stdout, /^\d+ rows stored anew/)
-    assert.match((await drill.command('status')).stdout, /OLD_KEYS +is needed for nothing/)
+    assert.match((await response).stdout, /^\d+ rows re-encrypted/)
+    assert.match((await drill.command('status')).stdout, /OLD_KEYS +unused/)
   })
 
-  test('rotate keeps every other line of the file, and its secrets to its owner', async (t) => {
+  test('rotate keeps all other lines of the file and its permissions', async (t) => {
     const drill = await startDrill(t, { AUTH_ENCRYPTION_KEY: one })
     await writeFile(drill.file, `# mine\nOTHER="a=b"\nexport AUTH_ENCRYPTION_KEY=${one}\n`)
 
@@ -137,40 +134,38 @@ function randomKey(): string {
   return randomBytes(32).toString('base64url')
 }
 
-test('a new database asks for an encryption key of its own, but in development', async (t) => {
+test('a new database uses the key of AUTH_JWT_SECRET, which another secret cannot decrypt', async (t) => {
   const database = await cloneDatabase(t)
-  const env = { AUTH_ENCRYPTION_KEY: '' }
-  await assert.rejects(
-    build(t, { env, database }),
-    /AUTH_ENCRYPTION_KEY is not set.*npm run secrets/,
-  )
-  await build(t, { env, database, dev: true })
+  const started = await build(t, { env: { AUTH_ENCRYPTION_KEY: '' }, database })
+  await started.app.close()
+  const env = { AUTH_ENCRYPTION_KEY: '', AUTH_JWT_SECRET: randomKey() }
+  await assert.rejects(build(t, { env, database }), { name: 'DecryptionError' })
 })
 
-test('what another replica encrypted with a key that is missing here may be asked for again', async (t) => {
+test('a value encrypted by another replica with a missing key returns 503', async (t) => {
   const drill = await startDrill(t, { AUTH_ENCRYPTION_KEY: one })
   const behind = await drill.serve()
   await drill.set({ AUTH_ENCRYPTION_KEY: two, AUTH_ENCRYPTION_OLD_KEYS: one })
   const ahead = await drill.serve()
-  const person = await newPerson(ahead.app)
+  const user = await signUpUser(ahead.app)
 
-  const answer = await call(behind.app, '/token?grant_type=refresh_token', person)
+  const response = await call(behind.app, '/token?grant_type=refresh_token', user)
 
-  assert.equal(answer.statusCode, 503, answer.body)
-  assert.equal(answer.json().error_code, 'service_unavailable')
-  assert.equal(answer.headers['retry-after'], '5')
-  await refresh(ahead, person)
+  assert.equal(response.statusCode, 503, response.body)
+  assert.equal(response.json().error_code, 'service_unavailable')
+  assert.equal(response.headers['retry-after'], '5')
+  await refresh(ahead, user)
 })
 
 async function refresh({ app }: Pick<Awaited<ReturnType<typeof build>>, 'app'>, session: Session) {
-  const answer = await call(app, '/token?grant_type=refresh_token', {
+  const response = await call(app, '/token?grant_type=refresh_token', {
     refresh_token: session.refresh_token,
   })
-  assert.equal(answer.statusCode, 200, answer.body)
-  return answer.json<Session>()
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json<Session>()
 }
 
-/** A database, an .env file, and the servers and commands that read both. */
+/** A database, an .env file, and the servers and commands that use them. */
 async function startDrill(t: TestContext, variables: Record<string, string>) {
   const { url, drop } = await cloneDatabase()
   // The servers end before their database does.
@@ -212,9 +207,9 @@ async function startDrill(t: TestContext, variables: Record<string, string>) {
     env: () => current,
     command,
     async rotate() {
-      const said = await command('rotate', '--write', file)
+      const output = await command('rotate', '--write', file)
       await read()
-      return said
+      return output
     },
     serve: ({ env = {}, dev = false }: { env?: Record<string, string>; dev?: boolean } = {}) =>
       build(ending, { env: { ...given(), ...env }, database, dev }),
@@ -227,7 +222,7 @@ const operator = {
   AUTH_DB_DRIVER: 'postgres',
 }
 
-/** Every column of every table that holds what looks like our stored form, with how many rows of it. */
+/** Each column of each table with encrypted values, and the number of such rows. */
 async function encryptedIn(url: string): Promise<Record<string, number>> {
   const columns = await query(
     url,

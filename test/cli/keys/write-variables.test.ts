@@ -15,7 +15,7 @@ suite('writeVariables', () => {
     [0o644, 0o640],
   ]
   for (const [before, after] of modes) {
-    test(`a file of mode ${before.toString(8)} has ${after.toString(8)} then`, async (t) => {
+    test(`changes the mode of a file from ${before.toString(8)} to ${after.toString(8)}`, async (t) => {
       const file = await fileOf(t)
       await chmod(file, before)
       await writeVariables(file, { A: '2' })
@@ -24,7 +24,7 @@ suite('writeVariables', () => {
     })
   }
 
-  test('it stays that of the server when root changes it', { skip: !isRoot }, async (t) => {
+  test('keeps the owner when root changes the file', { skip: !isRoot }, async (t) => {
     const file = await fileOf(t)
     await chown(file, 4242, 4343)
     await writeVariables(file, { A: '2' })
@@ -32,7 +32,7 @@ suite('writeVariables', () => {
     assert.deepEqual({ uid, gid }, { uid: 4242, gid: 4343 })
   })
 
-  test('what an earlier run left behind does not decide who may read it', async (t) => {
+  test('does not take the mode of a leftover temporary file', async (t) => {
     const file = await fileOf(t)
     await chmod(file, 0o600)
     await writeFile(`${file}.new`, 'left behind')

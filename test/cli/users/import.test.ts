@@ -1,21 +1,21 @@
-/** Import: who is taken in and who is refused, and going on after an interruption. */
+/** Import: accepted and rejected users, and resuming after an interruption. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { openReport } from '../../../cli/users/refusals.ts'
+import { openReport } from '../../../cli/users/rejections.ts'
 import { query } from '../../db/sql.ts'
-import type { CliProcess } from '../../support/cli-process.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { password, signIn } from '../../support/people.ts'
+import type { CliProcess } from '../../support/processes/cli-process.ts'
+import { until } from '../../support/processes/until.ts'
 import { build } from '../../support/server.ts'
-import { until } from '../../support/until.ts'
+import { password, signIn } from '../../support/users.ts'
 import {
-  everybody,
   fileOf,
   google,
+  listAllUsers,
   passwordHash,
   startUsers,
   temporaryFolder,
@@ -23,10 +23,10 @@ import {
 } from './command.ts'
 
 suite('users import', () => {
-  test('imported people sign in with the password they had', async (t) => {
+  test('imported users sign in with their password', async (t) => {
     const { app, database } = await build(t)
     const django = 'pbkdf2_sha256$20000$seasalt2$Flpve/uAcyo6+IFI6YAhjeABGPVbRQjzHDxRhqxewgw='
-    const file = await fileOf(t, 'people.ndjson', [
+    const file = await fileOf(t, 'users.ndjson', [
       { email: 'Ann@Example.com', password_hash: passwordHash, email_confirm: true },
       {
         email: 'bob@example.com',
@@ -37,7 +37,7 @@ suite('users import', () => {
     ])
     const { written, ended } = startUsers(t, database.url, 'import', file)
     await ended
-    assert.match(written.out, /^3 imported, 0 refused/)
+    assert.match(written.out, /^3 imported, 0 rejected/)
     const [{ owned } = {}] = await query(
       database.url,
       'select count(*) as owned from auth.identities join auth.users u on u.id = user_id where is_sso_user',
@@ -63,14 +63,14 @@ suite('users import', () => {
     assert.ok(entry)
   })
 
-  test('an address counts as proven where it is confirmed', async (t) => {
+  test('an email counts as verified when it is confirmed', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'people.ndjson', [
+    const file = await fileOf(t, 'users.ndjson', [
       { email: 'ann@b.co', email_confirm: true, phone: '15550100' },
       { email: 'bob@b.co', phone: '15550101', phone_confirm: true },
     ])
     await users(url, 'import', file)
-    const proven = await query(
+    const verified = await query(
       url,
       `select users.email, provider, identity_data - 'sub' - 'email' - 'phone' as proven
        from auth.users join auth.identities on user_id = users.id order by users.email, provider`,
@@ -80,7 +80,7 @@ suite('users import', () => {
       { email_verified: true, phone_verified: false },
       { email_verified: false, phone_verified: true },
     ]
-    assert.deepEqual(proven, [
+    assert.deepEqual(verified, [
       { email: 'ann@b.co', provider: 'email', proven: byEmail },
       { email: 'ann@b.co', provider: 'phone', proven: none },
       { email: 'bob@b.co', provider: 'email', proven: none },
@@ -88,7 +88,7 @@ suite('users import', () => {
     ])
   })
 
-  test('rows that cannot be taken are reported with their reasons, all others are in', async (t) => {
+  test('reports rejected rows with reasons and imports all others', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(url, `insert into auth.users (id, email) values (gen_random_uuid(), 'taken@b.co')`)
     const rows: [unknown, RegExp | undefined][] = [
@@ -99,18 +99,18 @@ suite('users import', () => {
       [{ phone: 'nonsense' }, /Invalid phone/],
       [{}, /no email, phone or identity/],
       [{ email: 'a@b.co', id: '7' }, /id is not a UUID/],
-      [{ email: 'a@b.co', password: 'clear' }, /in clear/],
-      [{ email: 'a@b.co', password_hash: 'md5' }, /no known format/],
+      [{ email: 'a@b.co', password: 'clear' }, /plain-text/],
+      [{ email: 'a@b.co', password_hash: 'md5' }, /unknown format/],
       [{ email: 'a@b.co', created_at: 'yesterday' }, /created_at is not a time/],
       [{ email: 'a@b.co', created_at: '+100000-01-01T00:00:00Z' }, /created_at is not a time/],
       [{ email: 'a@b.co', user_metadata: 7 }, /user_metadata is not an object/],
       [{ email: 'a@b.co', user_metadata: { a: '\u0000' } }, /cannot store/],
       [{ email: 'a@b.co', user_metadata: { a: '\ud800' } }, /cannot store/],
       [{ email: 'a@b.co', identities: [{ provider: 'google' }] }, /provider_id/],
-      [{ email: 'taken@b.co' }, /somebody has this email already/],
-      [{ email: 'FIRST@b.co' }, /somebody has this email already/],
+      [{ email: 'taken@b.co' }, /a user already has this email/],
+      [{ email: 'FIRST@b.co' }, /a user already has this email/],
       [{ email: 'g1@b.co', identities: [google] }, undefined],
-      [{ email: 'g2@b.co', identities: [google] }, /one of its identities already/],
+      [{ email: 'g2@b.co', identities: [google] }, /already has one of its identities/],
       [{ email: 'g3@b.co', identities: [{ ...google, provider_id: endless }] }, /index row size/],
       [`{"email":"deep@b.co","user_metadata":{"a":${nested(5_000)}}}`, /nested/],
       [`{"email":"deeper@b.co","user_metadata":{"a":${nested(50_000)}}}`, /nested/],
@@ -119,14 +119,14 @@ suite('users import', () => {
     ]
     const file = await fileOf(
       t,
-      'people.ndjson',
+      'users.ndjson',
       rows.map(([row]) => row),
     )
     const { stdout } = await users(url, 'import', file)
     const expected = rows.flatMap(([, reason], i) => (reason ? [{ line: i + 1, reason }] : []))
     assert.match(
       stdout,
-      new RegExp(`^${rows.length - expected.length} imported, ${expected.length} refused`),
+      new RegExp(`^${rows.length - expected.length} imported, ${expected.length} rejected`),
     )
     const report = await reportOf(file)
     assert.deepEqual(
@@ -134,27 +134,27 @@ suite('users import', () => {
       expected.map(({ line }) => line),
     )
     for (const [i, { reason }] of expected.entries()) assert.match(report[i]?.reason ?? '', reason)
-    const emails = (await everybody(url)).map(({ email }) => email).sort()
+    const emails = (await listAllUsers(url)).map(({ email }) => email).sort()
     assert.deepEqual(emails, ['first@b.co', 'g1@b.co', 'last@b.co', 'slash@b.co', 'taken@b.co'])
   })
 
   test('a dry run reports the same and stores nothing', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'people.ndjson', [{ email: 'a@b.co' }, { email: 'nonsense' }])
+    const file = await fileOf(t, 'users.ndjson', [{ email: 'a@b.co' }, { email: 'nonsense' }])
     const { stdout } = await users(url, 'import', file, '--dry-run')
-    assert.match(stdout, /^1 could be imported, 1 refused/)
+    assert.match(stdout, /^1 could be imported, 1 rejected/)
     assert.equal((await reportOf(file)).length, 1)
-    assert.deepEqual(await everybody(url), [])
+    assert.deepEqual(await listAllUsers(url), [])
   })
 
-  test('killed half way and resumed: none twice, none lost', async (t) => {
+  test('resumes a killed import without duplicates or losses', async (t) => {
     const { url } = await cloneDatabase(t)
     const count = Number(process.env.TEST_IMPORT_ROWS ?? 8_000)
-    const people = Array.from({ length: count }, (_, i) =>
-      // Every thousandth is refused, so that the report has to go on as well.
-      i % 1000 === 7 ? { email: 'nonsense' } : { email: `person-${i}@example.com` },
+    const accounts = Array.from({ length: count }, (_, i) =>
+      // Every thousandth is rejected, so that the report has to go on as well.
+      i % 1000 === 7 ? { email: 'nonsense' } : { email: `member-${i}@example.com` },
     )
-    const file = await fileOf(t, 'people.ndjson', people)
+    const file = await fileOf(t, 'users.ndjson', accounts)
     for (const share of [0.3, 0.6]) {
       const { child, ended } = startUsers(t, url, 'import', file, '--resume')
       await untilImported(url, count * share, child)
@@ -167,10 +167,10 @@ suite('users import', () => {
 
     const { stdout } = await users(url, 'import', file, '--resume')
 
-    const refused = people.filter(({ email }) => email === 'nonsense').length
-    assert.match(stdout, new RegExp(`^${count - refused} imported, ${refused} refused`))
-    assert.equal(await countUsers(url), count - refused)
-    assert.equal((await reportOf(file)).length, refused)
+    const rejected = accounts.filter(({ email }) => email === 'nonsense').length
+    assert.match(stdout, new RegExp(`^${count - rejected} imported, ${rejected} rejected`))
+    assert.equal(await countUsers(url), count - rejected)
+    assert.equal((await reportOf(file)).length, rejected)
     const [{ lone } = {}] = await query(
       url,
       `select count(*) as lone from auth.users
@@ -179,21 +179,21 @@ suite('users import', () => {
     assert.equal(Number(lone), 0)
   })
 
-  test('resumed when it is already over: nobody is taken in twice', async (t) => {
+  test('imports no user twice when a completed import is resumed', async (t) => {
     const { url } = await cloneDatabase(t)
-    // Nothing of this person is unique.
-    const file = await fileOf(t, 'people.ndjson', [{ is_anonymous: true }, { email: 'nonsense' }])
+    // Nothing of this user is unique.
+    const file = await fileOf(t, 'users.ndjson', [{ is_anonymous: true }, { email: 'nonsense' }])
     const first = await users(url, 'import', file, '--resume')
 
     const { stdout } = await users(url, 'import', file, '--resume')
 
-    assert.match(stdout, /^1 imported, 1 refused/)
-    assert.match(first.stdout, /^1 imported, 1 refused/)
+    assert.match(stdout, /^1 imported, 1 rejected/)
+    assert.match(first.stdout, /^1 imported, 1 rejected/)
     assert.equal(await countUsers(url), 1)
     assert.equal((await reportOf(file)).length, 1)
   })
 
-  test('a report goes on without what is found again, and without half a line', async (t) => {
+  test('a resumed report drops repeated and incomplete lines', async (t) => {
     const path = join(await temporaryFolder(t), 'report')
     const lines = [2, 5, 9].map((line) => JSON.stringify({ line, reason: '{' }))
     await writeFile(path, `${lines.join('\n')}\n{"line":4,"rea`)
@@ -201,19 +201,19 @@ suite('users import', () => {
     assert.equal(await readFile(path, 'utf8'), `${lines.slice(0, 2).join('\n')}\n`)
   })
 
-  test('begun again where that is asked for, or where the one before is over', async (t) => {
+  test('starts again with --restart or after a completed import', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'people.ndjson', [{ is_anonymous: true }])
+    const file = await fileOf(t, 'users.ndjson', [{ is_anonymous: true }])
     for (const [count, args] of [[], [], ['--restart']].entries()) {
       const { stdout, stderr } = await users(url, 'import', file, ...args)
-      assert.match(stdout, /^1 imported, 0 refused/, stderr)
+      assert.match(stdout, /^1 imported, 0 rejected/, stderr)
       assert.equal(await countUsers(url), count + 1)
     }
   })
 
-  test('nobody is taken in by two imports of one file that run at once', async (t) => {
+  test('rejects a second import of the same file while one runs', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'people.ndjson', [{ is_anonymous: true }])
+    const file = await fileOf(t, 'users.ndjson', [{ is_anonymous: true }])
     await query(
       url,
       `create function other_import() returns trigger language plpgsql as
@@ -229,9 +229,9 @@ suite('users import', () => {
     assert.match((await users(url, 'import', file)).stdout, /^1 imported/)
   })
 
-  test('broken CSV is told with its line', async (t) => {
+  test('reports the line of malformed CSV', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = join(await temporaryFolder(t), 'people.csv')
+    const file = join(await temporaryFolder(t), 'users.csv')
     await writeFile(file, 'email,phone\na@b.co,\n"b@b.co,\n')
     const { stderr, code } = await users(url, 'import', file)
     assert.match(stderr, /line 3|line 4/)
@@ -239,7 +239,7 @@ suite('users import', () => {
   })
 })
 
-/** Longer than an entry of an index may be, and not to be compressed. */
+/** Longer than an index entry may be, and incompressible. */
 const endless = randomBytes(6_000).toString('base64')
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
@@ -251,16 +251,16 @@ async function countUsers(url: string): Promise<number> {
 
 async function untilImported(
   url: string,
-  people: number,
+  users: number,
   child: CliProcess['child'],
 ): Promise<void> {
   await until(
     async () => {
       if (child.exitCode !== null) assert.fail('the command ended before it was killed')
-      return (await countUsers(url)) >= people
+      return (await countUsers(url)) >= users
     },
-    // A file may be as long as somebody wants to try.
-    { everyMs: 5, seconds: 3600, missing: 'too few people were imported' },
+    // The size of the file is configurable.
+    { everyMs: 5, seconds: 3600, missing: 'too few users were imported' },
   )
 }
 

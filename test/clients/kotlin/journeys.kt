@@ -45,7 +45,7 @@ val journeys: Map<String, suspend () -> Unit> = mapOf(
     "recovery, new password" to ::recovery,
     "new address" to ::newEmail,
     "phone" to ::phone,
-    "anonymous person" to ::anonymous,
+    "anonymous user" to ::anonymous,
     "external provider" to ::externalProvider,
     "linked identities" to ::linkedIdentities,
     "second factor" to ::secondFactor,
@@ -220,7 +220,7 @@ suspend fun errors() {
 }
 
 suspend fun switchedOff() {
-    refused("saml_provider_disabled") { newClient().retrieveSSOUrl { domain = "ex.test" } }
+    refused("sso_provider_not_found") { newClient().retrieveSSOUrl { domain = "ex.test" } }
 }
 
 fun newClient(flow: FlowType = FlowType.PKCE): Auth =

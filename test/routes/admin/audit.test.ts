@@ -4,9 +4,9 @@ import { before, suite, test } from 'node:test'
 import { sql } from 'kysely'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { endingOfSuite } from '../../support/ending.ts'
-import { adminToken, createdPerson, password, signIn } from '../../support/people.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { type App, build } from '../../support/server.ts'
+import { adminCreatedUser, adminToken, password, signIn } from '../../support/users.ts'
 
 interface Entry {
   id: string
@@ -31,9 +31,9 @@ suite('GET /admin/audit', () => {
     app = (await build(ending, { lines })).app
   })
 
-  test('what somebody calls themselves is in every entry of theirs, and not at any length', async () => {
+  test('truncates the actor’s name to a maximum length', async () => {
     const full_name = `${'x'.repeat(253)}😀${'x'.repeat(9000)}`
-    const { id, email } = await createdPerson(app, {
+    const { id, email } = await adminCreatedUser(app, {
       email: 'long@example.com',
       password,
       email_confirm: true,
@@ -47,7 +47,7 @@ suite('GET /admin/audit', () => {
     await sql`delete from auth.audit_log_entries`.execute(app.db)
   })
 
-  test('every change an admin makes is there, with who, whom and from where', async () => {
+  test('lists each admin change with actor, target and IP address', async () => {
     const authorization = `Bearer ${await adminToken(app)}`
     const headers = { authorization, 'user-agent': 'console/7', 'x-forwarded-for': '203.0.113.7' }
     const email = 'audited@example.com'
@@ -86,14 +86,14 @@ suite('GET /admin/audit', () => {
     assert.deepEqual(entries[3]?.payload.traits?.fields, ['user_metadata', 'password'])
   })
 
-  test('nothing that was refused is there', async () => {
+  test('does not list rejected requests', async () => {
     const before = await list('')
     await asAdmin(app, 'POST', '/admin/users', { email: 'nonsense' })
     await asAdmin(app, 'DELETE', `/admin/users/${crypto.randomUUID()}`)
     assert.deepEqual(await list(''), before)
   })
 
-  test('each entry is one line of the log, without addresses or secrets', async () => {
+  test('writes one log line per entry, without addresses and secrets', async () => {
     const line = lines.find((text) => text.includes('audit: user_modified'))
     assert.equal(JSON.parse(line ?? '{}').audit.action, 'user_modified')
     assert.ok(!lines.some((text) => text.includes('audited@example.com')))
@@ -118,7 +118,7 @@ suite('GET /admin/audit', () => {
     })
   }
 
-  test('pages lead through the trail, with the headers of every list', async () => {
+  test('paginates with the headers of other lists', async () => {
     const all = await list('')
     const response = await asAdmin(app, 'GET', '/admin/audit?page=2&per_page=2&query=action:user')
     assert.deepEqual(
@@ -132,18 +132,18 @@ suite('GET /admin/audit', () => {
   })
 
   for (const query of ['user', 'who:ann', 'actor:ann', ':', 'page=-1']) {
-    test(`${query} is refused`, async () => {
+    test(`rejects ${query}`, async () => {
       const parameter = query.includes('=') ? query : `query=${query}`
       const response = await asAdmin(app, 'GET', `/admin/audit?${parameter}`)
       assert.equal(response.json().error_code, 'validation_failed')
     })
   }
 
-  test('AUTH_AUDIT_LOG_DISABLE_POSTGRES leaves the log line only', async (t) => {
+  test('AUTH_AUDIT_LOG_DISABLE_POSTGRES: writes the log line only', async (t) => {
     const lines: string[] = []
     const env = { AUTH_AUDIT_LOG_DISABLE_POSTGRES: 'true' }
     const { app } = await build(t, { env, lines })
-    await createdPerson(app, { email: 'ann@example.com' })
+    await adminCreatedUser(app, { email: 'ann@example.com' })
     const { rows } = await sql`select 1 from auth.audit_log_entries`.execute(app.db)
     assert.equal(rows.length, 0)
     assert.ok(lines.some((text) => text.includes('audit: user_signedup')))

@@ -1,27 +1,27 @@
-/** Every admin endpoint there is, found in the API's own description, against everybody who might ask. */
+/** Each admin endpoint of the API document against each kind of client. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
 import { SignJWT } from 'jose'
 
-import { endingOfSuite } from '../../support/ending.ts'
-import {
-  autoconfirm,
-  createdPerson,
-  newAddress,
-  newPerson,
-  password,
-  signedIn,
-} from '../../support/people.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
+import {
+  adminCreatedUser,
+  autoconfirm,
+  newAddress,
+  password,
+  signedIn,
+  signUpUser,
+} from '../../support/users.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 interface Endpoint {
   method: Method
   url: string
 }
-interface Asker {
+interface Requester {
   headers: () => Promise<Record<string, string>> | Record<string, string>
   answer: [number, string]
 }
@@ -35,19 +35,19 @@ suite('admin endpoints', () => {
   let app: App
   let secret: string
   let endpoints: Endpoint[]
-  let personToken: string
+  let userToken: string
   before(async () => {
-    const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
+    const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true', AUTH_CONSOLE_ENABLED: 'true' }
     const built = await build(ending, { env })
     app = built.app
     secret = built.config.AUTH_JWT_SECRET
     endpoints = await findEndpoints(app)
-    personToken = (await signedIn(app, (await somebody(app)).email)).access_token
+    userToken = (await signedIn(app, (await newUser(app)).email)).access_token
   })
 
-  test('are found: at least those that SDKs know', () => {
+  test('include the endpoints called by SDKs', () => {
     const known = endpoints.map(({ method, url }) => `${method} ${url.replaceAll(id, '{id}')}`)
-    for (const wanted of [
+    for (const expected of [
       'GET /admin/users',
       'POST /admin/users',
       'GET /admin/users/{id}',
@@ -59,32 +59,35 @@ suite('admin endpoints', () => {
       'GET /admin/audit',
       'POST /invite',
     ]) {
-      assert.ok(known.includes(wanted), wanted)
+      assert.ok(known.includes(expected), expected)
     }
   })
 
-  const strangers: Record<string, Asker> = {
-    'nobody without a token': { headers: () => ({}), answer: [401, 'no_authorization'] },
-    'an empty token': {
+  const attackers: Record<string, Requester> = {
+    'a request without a token': { headers: () => ({}), answer: [401, 'no_authorization'] },
+    'a request with an empty token': {
       headers: () => ({ authorization: 'Bearer ' }),
       answer: [401, 'no_authorization'],
     },
-    'another scheme': {
+    'a request with another scheme': {
       headers: async () => ({ authorization: `Basic ${await token({ role: 'service_role' })}` }),
       answer: [401, 'no_authorization'],
     },
-    'the token as apikey only': {
+    'a request with the token as apikey only': {
       headers: async () => ({ apikey: await token({ role: 'service_role' }) }),
       answer: [401, 'no_authorization'],
     },
-    'no JWT': { headers: () => bearer('service_role'), answer: [403, 'bad_jwt'] },
+    'a malformed token': { headers: () => bearer('service_role'), answer: [403, 'bad_jwt'] },
     anon: {
       headers: async () => bearer(await token({ role: 'anon' })),
       answer: [403, 'not_admin'],
     },
-    'no role': { headers: async () => bearer(await token({})), answer: [403, 'not_admin'] },
-    'an ordinary person': { headers: () => bearer(personToken), answer: [403, 'not_admin'] },
-    'a role in the metadata': {
+    'a token without a role': {
+      headers: async () => bearer(await token({})),
+      answer: [403, 'not_admin'],
+    },
+    'a user token': { headers: () => bearer(userToken), answer: [403, 'not_admin'] },
+    'a role in app_metadata': {
       headers: async () => {
         const claims = { role: 'authenticated', app_metadata: { role: 'service_role' } }
         return bearer(await token(claims))
@@ -95,31 +98,31 @@ suite('admin endpoints', () => {
       headers: async () => bearer(await token({ role: 'Service_Role' })),
       answer: [403, 'not_admin'],
     },
-    'a borrowed session': {
+    'an impersonated session': {
       headers: async () => bearer(await token({ role: 'service_role', act: { sub: 'x' } })),
       answer: [403, 'not_admin'],
     },
-    'an expired admin': {
+    'an expired admin token': {
       headers: async () => bearer(await token({ role: 'service_role' }, -hour)),
       answer: [403, 'bad_jwt'],
     },
-    'a wrong signature': {
+    'a token with a wrong signature': {
       headers: async () => bearer(await token({ role: 'service_role' }, hour, otherSecret)),
       answer: [403, 'bad_jwt'],
     },
-    'no signature': {
+    'an unsigned token': {
       headers: () => bearer(`${encode({ alg: 'none' })}.${encode({ role: 'service_role' })}.`),
       answer: [403, 'bad_jwt'],
     },
-    'an admin whose session has ended': {
+    'an admin whose session was revoked': {
       headers: async () => {
-        const { id: sub } = await somebody(app)
+        const { id: sub } = await newUser(app)
         const claims = { iss, role: 'service_role', sub, session_id: crypto.randomUUID() }
         return bearer(await token(claims))
       },
       answer: [403, 'session_not_found'],
     },
-    'an admin who is gone': {
+    'a deleted admin': {
       headers: async () => {
         const claims = { iss, role: 'service_role', sub: id, session_id: crypto.randomUUID() }
         return bearer(await token(claims))
@@ -127,20 +130,20 @@ suite('admin endpoints', () => {
       answer: [403, 'user_not_found'],
     },
   }
-  for (const [name, { headers, answer }] of Object.entries(strangers)) {
-    test(`refuse ${name}`, async () => {
+  for (const [name, { headers, answer: reply }] of Object.entries(attackers)) {
+    test(`reject ${name}`, async () => {
       for (const endpoint of endpoints) {
-        const response = await ask(endpoint, await headers())
+        const response = await send(endpoint, await headers())
         const got = [response.statusCode, response.json().error_code]
-        assert.deepEqual(got, answer, `${endpoint.method} ${endpoint.url}: ${response.body}`)
+        assert.deepEqual(got, reply, `${endpoint.method} ${endpoint.url}: ${response.body}`)
       }
     })
   }
 
   for (const role of ['service_role', 'supabase_admin', 'platform_admin']) {
-    test(`let ${role} in`, async () => {
+    test(`accept ${role}`, async () => {
       for (const endpoint of endpoints) {
-        const response = await ask(endpoint, bearer(await token({ role })))
+        const response = await send(endpoint, bearer(await token({ role })))
         const isIn = response.statusCode !== 401 && response.statusCode !== 403
         assert.ok(isIn, `${endpoint.method} ${endpoint.url}: ${response.body}`)
         assert.ok(response.statusCode < 500, response.body)
@@ -148,7 +151,17 @@ suite('admin endpoints', () => {
     })
   }
 
-  test('AUTH_JWT_ADMIN_ROLES replaces the roles', async (t) => {
+  test('accept a token that another program signed with AUTH_JWT_SECRET', async (t) => {
+    const { app: configured } = await build(t, { env: { AUTH_JWT_SECRET: otherSecret } })
+    const asked = async (secret: string) => {
+      const headers = bearer(await token({ role: 'service_role' }, hour, secret))
+      return (await configured.inject({ url: '/admin/users', headers })).statusCode
+    }
+    assert.equal(await asked(otherSecret), 200)
+    assert.equal(await asked(`${otherSecret}!`), 403)
+  })
+
+  test('accept only the roles of AUTH_JWT_ADMIN_ROLES', async (t) => {
     const { app: strict, config } = await build(t, { env: { AUTH_JWT_ADMIN_ROLES: 'root' } })
     const asked = async (role: string) => {
       const headers = bearer(await token({ role }, hour, config.AUTH_JWT_SECRET))
@@ -158,10 +171,10 @@ suite('admin endpoints', () => {
     assert.equal(await asked('service_role'), 403)
   })
 
-  test('service_role and platform_admin may invite without being admins', async (t) => {
+  test('allow invitations by service_role and platform_admin users without admin role', async (t) => {
     const { app } = await build(t, { env: { ...autoconfirm, AUTH_JWT_ADMIN_ROLES: 'root' } })
     for (const role of ['service_role', 'platform_admin']) {
-      const { user, email } = await newPerson(app)
+      const { user, email } = await signUpUser(app)
       await app.db.updateTable('users').set({ role }).where('id', '=', user.id).execute()
       const { access_token: token } = await signedIn(app, email)
       const invited = await call(app, '/invite', { email: newAddress() }, { token })
@@ -171,7 +184,7 @@ suite('admin endpoints', () => {
     }
   })
 
-  function ask({ method, url }: Endpoint, headers: Record<string, string>) {
+  function send({ method, url }: Endpoint, headers: Record<string, string>) {
     const payload = method === 'GET' || method === 'DELETE' ? undefined : {}
     return app.inject({ method, url, headers, ...(payload && { payload }) })
   }
@@ -184,7 +197,7 @@ suite('admin endpoints', () => {
   }
 })
 
-/** Nobody's: what is asked for in the place of every id. */
+/** Belongs to no row: replaces each id in a path. */
 const id = '11111111-1111-4111-8111-111111111111'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -203,6 +216,6 @@ async function findEndpoints(app: App): Promise<Endpoint[]> {
     )
 }
 
-function somebody(app: App) {
-  return createdPerson(app, { email: newAddress(), email_confirm: true, password })
+function newUser(app: App) {
+  return adminCreatedUser(app, { email: newAddress(), email_confirm: true, password })
 }

@@ -6,9 +6,9 @@ import { sql } from 'kysely'
 
 import type { Factor } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { endingOfSuite } from '../../support/ending.ts'
-import { createdPerson, newAddress } from '../../support/people.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { type App, build } from '../../support/server.ts'
+import { adminCreatedUser, newAddress } from '../../support/users.ts'
 
 suite('/admin/users/{user_id}/factors', () => {
   const ending = endingOfSuite()
@@ -17,7 +17,7 @@ suite('/admin/users/{user_id}/factors', () => {
     app = (await build(ending)).app
   })
 
-  test('GET lists them without their secrets', async () => {
+  test('GET lists factors without secrets', async () => {
     const { url, factorId } = await withFactor('totp')
     const [factor] = await adminCall<Factor[]>(app, 'GET', url)
     assert.equal(factor?.id, factorId)
@@ -27,7 +27,7 @@ suite('/admin/users/{user_id}/factors', () => {
     assert.deepEqual(await adminCall(app, 'GET', `/admin/users/${id}/factors`), [])
   })
 
-  test('PUT renames one, and changes the number of a phone factor only', async () => {
+  test('PUT renames a factor and changes the number of phone factors only', async () => {
     const phone = await withFactor('phone')
     const change = { friendly_name: 'My phone', phone: '+1 555 0107' }
     const changed = await put(phone, change)
@@ -36,7 +36,7 @@ suite('/admin/users/{user_id}/factors', () => {
     assert.equal((await put(totp, { ...change, friendly_name: '' })).phone, '')
   })
 
-  test('PUT refuses a name that another factor of the person has', async () => {
+  test('PUT rejects a name used by another factor of the user', async () => {
     const { userId, url, factorId } = await withFactor('totp')
     await insertFactor(userId, 'phone', 'taken')
     const response = await asAdmin(app, 'PUT', `${url}/${factorId}`, { friendly_name: 'taken' })
@@ -46,7 +46,7 @@ suite('/admin/users/{user_id}/factors', () => {
     )
   })
 
-  test('PUT refuses a number that another factor of the person has', async () => {
+  test('PUT rejects a number used by another factor of the user', async () => {
     const { userId, url, factorId } = await withFactor('phone')
     const other = await insertFactor(userId, 'phone', 'other')
     await adminCall(app, 'PUT', `${url}/${other}`, { phone: '+15550108' })
@@ -57,14 +57,14 @@ suite('/admin/users/{user_id}/factors', () => {
     )
   })
 
-  test('PUT refuses a name that is longer than people may give', async () => {
+  test('PUT rejects a name that is too long', async () => {
     const { url, factorId } = await withFactor('totp')
     const friendly_name = randomBytes(6_000).toString('base64')
     const response = await asAdmin(app, 'PUT', `${url}/${factorId}`, { friendly_name })
     assert.deepEqual([response.statusCode, response.json().error_code], [400, 'validation_failed'])
   })
 
-  test('DELETE removes it and what it had proven in sessions', async () => {
+  test('DELETE removes the factor and lowers the sessions it stepped up', async () => {
     const { userId, url, factorId } = await withFactor('totp')
     const sessionId = crypto.randomUUID()
     await sql`insert into auth.sessions (id, user_id, aal, factor_id)
@@ -84,7 +84,7 @@ suite('/admin/users/{user_id}/factors', () => {
     assert.deepEqual(rows, [{ aal: 'aal1', factor_id: null, methods: ['password'] }])
   })
 
-  test('somebody else`s factor, no factor and no UUID', async () => {
+  test("PUT and DELETE reject another user's factor, an unknown id and an invalid id", async () => {
     const mine = await withFactor('totp')
     const { url } = await withFactor('totp')
     const rows: [string, string][] = [
@@ -105,7 +105,7 @@ suite('/admin/users/{user_id}/factors', () => {
   })
 
   function create() {
-    return createdPerson(app, { email: newAddress() })
+    return adminCreatedUser(app, { email: newAddress() })
   }
 
   async function withFactor(type: 'totp' | 'phone') {

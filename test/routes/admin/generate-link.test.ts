@@ -5,19 +5,19 @@ import { sql } from 'kysely'
 
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { endingOfSuite } from '../../support/ending.ts'
-import { holdPerson } from '../../support/held-person.ts'
-import type { MailServer } from '../../support/mail-server.ts'
+import { lockUserRow } from '../../support/locked-user.ts'
+import type { MailServer } from '../../support/messages/mail-server.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
+import { type App, build } from '../../support/server.ts'
 import {
-  createdPerson,
+  adminCreatedUser,
   newAddress,
   password,
   signedIn,
   signIn,
   signUp,
-} from '../../support/people.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
-import { type App, build } from '../../support/server.ts'
+} from '../../support/users.ts'
 
 interface GeneratedLink extends User {
   action_link: string
@@ -39,10 +39,10 @@ suite('POST /admin/generate_link', () => {
     mail = built.mail
   })
 
-  test('two admins make links for each other, and neither waits for the other for ever', async () => {
+  test('does not deadlock when two admins create links for each other', async () => {
     const newAdmin = async () => {
       const email = newAddress()
-      await createdPerson(app, { email, password, email_confirm: true, role: 'service_role' })
+      await adminCreatedUser(app, { email, password, email_confirm: true, role: 'service_role' })
       return { email, session: await signedIn(app, email) }
     }
     const [one, two] = [await newAdmin(), await newAdmin()]
@@ -71,7 +71,7 @@ suite('POST /admin/generate_link', () => {
     ['invite', { exists: false, body: { data: { name: 'Ann' } } }],
   ]
   for (const [type, { exists, body = {}, type: made = type }] of working) {
-    test(`${type} for ${exists ? 'a known' : 'an unknown'} address opens a session`, async () => {
+    test(`${type} for ${exists ? 'a known' : 'an unknown'} email creates a link that signs in`, async () => {
       const email = newAddress()
       if (exists) await create(email)
 
@@ -96,8 +96,14 @@ suite('POST /admin/generate_link', () => {
     })
   }
 
+  test('sets the password sent with a signup link', async () => {
+    const email = newAddress()
+    await open(await generate({ type: 'signup', email, password }))
+    assert.equal((await signedIn(app, email)).user.email, email)
+  })
+
   for (const type of ['signup', 'magiclink', 'recovery', 'invite']) {
-    test(`${type}: the code proves the same as the link, and both are spent together`, async () => {
+    test(`${type}: code and link are equivalent and are consumed together`, async () => {
       const email = newAddress()
       if (type === 'magiclink' || type === 'recovery') await create(email)
       const link = await generate({ type, email, password })
@@ -108,14 +114,14 @@ suite('POST /admin/generate_link', () => {
     })
   }
 
-  test('hashed_token works as a token_hash', async () => {
+  test('returns a hashed_token that works as token_hash', async () => {
     const { hashed_token } = await generate({ type: 'invite', email: newAddress() })
     const payload = { type: 'invite', token_hash: hashed_token }
     const verified = await app.inject({ method: 'POST', url: '/verify', payload })
     assert.equal(verified.statusCode, 200, verified.body)
   })
 
-  test('an address is changed when both links were opened, in either order', async () => {
+  test('changes an email when both links were opened, in either order', async () => {
     for (const order of [
       ['email_change_current', 'email_change_new'],
       ['email_change_new', 'email_change_current'],
@@ -138,18 +144,18 @@ suite('POST /admin/generate_link', () => {
     }
   })
 
-  test('a link to one new address never agrees to another', async () => {
-    const [email, wanted, other] = [newAddress(), newAddress(), newAddress()]
+  test('does not confirm one new email by the link for another', async () => {
+    const [email, newValue, other] = [newAddress(), newAddress(), newAddress()]
     await create(email)
-    const agreed = await generate({ type: 'email_change_current', email, new_email: wanted })
+    const agreed = await generate({ type: 'email_change_current', email, new_email: newValue })
     const made = await generate({ type: 'email_change_new', email, new_email: other })
     assert.match(await open(agreed), /error_code=otp_expired/)
     assert.match(await open(made), /#message=/)
   })
 
-  test('a password that somebody else set before the address was proven does not survive', async () => {
+  test('drops a password set before the email was verified', async () => {
     const email = newAddress()
-    const theirs = 'the password of somebody else'
+    const theirs = 'the password of another user'
     await signUp(app, { email, password: theirs })
     await mail.waitFor(email)
     for (const [type, body] of Object.entries({
@@ -166,7 +172,7 @@ suite('POST /admin/generate_link', () => {
     }
   })
 
-  test('a redirect that is not allowed becomes the site', async () => {
+  test('replaces a disallowed redirect_to by the site URL', async () => {
     const link = await generate({
       type: 'invite',
       email: newAddress(),
@@ -175,13 +181,13 @@ suite('POST /admin/generate_link', () => {
     assert.equal(link.redirect_to, 'http://app.example')
   })
 
-  test('nothing is sent', async () => {
+  test('sends no email', async () => {
     const email = newAddress()
     await generate({ type: 'invite', email })
     assert.ok(!mail.messages.some(({ to }) => to === email))
   })
 
-  test('a new address voids the links that went to the old one', async () => {
+  test('invalidates links when the email changes', async () => {
     const email = newAddress()
     const { id } = await create(email)
     const link = await generate({ type: 'recovery', email })
@@ -189,22 +195,24 @@ suite('POST /admin/generate_link', () => {
     assert.match(await open(link), /error_code=otp_expired/)
   })
 
-  test('an address that is given up meanwhile leads to nobody', async () => {
+  test('returns user_not_found when the email changes concurrently', async () => {
     const email = newAddress()
     const { id } = await create(email)
     const change = { type: 'email_change_new', email, new_email: newAddress() }
-    const held = await holdPerson(app, id)
-    const asked = await held.queue(1, () => asAdmin(app, 'POST', '/admin/generate_link', change))
-    await held.query('update auth.users set email = $2 where id = $1', [id, newAddress()])
-    await held.release()
-    assert.deepEqual(outcomeOf(await asked.answer), [404, 'user_not_found'])
+    const lock = await lockUserRow(app, id)
+    const requested = await lock.queue(1, () =>
+      asAdmin(app, 'POST', '/admin/generate_link', change),
+    )
+    await lock.query('update auth.users set email = $2 where id = $1', [id, newAddress()])
+    await lock.release()
+    assert.deepEqual(outcomeOf(await requested.response), [404, 'user_not_found'])
     const { new_email } = await adminCall(app, 'GET', `/admin/users/${id}`)
     assert.equal(new_email, undefined)
   })
 
   const known = 'known@example.com'
   const unknown = 'unknown@example.com'
-  const mistakes: [object, number, string][] = [
+  const invalidCases: [object, number, string][] = [
     [{ email: known }, 400, 'validation_failed'],
     [{ type: 'recovery' }, 400, 'validation_failed'],
     [{ type: 'phone_change', email: known }, 400, 'validation_failed'],
@@ -221,11 +229,11 @@ suite('POST /admin/generate_link', () => {
     [{ type: 'email_change_new', email: known, new_email: known }, 422, 'email_exists'],
     [{ type: 'email_change_current', email: known, new_email: known }, 422, 'email_exists'],
   ]
-  test('wrong requests are refused and change nothing', async () => {
+  test('rejects invalid requests and changes nothing', async () => {
     await create(known)
     await create('other@b.co')
     const before = await state()
-    for (const [body, status, code] of mistakes) {
+    for (const [body, status, code] of invalidCases) {
       const response = await asAdmin(app, 'POST', '/admin/generate_link', body)
       const got = [response.statusCode, response.json().error_code]
       assert.deepEqual(got, [status, code], `${JSON.stringify(body)} ${response.body}`)
@@ -233,10 +241,10 @@ suite('POST /admin/generate_link', () => {
     assert.deepEqual(await state(), before)
   })
 
-  test('email_change_current needs secure email changes', async (t) => {
+  test('email_change_current requires AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED', async (t) => {
     const env = { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' }
     const { app: lenient } = await build(t, { env })
-    await createdPerson(lenient, { email: known })
+    await adminCreatedUser(lenient, { email: known })
     const body = { type: 'email_change_current', email: known, new_email: 'new@b.co' }
     const response = await asAdmin(lenient, 'POST', '/admin/generate_link', body)
     assert.equal(response.json().error_code, 'validation_failed')
@@ -250,14 +258,14 @@ suite('POST /admin/generate_link', () => {
   })
 
   function create(email: string): Promise<User> {
-    return createdPerson(app, { email, email_confirm: true })
+    return adminCreatedUser(app, { email, email_confirm: true })
   }
 
   function generate(body: object): Promise<GeneratedLink> {
     return adminCall(app, 'POST', '/admin/generate_link', body)
   }
 
-  /** Follows the link as a browser does, and returns where it leads. */
+  /** Follows the link as a browser and returns the response. */
   async function open(link: GeneratedLink | undefined): Promise<string> {
     const url = link?.action_link.replace('http://auth.example', '') ?? ''
     const response = await app.inject({ url })

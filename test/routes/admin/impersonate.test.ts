@@ -6,22 +6,22 @@ import { decodeJwt } from 'jose'
 import type { Device } from '../../../schemas/device.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { createdPerson, password, signedIn } from '../../support/people.ts'
 import { refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
+import { adminCreatedUser, password, signedIn } from '../../support/users.ts'
 
 const enabled = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
 const minute = 60_000
 
 suite('POST /admin/users/{user_id}/impersonate', () => {
-  test('is off unless the operator switched it on', async (t) => {
-    const { app, id } = await withPerson(t, {})
+  test('returns 404 feature_disabled by default', async (t) => {
+    const { app, id } = await withUser(t, {})
     const response = await asAdmin(app, 'POST', `/admin/users/${id}/impersonate`, {})
     assert.deepEqual([response.statusCode, response.json().error_code], [404, 'feature_disabled'])
   })
 
-  test('opens a short session that names the admin, and keeps the mark when it is refreshed', async (t) => {
-    const { app, id } = await withPerson(t)
+  test('creates a short session with an act claim that survives refreshes', async (t) => {
+    const { app, id } = await withUser(t)
 
     const session = await impersonate(app, id, { reason: 'ticket 7' })
 
@@ -36,8 +36,8 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     }
   })
 
-  test('AUTH_ADMIN_IMPERSONATION_EXP is how long the session lasts', async (t) => {
-    const { app, id } = await withPerson(t, { ...enabled, AUTH_ADMIN_IMPERSONATION_EXP: '2m' })
+  test('AUTH_ADMIN_IMPERSONATION_EXP: sets the lifetime of the session', async (t) => {
+    const { app, id } = await withUser(t, { ...enabled, AUTH_ADMIN_IMPERSONATION_EXP: '2m' })
     const session = await impersonate(app, id)
     assert.equal(session.expires_in, 2 * 60)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3 * minute })
@@ -45,9 +45,9 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(late.json().error_code, 'session_expired')
   })
 
-  test('an admin with a person behind it is named by that person', async (t) => {
-    const { app, id } = await withPerson(t)
-    const admin = await createdPerson(app, { email: 'admin@example.com' })
+  test('names the user of an admin token in the act claim', async (t) => {
+    const { app, id } = await withUser(t)
+    const admin = await adminCreatedUser(app, { email: 'admin@example.com' })
     const token = await app.jwt.signApiToken(
       { role: 'service_role', sub: admin.id, seconds: 60 },
       new Date(),
@@ -60,8 +60,8 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(entry?.payload.actor_username, 'admin@example.com')
   })
 
-  test('is in the audit trail and among the devices of the person', async (t) => {
-    const { app, id } = await withPerson(t)
+  test('records the impersonation in the audit log and the session list', async (t) => {
+    const { app, id } = await withUser(t)
     const session = await impersonate(app, id, { reason: 'ticket 7' })
 
     const [entry] = await adminCall<Entry[]>(app, 'GET', '/admin/audit?query=action:impersonated')
@@ -77,8 +77,8 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(sessions[0]?.id, decodeJwt(session.access_token).session_id)
   })
 
-  test('opens no admin endpoint, not even in the place of an admin', async (t) => {
-    const { app, id } = await withPerson(t)
+  test('rejects impersonated sessions on admin endpoints, also of admins', async (t) => {
+    const { app, id } = await withUser(t)
     await adminCall(app, 'PUT', `/admin/users/${id}`, { role: 'service_role' })
     const { access_token } = await impersonate(app, id)
     assert.equal(decodeJwt(access_token).role, 'service_role')
@@ -92,30 +92,30 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(onward.statusCode, 403)
   })
 
-  test('changes nothing that the person signs in with', async (t) => {
+  test('rejects changes of credentials by an impersonated session', async (t) => {
     const env = { ...enabled, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
-    const { app, id } = await withPerson(t, env)
+    const { app, id } = await withUser(t, env)
     const { access_token, user } = await impersonate(app, id)
     const headers = { authorization: `Bearer ${access_token}` }
     const put = (payload: object) => app.inject({ method: 'PUT', url: '/user', headers, payload })
     const identity = user.identities?.[0]?.identity_id
-    const refused = [
+    const rejected = [
       await put({ password: 'another correct horse' }),
       await put({ email: 'eve@example.com' }),
       await get(app, '/user/identities/authorize?provider=google', access_token),
       await app.inject({ method: 'DELETE', url: `/user/identities/${identity}`, headers }),
     ]
-    for (const response of refused) {
-      const answer = [response.statusCode, response.json().error_code]
-      assert.deepEqual(answer, [403, 'session_impersonated'])
+    for (const response of rejected) {
+      const reply = [response.statusCode, response.json().error_code]
+      assert.deepEqual(reply, [403, 'session_impersonated'])
     }
     assert.equal((await put({ data: { seen: true } })).json().user_metadata.seen, true)
   })
 
-  test('ends for good, its tokens with it', async (t) => {
+  test('does not extend the session beyond its lifetime', async (t) => {
     const now = Date.now()
     t.mock.timers.enable({ apis: ['Date'], now })
-    const { app, id } = await withPerson(t)
+    const { app, id } = await withUser(t)
     const session = await impersonate(app, id)
     t.mock.timers.setTime(now + 10 * minute)
     const later = await refreshed(app, session)
@@ -129,16 +129,16 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(user.json().error_code, 'bad_jwt')
   })
 
-  test('does not end the session of the person where there may be only one', async (t) => {
+  test('does not revoke the user’s session under AUTH_SESSIONS_SINGLE_PER_USER', async (t) => {
     const env = { ...enabled, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
-    const { app, id } = await withPerson(t, env)
+    const { app, id } = await withUser(t, env)
     const own = await signedIn(app, 'ann@example.com')
     await impersonate(app, id)
     await refreshed(app, own)
   })
 
-  test('nobody, the banned and the deleted are not impersonated', async (t) => {
-    const { app, id } = await withPerson(t)
+  test('rejects unknown, banned and deleted users', async (t) => {
+    const { app, id } = await withUser(t)
     const url = `/admin/users/${id}/impersonate`
     const codes = async (path: string) => (await asAdmin(app, 'POST', path, {})).json().error_code
     assert.equal(await codes('/admin/users/7/impersonate'), 'validation_failed')
@@ -154,10 +154,10 @@ interface Entry {
   payload: { actor_username: string; traits: Record<string, unknown> }
 }
 
-async function withPerson(t: TestContext, env: Record<string, string> = enabled) {
+async function withUser(t: TestContext, env: Record<string, string> = enabled) {
   const { app } = await build(t, { env })
   const record = { email: 'ann@example.com', email_confirm: true, password }
-  const { id } = await createdPerson(app, record)
+  const { id } = await adminCreatedUser(app, record)
   return { app, id }
 }
 

@@ -6,10 +6,10 @@ import { exportJWK, generateKeyPair } from 'jose'
 
 import type { SigningKey } from '../../../schemas/signing-key.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { bearer, buildKeyRoutes, type KeyRoutes } from '../../support/key-routes.ts'
+import { bearer, buildKeyRoutes, type KeyRoutes } from '../../support/factors/key-routes.ts'
 
 suite('/admin/keys', () => {
-  test('GET lists the keys without anything private', async (t) => {
+  test('GET lists keys without private parts', async (t) => {
     const app = await build(t)
 
     const response = await app.inject({
@@ -27,11 +27,12 @@ suite('/admin/keys', () => {
       'activates_at',
       'retires_at',
       'revoked_at',
+      'pinned_by',
     ])
     assert.equal(key?.state, 'current')
   })
 
-  test('rotate adds a waiting key, revoke takes it away', async (t) => {
+  test('POST rotates and revokes keys', async (t) => {
     const app = await build(t)
 
     const rotated = await post(app, { action: 'rotate', alg: 'EdDSA' })
@@ -42,7 +43,7 @@ suite('/admin/keys', () => {
     assert.deepEqual(states(revoked), ['RS256 current', 'EdDSA revoked'])
   })
 
-  test('import takes a private key in', async (t) => {
+  test('POST imports a private key', async (t) => {
     const app = await build(t)
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })
     const jwk = { ...(await exportJWK(privateKey)), kid: 'brought' }
@@ -54,7 +55,7 @@ suite('/admin/keys', () => {
   })
 
   for (const kid of [{}, '', randomBytes(6_000).toString('base64')]) {
-    test(`import refuses the id ${String(kid).slice(0, 8)}`, async (t) => {
+    test(`POST import rejects the key id ${String(kid).slice(0, 8)}`, async (t) => {
       const app = await build(t)
       const { privateKey } = await generateKeyPair('ES256', { extractable: true })
       const jwk = { ...(await exportJWK(privateKey)), kid }
@@ -64,9 +65,9 @@ suite('/admin/keys', () => {
     })
   }
 
-  const mistakes: [object, number, string][] = [
+  const invalidCases: [object, number, string][] = [
     [{ action: 'revoke' }, 400, 'validation_failed'],
-    [{ action: 'revoke', kid: 'nobody' }, 404, 'validation_failed'],
+    [{ action: 'revoke', kid: 'unknown' }, 404, 'validation_failed'],
     [{ action: 'import' }, 400, 'validation_failed'],
     [{ action: 'import', jwk: { kty: 'oct', k: 'x'.repeat(64) } }, 422, 'validation_failed'],
     [
@@ -79,9 +80,9 @@ suite('/admin/keys', () => {
     [{ action: 'destroy' }, 400, 'validation_failed'],
     [{}, 400, 'validation_failed'],
   ]
-  test('wrong requests change nothing', async (t) => {
+  test('POST rejects invalid requests and changes nothing', async (t) => {
     const app = await build(t)
-    for (const [payload, status, code] of mistakes) {
+    for (const [payload, status, code] of invalidCases) {
       const response = await post(app, payload)
       const { error_code } = response.json()
       assert.deepEqual([response.statusCode, error_code], [status, code], JSON.stringify(payload))
@@ -90,16 +91,16 @@ suite('/admin/keys', () => {
   })
 
   for (const method of ['GET', 'POST'] as const) {
-    test(`${method} is for admins only`, async (t) => {
+    test(`${method} rejects users that are not admins`, async (t) => {
       const app = await build(t)
       const request = { method, url: '/admin/keys', payload: { action: 'rotate' } } as const
 
-      const strangers = await app.inject(request)
-      const persons = await app.inject({ ...request, headers: await bearer(app, 'authenticated') })
+      const attackers = await app.inject(request)
+      const users = await app.inject({ ...request, headers: await bearer(app, 'authenticated') })
 
-      assert.equal(strangers.statusCode, 401)
-      assert.equal(persons.statusCode, 403)
-      assert.equal(persons.json().error_code, 'not_admin')
+      assert.equal(attackers.statusCode, 401)
+      assert.equal(users.statusCode, 403)
+      assert.equal(users.json().error_code, 'not_admin')
       assert.equal((await app.jwt.keys.list()).length, 1)
     })
   }

@@ -1,23 +1,23 @@
-/** What `data` of an admin's invitation or link becomes: user_metadata, as it came. */
+/** `data` of an admin’s invitation or link becomes user_metadata unchanged. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { call, verify } from '../../support/requests.ts'
 import {
-  confirmedPerson,
-  createdPerson,
+  adminCreatedUser,
+  confirmedUser,
   invite,
   newAddress,
   password,
-  unconfirmedPerson,
-} from '../../support/people.ts'
-import { call, verify } from '../../support/requests.ts'
-import { sharedServers } from '../../support/shared-servers.ts'
+  unconfirmedUser,
+} from '../../support/users.ts'
 
 type Linked = User & { hashed_token: string }
 
-suite('data of an admin’s link', () => {
+suite('data of admin invitations and links', () => {
   const servers = sharedServers()
   const generate = async (type: string, email: string, data?: object): Promise<Linked> =>
     adminCall((await servers()).app, 'POST', '/admin/generate_link', {
@@ -26,7 +26,7 @@ suite('data of an admin’s link', () => {
     })
 
   for (const type of ['signup', 'invite', 'magiclink']) {
-    test(`${type} for a new address: user_metadata is data and nothing else`, async () => {
+    test(`${type} for a new email: stores data as the whole user_metadata`, async () => {
       const { app } = await servers()
       const made = await generate(type, newAddress(), { name: 'Ann', sub: 'x' })
       assert.deepEqual(made.user_metadata, { name: 'Ann', sub: 'x' })
@@ -41,11 +41,11 @@ suite('data of an admin’s link', () => {
       assert.deepEqual(session.json().user.user_metadata, known)
     })
 
-    test(`${type} for somebody unconfirmed whom an admin made: data is merged`, async () => {
+    test(`${type} for an unconfirmed user created by an admin: merges data`, async () => {
       const server = await servers()
       const [created, invited] = [newAddress(), newAddress()]
       const user_metadata = { name: 'Ann', team: 'blue' }
-      await createdPerson(server.app, { email: created, user_metadata })
+      await adminCreatedUser(server.app, { email: created, user_metadata })
       await invite(server, invited, { data: user_metadata })
       for (const email of [created, invited, invited]) {
         const made = await generate(type, email, { team: 'red', name: null })
@@ -54,7 +54,7 @@ suite('data of an admin’s link', () => {
     })
   }
 
-  test('an invitation sent again keeps the data of the first one', async () => {
+  test('keeps the data of the first invitation when it is sent again', async () => {
     const server = await servers()
     const email = newAddress()
     await invite(server, email, { data: { team: 'blue' } })
@@ -62,28 +62,28 @@ suite('data of an admin’s link', () => {
     assert.deepEqual(again.json<User>().user_metadata, { team: 'blue' })
   })
 
-  test('what somebody signed up with is not the admin’s, and goes when the link is opened', async () => {
+  test('drops the metadata of an unconfirmed sign-up when the link is opened', async () => {
     const server = await servers()
-    const { user } = await unconfirmedPerson(server, newAddress(), { data: { name: 'Mallory' } })
+    const { user } = await unconfirmedUser(server, newAddress(), { data: { name: 'Mallory' } })
     const { hashed_token } = await generate('invite', user.email, { team: 'blue' })
     const session = await verify(server.app, { type: 'invite', token_hash: hashed_token })
     const known = { team: 'blue', email_verified: true }
     assert.deepEqual(session.json().user.user_metadata, known)
   })
 
-  test('a confirmed person is not changed by a link', async () => {
+  test('does not change a confirmed user', async () => {
     const server = await servers()
-    const { user, access_token } = await confirmedPerson(server)
+    const { user, access_token } = await confirmedUser(server)
     await generate('magiclink', user.email, { team: 'red' })
     const now = await call(server.app, '/user', undefined, { token: access_token })
     assert.deepEqual(now.json<User>().user_metadata, user.user_metadata)
   })
 
-  test('data that would not fit is refused', async () => {
+  test('rejects data that is too large in total', async () => {
     const server = await servers()
     const email = newAddress()
-    await invite(server, email, { data: { a: 'x'.repeat(40_000) } })
-    const body = { type: 'invite', email, data: { b: 'x'.repeat(40_000) } }
+    await invite(server, email, { data: { a: 'x'.repeat(6_000) } })
+    const body = { type: 'invite', email, data: { b: 'x'.repeat(6_000) } }
     const response = await asAdmin(server.app, 'POST', '/admin/generate_link', body)
     assert.equal(response.json().error_code, 'metadata_too_large')
   })

@@ -1,20 +1,20 @@
-/** Where a person's mails are, and inviting somebody once more. */
+/** Email delivery of a user, and resending an invitation. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { endingOfSuite } from '../../support/ending.ts'
-import { mailAfter, nextMail } from '../../support/mail-journeys.ts'
-import { linkIn } from '../../support/mail-links.ts'
-import { confirmedPerson, newAddress } from '../../support/people.ts'
+import { emailAfter, nextEmail } from '../../support/messages/mail-journeys.ts'
+import { linkIn } from '../../support/messages/mail-links.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { outcomeOf, refresh } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
+import { confirmedUser, newAddress } from '../../support/users.ts'
 
-interface Mails {
+interface Emails {
   mails: { kind: string; status: string; response: string | null; locale: string }[]
 }
 
-suite('the mails of a person', () => {
+suite('/admin/users/{user_id}/mails', () => {
   let server: Built
   const closing = endingOfSuite()
 
@@ -24,8 +24,8 @@ suite('the mails of a person', () => {
   })
 
   const invite = async (email: string) => {
-    const ask = () => asAdmin(server.app, 'POST', '/invite', { email })
-    return linkIn(await mailAfter(server, email, ask))
+    const send = () => asAdmin(server.app, 'POST', '/invite', { email })
+    return linkIn(await emailAfter(server, email, send))
   }
   const idOf = async (email: string) => {
     const { users } = await adminCall<{ users: { id: string; email: string }[] }>(
@@ -35,18 +35,18 @@ suite('the mails of a person', () => {
     )
     return users.find((user) => user.email === email)?.id ?? ''
   }
-  const mailsOf = async (id: string) =>
-    (await adminCall<Mails>(server.app, 'GET', `/admin/users/${id}/mails`)).mails
+  const emailsOf = async (id: string) =>
+    (await adminCall<Emails>(server.app, 'GET', `/admin/users/${id}/mails`)).mails
 
-  async function settled(id: string, status: string): Promise<Mails['mails'][number] | undefined> {
+  async function settled(id: string, status: string): Promise<Emails['mails'][number] | undefined> {
     for (;;) {
-      const [newest] = await mailsOf(id)
+      const [newest] = await emailsOf(id)
       if (newest?.status === status) return newest
       await new Promise(setImmediate)
     }
   }
 
-  test('are listed with the words of the mail server', async () => {
+  test('lists emails with the response of the mail server', async () => {
     const email = newAddress()
     await invite(email)
     const id = await idOf(email)
@@ -58,38 +58,38 @@ suite('the mails of a person', () => {
     assert.match(sent.response ?? '', /^250/)
   })
 
-  test('an open invitation is sent once more, with another link', async () => {
+  test('resends a pending invitation with a new link', async () => {
     const email = newAddress()
     const first = await invite(email)
     const id = await idOf(email)
     const again = () => asAdmin(server.app, 'POST', `/admin/users/${id}/resend_invitation`)
 
-    const second = linkIn(await mailAfter(server, email, again))
+    const second = linkIn(await emailAfter(server, email, again))
 
     assert.notEqual(second, first)
-    assert.equal((await mailsOf(id)).length, 2)
+    assert.equal((await emailsOf(id)).length, 2)
   })
 
-  test('whoever has none is not invited again, and nobody is told apart from it by a mail', async () => {
-    const { user } = await confirmedPerson(server)
+  test('rejects resending for confirmed and unknown users', async () => {
+    const { user } = await confirmedUser(server)
     const path = `/admin/users/${user.id}/resend_invitation`
     assert.deepEqual(outcomeOf(await asAdmin(server.app, 'POST', path)), [400, 'validation_failed'])
-    const nobody = '/admin/users/00000000-0000-4000-8000-00000000dead/resend_invitation'
-    assert.deepEqual(outcomeOf(await asAdmin(server.app, 'POST', nobody)), [404, 'user_not_found'])
+    const unknown = '/admin/users/00000000-0000-4000-8000-00000000dead/resend_invitation'
+    assert.deepEqual(outcomeOf(await asAdmin(server.app, 'POST', unknown)), [404, 'user_not_found'])
   })
 
-  test('a refused recipient is refused, in the words of the mail server', async () => {
+  test('reports a rejected recipient with the response of the mail server', async () => {
     server.mail.behave('permanent')
     const email = newAddress()
     await asAdmin(server.app, 'POST', '/invite', { email })
-    const refused = await settled(await idOf(email), 'refused')
+    const rejected = await settled(await idOf(email), 'refused')
     server.mail.behave('accept')
-    assert.match(refused?.response ?? '', /550/)
+    assert.match(rejected?.response ?? '', /550/)
   })
 
-  test('reuse of a refresh token is told to its owner', async () => {
+  test('notifies the user of refresh token reuse', async () => {
     const email = newAddress()
-    const session = await confirmedPerson(server, email)
+    const session = await confirmedUser(server, email)
     const once = await refresh(server.app, session.refresh_token)
     const { refresh_token: child }: { refresh_token: string } = once.json()
     await refresh(server.app, child)
@@ -98,7 +98,7 @@ suite('the mails of a person', () => {
     const reused = await refresh(server.app, session.refresh_token)
 
     assert.deepEqual(outcomeOf(reused), [400, 'refresh_token_already_used'])
-    const { mail } = await nextMail(server, email, since)
+    const { mail } = await nextEmail(server, email, since)
     assert.equal(mail.subject, 'A session of your account was ended')
   })
 })

@@ -1,18 +1,18 @@
-/** A list writes people from the text of Postgres: in the same words as whatever shows one of them. */
+/** A list takes users as JSON from Postgres: byte for byte what the endpoints of one user return. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { withClient } from '../../../cli/with-client.ts'
 import { User } from '../../../schemas/user.ts'
+import { withClient } from '../../../server/with-client.ts'
 import { asAdmin } from '../../support/admin.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { build } from '../../support/server.ts'
 
-/** Columns of people, as SQL. */
-const people: Record<string, string>[] = [
+/** Columns of users, as SQL. */
+const accounts: Record<string, string>[] = [
   {},
   { email: `'plain@example.com'`, phone: `'15550000001'`, role: `'authenticated'` },
-  // Characters that JSON escapes, and some that it need not.
+  // Characters that JSON escapes, and some that need no escape.
   {
     email: `E'"quoted\\\\"@example.com'`,
     role: `E'tab\\tline\\nnull'`,
@@ -36,9 +36,9 @@ const people: Record<string, string>[] = [
   ),
 ]
 
-suite('the people of a list', () => {
+suite('GET /admin/users: fields', () => {
   for (const zone of ['UTC', 'Asia/Kolkata']) {
-    test(`are written as each of them alone, in a database in ${zone}`, async (t) => {
+    test(`serializes users as GET of one user does, in a database in ${zone}`, async (t) => {
       const database = await cloneDatabase(t)
       await fill(database.url, zone)
       const { app } = await build(t, { database })
@@ -46,7 +46,7 @@ suite('the people of a list', () => {
         const list = await asAdmin(app, 'GET', `/admin/users?${query}`)
         assert.match(String(list.headers['content-type']), /^application\/json/)
         const { users } = list.json<{ users: User[] }>()
-        assert.equal(users.length, people.length)
+        assert.equal(users.length, accounts.length)
         for (const user of users) {
           const alone = (await asAdmin(app, 'GET', `/admin/users/${user.id}`)).json<User>()
           // The order of the fields, too.
@@ -61,12 +61,12 @@ async function fill(url: string, zone: string): Promise<void> {
   await withClient({ connectionString: url }, async (client) => {
     const name = new URL(url).pathname.slice(1)
     await client.query(`alter database ${name} set timezone to '${zone}'`)
-    for (const person of people) {
+    for (const user of accounts) {
       const columns = {
         instance_id: `'00000000-0000-0000-0000-000000000000'`,
         id: 'gen_random_uuid()',
         aud: `'authenticated'`,
-        ...person,
+        ...user,
       }
       await client.query(`
         insert into auth.users (${Object.keys(columns)}) values (${Object.values(columns)})`)

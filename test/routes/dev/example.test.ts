@@ -1,8 +1,8 @@
-/** The example is served as it lies in the repository, with the SDK as npm has it, and nothing else of either folder. */
+/** The example is served from the repository with the SDK from npm, and no other file of either folder. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
-import { endingOfSuite } from '../../support/ending.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { type App, build } from '../../support/server.ts'
 
 suite('/dev/example', () => {
@@ -19,13 +19,13 @@ suite('/dev/example', () => {
     ['192.168.1.20:8081', '/dev/example/'],
   ]
   for (const [host, leadsTo] of hosts) {
-    test(`asked by the name ${host}, leads to ${leadsTo}`, async () => {
+    test(`redirects ${host} to ${leadsTo}`, async () => {
       const { headers } = await app.inject({ url: '/dev/example', headers: { host } })
       assert.equal(headers.location, leadsTo)
     })
   }
 
-  test('is made of files of this server alone', async () => {
+  test('loads files of this server only', async () => {
     const page = await app.inject('/dev/example/')
     const files = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file)
     assert.ok(files.length >= 5)
@@ -38,12 +38,12 @@ suite('/dev/example', () => {
   })
 
   for (const name of ['README.md', '..%2f..%2fpackage.json', '../../../package.json', 'toString']) {
-    test(`${name} is nothing`, async () => {
+    test(`returns 404 for ${name}`, async () => {
       assert.equal((await app.inject(`/dev/example/${name}`)).statusCode, 404)
     })
   }
 
-  test('outside development there is none', async (t) => {
+  test('returns 404 outside development', async (t) => {
     const { app } = await build(t)
     for (const url of ['/dev/example', '/dev/example/', '/dev/signed-in', '/rest/v1/notes']) {
       assert.equal((await app.inject(url)).json().error_code, 'not_found', url)

@@ -1,38 +1,40 @@
-/** The documentation as a site: every file is a page, and every link of every page leads somewhere. */
+/** The documentation site: each file is a page, and each link has a target. */
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 
-import { endingOfSuite } from '../../support/ending.ts'
+import { buildDocs } from '../../../dev/docs/build.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { type App, build } from '../../support/server.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
-suite('the guide', () => {
+suite('documentation site', () => {
   let app: App
   const ending = endingOfSuite()
   before(async () => {
+    await buildDocs()
     app = (await build(ending, { dev: true })).app
   })
 
-  test('has a page for every file of the documentation, each in the contents', async () => {
+  test('has a page for each file, listed in the contents', async () => {
     const { body } = await app.inject('/docs/guide')
     const listed = [...body.matchAll(/<li><a href="(\/docs\/guide[^"#]*)"/g)].map(([, url]) => url)
     const files = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root })
     assert.equal(new Set(listed).size, files.length)
     assert.ok(listed.includes('/docs/guide/decisions/2026-11-22-events'))
-    assert.match(body, /<td>.*<a href="\/docs\/guide\/examples">examples<\/a>/)
+    assert.match(body, /<a href="\/docs\/guide\/examples\/web">example page<\/a>/)
   })
 
-  test('a long name breaks between its words', async () => {
+  test('breaks long names at underscores', async () => {
     const { body } = await app.inject('/docs/guide/configuration')
     assert.match(body, /<code>AUTH_<wbr>API_<wbr>EXTERNAL_<wbr>URL<\/code>/)
-    const pasted = (await app.inject('/docs/guide/quick-start')).body
+    const pasted = (await app.inject('/docs/guide/getting-started')).body
     assert.match(pasted, /<pre[^>]*><code[^>]*>[^<]*\ncurl -s -o \/dev\/null/)
   })
 
-  test('every link leads to a page and to a heading that is there', async () => {
+  test('has no broken link', async () => {
     const pages = new Map<string, string>()
     const queue = ['/docs/guide']
     const broken: string[] = []
@@ -56,25 +58,28 @@ suite('the guide', () => {
     assert.ok(pages.size > 30)
   })
 
-  test('nothing comes from elsewhere, and no script stands in a page', async () => {
-    const { body, headers } = await app.inject('/docs/guide/quick-start')
+  test('loads nothing from other origins and contains no inline script', async () => {
+    const { body, headers } = await app.inject('/docs/guide/getting-started')
     const loaded = [...body.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)]
     for (const [, url = ''] of loaded) assert.match(url, /^(\/|data:)/)
     assert.doesNotMatch(body, /<script>/)
     assert.match(String(headers['content-security-policy']), /script-src 'self'/)
   })
 
-  test('the search has every section, with the address of its heading', async () => {
+  test('indexes each section with its anchor for the search', async () => {
     const sections: { url: string; title: string; text: string }[] = (
       await app.inject('/docs/guide/search.json')
     ).json()
-    const found = sections.find(({ title }) => title === 'Where things are')
-    assert.equal(found?.url, '/docs/guide/quick-start#where-things-are')
+    const found = sections.find(({ title }) => title === 'Files')
+    assert.equal(found?.url, '/docs/guide/getting-started#files')
     assert.match(found?.text ?? '', /\.data\/postgres/)
     assert.equal((await app.inject('/docs/guide/minisearch.js')).statusCode, 200)
+    for (const name of ['dev.css', 'guide.css', 'guide.js']) {
+      assert.equal((await app.inject(`/docs/guide/assets/${name}`)).statusCode, 200, name)
+    }
   })
 
-  test('the search leads to headings alone: a comment in a block of code is none', async () => {
+  test('indexes headings only, not comments in code blocks', async () => {
     const sections: { url: string; text: string }[] = (
       await app.inject('/docs/guide/search.json')
     ).json()
@@ -100,12 +105,12 @@ suite('the guide', () => {
     '/docs/guide/images/..%2f..%2fpackage.json',
     '/docs/guide/images/none.png',
   ]) {
-    test(`${url} is nothing`, async () => {
+    test(`returns 404 for ${url}`, async () => {
       assert.equal((await app.inject({ url })).statusCode, 404)
     })
   }
 
-  test('outside development there is none', async (t) => {
+  test('returns 404 outside development', async (t) => {
     const { app } = await build(t)
     assert.equal((await app.inject('/docs/guide')).statusCode, 404)
   })

@@ -1,11 +1,11 @@
 /**
- * A site can let its own name lead to 127.0.0.1 (DNS rebinding), and a browser then takes this server for a part of that
- * site. Pages of development, and the mails in them, are for names that are ours.
+ * By DNS rebinding, a site can resolve its name to 127.0.0.1, and the browser then treats this server as part of that
+ * site. Pages of development, and the emails in them, are served under known host names only.
  */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
-import { endingOfSuite } from '../../support/ending.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { type App, build } from '../../support/server.ts'
 
 const env = {
@@ -16,7 +16,7 @@ const env = {
   AUTH_URI_ALLOW_LIST: 'https://app.example/**',
 }
 
-suite('names under which pages of development are served', () => {
+suite('development pages: host check', () => {
   let app: App
   const ending = endingOfSuite()
   before(async () => {
@@ -30,21 +30,21 @@ suite('names under which pages of development are served', () => {
     ...['postern:8081', 'other.example'],
   ]
   for (const host of ours) {
-    test(`${host} is ours`, async () => {
+    test(`accepts ${host}`, async () => {
       const { statusCode } = await app.inject({ url: '/dev/messages', headers: { host } })
       assert.equal(statusCode, 200)
     })
   }
 
-  const strangers = [
+  const attackers = [
     ...['evil.example', 'evil.example:8081', 'localhost.evil.example', 'notlocalhost'],
     ...['127.0.0.1.evil.example', 'app.example', 'auth.example.evil.example', 'a b'],
   ]
-  for (const host of strangers) {
-    test(`"${host}" is refused with a sentence`, async () => {
-      const answer = await app.inject({ url: '/dev/messages', headers: { host } })
-      assert.equal(answer.statusCode, 403)
-      const { error_code, msg } = answer.json()
+  for (const host of attackers) {
+    test(`rejects "${host}" with an explanation`, async () => {
+      const response = await app.inject({ url: '/dev/messages', headers: { host } })
+      assert.equal(response.statusCode, 403)
+      const { error_code, msg } = response.json()
       assert.equal(error_code, 'unknown_host')
       assert.match(msg, /localhost.*AUTH_API_EXTERNAL_URL.*AUTH_MAILER_EXTERNAL_HOSTS/)
     })
@@ -63,13 +63,13 @@ suite('names under which pages of development are served', () => {
     ...['/dev/oidc/.well-known/openid-configuration', '/dev/oidc/login/x'],
   ]
   for (const url of paths) {
-    test(`${url} is for names that are ours`, async () => {
+    test(`${url} rejects unknown hosts`, async () => {
       const { statusCode } = await app.inject({ url, headers: { host: 'evil.example' } })
       assert.equal(statusCode, 403)
     })
   }
 
-  test('a forwarded name that anybody can send says nothing', async () => {
+  test('ignores forwarded host headers', async () => {
     const headers = {
       host: 'evil.example',
       'x-forwarded-host': 'localhost',
@@ -79,12 +79,12 @@ suite('names under which pages of development are served', () => {
     assert.equal(statusCode, 403)
   })
 
-  test('the API itself is served under every name', async () => {
+  test('does not check the host of API requests', async () => {
     const { statusCode } = await app.inject({ url: '/settings', headers: { host: 'evil.example' } })
     assert.equal(statusCode, 200)
   })
 
-  test('outside development no name is refused', async (t) => {
+  test('does not check the host outside development', async (t) => {
     const { app } = await build(t)
     const headers = { host: 'evil.example' }
     assert.equal((await app.inject({ url: '/dev/messages', headers })).statusCode, 404)
@@ -101,7 +101,7 @@ suite('names under which pages of development are served', () => {
     'http://site.example:3000': 200,
   }
   for (const [origin, status] of Object.entries(origins)) {
-    test(`a page of ${origin} that asks another address of this server: ${status}`, async () => {
+    test(`returns ${status} for a request from ${origin}`, async () => {
       const headers = { host: '192.168.1.20:8081', origin }
       const { statusCode } = await app.inject({ url: '/dev/messages', headers })
       assert.equal(statusCode, status)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { mailKindNames } from '../../../mail/kinds.ts'
-import { endingOfSuite } from '../../support/ending.ts'
+import { mailKindNames } from '../../../mail/kinds/index.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import { build } from '../../support/server.ts'
 
 const noMailServer = { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }
@@ -17,7 +17,7 @@ suite('development inbox', () => {
     app = (await build(ending, { dev: true, env: noMailServer })).app
   })
 
-  test('a sign-up leaves its mail, with link and code, on top', async (t) => {
+  test('lists the email of a sign-up first, with link and code', async (t) => {
     const { app } = await build(t, { dev: true, env: noMailServer })
     await app.devInbox?.addSms(sms)
 
@@ -51,12 +51,13 @@ suite('development inbox', () => {
         html: null,
         links: [],
         code: '123456',
+        problems: [],
         sent_at: '',
       },
     )
   })
 
-  test('a mail about a new device has its link, too', async (t) => {
+  test('shows the link of a new-device email', async (t) => {
     const env = {
       ...noMailServer,
       AUTH_MAILER_AUTOCONFIRM: 'true',
@@ -75,23 +76,23 @@ suite('development inbox', () => {
     assert.ok(mail.text.includes(mail.links[0]))
   })
 
-  test('whoever listens hears of a message, though they waited longer than a request may take', async (t) => {
+  test('streams changes beyond the request deadline', async (t) => {
     const lines: string[] = []
     const env = { ...noMailServer, AUTH_API_MAX_REQUEST_DURATION: '1s' }
     const { app } = await build(t, { dev: true, env, lines })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const { body } = await fetch(`${url}/dev/events`)
-    const heard = body?.pipeThrough(new TextDecoderStream()).getReader()
-    assert.match((await heard?.read())?.value ?? '', /retry/)
+    const received = body?.pipeThrough(new TextDecoderStream()).getReader()
+    assert.match((await received?.read())?.value ?? '', /retry/)
     await pause(1_200)
 
     await app.devInbox?.addSms(sms)
 
-    assert.match((await heard?.read())?.value ?? '', /event: change/)
+    assert.match((await received?.read())?.value ?? '', /event: change/)
     assert.doesNotMatch(lines.join(), /timed out/)
   })
 
-  test('DELETE empties it', async (t) => {
+  test('DELETE empties the inbox', async (t) => {
     const { app } = await build(t, { dev: true, env: noMailServer })
     await app.devInbox?.addSms(sms)
 
@@ -101,7 +102,7 @@ suite('development inbox', () => {
     assert.deepEqual((await app.inject('/dev/messages')).json(), [])
   })
 
-  test('it keeps the newest 500', async (t) => {
+  test('keeps the newest 500 messages', async (t) => {
     const { app } = await build(t, { dev: true, env: noMailServer })
     for (let n = 1; n <= 510; n++) await app.devInbox?.addSms({ ...sms, code: String(n) })
 
@@ -110,7 +111,7 @@ suite('development inbox', () => {
     assert.deepEqual([messages.length, messages[0].code, messages[499].code], [500, '510', '11'])
   })
 
-  test('whoever listens is told of a change, and does not keep the server from stopping', async (t) => {
+  test('streams changes and does not delay the shutdown', async (t) => {
     const { app } = await build(t, { dev: true, env: noMailServer })
     const address = await app.listen({ host: '127.0.0.1', port: 0 })
     const response = await fetch(`${address}/dev/events`)
@@ -127,7 +128,7 @@ suite('development inbox', () => {
 
   const pages = ['/dev', '/dev/inbox', '/dev/mail-templates']
   for (const page of pages) {
-    test(`${page} runs no script but our own and loads nothing from elsewhere`, async () => {
+    test(`${page} runs only scripts of this server and loads nothing from other origins`, async () => {
       const { headers, body, statusCode } = await app.inject(page)
 
       assert.equal(statusCode, 200)
@@ -139,7 +140,7 @@ suite('development inbox', () => {
     })
   }
 
-  test('every kind of mail is on the template page', async () => {
+  test('shows each email type on the template page', async () => {
     const { body } = await app.inject('/dev/mail-templates')
 
     assert.equal(body.match(/<iframe /g)?.length, mailKindNames.length)
@@ -147,14 +148,14 @@ suite('development inbox', () => {
   })
 
   const requests = {
-    'another site fetches it': { site: 'cross-site', mode: 'cors', status: 404 },
-    'another site embeds it': { site: 'cross-site', mode: 'no-cors', status: 404 },
-    'another site links to it': { site: 'cross-site', mode: 'navigate', status: 200 },
-    'an app on another port fetches it': { site: 'same-site', mode: 'cors', status: 200 },
-    'its own page fetches it': { site: 'same-origin', mode: 'cors', status: 200 },
+    'a fetch by another site': { site: 'cross-site', mode: 'cors', status: 404 },
+    'a resource load by another site': { site: 'cross-site', mode: 'no-cors', status: 404 },
+    'a link from another site': { site: 'cross-site', mode: 'navigate', status: 200 },
+    'a fetch by an app on another port': { site: 'same-site', mode: 'cors', status: 200 },
+    'a fetch by the inbox page': { site: 'same-origin', mode: 'cors', status: 200 },
   }
   for (const [who, { site, mode, status }] of Object.entries(requests)) {
-    test(`${who}: ${status}`, async () => {
+    test(`returns ${status} for ${who}`, async () => {
       const response = await app.inject({
         url: '/dev/messages',
         headers: { 'sec-fetch-site': site, 'sec-fetch-mode': mode },
@@ -164,7 +165,7 @@ suite('development inbox', () => {
     })
   }
 
-  test('outside development there is no such thing', async (t) => {
+  test('returns 404 outside development', async (t) => {
     const { app } = await build(t)
 
     const paths = [...pages, '/', '/dev/messages', '/dev/events', '/dev/inbox.js', '/dev/dev.css']

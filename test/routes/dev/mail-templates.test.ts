@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { mailKindNames } from '../../../mail/kinds.ts'
+import { mailKindNames } from '../../../mail/kinds/index.ts'
 import { startTemplateServer } from '../../mail/template-server.ts'
 import { build } from '../../support/server.ts'
 
-suite('page of mail templates', () => {
-  test("every kind is shown with the operator's template, changes included", async (t) => {
+suite('/dev/mail-templates', () => {
+  test('shows each email type with the custom template and its changes', async (t) => {
     const server = await startTemplateServer(t, '<p class="own">To {{ .Email }}</p>')
     const names = mailKindNames.map((kind) => kind.toUpperCase())
     const { app } = await build(t, {
@@ -39,7 +39,7 @@ suite('page of mail templates', () => {
     assert.deepEqual(new Set(server.paths), new Set(names.map((name) => `/${name}`)))
   })
 
-  test('where a template has a mistake the built-in one is shown', async (t) => {
+  test('shows the built-in template when the custom one has an error', async (t) => {
     const server = await startTemplateServer(t, '{{ if')
     const { app } = await build(t, {
       dev: true,
@@ -51,7 +51,7 @@ suite('page of mail templates', () => {
     assert.equal(body.match(/srcdoc="&#60;!doctype html/g)?.length, mailKindNames.length)
   })
 
-  test('a file that is edited shows at once, and what is wrong with it stands above the mail', async (t) => {
+  test('reloads an edited file and shows its errors above the email', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'postern-templates-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'recovery.html')
@@ -67,7 +67,7 @@ suite('page of mail templates', () => {
       const { body } = await app.inject('/dev/mail-templates')
       return [...body.matchAll(/<p class="problem">(.*?)<\/p>/g)].map(([, text]) => text)
     }
-    const subject = /^AUTH_MAILER_SUBJECTS_INVITE has a mistake; the default is used: /
+    const subject = /^AUTH_MAILER_SUBJECTS_INVITE has an error; the default is used: /
 
     const [subjectProblem, missing] = await problems()
     assert.match(subjectProblem ?? '', subject)
@@ -77,7 +77,7 @@ suite('page of mail templates', () => {
     )
 
     writeFileSync(file, '<p>Nothing to click</p>')
-    assert.match((await problems())[1] ?? '', /holds neither its link nor its code/)
+    assert.match((await problems())[1] ?? '', /contains neither link nor code/)
 
     writeFileSync(file, '<p>{{ .Token }}</p>')
     assert.equal((await problems()).length, 1)

@@ -3,18 +3,18 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import { idle } from '../../support/mail-journeys.ts'
-import { confirmedPerson, newAddress, signIn, signUp } from '../../support/people.ts'
+import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, changeUser } from '../../support/requests.ts'
-import { sharedServers } from '../../support/shared-servers.ts'
 import { statementsOf } from '../../support/statements.ts'
+import { confirmedUser, newAddress, signIn, signUp } from '../../support/users.ts'
 
-suite('metadata', () => {
+suite('PUT /user: metadata', () => {
   const servers = sharedServers()
 
-  test('is merged at the top level, null deletes a key, nested null stays', async () => {
+  test('merges top-level keys, deletes null keys and keeps nested nulls', async () => {
     const server = await servers()
-    const { access_token: token } = await confirmedPerson(server)
+    const { access_token: token } = await confirmedUser(server)
     await changeUser(server.app, token, { data: { a: 1, b: { c: 1, d: null }, gone: 'x' } })
     const response = await changeUser(server.app, token, {
       data: { b: { e: 2, f: null }, gone: null },
@@ -28,19 +28,19 @@ suite('metadata', () => {
     assert.deepEqual(seen.json(), response.json())
   })
 
-  test('of a sign-up has no key that is null, as in GoTrue', async () => {
+  test('sign-up drops null keys, as GoTrue does', async () => {
     const server = await servers()
     const data = { a: null, b: { c: null } }
-    for (const email of [newAddress(), (await confirmedPerson(server)).user.email]) {
+    for (const email of [newAddress(), (await confirmedUser(server)).user.email]) {
       const { user_metadata } = (await signUp(server.app, { email }, { data })).json<User>()
       assert.ok(!('a' in user_metadata), JSON.stringify(user_metadata))
       assert.deepEqual(user_metadata.b, { c: null })
     }
   })
 
-  test('of the app can be changed by an admin who is a person', async () => {
+  test('lets an admin user change app_metadata', async () => {
     const server = await servers()
-    const { user } = await confirmedPerson(server)
+    const { user } = await confirmedUser(server)
     await server.app.db
       .updateTable('users')
       .set({ role: 'service_role' })
@@ -53,11 +53,11 @@ suite('metadata', () => {
     assert.equal(response.json<User>().app_metadata.plan, 'gold')
   })
 
-  test('changes with two statements: who asks, and the change with its record', async () => {
+  test('runs two statements', async () => {
     const server = await servers()
-    const { access_token: token } = await confirmedPerson(server)
+    const { access_token: token } = await confirmedUser(server)
     await changeUser(server.app, token, { data: { warm: true } })
-    await idle(server)
+    await waitForIdleQueue(server)
     const change = () => changeUser(server.app, token, { data: { visits: 2 } })
     const statements = await statementsOf(server.app, change)
     assert.equal(statements.length, 2, statements.join('\n'))

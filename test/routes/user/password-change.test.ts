@@ -1,23 +1,29 @@
-/** Another password: what has to be shown for it, and what ends with the old one. */
+/** Password changes: required credentials and revoked sessions. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
-import { idle, landing, mailAfter, nextMail, open } from '../../support/mail-journeys.ts'
-import { codeIn } from '../../support/mail-links.ts'
-import { confirmedPerson, newAddress, password, signIn } from '../../support/people.ts'
+import {
+  emailAfter,
+  nextEmail,
+  open,
+  redirectParams,
+  waitForIdleQueue,
+} from '../../support/messages/mail-journeys.ts'
+import { codeIn } from '../../support/messages/mail-links.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, changeUser, verify } from '../../support/requests.ts'
-import { sharedServers } from '../../support/shared-servers.ts'
+import { confirmedUser, newAddress, password, signIn } from '../../support/users.ts'
 
 const other = 'something else entirely'
 
-suite('a new password', () => {
+suite('PUT /user with a new password', () => {
   const servers = sharedServers()
 
-  test('works, the old one does not, and this session stays', async () => {
+  test('replaces the password and keeps the current session', async () => {
     const server = await servers()
-    const { access_token: token, refresh_token, user } = await confirmedPerson(server)
+    const { access_token: token, refresh_token, user } = await confirmedUser(server)
     const response = await changeUser(server.app, token, { password: other })
     assert.equal(response.statusCode, 200, response.body)
     assert.equal(response.json<User>().id, user.id)
@@ -30,33 +36,33 @@ suite('a new password', () => {
     assert.equal(refreshed.statusCode, 200)
   })
 
-  test('ends every other session, and every link and code on its way', async () => {
+  test('revokes other sessions, links and codes', async () => {
     const server = await servers()
     const { app } = server
-    const { access_token: token, user } = await confirmedPerson(server)
-    const elsewhere = (await signIn(app, { email: user.email })).json<Session>()
+    const { access_token: token, user } = await confirmedUser(server)
+    const otherServer = (await signIn(app, { email: user.email })).json<Session>()
     const { email } = user
-    const link = await mailAfter(server, email, () => call(app, '/recover', { email }))
+    const link = await emailAfter(server, email, () => call(app, '/recover', { email }))
     await changeUser(server.app, token, { password: other })
 
-    const seen = await call(app, '/user', undefined, { token: elsewhere.access_token })
+    const seen = await call(app, '/user', undefined, { token: otherServer.access_token })
     assert.equal(seen.statusCode, 403)
     assert.equal(seen.json().error_code, 'session_not_found')
-    const { refresh_token } = elsewhere
+    const { refresh_token } = otherServer
     const refreshed = await call(app, '/token?grant_type=refresh_token', { refresh_token })
     assert.equal(refreshed.statusCode, 400)
     assert.equal(refreshed.json().error_code, 'refresh_token_not_found')
-    assert.equal(landing(await open(app, link)).fragment.error_code, 'otp_expired')
+    assert.equal(redirectParams(await open(app, link)).fragment.error_code, 'otp_expired')
   })
 
-  test('is recorded, and told to the person where the operator wants that', async () => {
+  test('records the change and notifies the user when configured', async () => {
     const env = { AUTH_MAILER_NOTIFICATIONS_PASSWORD_CHANGED_ENABLED: 'true' }
     const server = await servers(env)
-    const { access_token: token, user } = await confirmedPerson(server)
+    const { access_token: token, user } = await confirmedUser(server)
     const since = server.mail.messages.length
     await changeUser(server.app, token, { password: other })
-    const told = await nextMail(server, user.email, since)
-    assert.equal(told.mail.subject, 'Your password was changed')
+    const reported = await nextEmail(server, user.email, since)
+    assert.equal(reported.mail.subject, 'Your password was changed')
     const { rows } = await server.app.pool.query(
       `select payload ->> 'action' as action from auth.audit_log_entries
         where payload ->> 'actor_id' = $1 order by created_at`,
@@ -66,16 +72,16 @@ suite('a new password', () => {
     assert.ok(actions.includes('user_updated_password') && actions.includes('user_modified'))
   })
 
-  test('is not told to anybody by default', async () => {
+  test('does not notify the user by default', async () => {
     const server = await servers()
-    const { access_token: token } = await confirmedPerson(server)
+    const { access_token: token } = await confirmedUser(server)
     const since = server.mail.messages.length
     await changeUser(server.app, token, { password: other })
-    await idle(server)
+    await waitForIdleQueue(server)
     assert.equal(server.mail.messages.length, since)
   })
 
-  const refusals: { body: object; status: number; code: string }[] = [
+  const rejections: { body: object; status: number; code: string }[] = [
     { body: { password: '' }, status: 422, code: 'weak_password' },
     { body: { password: 'short' }, status: 422, code: 'weak_password' },
     { body: { password: 'x'.repeat(1025) }, status: 400, code: 'validation_failed' },
@@ -85,10 +91,10 @@ suite('a new password', () => {
     { body: { email: 'nonsense' }, status: 400, code: 'validation_failed' },
     { body: { email: newAddress(), code_challenge: 'x' }, status: 400, code: 'validation_failed' },
   ]
-  for (const { body, status, code } of refusals) {
-    test(`${JSON.stringify(body).slice(0, 60)}: ${status} ${code}, and nothing changed`, async () => {
+  for (const { body, status, code } of rejections) {
+    test(`${JSON.stringify(body).slice(0, 60)}: returns ${status} ${code} and changes nothing`, async () => {
       const server = await servers()
-      const { access_token: token, user } = await confirmedPerson(server)
+      const { access_token: token, user } = await confirmedUser(server)
       const response = await changeUser(server.app, token, { data: { changed: true }, ...body })
       assert.equal(response.statusCode, status, response.body)
       assert.equal(response.json().error_code, code)
@@ -98,10 +104,10 @@ suite('a new password', () => {
     })
   }
 
-  test('people whose accounts their company manages, and people with a second factor they did not show', async () => {
+  test('rejects SSO users, and users with a factor at aal1', async () => {
     const server = await servers()
     const { app } = server
-    const { access_token: token, user } = await confirmedPerson(server)
+    const { access_token: token, user } = await confirmedUser(server)
     const factor = {
       id: crypto.randomUUID(),
       user_id: user.id,
@@ -135,21 +141,21 @@ suite('a new password', () => {
     assert.equal((await changeUser(server.app, token, { data: { a: 2 } })).statusCode, 200)
   })
 
-  test('without a token there is nothing to change', async () => {
+  test('rejects a request without a token', async () => {
     const { app } = await servers()
     const response = await call(app, '/user', { data: {} }, { method: 'PUT' })
     assert.equal(response.statusCode, 401)
   })
 })
 
-suite('a password that needs the current one', () => {
+suite('AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD', () => {
   const servers = sharedServers()
   const env = { AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true' }
 
-  /** Signed in by password: the session of a sign-up's link would not be asked. */
-  test('is set with it', async () => {
+  /** Signed in by password: a session opened by a link would not need the current one. */
+  test('requires the current password', async () => {
     const server = await servers(env)
-    const { access_token: token, user } = await confirmedPerson(server)
+    const { access_token: token, user } = await confirmedUser(server)
     const attempts = [
       { body: {}, code: 'current_password_required' },
       { body: { current_password: 'wrong' }, code: 'current_password_invalid' },
@@ -164,12 +170,12 @@ suite('a password that needs the current one', () => {
     assert.equal((await signIn(server.app, { email: user.email, password: other })).statusCode, 200)
   })
 
-  test('cannot be guessed at with somebody else’s session', async () => {
+  test('throttles wrong attempts without throttling sign-ins', async () => {
     const server = await servers(env)
-    const { access_token: token, user } = await confirmedPerson(server)
+    const { access_token: token, user } = await confirmedUser(server)
     const statuses = []
-    for (let guess = 0; guess < 11; guess++) {
-      const body = { password: other, current_password: `guess ${guess}` }
+    for (let attempt = 0; attempt < 11; attempt++) {
+      const body = { password: other, current_password: `guess ${attempt}` }
       statuses.push((await changeUser(server.app, token, body)).statusCode)
     }
     assert.deepEqual(new Set(statuses.slice(0, 10)), new Set([400]))
@@ -181,9 +187,9 @@ suite('a password that needs the current one', () => {
     )
   })
 
-  test('is no guess where the current one is right, however often', async () => {
+  test('does not throttle correct attempts', async () => {
     const server = await servers(env)
-    const { access_token: token } = await confirmedPerson(server)
+    const { access_token: token } = await confirmedUser(server)
     const passwords = Array.from({ length: 12 }, (_, index) => `${password} ${index}`)
     let current = password
     for (const next of passwords) {
@@ -194,18 +200,18 @@ suite('a password that needs the current one', () => {
     }
   })
 
-  test('is set without by whoever came by mail, or has none yet', async () => {
+  test('does not require it after a recovery or for users without a password', async () => {
     const server = await servers(env)
-    const { email } = (await confirmedPerson(server)).user
-    const ask = () => call(server.app, '/recover', { email })
-    const token = codeIn(await mailAfter(server, email, ask))
+    const { email } = (await confirmedUser(server)).user
+    const send = () => call(server.app, '/recover', { email })
+    const token = codeIn(await emailAfter(server, email, send))
     const recovered = await verify(server.app, { type: 'recovery', email, token })
     const { access_token } = recovered.json<Session>()
     assert.equal((await changeUser(server.app, access_token, { password: other })).statusCode, 200)
 
     const fresh = newAddress()
     const code = codeIn(
-      await mailAfter(server, fresh, () => call(server.app, '/otp', { email: fresh })),
+      await emailAfter(server, fresh, () => call(server.app, '/otp', { email: fresh })),
     )
     const session = (await verify(server.app, { type: 'email', email: fresh, token: code })).json()
     assert.equal(

@@ -4,10 +4,10 @@ import { suite, test } from 'node:test'
 import { createRemoteJWKSet, type JWK, jwtVerify } from 'jose'
 
 import { cloneDatabase } from '../../support/database.ts'
-import { bearer, buildKeyRoutes, type KeyRoutes } from '../../support/key-routes.ts'
+import { bearer, buildKeyRoutes, type KeyRoutes } from '../../support/factors/key-routes.ts'
 
 suite('GET /.well-known/jwks.json', () => {
-  test('shows the public part of each key, cached for ten minutes', async (t) => {
+  test('returns the public keys, cacheable for ten minutes', async (t) => {
     const { url } = await cloneDatabase(t)
     const app = await buildKeyRoutes(t, url)
 
@@ -23,7 +23,7 @@ suite('GET /.well-known/jwks.json', () => {
     )
   })
 
-  test('shows no secret', async (t) => {
+  test('returns no symmetric key', async (t) => {
     const { url } = await cloneDatabase(t)
     const app = await buildKeyRoutes(t, url, { AUTH_JWT_ALGORITHM: 'HS256' })
 
@@ -31,26 +31,26 @@ suite('GET /.well-known/jwks.json', () => {
   })
 
   for (const alg of ['RS256', 'ES256', 'EdDSA']) {
-    test(`a verifier that knows nothing but the address verifies our ${alg} tokens`, async (t) => {
+    test(`lets a verifier that knows only the URL verify ${alg} tokens`, async (t) => {
       const { url } = await cloneDatabase(t)
       const app = await buildKeyRoutes(t, url, { AUTH_JWT_ALGORITHM: alg })
       const remote = createRemoteJWKSet(await jwksAddress(app))
-      const token = await app.jwt.sign({ sub: 'somebody', exp: Math.ceil(Date.now() / 1000) + 60 })
+      const token = await app.jwt.sign({ sub: 'someone', exp: Math.ceil(Date.now() / 1000) + 60 })
 
       const { payload, protectedHeader } = await jwtVerify(token, remote)
 
-      assert.equal(payload.sub, 'somebody')
+      assert.equal(payload.sub, 'someone')
       assert.equal(protectedHeader.alg, alg)
     })
   }
 
-  test('a verifier with a cached key set meets no unknown key in a rotation over two replicas', async (t) => {
+  test('rotates without an unknown key for verifiers with a cached key set, on two replicas', async (t) => {
     const { url } = await cloneDatabase(t)
     const [one, two] = [await buildKeyRoutes(t, url), await buildKeyRoutes(t, url)]
     const headers = await bearer(one, 'service_role')
     const rotated = { method: 'POST', url: '/admin/keys', headers } as const
     await one.inject({ ...rotated, payload: { action: 'rotate', alg: 'ES256' } })
-    // Fetched while the new key waits, and never again.
+    // Fetched once while the new key is on standby.
     const cached = createRemoteJWKSet(await jwksAddress(one), { cooldownDuration: 3_600_000 })
     const before = await one.jwt.sign({ sub: 'before' })
     await jwtVerify(before, cached)

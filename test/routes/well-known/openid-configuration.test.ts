@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { cloneDatabase } from '../../support/database.ts'
-import { buildKeyRoutes } from '../../support/key-routes.ts'
+import { buildKeyRoutes } from '../../support/factors/key-routes.ts'
 
 suite('GET /.well-known/openid-configuration', () => {
-  test('leads to the key set and names the algorithm of the keys', async (t) => {
+  test('returns the JWKS URL and the signing algorithm', async (t) => {
     const { url } = await cloneDatabase(t)
     const app = await buildKeyRoutes(t, url, { AUTH_JWT_ALGORITHM: 'ES256' })
 
@@ -20,7 +20,7 @@ suite('GET /.well-known/openid-configuration', () => {
     assert.deepEqual(metadata.id_token_signing_alg_values_supported, ['ES256'])
   })
 
-  test('an issuer that is no address of ours changes no address', async (t) => {
+  test('keeps URLs when AUTH_JWT_ISSUER is not a URL', async (t) => {
     const { url } = await cloneDatabase(t)
     const app = await buildKeyRoutes(t, url, { AUTH_JWT_ISSUER: 'urn:example:issuer' })
 

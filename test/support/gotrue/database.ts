@@ -1,11 +1,11 @@
-/** A database as GoTrue's current release makes it: its tables and its list of migrations, and nothing of ours. */
-import { createDb } from '../../../db/database.ts'
-import { dropOwnObjects } from '../../../db/takeover.ts'
-import { createPool } from '../../../plugins/pool.ts'
+/** A database as GoTrue’s current release creates it: its tables and list of migrations, nothing of ours. */
+import { createDb } from '../../../db/core/database.ts'
+import { dropPosternObjects } from '../../../db/gotrue/takeover.ts'
+import { createPool } from '../../../plugins/database/pool/index.ts'
 import { cloneDatabase, type TestDatabase } from '../database.ts'
-import type { Ending } from '../ending.ts'
+import type { Ending } from '../processes/ending.ts'
 
-/** Its tables have no defaults where ours have an empty one. */
+/** Its tables have no defaults where ours default to the empty string. */
 const withoutDefaults: Record<string, string[]> = {
   users: ['confirmation_token', 'recovery_token', 'email_change_token_new', 'email_change'],
   refresh_tokens: ['parent'],
@@ -19,7 +19,7 @@ export async function gotrueDatabase(t?: Ending): Promise<TestDatabase> {
   const database = await cloneDatabase(t)
   const pool = createPool({ connectionString: database.url, max: 1, log: { warn() {} } })
   const db = createDb(pool, 'auth')
-  await db.transaction().execute((trx) => dropOwnObjects(trx, 'auth', 'auth_jobs'))
+  await db.transaction().execute((trx) => dropPosternObjects(trx, 'auth', 'auth_jobs'))
   for (const [table, columns] of Object.entries(withoutDefaults)) {
     const changes = columns.map((column) => `alter column ${column} drop default`)
     await pool.query(`alter table auth.${table} ${changes.join(', ')}`)

@@ -1,4 +1,4 @@
-/** Values as GoTrue encrypts them: made here from the description of the form, not by our own code. */
+/** Values encrypted as by GoTrue: implemented from the description of the format, not by our own code. */
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 /** AES-256-GCM under HKDF-SHA256(key, info = id of the row); the tag is the end of the data. */

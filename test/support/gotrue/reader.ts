@@ -1,4 +1,4 @@
-/** Rows as GoTrue reads them: most of its structures have no place for a null. */
+/** Rows as GoTrue reads them: most of its structs do not accept null. */
 import assert from 'node:assert/strict'
 
 import type pg from 'pg'

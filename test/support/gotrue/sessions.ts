@@ -1,15 +1,12 @@
-/** Sessions by statements of GoTrue's kind, in its order of locks: rows of tokens, and counters under a key. */
+/** Sessions by GoTrue’s statements with its lock order: legacy tokens, and counters under a key. */
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type pg from 'pg'
 
-import {
-  decodeRefreshToken,
-  encodeRefreshToken,
-} from '../../../plugins/accounts/sessions/refresh-token.ts'
-import { patienceMs } from '../until.ts'
+import { decodeRefreshToken, encodeRefreshToken } from '../../../modules/sessions/refresh-token.ts'
+import { patienceMs } from '../processes/until.ts'
 import { type Client, type Row, read, run, transaction } from './reader.ts'
 
 type Exchanged = { token: string } | undefined | 'busy'
@@ -44,7 +41,7 @@ export async function openSession(
   })
 }
 
-/** The next token; undefined where it is refused. While somebody has the locks, it is tried again, as there. */
+/** The next token; undefined where it is rejected. While a user has the locks, it is tried again, as there. */
 export async function refresh(pool: pg.Pool, presented: string): Promise<string | undefined> {
   const exchange = presented.length === 12 ? exchangeRow : exchangeCounter
   for (const end = performance.now() + patienceMs; performance.now() < end; await pause(10)) {
@@ -61,7 +58,7 @@ async function exchangeRow(client: Client, presented: string): Promise<Exchanged
   const [token] = await read(client, 'refresh_tokens', locked, presented)
   const session = token && (await lockSession(client, token.session_id))
   if (!token || !session) return 'busy'
-  if (token.revoked) return answerRevoked(client, token)
+  if (token.revoked) return respondRevoked(client, token)
   const revoke = 'update auth.refresh_tokens set revoked = true, updated_at = now() where id = $1'
   await run(client, revoke, token.id)
   const next = await insertToken(client, token.user_id, session.id, presented)
@@ -69,7 +66,7 @@ async function exchangeRow(client: Client, presented: string): Promise<Exchanged
   return { token: next }
 }
 
-async function answerRevoked(client: Client, { token, session_id }: Row): Promise<Exchanged> {
+async function respondRevoked(client: Client, { token, session_id }: Row): Promise<Exchanged> {
   const current = 'session_id = $1 and revoked is false order by id desc limit 1'
   const [active] = await read(client, 'refresh_tokens', current, session_id)
   if (active?.parent === token) return { token: String(active?.token) }
@@ -115,8 +112,8 @@ async function insertToken(
   sessionId: unknown,
   parent: string,
 ): Promise<string> {
-  const letters = 'abcdefghijklmnopqrstuvwxyz234567'
-  const token = Array.from(randomBytes(12), (byte) => letters[byte % 32]).join('')
+  const messages = 'abcdefghijklmnopqrstuvwxyz234567'
+  const token = Array.from(randomBytes(12), (byte) => messages[byte % 32]).join('')
   await run(
     client,
     `insert into auth.refresh_tokens (instance_id, token, user_id, session_id, parent, revoked,

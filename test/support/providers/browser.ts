@@ -1,17 +1,18 @@
-/** The browser between us and a provider: follows to the provider, brings the callback back. */
+/** The browser between us and a provider: follows to the provider and returns the callback. */
 import assert from 'node:assert/strict'
 
-import type { Callback, Provider } from '../../../providers/provider.ts'
+import type { Provider } from '../../../providers/core/provider.ts'
+import type { Callback } from '../../../providers/core/types.ts'
 import { client } from './fake-provider.ts'
 
 export interface Visit {
   scopes?: string[]
   params?: Record<string, string>
-  /** From the address we send the browser to, to the one it finds. */
+  /** From our redirect URL to the URL it reaches. */
   addressOf?: (url: string) => string
 }
 
-/** Goes to the provider and returns the callback that `identity` takes. */
+/** Visits the provider and returns the callback for `identity`. */
 export async function visit(provider: Provider, options: Visit = {}): Promise<Callback> {
   const { scopes = [], params = {}, addressOf = (url: string) => url } = options
   const now = new Date()
@@ -27,20 +28,23 @@ export async function visit(provider: Provider, options: Visit = {}): Promise<Ca
 }
 
 /** What the provider at this address sends back: in the query of a redirect, or in a form to be posted. */
-export async function goThere(address: string): Promise<Record<string, string>> {
+export async function goThere(
+  address: string,
+  redirectUri = client.redirectUri,
+): Promise<Record<string, string>> {
   const response = await fetch(address, { redirect: 'manual' })
-  return response.status === 200 ? formOf(response) : queryOf(response)
+  return response.status === 200 ? formOf(response, redirectUri) : queryOf(response, redirectUri)
 }
 
-function queryOf(response: Response): Record<string, string> {
+function queryOf(response: Response, redirectUri: string): Record<string, string> {
   const location = response.headers.get('location') ?? ''
-  assert.ok(location.startsWith(`${client.redirectUri}?`), `${response.status} ${location}`)
+  assert.ok(location.startsWith(`${redirectUri}?`), `${response.status} ${location}`)
   return Object.fromEntries(new URL(location).searchParams)
 }
 
-async function formOf(response: Response): Promise<Record<string, string>> {
+async function formOf(response: Response, redirectUri: string): Promise<Record<string, string>> {
   const page = await response.text()
-  assert.ok(page.startsWith(`<form method="post" action="${client.redirectUri}">`), page)
+  assert.ok(page.startsWith(`<form method="post" action="${redirectUri}">`), page)
   const inputs = page.matchAll(/name="(\w+)" value="([^"]*)"/g)
   return Object.fromEntries(
     [...inputs].map(([, name, value]) => [name, value?.replaceAll('&quot;', '"')]),

@@ -1,4 +1,4 @@
-/** What each provider documents, and what we make of its answers. */
+/** Each provider’s documented responses, and the claims derived from them. */
 import type { Case } from './documented/ann.ts'
 import { openid } from './documented/openid.ts'
 import { social } from './documented/social.ts'

@@ -1,12 +1,12 @@
-/** Metadata and keys of any issuer, without a network; counts what was asked for. */
+/** Metadata and keys of any issuer, without a network; records requests. */
 import { signing } from './keys.ts'
 
 export function fakeIssuer() {
   const state = {
     keys: [signing.jwk] as unknown[],
-    /** What the metadata say otherwise, or an answer that is none. */
+    /** Changed metadata, or an invalid response. */
     changes: {} as object | string,
-    /** Nothing is answered, however long anybody waits. */
+    /** No request is ever answered. */
     silent: false,
     algorithms: ['RS256', 'HS256', 'none'] as string[] | undefined,
     down: false,

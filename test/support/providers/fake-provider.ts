@@ -1,17 +1,18 @@
 /**
- * A provider on loopback that holds every request against the provider's documentation. What
- * differs is refused and noted in `complaints`, so a test that asserts there are none proves that
- * method, path, client authentication, form and headers were right.
+ * A provider on loopback that checks each request against the provider’s documentation. Deviations are rejected and
+ * recorded in `complaints`, so asserting that there are none verifies method, path, client authentication, form and
+ * headers.
  */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createHash, createHmac } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import type { Ending } from '../ending.ts'
-import { serve } from '../listening.ts'
+import type { Ending } from '../processes/ending.ts'
+import { serve } from '../processes/listening.ts'
 import { signIdToken, signing } from './keys.ts'
+import { createServer } from './tls.ts'
 
-/** What a provider's documentation says of the code flow. Paths are below the one origin. */
+/** The documented code flow. Paths are relative to the one origin. */
 export interface Documented {
   authorize: string
   scope: string
@@ -26,20 +27,31 @@ export interface Documented {
   form?: boolean
   /** `issuer` is the path of the issuer; without claims the reply has no id_token. */
   idToken?: { issuer: string; claims?: Record<string, unknown> }
-  /** The API: path with query, further headers, reply. */
+  /**
+   * The API: path with query, further headers, reply. `{appsecret_proof}` stands for Facebook’s proof, `{client_id}`
+   * for the registered id.
+   */
   api: Record<string, { headers?: Record<string, string>; body: unknown }>
+  https?: boolean
   /** Apple: the callback is a form that the browser posts, with this user. */
   posted?: string
 }
 
-export interface Answer {
+export interface Response {
   status?: number
   type?: string
   location?: string
   body: string
 }
 
-export const client = {
+/** What the operator registers with a provider. */
+export interface Registration {
+  id: string
+  secret: string
+  redirectUri: string
+}
+
+export const client: Registration = {
   id: 'client 1',
   secret: 's:ecret/+1',
   redirectUri: 'http://app.test/callback',
@@ -47,27 +59,34 @@ export const client = {
 
 export type FakeProvider = Awaited<ReturnType<typeof startFakeProvider>>
 
-/** `named`: the issuer to claim instead of the own address. */
-export async function startFakeProvider(t: Ending, documented: Documented, named?: string) {
+/** `named`: the issuer to claim instead of the own address. A test may change what is `registered`. */
+export async function startFakeProvider(
+  t: Ending,
+  documented: Documented,
+  named?: string,
+  registered: Registration = { ...client },
+) {
   const complaints: string[] = []
   const requests: string[] = []
-  /** Other answers by path: an error, a page, or nothing at all. */
-  const instead = new Map<string, Answer | 'silence'>()
+  /** Other responses by path: an error, a page, or nothing at all. */
+  const instead = new Map<string, Response | 'silence'>()
   const issued = new Map<string, { challenge: string | null; nonce: string | null }>()
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
+  const { https = false } = documented
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    respond(request, response).catch((error: unknown) => {
       complaints.push(
         `${request.method} ${request.url}: ${error instanceof Error ? error.message : ''}`,
       )
       send(response, { status: 400, body: JSON.stringify({ error: 'invalid_request' }) })
     })
-  })
-  const origin = `http://127.0.0.1:${await serve(t, server)}`
+  }
+  const server = createServer(listener, { https })
+  const origin = `${https ? 'https' : 'http'}://127.0.0.1:${await serve(t, server)}`
   const issuer = named ?? origin + (documented.idToken?.issuer ?? '')
   const discovery = `${documented.idToken?.issuer}/.well-known/openid-configuration`
 
-  async function answer(request: IncomingMessage, response: ServerResponse) {
+  async function respond(request: IncomingMessage, response: ServerResponse) {
     const url = new URL(request.url ?? '/', origin)
     requests.push(`${request.method} ${url.pathname}`)
     const other = instead.get(url.pathname)
@@ -88,8 +107,8 @@ export async function startFakeProvider(t: Ending, documented: Documented, named
     const { state, code_challenge, nonce, ...query } = Object.fromEntries(url.searchParams)
     assert.equal(request.method, 'GET')
     assert.deepEqual(query, {
-      client_id: client.id,
-      redirect_uri: client.redirectUri,
+      client_id: registered.id,
+      redirect_uri: registered.redirectUri,
       response_type: 'code',
       ...(documented.scope !== '' && { scope: documented.scope }),
       ...documented.params,
@@ -103,9 +122,9 @@ export async function startFakeProvider(t: Ending, documented: Documented, named
     issued.set(code, { challenge: code_challenge ?? null, nonce: nonce ?? null })
     if (documented.posted !== undefined) {
       const fields = { state, code, user: documented.posted }
-      return send(response, { type: 'text/html', body: formPage(client.redirectUri, fields) })
+      return send(response, { type: 'text/html', body: formPage(registered.redirectUri, fields) })
     }
-    const back = new URL(client.redirectUri)
+    const back = new URL(registered.redirectUri)
     back.search = new URLSearchParams({ state, code }).toString()
     response.writeHead(302, { location: back.href }).end()
   }
@@ -117,7 +136,7 @@ export async function startFakeProvider(t: Ending, documented: Documented, named
     }
     const { code = '', code_verifier, ...rest } = form
     const grant = issued.get(code)
-    checkTokenRequest(request, rest, documented)
+    checkTokenRequest(request, rest, documented, registered)
     assert.ok(grant, 'unknown code')
     issued.delete(code)
     assert.equal(code_verifier === undefined ? null : challengeOf(code_verifier), grant.challenge)
@@ -132,19 +151,20 @@ export async function startFakeProvider(t: Ending, documented: Documented, named
   }
 
   function idToken(nonce: string | null) {
-    const claims = { iss: issuer, aud: client.id, ...(nonce && { nonce }) }
+    const claims = { iss: issuer, aud: registered.id, ...(nonce && { nonce }) }
     return signIdToken({ ...claims, ...documented.idToken?.claims }, new Date())
   }
 
   function api(request: IncomingMessage, url: URL, response: ServerResponse) {
     const path = decodeURIComponent(url.pathname + url.search)
-    const call = documented.api[path]
+    const secretVerification = verificationOf(registered.secret)
+    const call = documented.api[path.replace(secretVerification, '{appsecret_proof}')]
     assert.ok(call, 'not a documented request')
     assert.equal(request.method, 'GET')
     assert.equal(request.headers.authorization, 'Bearer at1')
     assert.equal(request.headers['user-agent'], 'Postern')
     for (const [name, value] of Object.entries(call.headers ?? {})) {
-      assert.equal(request.headers[name], value, name)
+      assert.equal(request.headers[name], value.replace('{client_id}', registered.id), name)
     }
     send(response, { body: JSON.stringify(call.body) })
   }
@@ -158,26 +178,33 @@ export async function startFakeProvider(t: Ending, documented: Documented, named
     id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
   })
 
-  return { origin, issuer, complaints, requests, instead }
+  return { origin, issuer, complaints, requests, instead, registered }
 }
 
 function checkTokenRequest(
   request: IncomingMessage,
   form: Record<string, string>,
   { clientAuth }: Documented,
+  { id, secret, redirectUri }: Registration,
 ) {
   assert.equal(request.method, 'POST')
   assert.match(request.headers['content-type'] ?? '', /^application\/x-www-form-urlencoded/)
   assert.equal(request.headers['user-agent'], 'Postern')
-  const inBody = { client_id: client.id, client_secret: client.secret }
+  const inBody = { client_id: id, client_secret: secret }
   assert.deepEqual(form, {
     grant_type: 'authorization_code',
-    redirect_uri: client.redirectUri,
+    redirect_uri: redirectUri,
     ...(clientAuth === 'body' && inBody),
   })
   // RFC 6749 §2.3.1: both parts form-encoded.
-  const pair = Buffer.from('client+1:s%3Aecret%2F%2B1').toString('base64')
+  const encoded = [id, secret].map((part) => encodeURIComponent(part).replaceAll('%20', '+'))
+  const pair = Buffer.from(encoded.join(':')).toString('base64')
   assert.equal(request.headers.authorization, clientAuth === 'basic' ? `Basic ${pair}` : undefined)
+}
+
+/** https://developers.facebook.com/docs/graph-api/guides/secure-requests: of the access token, with the app secret. */
+function verificationOf(secret: string): string {
+  return createHmac('sha256', secret).update('at1').digest('hex')
 }
 
 function challengeOf(verifier: string): string {
@@ -198,7 +225,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-function send(response: ServerResponse, answer: Answer) {
-  const { status = 200, type = 'application/json', location, body } = answer
+function send(response: ServerResponse, reply: Response) {
+  const { status = 200, type = 'application/json', location, body } = reply
   response.writeHead(status, { 'content-type': type, ...(location && { location }) }).end(body)
 }

@@ -1,13 +1,13 @@
 /** Twitter's OAuth 1.0a on loopback: it checks every signature and hands out each token once. */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { TestContext } from 'node:test'
 
-import { oauth1Header } from '../../../providers/oauth1.ts'
-import { serve } from '../listening.ts'
-import { client } from './fake-provider.ts'
+import { oauth1Header } from '../../../providers/oauth/oauth1.ts'
+import type { Ending } from '../processes/ending.ts'
+import { serve } from '../processes/listening.ts'
+import { client, type Registration } from './fake-provider.ts'
 
-export async function startFakeTwitter(t: TestContext) {
+export async function startFakeTwitter(t: Ending, registered: Registration = { ...client }) {
   const complaints: string[] = []
   const requests: string[] = []
   const flows = new Map<string, string>()
@@ -18,7 +18,7 @@ export async function startFakeTwitter(t: TestContext) {
 
   const server = createServer((request, response) => {
     try {
-      const { status = 200, location = '', body = '' } = answer(request)
+      const { status = 200, location = '', body = '' } = respond(request)
       response.writeHead(status, location ? { location } : {}).end(body)
     } catch (error) {
       complaints.push(`${request.url}: ${error instanceof Error ? error.message : ''}`)
@@ -27,7 +27,11 @@ export async function startFakeTwitter(t: TestContext) {
   })
   const origin = `http://127.0.0.1:${await serve(t, server)}`
 
-  function answer(request: IncomingMessage): { status?: number; location?: string; body?: string } {
+  function respond(request: IncomingMessage): {
+    status?: number
+    location?: string
+    body?: string
+  } {
     const url = new URL(request.url ?? '', origin)
     requests.push(`${request.method} ${url.pathname}`)
     assert.equal(request.method, 'GET')
@@ -46,14 +50,16 @@ export async function startFakeTwitter(t: TestContext) {
       url.pathname + url.search,
       '/1.1/account/verify_credentials.json?include_email=true&include_entities=false&skip_status=true',
     )
-    checkSignature(oauth, url, { token: 'at', tokenSecret: 'as' })
+    checkSignature(oauth, url, registered, { token: 'at', tokenSecret: 'as' })
     return { body: JSON.stringify(user) }
   }
 
   function requestToken(oauth: Header, url: URL) {
     const { oauth_callback = '' } = oauth
-    assert.ok(oauth_callback.startsWith(`${client.redirectUri}?state=`), oauth_callback)
-    checkSignature(oauth, url, { token: '', tokenSecret: '', params: { oauth_callback } })
+    assert.ok(oauth_callback.startsWith(`${registered.redirectUri}?state=`), oauth_callback)
+    checkSignature(oauth, url, registered, {
+      ...{ token: '', tokenSecret: '', params: { oauth_callback } },
+    })
     const token = `t${flows.size + 1}`
     flows.set(token, oauth_callback)
     return {
@@ -64,12 +70,12 @@ export async function startFakeTwitter(t: TestContext) {
   function accessToken(oauth: Header, url: URL) {
     const token = oauth.oauth_token ?? ''
     const params = { oauth_verifier: 'v1' }
-    checkSignature(oauth, url, { token, tokenSecret: `s-${token}`, params })
+    checkSignature(oauth, url, registered, { token, tokenSecret: `s-${token}`, params })
     assert.ok(flows.delete(token), 'unknown token')
     return { body: 'oauth_token=at&oauth_token_secret=as&user_id=9' }
   }
 
-  return { origin, complaints, requests, user }
+  return { origin, complaints, requests, user, registered }
 }
 
 type Header = Record<string, string>
@@ -82,10 +88,10 @@ function parseHeader(header = ''): Header {
   )
 }
 
-/** The signature is made again from what the header says and must come out the same. */
-function checkSignature(oauth: Header, url: URL, signed: Signed) {
+/** The signature is computed from the header and must match. */
+function checkSignature(oauth: Header, url: URL, { id, secret }: Registration, signed: Signed) {
   const again = oauth1Header({
-    ...{ url: url.href, consumerKey: client.id, consumerSecret: client.secret, ...signed },
+    ...{ url: url.href, consumerKey: id, consumerSecret: secret, ...signed },
     now: new Date(Number(oauth.oauth_timestamp) * 1000),
     nonce: oauth.oauth_nonce ?? '',
   })

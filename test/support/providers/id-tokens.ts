@@ -1,14 +1,14 @@
-/** id_tokens, real and forged, and the providers that are enabled when they are handed in. */
+/** Genuine and forged id_tokens, and the enabled providers. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 
 import type { JWTPayload } from 'jose'
 
+import type { ProviderSettings } from '../../../providers/core/types.ts'
 import { identityFromIdToken } from '../../../providers/id-token.ts'
-import { IdTokenFault, type IdTokenFaultKind } from '../../../providers/id-token-fault.ts'
 import type { IdTokenRequest } from '../../../providers/id-token-selection.ts'
-import type { ProviderSettings } from '../../../providers/provider.ts'
+import { IdTokenError, type IdTokenErrorKind } from '../../../providers/oidc/id-token-error.ts'
 import { fakeIssuer } from './fake-issuer.ts'
 import { client } from './fake-provider.ts'
 import { signIdToken, signing } from './keys.ts'
@@ -71,12 +71,12 @@ export function attempt(
   })
 }
 
-export async function faultOf(promise: Promise<unknown>): Promise<IdTokenFaultKind> {
+export async function errorOf(promise: Promise<unknown>): Promise<IdTokenErrorKind> {
   const error = await promise.then(
     () => undefined,
     (reason: unknown) => reason,
   )
-  assert.ok(error instanceof IdTokenFault, String(error))
+  assert.ok(error instanceof IdTokenError, String(error))
   // As a logger would print it, causes included.
   const printed = inspect(error, { depth: 9 })
   assert.ok(!printed.includes(email) && !printed.includes('eyJ'), printed)

@@ -1,10 +1,10 @@
-/** Keys of make-believe OpenID providers. */
+/** Keys of fake OpenID providers. */
 import { generateKeyPairSync } from 'node:crypto'
 
 import { type JWTPayload, SignJWT } from 'jose'
 
 export const signing = pairOf('key-1')
-/** A key nobody publishes. */
+/** An unpublished key. */
 export const foreign = pairOf('key-1')
 
 function pairOf(kid: string) {
@@ -13,7 +13,7 @@ function pairOf(kid: string) {
   return { publicKey, privateKey, jwk, kid }
 }
 
-/** What signs; without an id the header of the token names none. */
+/** The signing key; without an id the token header has none. */
 type SigningKey = Pick<typeof signing, 'privateKey'> & { kid: string | undefined }
 
 /** An id_token that is valid for five minutes unless the claims say otherwise. */

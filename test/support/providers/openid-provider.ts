@@ -1,41 +1,44 @@
-/** A real OpenID provider on loopback, and a person who signs in to it without a browser. */
+/** A real OpenID provider on loopback, and a user who signs in without a browser. */
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 
 import { type Configuration, Provider as OpenidProvider } from 'oidc-provider'
 
-import { serve } from '../listening.ts'
+import { serve } from '../processes/listening.ts'
 import { client } from './fake-provider.ts'
+import { createServer } from './tls.ts'
 
 export interface OpenidProviderOptions {
   /** Claims of scopes in the id_token, or at the userinfo endpoint only. */
   claimsInIdToken: boolean
   emailVerified?: boolean
   disguise?: Disguise
+  https?: boolean
 }
 
 /** As a provider with addresses and habits of its own. */
 export interface Disguise {
   /** Path of the issuer. */
   issuer?: string
-  /** Its addresses for the standard ones: `/auth`, `/token`, `/me`. */
+  /** Its paths for the standard endpoints: `/auth`, `/token`, `/me`. */
   paths?: Record<string, string>
-  /** Scopes that it understands whatever it is asked for. */
+  /** Supported scopes besides the requested ones. */
   scope?: string
   pkce?: boolean
   secretInBody?: boolean
-  /** Beyond those of everybody. */
+  /** Beyond those of every user. */
   claims?: Record<string, unknown>
 }
 
 export async function startOpenidProvider(t: TestContext, options: OpenidProviderOptions) {
-  const { disguise = {} } = options
-  const server = createServer((request, response) => {
+  const { disguise = {}, https = false } = options
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     request.url = standardUrl(request, disguise)
     provider.callback()(request, response)
-  })
-  const origin = `http://127.0.0.1:${await serve(t, server)}`
+  }
+  const server = createServer(listener, { https })
+  const origin = `${https ? 'https' : 'http'}://127.0.0.1:${await serve(t, server)}`
   const issuer = origin + (disguise.issuer ?? '')
   const provider = new OpenidProvider(issuer, configurationOf(options))
   return { issuer, origin }
@@ -73,16 +76,16 @@ function configurationOf(options: OpenidProviderOptions): Configuration {
 }
 
 function standardUrl({ url = '/' }: IncomingMessage, { issuer = '', paths = {}, scope }: Disguise) {
-  const asked = new URL(url, 'http://127.0.0.1')
-  const bare = asked.pathname.startsWith(`${issuer}/`)
-    ? asked.pathname.slice(issuer.length)
-    : asked.pathname
-  const standard = paths[asked.pathname] ?? bare
-  if (scope && standard === '/auth') asked.searchParams.set('scope', scope)
-  return standard + asked.search
+  const requested = new URL(url, 'http://127.0.0.1')
+  const bare = requested.pathname.startsWith(`${issuer}/`)
+    ? requested.pathname.slice(issuer.length)
+    : requested.pathname
+  const standard = paths[requested.pathname] ?? bare
+  if (scope && standard === '/auth') requested.searchParams.set('scope', scope)
+  return standard + requested.search
 }
 
-/** Follows redirects with cookies, fills in the forms, and returns the callback's parameters. */
+/** Follows redirects with cookies, fills in forms, and returns the callback’s parameters. */
 export async function signInAs(login: string, url: URL): Promise<Record<string, string>> {
   const cookies = new Map<string, string>()
   let next: { url: URL; form?: URLSearchParams } = { url }

@@ -1,4 +1,4 @@
-/** Where each provider lives in public, and which path that is at its fake. */
+/** The public URLs of each provider, and the path at its fake. */
 export interface PublicAddress {
   bases: Record<string, string>
   issuer?: string

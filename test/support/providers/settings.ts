@@ -1,6 +1,6 @@
-import { createHttpClient } from '../../../plugins/http-client.ts'
-import type { ProviderSettings } from '../../../providers/provider.ts'
-import { createUpstream } from '../../../providers/upstream.ts'
+import { createHttpClient } from '../../../plugins/outgoing/http-client/index.ts'
+import type { ProviderSettings } from '../../../providers/core/types.ts'
+import { createProviderHttp } from '../../../providers/provider-http.ts'
 import { client } from './fake-provider.ts'
 
 export function settingsOf(changes: Partial<ProviderSettings>): ProviderSettings {
@@ -14,17 +14,17 @@ export function settingsOf(changes: Partial<ProviderSettings>): ProviderSettings
   }
 }
 
-/** The server's own: it bounds the size of an answer. */
+/** The server’s own fetch, which limits the response size. */
 export const { fetch } = createHttpClient({
   dev: true,
   proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
 })
 
 export function upstreamOf(through: typeof globalThis.fetch = fetch, timeoutMs = 5000) {
-  return createUpstream({ fetch: through, timeoutMs, discoverySeconds: 3600 })
+  return createProviderHttp({ fetch: through, timeoutMs, discoverySeconds: 3600 })
 }
 
-/** A fetch that finds the provider's public addresses on loopback, and none but those. */
+/** A fetch that resolves the provider’s public URLs to loopback, and no others. */
 export function publicAddresses(origin: string, bases: Readonly<Record<string, string>>) {
   function localOf(url: string): string {
     if (url.startsWith(`${origin}/`)) return url

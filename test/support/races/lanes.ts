@@ -1,14 +1,14 @@
 /**
- * Two requests of one server, each held before every statement it sends to the database until somebody lets it go on.
- * Whose statement it is, the asynchronous context tells: it begins where the request does.
+ * Two requests of one server, each paused before each statement until the scheduler lets it continue. The asynchronous
+ * context identifies the request of a statement.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type pg from 'pg'
 
-import { heldText } from '../statements.ts'
+import { bufferedText } from '../statements.ts'
 
-/** One statement, with the moments (counted, not timed) at which it was let go and at which it had returned. */
+/** One statement, with the times (counted, not measured) at which it was sent and had returned. */
 export interface Passage {
   lane: string
   text: string
@@ -19,16 +19,16 @@ export interface Passage {
 /** What a request does at present. */
 export interface Lane {
   name: string
-  /** Statements at the border, in the order in which they came there. */
-  held: Held[]
-  /** Statements that were let go and have not returned. */
+  /** Paused statements in order of arrival. */
+  held: RowLock[]
+  /** Statements that were sent and have not returned. */
   away: Set<Away>
   isDone: boolean
   /** When anything last happened, in milliseconds. */
   movedAt: number
 }
 
-interface Held {
+interface RowLock {
   text: string
   letGo(): void
 }
@@ -39,11 +39,11 @@ interface Away {
   since: number
 }
 
-/** Everything that is known of one race while it runs. */
+/** The state of a running race. */
 export interface Course {
   lanes: Lane[]
   passages: Passage[]
-  /** Called whenever a lane comes to a border, returns from a statement, or is done. */
+  /** Called whenever a lane pauses, returns from a statement or completes. */
   moved(): void
 }
 
@@ -57,7 +57,7 @@ const places = new AsyncLocalStorage<Place>()
 /** Runs a request in its lane. */
 export async function runIn<T>(course: Course, lane: Lane, act: () => Promise<T>): Promise<T> {
   try {
-    // A request that is injected begins when it is waited for, which has to be inside as well.
+    // An injected request begins when it is awaited, which has to be inside as well.
     return await places.run({ course, lane }, async () => await act())
   } finally {
     lane.isDone = true
@@ -76,9 +76,9 @@ export function watch(pool: pg.Pool): void {
       apply(query, self, args) {
         const place = places.getStore()
         const send = () => Reflect.apply(query, self, args)
-        // What a request leaves to be done after its answer is not part of the race.
+        // Work after the response is not part of the race.
         if (!place || place.lane.isDone) return send()
-        return pass(place, heldText(args[0]), pidOf(client), send)
+        return pass(place, bufferedText(args[0]), pidOf(client), send)
       },
     })
   })
@@ -109,7 +109,7 @@ function note({ course, lane }: Place): void {
   course.moved()
 }
 
-/** One more than all moments before. */
+/** One more than all times before. */
 function momentOf({ passages }: Course): number {
   const moments = passages.flatMap(({ sent, returned }) => [sent, returned || 0])
   return Math.max(0, ...moments) + 1

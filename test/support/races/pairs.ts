@@ -1,45 +1,45 @@
-/** Pairs of requests that race for one thing, with what must hold afterwards, whichever came first. */
+/** Pairs of racing requests, with the invariant that must hold afterwards, whichever came first. */
 import assert from 'node:assert/strict'
 
 import type { App } from '../server.ts'
 import type { Passage } from './lanes.ts'
 import type { Outcome, Racetrack } from './race.ts'
 
-export type Answer = Awaited<ReturnType<App['inject']>>
+export type Response = Awaited<ReturnType<App['inject']>>
 
-export type Course = Outcome<Answer, Answer>
+export type Course = Outcome<Response, Response>
 
 export interface Pair<Stage> {
-  /** One sentence that is true after every race. */
+  /** One sentence that is true after each race. */
   invariant: string
-  /** Makes the people of one race. */
+  /** Creates the users of one race. */
   prepare(seed: number): Promise<Stage>
-  first(stage: Stage): Promise<Answer>
-  second(stage: Stage): Promise<Answer>
+  first(stage: Stage): Promise<Response>
+  second(stage: Stage): Promise<Response>
   /** What is untrue of the invariant, a sentence each. */
   violations(stage: Stage, course: Course): Promise<string[]> | string[]
 }
 
-/** A pair that is ready to be run on the server it was made for. */
+/** A pair that is ready to run on its server. */
 export type Races = (track: Racetrack) => Promise<void>
 
 /** How often each pair runs; each round has the next seed. */
 const rounds = process.env.TEST_RACE_ROUNDS
 
-/** Runs one race only, and prints the way it took. */
+/** Runs one race only and prints its interleaving. */
 const onlySeed = process.env.TEST_RACE_SEED
 
-/** Fails with every seed under which the invariant was broken, and the statements of the first such race. */
-export function racesOf<Stage>(pair: Pair<Stage>, usualRounds: number): Races {
-  const seeds = Array.from({ length: Number(rounds ?? usualRounds) }, (_, seed) => seed)
+/** Fails with each seed that broke the invariant, and the statements of the first such race. */
+export function racesOf<Stage>(pair: Pair<Stage>, defaultRounds: number): Races {
+  const seeds = Array.from({ length: Number(rounds ?? defaultRounds) }, (_, seed) => seed)
   return async (track) => {
     const broken: string[] = []
     let story = ''
     for (const seed of onlySeed === undefined ? seeds : [Number(onlySeed)]) {
-      const { wrong, told } = await runOne(track, pair, seed)
+      const { wrong, told: reported } = await runOne(track, pair, seed)
       if (wrong.length > 0) broken.push(`seed ${seed}: ${wrong.join('; ')}`)
-      if (wrong.length > 0 && story === '') story = told
-      if (onlySeed !== undefined) console.log(told)
+      if (wrong.length > 0 && story === '') story = reported
+      if (onlySeed !== undefined) console.log(reported)
     }
     assert.deepEqual(broken, [], `${pair.invariant}\n${story}`)
   }
@@ -50,11 +50,11 @@ async function runOne<Stage>(track: Racetrack, pair: Pair<Stage>, seed: number) 
   const requests = { first: () => pair.first(stage), second: () => pair.second(stage) }
   const course = await track.race(requests, seed)
   const wrong = [...serverErrors(course), ...(await pair.violations(stage, course))]
-  return { wrong, told: tell(course) }
+  return { wrong, told: notify(course) }
 }
 
 /** The names of the facts that are so. */
-export function factsThatHold(facts: Record<string, boolean>): string[] {
+export function trueFacts(facts: Record<string, boolean>): string[] {
   return Object.entries(facts).flatMap(([fact, isSo]) => (isSo ? [fact] : []))
 }
 
@@ -64,13 +64,13 @@ function serverErrors({ first, second }: Course): string[] {
     .map(([name, { statusCode, body }]) => `the ${name} was answered ${statusCode} ${body}`)
 }
 
-function tell({ first, second, passages }: Course): string {
+function notify({ first, second, passages }: Course): string {
   const lines = passages.map(({ lane, text, sent, returned }) => {
     const waited = returned > sent + 1 ? ` (returned at ${returned})` : ''
     return `${String(sent).padStart(4)} ${lane.padEnd(6)} ${text.slice(0, 150)}${waited}`
   })
-  const answers = `first: ${first.statusCode}, second: ${second.statusCode}`
-  return [...lines, answers].join('\n')
+  const responses = `first: ${first.statusCode}, second: ${second.statusCode}`
+  return [...lines, responses].join('\n')
 }
 
 /** The last statement of a request that fits. */
@@ -82,7 +82,7 @@ export function statementOf(
   return passages.findLast((passage) => passage.lane === lane && fits.test(passage.text))
 }
 
-/** Whether a request sent its first statement, which says who is asking, only when the other had been committed. */
+/** Whether a request sent its first statement, the authentication, only after the other had committed. */
 export function cameAfter(course: Course, later: 'first' | 'second'): boolean {
   const earlier = later === 'first' ? 'second' : 'first'
   const begin = course.passages.find(({ lane }) => lane === later)

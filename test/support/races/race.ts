@@ -7,7 +7,7 @@ import { type Schedule, scheduleOf } from './schedule.ts'
 /** How long a statement may take before the database is asked whether it waits for a lock, in milliseconds. */
 const quick = 3
 
-/** A request that comes to no border for so long waits for something in this process that the other one has. */
+/** A request that sends no statement for this long waits for something in this process that the other one has. */
 const stuck = 250
 
 export interface Racetrack {
@@ -23,11 +23,11 @@ interface Requests<A, B> {
 export interface Outcome<A, B> {
   first: A
   second: B
-  /** What went to the database, in the order in which it was let go. */
+  /** Statements in the order they were sent to the database. */
   passages: Passage[]
 }
 
-/** A server's pool, and a connection of our own that asks who waits for whom. */
+/** A server’s pool, and a connection that queries lock waits. */
 export async function openRacetrack(pool: pg.Pool, url: string): Promise<Racetrack> {
   const observer = new pg.Client({ connectionString: url })
   // The database may be dropped before this is closed.
@@ -41,7 +41,7 @@ export async function openRacetrack(pool: pg.Pool, url: string): Promise<Racetra
   }
 }
 
-/** So that no statement waits for a connection to be made, which would take a different time in every race. */
+/** So that no statement waits for a new connection, which would take a different time in each race. */
 async function openConnections(pool: pg.Pool): Promise<void> {
   const clients = await Promise.all(Array.from({ length: 8 }, () => pool.connect()))
   for (const client of clients) client.release()
@@ -55,16 +55,16 @@ async function race<A, B>(
   const lanes = [newLane('first'), newLane('second')] as const
   const bell = newBell()
   const course: Course = { lanes: [...lanes], passages: [], moved: bell.ring }
-  const answers = Promise.all([runIn(course, lanes[0], first), runIn(course, lanes[1], second)])
-  // Whoever waits for the answers hears of the error; a lane that failed is done like any other.
-  answers.catch(() => {})
+  const responses = Promise.all([runIn(course, lanes[0], first), runIn(course, lanes[1], second)])
+  // Callers who await the responses get the error; a failed lane is complete like any other.
+  responses.catch(() => {})
   while (!course.lanes.every(({ isDone }) => isDone)) {
     await settle(observer, course, bell)
     const ready = [0, 1].filter((index) => course.lanes[index]?.held.length)
     if (ready.length === 0) await bell.next(quick)
     else course.lanes[schedule.next(ready)]?.held.shift()?.letGo()
   }
-  const [a, b] = await answers
+  const [a, b] = await responses
   return { first: a, second: b, passages: course.passages }
 }
 
@@ -83,13 +83,13 @@ async function settle(observer: pg.Client, course: Course, bell: Bell): Promise<
   }
 }
 
-function isMoving({ held, away, isDone, movedAt }: Lane): boolean {
+function isMoving({ held: lock, away, isDone, movedAt }: Lane): boolean {
   if (isDone) return false
   if (away.size > 0) return true
-  return held.length === 0 && performance.now() - movedAt < stuck
+  return lock.length === 0 && performance.now() - movedAt < stuck
 }
 
-/** Lanes of which a statement waits for a lock that somebody else holds. */
+/** Lanes with a statement that waits for a lock of another transaction. */
 async function waitingForLocks(observer: pg.Client, lanes: Lane[]): Promise<Set<Lane>> {
   const slow = lanes.filter(({ away }) =>
     [...away].some(({ since }) => performance.now() - since > quick),
@@ -104,7 +104,7 @@ async function waitingForLocks(observer: pg.Client, lanes: Lane[]): Promise<Set<
   return new Set(slow.filter((lane) => isBlocked(lane, blocked)))
 }
 
-/** What has returned while the database was asked waits for nothing any more. */
+/** A statement that returned during the query waits for nothing. */
 function isBlocked({ away }: Lane, pids: Set<number>): boolean {
   return away.size > 0 && [...away].every(({ pid }) => pids.has(pid))
 }

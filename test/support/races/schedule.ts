@@ -1,16 +1,16 @@
-/** Which of two requests goes on at each border: decided by a number, so that the number repeats a race. */
+/** Which of two requests continues at each pause: determined by a seed, so that a race can be repeated. */
 
 export interface Schedule {
-  /** Which lane (0 or 1) goes on, of those whose statement waits. */
+  /** Which lane (0 or 1) continues, of those whose statement is paused. */
   next(ready: readonly number[]): number
 }
 
-/** Up to so many statements of one request are tried out before the other runs to its end, one by one. */
+/** Up to this many statements of one request run before the other request runs to its end. */
 const tried = 12
 
 /**
- * The first seeds try every single interruption: one request is stopped after 0, 1, 2, ... statements, and the other
- * runs to its end in between; both ways round. The seeds after them throw a coin at every border.
+ * The first seeds try each single interruption: one request is paused after 0, 1, 2, ... statements while the other
+ * runs to its end, and vice versa. Later seeds choose randomly at each pause.
  */
 export function scheduleOf(seed: number): Schedule {
   return seed < 2 * tried ? interrupted(seed % 2, Math.floor(seed / 2)) : thrown(seed)
@@ -20,9 +20,9 @@ function interrupted(leader: number, statements: number): Schedule {
   let passed = 0
   return {
     next(ready) {
-      const wanted = passed < statements ? leader : 1 - leader
+      const expected = passed < statements ? leader : 1 - leader
       const [first = 0] = ready
-      const chosen = ready.includes(wanted) ? wanted : first
+      const chosen = ready.includes(expected) ? expected : first
       if (chosen === leader) passed += 1
       return chosen
     },

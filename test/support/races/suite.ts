@@ -1,30 +1,30 @@
 /** A suite of pairs that race on one server. */
 import { before, suite, test } from 'node:test'
 
-import { endingOfSuite } from '../ending.ts'
+import { endingOfSuite } from '../processes/ending.ts'
 import { build } from '../server.ts'
 import { unnamedStatements } from '../statements.ts'
 import type { Races } from './pairs.ts'
-import { type People, peopleOf } from './people.ts'
 import { openRacetrack, type Racetrack } from './race.ts'
+import { type Users, usersOf } from './users.ts'
 
-export type Pairs = Record<string, (people: People) => Races>
+export type Pairs = Record<string, (users: Users) => Races>
 
-/** One test for each pair, on a server with these settings. */
+/** One test per pair, on a server with these settings. */
 export function suiteOfRaces(title: string, env: Record<string, string>, pairs: Pairs): void {
   suite(title, () => {
     const ending = endingOfSuite()
-    let people: People
+    let users: Users
     let track: Racetrack
     before(async () => {
       const server = await build(ending, { env: { ...env, ...unnamedStatements } })
       track = await openRacetrack(server.app.pool, server.database.url)
       ending.after(track.close)
-      people = await peopleOf(server)
+      users = await usersOf(server)
     })
 
     for (const [name, races] of Object.entries(pairs)) {
-      test(name, () => races(people)(track))
+      test(name, () => races(users)(track))
     }
   })
 }

@@ -1,25 +1,25 @@
-/** Ann, whom every make-believe provider knows, and how a provider's answers become hers. */
+/** Ann, a user of each fake provider, and the mapping of responses to her claims. */
 import type { Documented } from '../fake-provider.ts'
 
 export interface Case {
   documented: Documented
-  /** Every claim of the identity, given the origin of the fake. */
+  /** Each claim of the identity, given the origin of the fake. */
   claims(origin: string): Record<string, unknown>
-  /** Where the address is not the only one. */
+  /** When there is more than one email. */
   emails?: object[]
 }
 
 export const email = 'ann@ex.test'
 export const name = 'Ann Lee'
 export const picture = 'https://i.test/p'
-export const proven = { email, email_verified: true, phone_verified: false }
+export const verified = { email, email_verified: true, phone_verified: false }
 
-/** The claims of somebody named and pictured under all the usual names. */
+/** The claims of a user named and pictured under all the usual names. */
 export function known(id: string, named = name, pictured = picture) {
   return {
     ...{ sub: id, provider_id: id, name: named, full_name: named },
     ...(pictured && { picture: pictured, avatar_url: pictured }),
-    ...proven,
+    ...verified,
   }
 }
 

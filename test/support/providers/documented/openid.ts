@@ -1,5 +1,5 @@
 /** Providers that send id_tokens or speak OpenID Connect. */
-import { type Case, email, known, name, picture, proven, slackUser } from './ann.ts'
+import { type Case, email, known, name, picture, slackUser, verified } from './ann.ts'
 
 export const openid: Record<string, Case> = {
   apple: {
@@ -43,10 +43,10 @@ export const openid: Record<string, Case> = {
       },
       api: {},
     },
-    // A host that is not Microsoft's is read by the standard alone.
+    // Hosts other than Microsoft’s follow the standard only.
     claims: (origin) => ({
       ...{ iss: `${origin}/v2.0`, sub: 'az1', name, preferred_username: email },
-      ...proven,
+      ...verified,
     }),
   },
   google: {
@@ -115,7 +115,7 @@ export const openid: Record<string, Case> = {
     },
     claims: (origin) => ({
       ...{ sub: 'l2', provider_id: 'l2', name, given_name: 'Ann', family_name: 'Lee' },
-      ...{ locale: 'en_US', picture, iss: origin, ...proven },
+      ...{ locale: 'en_US', picture, iss: origin, ...verified },
     }),
   },
   slack_oidc: {
@@ -151,7 +151,7 @@ export const openid: Record<string, Case> = {
     },
     claims: (origin) => ({
       ...{ sub: 'global_user_id:g1', provider_id: 'global_user_id:g1', name, picture },
-      ...{ iss: origin, ...proven },
+      ...{ iss: origin, ...verified },
     }),
   },
 }

@@ -1,10 +1,6 @@
-/** Providers that people have for themselves. */
-import { createHmac } from 'node:crypto'
-
-import { client } from '../fake-provider.ts'
+/** Providers that users have for themselves. */
 import { type Case, email, known, name, picture } from './ann.ts'
 
-const proof = createHmac('sha256', client.secret).update('at1').digest('hex')
 const snapScope = 'https://auth.snapchat.com/oauth2/api/'
 
 export const social: Record<string, Case> = {
@@ -35,7 +31,7 @@ export const social: Record<string, Case> = {
       token: '/oauth/access_token',
       clientAuth: 'body',
       api: {
-        [`/me?fields=email,first_name,last_name,name,picture&appsecret_proof=${proof}`]: {
+        '/me?fields=email,first_name,last_name,name,picture&appsecret_proof={appsecret_proof}': {
           body: {
             ...{ id: '5', name, first_name: 'Ann', last_name: 'Lee', email },
             picture: { data: { url: picture } },
@@ -122,7 +118,7 @@ export const social: Record<string, Case> = {
       tokenReply: { scope: ['user:read:email'] },
       api: {
         '/helix/users': {
-          headers: { 'client-id': client.id },
+          headers: { 'client-id': '{client_id}' },
           body: {
             data: [
               {

@@ -1,5 +1,5 @@
-/** Providers that people have for their work. */
-import { type Case, email, known, name, picture, proven, slackUser } from './ann.ts'
+/** Providers that users have for their work. */
+import { type Case, email, known, name, picture, slackUser, verified } from './ann.ts'
 
 export const work: Record<string, Case> = {
   bitbucket: {
@@ -44,7 +44,7 @@ export const work: Record<string, Case> = {
       },
     },
     claims: (origin) => ({
-      ...{ sub: 'u1', provider_id: 'u1', full_name: 'ann', iss: origin, ...proven },
+      ...{ sub: 'u1', provider_id: 'u1', full_name: 'ann', iss: origin, ...verified },
       custom_claims: {
         ...{ resource_owner_id: 'r1', organizations: [{ id: 'g1', role: 'member' }] },
         ...{ application: { uid: 'a1' }, scope: ['read'], created_at: 1_700_000_000 },
@@ -150,7 +150,7 @@ export const work: Record<string, Case> = {
       clientAuth: 'basic',
       tokenReply: { ok: true },
       api: {
-        '/api/openid.connect.userInfo': { body: { ...slackUser, email_verified: undefined } },
+        '/api/openid.connect.userInfo': { body: slackUser },
       },
     },
     claims: (origin) => ({

@@ -1,0 +1,78 @@
+/** Measures loads in rounds, alternating where there are several. */
+import type { Load } from './core/scenario.ts'
+import { type Cost, type Side, settle } from './cost.ts'
+import { type Round, runRound } from './load.ts'
+import { median, quantile } from './statistics.ts'
+
+export interface Figures {
+  perSecond: number
+  p50: number
+  p99: number
+  errors: number
+  /** Milliseconds of processor time of server and Postgres per successful response. */
+  cpu: number
+}
+
+export interface TurnSchedule {
+  side: Side
+  load: Load
+  connections: number
+  /** Of each round. */
+  seconds: number
+}
+
+/** The medians of several alternating rounds after a warm-up, because the machine’s speed changes within minutes. */
+export async function measureRounds(
+  courses: { few: TurnSchedule; many: TurnSchedule },
+  rounds: number,
+) {
+  const few = await warmedUp(courses.few)
+  const many = await warmedUp(courses.many)
+  for (let i = 0; i < rounds; i++) {
+    await few.round()
+    await many.round()
+  }
+  return { few: few.figures(), many: many.figures() }
+}
+
+/** Prepared for measurement by an uncounted round. */
+export async function warmedUp({ side, load, connections, seconds }: TurnSchedule) {
+  const options = { connections, seconds, limit: Number.POSITIVE_INFINITY }
+  let { next } = await runRound(side.target, load, { ...options, first: 0 })
+  const seen: Figures[] = []
+  const middle = (of: (figures: Figures) => number) => median(seen.map(of))
+  return {
+    async round() {
+      const before = await settle(side)
+      const round = await runRound(side.target, load, { ...options, first: next })
+      next = round.next
+      seen.push(figuresOf(round, sumOf(await settle(side)) - sumOf(before)))
+    },
+    figures: (): Figures => ({
+      perSecond: middle((figures) => figures.perSecond),
+      p50: middle((figures) => figures.p50),
+      p99: middle((figures) => figures.p99),
+      cpu: middle((figures) => figures.cpu),
+      errors: seen.reduce((sum, { errors }) => sum + errors, 0),
+    }),
+  }
+}
+
+function sumOf({ server, postgres }: Cost): number {
+  return server + postgres
+}
+
+function figuresOf({ latencies, errors, seconds }: Round, cpuMs: number): Figures {
+  const sorted = latencies.toSorted((a, b) => a - b)
+  return {
+    perSecond: latencies.length / seconds,
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+    errors: countOf(errors),
+    cpu: cpuMs / latencies.length,
+  }
+}
+
+export function countOf(errors: Round['errors']): number {
+  return [...errors.values()].reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,141 @@
+/** `npm run mail`: lists unsent emails, retries and deletes dead letters, sends test emails. */
+import { parseArgs } from 'node:util'
+
+import {
+  deleteMail,
+  findMail,
+  listUnsentMail,
+  type MailMessageRow,
+  requeueDeadMail,
+} from '../../db/emails/dead-letters.ts'
+import { createMailJobs } from '../../plugins/messaging/mailer/outbox/job.ts'
+import { recipientIn } from '../../plugins/messaging/mailer/outbox/payload.ts'
+import { retryBlocker } from '../../plugins/messaging/mailer/outbox/retryable.ts'
+import { sendTest } from './send-test.ts'
+import { type MailTools, withMailTools } from './tools.ts'
+
+export const usage = `npm run mail -- list
+npm run mail -- retry [ID | --all] [--unknown-outcome]
+npm run mail -- drop ID
+npm run mail -- test KIND ADDRESS [--locale TAG]`
+
+const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Runs the command. Throws an Error with one sentence for the operator. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: {
+      all: { type: 'boolean' },
+      'unknown-outcome': { type: 'boolean' },
+      locale: { type: 'string' },
+    },
+    allowPositionals: true,
+  })
+  const { all = false, locale, 'unknown-outcome': unknownOutcome = false } = values
+  const [command, id, address, ...more] = positionals
+  if (command === 'test') {
+    if (!id || !address || more.length > 0) throw new Error(`Usage:\n${usage}`)
+    return sendTest({ kind: id, address, locale })
+  }
+  if (id !== undefined && !idPattern.test(id)) throw new Error(`${id} is not the id of an email`)
+  const work = address === undefined ? workOf(command, { id, all, unknownOutcome }) : undefined
+  if (work === undefined) throw new Error(`Usage:\n${usage}`)
+  await withMailTools(work)
+}
+
+interface RetryOptions {
+  id: string | undefined
+  all: boolean
+  unknownOutcome: boolean
+}
+
+type Work = (tools: MailTools) => Promise<void>
+
+/** Undefined for an unknown command. */
+function workOf(
+  command: string | undefined,
+  { id, all, unknownOutcome }: RetryOptions,
+): Work | undefined {
+  if (id === undefined) {
+    if (command === 'list') return list
+    return command === 'retry' ? (tools) => retryAll(tools, unknownOutcome) : undefined
+  }
+  if (all) return undefined
+  if (command === 'retry') return (tools) => retryOne(tools, id, unknownOutcome)
+  return command === 'drop' ? (tools) => drop(tools, id) : undefined
+}
+
+async function list(tools: MailTools): Promise<void> {
+  const rows = await listUnsentMail(tools.db)
+  if (rows.length === 0) console.log('All email has been sent.')
+  for (const row of rows) {
+    const { id, state, kind, attempts, created_at, reason } = row
+    const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+    const fields = [
+      id,
+      state.padEnd(7),
+      created_at.toISOString(),
+      kind,
+      recipientOf(tools, row),
+      tried,
+    ]
+    console.log([...fields, reason ?? ''].join('  ').trimEnd())
+  }
+}
+
+function recipientOf({ encryption }: MailTools, { id, payload }: MailMessageRow): string {
+  if (payload === '') return '-'
+  try {
+    return recipientIn(encryption, id, payload)
+  } catch {
+    return '(cannot be decrypted)'
+  }
+}
+
+async function retryOne(
+  tools: MailTools,
+  id: string,
+  includeUnknownOutcome: boolean,
+): Promise<void> {
+  const row = await findMail(tools.db, id)
+  if (row === undefined) throw new Error(`There is no email ${id}.`)
+  const blocker = blockerOf(row, includeUnknownOutcome, new Date())
+  if (blocker !== undefined) throw new Error(`This mail ${blocker}.`)
+  await requeue(tools, [row])
+}
+
+async function retryAll(tools: MailTools, includeUnknownOutcome: boolean): Promise<void> {
+  const now = new Date()
+  const dead = (await listUnsentMail(tools.db)).filter(({ state }) => state === 'dead')
+  await requeue(
+    tools,
+    dead.filter((row) => blockerOf(row, includeUnknownOutcome, now) === undefined),
+  )
+  for (const row of dead) {
+    const blocker = blockerOf(row, includeUnknownOutcome, now)
+    if (blocker !== undefined) console.log(`${row.id}  left out: it ${blocker}`)
+  }
+}
+
+/** Why an email cannot be retried; undefined when it can. */
+function blockerOf(row: MailMessageRow, evenUncertain: boolean, now: Date): string | undefined {
+  const blocker = retryBlocker(row, now)
+  if (!blocker?.isUncertain) return blocker?.sentence
+  if (evenUncertain) return undefined
+  return `${blocker.sentence}: add --unknown-outcome to send it again`
+}
+
+async function requeue({ db, queueSchema }: MailTools, rows: MailMessageRow[]): Promise<void> {
+  const jobs = createMailJobs(queueSchema)
+  let requeued = 0
+  for (const { id } of rows) if (await requeueDeadMail(db, id, jobs, new Date())) requeued++
+  console.log(
+    requeued === 1 ? '1 email will be sent again.' : `${requeued} emails will be sent again.`,
+  )
+}
+
+async function drop({ db }: MailTools, id: string): Promise<void> {
+  if (!(await deleteMail(db, id))) throw new Error(`There is no email ${id}, or it is being sent.`)
+  console.log('Dropped.')
+}

@@ -1,0 +1,19 @@
+/** Records commands of operators in the audit log, like requests of admins. */
+import type { Config } from '../../config/groups/index.ts'
+import type { Db } from '../../db/core/database.ts'
+import type { AuditAction } from '../../modules/audit/actions.ts'
+import { type AuditSettings, adminActor, recordAudit } from '../../modules/audit/entry.ts'
+import { createRecorder } from '../../plugins/background/events/record.ts'
+
+/** The actor is the command; the operating system knows its user. */
+export async function auditCommand(
+  db: Db,
+  config: Config,
+  action: AuditAction,
+  { command, now, ...traits }: { command: string; now: Date } & Record<string, unknown>,
+): Promise<void> {
+  const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
+  const events = createRecorder(config)
+  const settings: AuditSettings = { stored, log: { info() {} }, metrics: { count() {} }, events }
+  await recordAudit(settings, db, action, adminActor(command), { ip: '', now, traits })
+}

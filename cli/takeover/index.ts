@@ -1,0 +1,114 @@
+/** `npm run takeover`: checks the migration of a GoTrue database, shows its state, and ends it in either direction. */
+import { sql } from 'kysely'
+
+import { hasTable } from '../../db/gotrue/database.ts'
+import {
+  deleteImpersonatedSessions,
+  dropPosternObjects,
+  findTakeover,
+  finishTakeover,
+} from '../../db/gotrue/takeover.ts'
+import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
+import { type CommandContext, withContext } from '../shared/context.ts'
+import { examine } from './check.ts'
+import type { Finding } from './finding.ts'
+import { checkSecrets, reencryptStoredSecrets } from './secrets.ts'
+
+export const usage = `npm run takeover -- check    dry run: what the start would do, and what prevents it
+npm run takeover -- status   whether GoTrue may still come back
+npm run takeover -- undo     returns the database to GoTrue; stop this server first
+npm run takeover -- finish   ends the option to return: secrets are encrypted; restart the servers afterwards`
+
+type Command = (context: CommandContext) => Promise<void>
+
+const commands: Record<string, Command> = { status, undo, finish }
+
+/** Runs the command. Throws an Error with one sentence for the operator. */
+export async function run(args: readonly string[]): Promise<void> {
+  const [name = '', ...rest] = args
+  if (rest.length === 0 && name === 'check') return check()
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command || rest.length > 0) throw new Error(`Usage:\n${usage}`)
+  await withContext(() => {}, command)
+}
+
+/** Sets exit code 1 when the server would not start. */
+async function check(): Promise<void> {
+  const notices: string[] = []
+  await withContext(
+    (notice) => notices.push(notice),
+    async (context) => {
+      const findings = await examine(context)
+      for (const finding of findings) console.log(lineOf(finding))
+      for (const notice of notices) console.log(`note   ${notice}`)
+      const stops = findings.filter(({ level }) => level === 'stop').length
+      console.log(stops === 0 ? plan : `${stops} ${firstThat}`)
+      if (stops > 0) process.exitCode = 1
+    },
+  )
+}
+
+const firstThat = 'to be fixed first: every line that begins with "stop". Then run this again.'
+
+const plan = `Nothing prevents the start.
+1. Start this server with the same variables, next to GoTrue or in its place. It adds its tables while GoTrue serves.
+2. Route all requests to this server, then stop GoTrue. No user has to sign in again.
+3. "npm run takeover -- undo" returns to GoTrue. "npm run takeover -- finish" completes the migration.`
+
+function lineOf({ level, sentence }: Finding): string {
+  return `${level.padEnd(6)} ${sentence}`
+}
+
+async function status({ config, db }: CommandContext): Promise<void> {
+  if (!(await hasTable(db, config.AUTH_DB_NAMESPACE, 'postern_takeover'))) {
+    console.log('This server has not been started on the database yet.')
+    return
+  }
+  const { state, began_at, finished_at } = await findTakeover(db)
+  const words =
+    state === 'shared'
+      ? `Shared with GoTrue since ${began_at.toISOString()}: shared data is stored in GoTrue's format.`
+      : `This server's own${finished_at ? ` since ${finished_at.toISOString()}` : ''}.`
+  console.log(words)
+}
+
+async function finish({ config, db }: CommandContext): Promise<void> {
+  const schema = config.AUTH_DB_NAMESPACE
+  const encryption = configuredEncryption(config, { isShared: false })
+  await checkSecrets(db, schema, encryption)
+  await finishTakeover(db)
+  const count = await reencryptStoredSecrets(db, schema, encryption)
+  console.log(`Finished: ${count} secrets were encrypted. Restart the servers now.`)
+}
+
+async function undo({ config, db, queueSchema }: CommandContext): Promise<void> {
+  const schema = config.AUTH_DB_NAMESPACE
+  if (!(await hasTable(db, schema, 'postern_takeover'))) {
+    throw new Error('There is nothing to undo: this server was never started on the database.')
+  }
+  await rejectWhileServing(db)
+  const count = await reencryptStoredSecrets(
+    db,
+    schema,
+    configuredEncryption(config, { isShared: true }),
+  )
+  await deleteImpersonatedSessions(db)
+  const inUse = await db
+    .transaction()
+    .execute((trx) => dropPosternObjects(trx, schema, queueSchema))
+  console.log(
+    `Undone: ${count} secrets were returned, and the tables and functions of this server were dropped.`,
+  )
+  if (inUse.length > 0) console.log(`Kept, because your policies use them: ${inUse.join(', ')}.`)
+}
+
+/** A running server would write to the dropped tables. */
+async function rejectWhileServing(db: CommandContext['db']): Promise<void> {
+  const { rows } = await sql<{ others: number }>`
+    select count(*)::int as others from pg_stat_activity
+    where application_name = 'postern' and datname = current_database() and query ilike 'listen %'
+  `.execute(db)
+  if (rows[0]?.others) {
+    throw new Error('A server still uses the database: stop it first.')
+  }
+}

@@ -1,0 +1,46 @@
+/** An error of one variable and its remedy, each as part of a sentence. */
+export interface ConfigIssue {
+  variable: string
+  problem: string
+  remedy: string
+  /** The feature that is incomplete; an issue without one concerns the whole server. */
+  feature?: Feature
+  /** What GoTrue does with the value, as a clause: under GoTrue's names this server does the same, with a warning. */
+  inGotrue?: string
+}
+
+/** A feature that can be disabled. */
+export interface Feature {
+  /** Its name in a notice. */
+  name: string
+  /** The variables that request it. */
+  askedBy: readonly string[]
+  /** The variable whose absence disables it. */
+  offBy: string
+}
+
+/** Every issue of a configuration in one error; its message has a line for each. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly ConfigIssue[]
+
+  /** `unknown` are sentences about unknown names that may explain an issue. */
+  constructor(mistakes: readonly ConfigIssue[], unknown: readonly string[] = []) {
+    const count = mistakes.length === 1 ? 'one error' : `${mistakes.length} errors`
+    const names = unknown.length === 0 ? [] : ['Unknown names:', ...unknown.map(indent)]
+    super([`The configuration has ${count}:`, ...mistakes.map(line), ...names].join('\n'))
+    this.name = 'ConfigError'
+    this.mistakes = mistakes
+  }
+}
+
+function line(mistake: ConfigIssue): string {
+  return indent(`${clauseOf(mistake)}.`)
+}
+
+function indent(sentence: string): string {
+  return `  ${sentence}`
+}
+
+export function clauseOf({ variable, problem, remedy }: ConfigIssue): string {
+  return `${variable} ${problem}; ${remedy}`
+}

@@ -1,0 +1,136 @@
+/**
+ * The types of variables. Each builder returns a TypeBox schema of the parsed value; `x-type` names the parser that
+ * converts the variable's text.
+ */
+import {
+  type IntegerOptions,
+  type NumberOptions,
+  type SchemaOptions,
+  type StringOptions,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox'
+
+import { parseDuration } from '../../schemas/values/duration.ts'
+
+/** Keywords of a variable's schema beyond JSON Schema. */
+export interface Metadata {
+  /** The parser of the text (parsers.ts). */
+  'x-type'?: string
+  /** The heading in the reference. */
+  'x-group'?: string
+  /** Never shown in a message. */
+  'x-secret'?: true
+  /** Other documented names of the same variable. */
+  'x-aliases'?: string[]
+  /** GoTrue's names that are accepted with a notice. */
+  'x-gotrue-names'?: string[]
+  /** The default in words, where the value alone is not clear. */
+  'x-default-text'?: string
+  /** Alternative spellings of enum values, in lower case. */
+  'x-synonyms'?: Record<string, string>
+  /** A value for .env.example. */
+  'x-example'?: string
+  /** Used for a timer: longer than Node's maximum timeout is read as that maximum. */
+  'x-timer'?: true
+  /** Accepted and ignored; the text says why. */
+  'x-inert'?: string
+  /** Deprecated but working; the text says what to consider. */
+  'x-deprecated'?: string
+  /** Validated, without effect until the feature exists. */
+  'x-planned'?: true
+  /** Other software sets this variable too: invalid values are ignored. */
+  'x-shared'?: true
+}
+
+export function text(description: string, options: StringOptions & Metadata = {}) {
+  return Type.String({ 'x-type': 'text', ...options, description })
+}
+
+export function secret(description: string, options: StringOptions & Metadata = {}) {
+  return Type.String({ 'x-type': 'text', 'x-secret': true, ...options, description })
+}
+
+/** An absolute http(s) URL; stored without its trailing slash so that paths can be appended. */
+export function url(description: string, options: StringOptions & Metadata = {}) {
+  return Type.String({ 'x-type': 'url', ...options, description })
+}
+
+export function booleanField(
+  description: string,
+  on: boolean,
+  options: SchemaOptions & Metadata = {},
+) {
+  return Type.Boolean({ 'x-type': 'bool', default: on, ...options, description })
+}
+
+export function integerField(description: string, options: IntegerOptions & Metadata = {}) {
+  return Type.Integer({ 'x-type': 'whole', minimum: 0, ...options, description })
+}
+
+export function positiveIntegerField(description: string, options: NumberOptions & Metadata = {}) {
+  return Type.Number({ 'x-type': 'number', minimum: 0, ...options, description })
+}
+
+type DurationOptions = Omit<NumberOptions, 'default'> & Metadata & { default?: string }
+
+/** Seconds. The default is written as in a variable. */
+export function duration(description: string, options: DurationOptions = {}) {
+  const { default: preset, ...rest } = options
+  const defaults =
+    preset === undefined ? {} : { default: parseDuration(preset), 'x-default-text': preset }
+  return Type.Number({ 'x-type': 'duration', minimum: 0, ...defaults, ...rest, description })
+}
+
+/** Comma-separated, trimmed, without empty entries. */
+export function list(description: string, options: SchemaOptions & Metadata = {}) {
+  return Type.Array(Type.String(), { 'x-type': 'list', ...options, description })
+}
+
+/** One of several words, in any case. */
+export function enumField<const W extends string>(
+  description: string,
+  words: readonly W[],
+  options: SchemaOptions & Metadata = {},
+) {
+  return Type.Unsafe<W>({
+    ...Type.String(),
+    type: 'string',
+    enum: words,
+    'x-type': 'choice',
+    ...options,
+    description,
+  })
+}
+
+/** Several of these words, in any case, separated by commas. */
+export function choices<const W extends string>(
+  description: string,
+  words: readonly W[],
+  options: SchemaOptions & Metadata = {},
+) {
+  const word = Type.Unsafe<W>({ ...Type.String(), type: 'string', enum: words })
+  return Type.Array(word, { 'x-type': 'choices', ...options, description })
+}
+
+/** The same variable for each of several names, such as one per email kind. */
+export function forEach<const N extends string, const K extends string, S extends TSchema>(
+  names: readonly N[],
+  nameOf: (name: N) => K,
+  schemaOf: (name: N) => S,
+): Record<K, S> {
+  const entries = names.map((name) => [nameOf(name), schemaOf(name)] as const)
+  return Object.fromEntries(entries) as Record<K, S>
+}
+
+/** Assigns variables to a section of the reference. */
+export function group<P extends Record<string, TSchema>>(
+  title: string,
+  properties: P,
+  metadata: Metadata = {},
+): P {
+  for (const schema of Object.values(properties)) {
+    Object.assign(schema, metadata, { 'x-group': title })
+  }
+  return properties
+}

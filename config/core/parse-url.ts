@@ -1,0 +1,17 @@
+/** The text itself when it is an absolute address of one of these schemes. */
+export function normalizeUrl(text: string, schemes: readonly string[]): string | undefined {
+  const parsed = URL.parse(text)
+  return parsed !== null && schemes.includes(parsed.protocol) ? text : undefined
+}
+
+/** The text if it is an http or https URL with a host. */
+export function httpUrl(text: string): string | undefined {
+  // The parser of URLs forgives a missing slash; anyone who reads the value elsewhere may not.
+  return /^https?:\/\/[^/]/i.test(text) ? normalizeUrl(text, ['http:', 'https:']) : undefined
+}
+
+/** The text if it has a scheme and a host; custom schemes of apps need no host. */
+export function absoluteUrl(text: string): string | undefined {
+  if (/^https?:/i.test(text)) return httpUrl(text)
+  return /^[a-z][a-z0-9+.-]*:\//i.test(text) && URL.canParse(text) ? text : undefined
+}

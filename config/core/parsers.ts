@@ -1,0 +1,107 @@
+/**
+ * Converts a variable's text to its value: one function per `x-type`. A parser returns `undefined` for invalid text.
+ */
+import type { TSchema } from '@sinclair/typebox'
+
+import { parseDuration } from '../../schemas/values/duration.ts'
+import { databaseUrl } from './parse-database-url.ts'
+import { parseLanguages, parseLocale } from './parse-locales.ts'
+import { absoluteUrl, httpUrl, normalizeUrl } from './parse-url.ts'
+import {
+  headerName,
+  hostName,
+  parseCharacterSets,
+  parseHeaders,
+  parseJwks,
+  parseKeyMap,
+  parseMap,
+  parseMoment,
+  parseNetworks,
+  parseRate,
+  parseTestCodes,
+} from './parse-values.ts'
+import { parseWebhookEndpoints } from './webhook-endpoints.ts'
+
+export type Parser = (text: string, schema: TSchema) => unknown
+
+const booleans = new Map([
+  ...['true', '1', 't', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'f', 'no', 'off'].map((word) => [word, false] as const),
+])
+
+const key = /^[A-Za-z0-9_-]{43}=?$/
+const address = /^[^\s@<>,]+@[^\s@<>,]+$/
+const hookSecret = /^v1,whsec_[A-Za-z0-9+/_-]{32,86}={0,2}$/
+
+const only = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined)
+const every = (pattern: RegExp, sign: string) => (text: string) => {
+  const entries = split(text, sign)
+  return entries.every((entry) => pattern.test(entry)) ? entries : undefined
+}
+
+export const parsers: Record<string, Parser> = {
+  text: (text) => text,
+  bool: (text) => booleans.get(text.toLowerCase()),
+  whole: (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : undefined),
+  number: (text) => (/^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : undefined),
+  duration,
+  list: (text) => split(text, ','),
+  choice: (text, schema) => choice(schema['x-synonyms']?.[text.toLowerCase()] ?? text, schema.enum),
+  choices: (text, schema) => choices(text, schema.items.enum),
+  url: (text) => httpUrl(text)?.replace(/\/+$/, ''),
+  link: httpUrl,
+  site: absoluteUrl,
+  'postgres-url': databaseUrl,
+  'redis-url': (text) => normalizeUrl(text, ['redis:', 'rediss:']),
+  'hook-uri': (text) => normalizeUrl(text, ['https:', 'http:', 'pg-functions:']),
+  prefix: (text) => (/^(\/[\w.~-]+)*\/?$/.test(text) ? text.replace(/\/$/, '') : undefined),
+  header: only(headerName),
+  'header-names': every(headerName, ','),
+  hosts: every(hostName, ','),
+  address: only(address),
+  'secret-bytes': (text) => text,
+  key: only(key),
+  keys: every(key, ','),
+  'hook-secrets': every(hookSecret, '|'),
+  pem: (text) => text.replaceAll('\\n', '\n'),
+  rate: parseRate,
+  map: (text, schema) => parseMap(text, schema['x-sign'] ?? ':'),
+  'key-map': (text) => parseKeyMap(text, key),
+  'test-codes': parseTestCodes,
+  'character-sets': parseCharacterSets,
+  headers: parseHeaders,
+  jwks: parseJwks,
+  moment: parseMoment,
+  networks: parseNetworks,
+  webhooks: parseWebhookEndpoints,
+  locale: parseLocale,
+  languages: parseLanguages,
+}
+
+/** Seconds. Node replaces a longer timeout by one millisecond. */
+const longestTimer = Math.floor((2 ** 31 - 1) / 1000)
+
+function duration(text: string, schema: TSchema): number | undefined {
+  try {
+    const seconds = parseDuration(text)
+    return schema['x-timer'] ? Math.min(seconds, longestTimer) : seconds
+  } catch {
+    return undefined
+  }
+}
+
+function choice(text: string, words: string[]): string | undefined {
+  return words.find((word) => word.toLowerCase() === text.toLowerCase())
+}
+
+function choices(text: string, words: string[]): string[] | undefined {
+  const chosen = split(text, ',').map((entry) => choice(entry, words))
+  return chosen.every((word) => word !== undefined) ? chosen : undefined
+}
+
+function split(text: string, sign: string): string[] {
+  return text
+    .split(sign)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}

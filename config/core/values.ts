@@ -1,0 +1,50 @@
+/** Fields with structured text: rates, maps, JSON. */
+import { type SchemaOptions, Type } from '@sinclair/typebox'
+import type { JWK } from 'jose'
+
+import type { Metadata } from './fields.ts'
+
+type Options = SchemaOptions & Metadata
+
+/** `n` (per hour) or `n/duration`. */
+export function rate(description: string, options: Options = {}) {
+  const properties = { count: Type.Integer({ minimum: 0 }), seconds: Type.Number() }
+  return Type.Object(properties, { 'x-type': 'rate', ...options, description })
+}
+
+/** `name:value,name:value`; `x-sign` names another separator. */
+export function map(description: string, options: Options & { 'x-sign'?: string } = {}) {
+  return Type.Record(Type.String(), Type.String(), { 'x-type': 'map', ...options, description })
+}
+
+/** Character sets separated by colons; a literal colon is written `\:`. */
+export function characterSets(description: string, options: Options = {}) {
+  return Type.Array(Type.String(), { 'x-type': 'character-sets', ...options, description })
+}
+
+/** Secrets of a hook, separated by `|` because each may contain a comma. */
+export function hookSecrets(description: string, options: Options = {}) {
+  return Type.Array(Type.String(), {
+    'x-type': 'hook-secrets',
+    'x-secret': true,
+    ...options,
+    description,
+  })
+}
+
+/** Email headers as JSON: `{"name": ["value"]}`. */
+export function headers(description: string, options: Options = {}) {
+  const value = Type.Array(Type.String())
+  return Type.Record(Type.String(), value, { 'x-type': 'headers', ...options, description })
+}
+
+/** A JSON array of JWKs. */
+export function jwks(description: string, options: Options = {}) {
+  const key = Type.Unsafe<JWK & { kty: string }>(Type.Object({ kty: Type.String() }))
+  return Type.Array(key, { 'x-type': 'jwks', 'x-secret': true, ...options, description })
+}
+
+/** A timestamp (RFC 3339). */
+export function dateField(description: string, options: Options = {}) {
+  return Type.Unsafe<Date>(Type.Any({ 'x-type': 'moment', ...options, description }))
+}

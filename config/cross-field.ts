@@ -1,0 +1,35 @@
+/** Warns of settings that are valid individually but conflict with each other. */
+import { formatDuration } from '../schemas/values/duration.ts'
+import type { Config } from './groups/index.ts'
+import { mailLocalesWithoutEffect } from './groups/mail-locales.ts'
+
+/** One sentence per conflict. */
+export function crossFieldIssues(config: Config): string[] {
+  const notices: string[] = []
+  const { AUTH_SESSIONS_INACTIVITY_TIMEOUT: longestPause } = config
+  if (longestPause !== undefined && longestPause <= config.AUTH_JWT_EXP) {
+    notices.push(
+      `AUTH_SESSIONS_INACTIVITY_TIMEOUT is not above AUTH_JWT_EXP: clients refresh shortly before a token expires, so active sessions end ${formatDuration(longestPause)} after each refresh.`,
+    )
+  }
+  if (config.AUTH_MFA_REQUIRED_ROLES.length > 0 && !canAddFactor(config)) {
+    notices.push(
+      'AUTH_MFA_REQUIRED_ROLES is set, but no type of second factor can be enrolled and verified (AUTH_MFA_..._ENROLL_ENABLED, AUTH_MFA_..._VERIFY_ENABLED): users with these roles cannot do anything.',
+    )
+  }
+  const unused = mailLocalesWithoutEffect(config)
+  if (unused.length > 0) {
+    notices.push(
+      `AUTH_LANGUAGES_ENABLED is false: ${unused.join(', ')} has no effect, as every message is in AUTH_DEFAULT_LOCALE (${config.AUTH_DEFAULT_LOCALE}).`,
+    )
+  }
+  return notices
+}
+
+function canAddFactor(config: Config): boolean {
+  const kinds = ['TOTP', 'PHONE', 'WEB_AUTHN'] as const
+  return kinds.some(
+    (kind) =>
+      config[`AUTH_MFA_${kind}_ENROLL_ENABLED`] && config[`AUTH_MFA_${kind}_VERIFY_ENABLED`],
+  )
+}

@@ -1,0 +1,36 @@
+/** GoTrue's defaults where this server's differ: they apply to an environment written for GoTrue. */
+import { emailKinds } from '../mail/kinds/index.ts'
+import type { FoundNames } from './found-names.ts'
+import type { Config } from './groups/index.ts'
+
+const notifications = Object.values(emailKinds).flatMap((kind) =>
+  'event' in kind ? [`AUTH_MAILER_NOTIFICATIONS_${kind.event}_ENABLED` as const] : [],
+)
+
+/** On by default here, off in GoTrue. */
+const recoveryCodes = [
+  'AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED',
+  'AUTH_MFA_RECOVERY_CODES_VERIFY_ENABLED',
+] as const
+
+const stillAsThere =
+  'As in GoTrue, no notifications are sent and a session of any age may add or change a sign-in method; set AUTH_SECURITY_FRESH_PROOF_MAX_AGE (10m) and the AUTH_MAILER_NOTIFICATIONS_ flags when your apps reauthenticate users.'
+
+/**
+ * Disables notifications, recovery codes and the recent-authentication requirement, unless the environment sets them.
+ */
+export function withGotrueDefaults(
+  config: Config,
+  found: FoundNames,
+  warn: (message: string) => void,
+): Config {
+  if (found.get('AUTH_JWT_SECRET')?.foreign !== true) return config
+  const off = [...notifications, ...recoveryCodes].filter((name) => !found.has(name))
+  const isAgeSet = found.has('AUTH_SECURITY_FRESH_PROOF_MAX_AGE')
+  if (!isAgeSet) warn(stillAsThere)
+  return {
+    ...config,
+    ...Object.fromEntries(off.map((name) => [name, false])),
+    ...(!isAgeSet && { AUTH_SECURITY_FRESH_PROOF_MAX_AGE: 0 }),
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Values that GoTrue accepts and that are errors under our names. Under GoTrue's names each is read as GoTrue reads it,
+ * with a warning, so that an environment that works there works here.
+ */
+import { parseDuration } from '../schemas/values/duration.ts'
+import { headerName, hostName } from './core/parse-values.ts'
+import type { FoundNames } from './found-names.ts'
+import { hookNames } from './groups/hooks.ts'
+import type { VariableName } from './groups/index.ts'
+import { smsProviderNames } from './groups/sms.ts'
+
+interface Reading {
+  /** Empty: as if the variable were not set. */
+  text: string
+  /** The rest of a sentence that begins with the variable's name. */
+  says: string
+  /** The value it implies for another variable that is not set. */
+  also?: readonly [name: VariableName, text: string]
+}
+
+/** Undefined when both programs read the text alike. `textOf` returns the text of other variables. */
+type Read = (text: string, textOf: (name: VariableName) => string) => Reading | undefined
+
+const readings: Partial<Record<VariableName, Read>> = {
+  AUTH_SITE_URL: site,
+  AUTH_CORS_ALLOWED_HEADERS: those(headerName, 'has invalid header names'),
+  AUTH_JWT_KEYS: noKeys,
+  AUTH_JWT_EXP: zeroIs('1h'),
+  AUTH_API_MAX_REQUEST_DURATION: zeroIs('1h'),
+  AUTH_MAILER_OTP_EXP: zeroIs('24h'),
+  AUTH_MAILER_OTP_LENGTH: digits,
+  AUTH_MAILER_EXTERNAL_HOSTS: those(hostName, 'has entries that are no host names'),
+  AUTH_SMTP_ADMIN_EMAIL: sender,
+  AUTH_SMTP_MAX_FREQUENCY: zeroIs('1m'),
+  AUTH_SMS_PROVIDER: smsProvider,
+  AUTH_SMS_OTP_EXP: zeroIs('1m'),
+  AUTH_SMS_OTP_LENGTH: digits,
+  AUTH_SMS_MAX_FREQUENCY: zeroIs('1m'),
+  AUTH_PASSWORD_MIN_LENGTH: atLeast(6),
+  AUTH_MFA_CHALLENGE_EXPIRY_DURATION: atLeast(300),
+  AUTH_MFA_FACTOR_EXPIRY_DURATION: atLeast(300),
+  AUTH_MFA_PHONE_OTP_LENGTH: digits,
+  AUTH_MFA_PHONE_MAX_FREQUENCY: zeroIs('1m'),
+  AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION: atLeast(300),
+  AUTH_MFA_RECOVERY_CODES_COUNT: ofRecoveryCodes,
+  AUTH_MFA_RECOVERY_CODES_CODE_LENGTH: ofRecoveryCodes,
+  AUTH_MFA_RECOVERY_CODES_MAX_VERIFY_ATTEMPTS: ofRecoveryCodes,
+  AUTH_MFA_RECOVERY_CODES_LOCKOUT_DURATION: ofRecoveryCodes,
+  ...Object.fromEntries(hookNames.map((name) => [`AUTH_HOOK_${name}_SECRETS`, hookSecret(name)])),
+}
+
+/** Replaces each such value by GoTrue's reading. */
+export function asGotrueReads(found: FoundNames, warn: (message: string) => void): FoundNames {
+  const textOf = (name: VariableName) => found.get(name)?.text ?? ''
+  const read = new Map(found)
+  for (const [name, asRead] of Object.entries(readings)) {
+    const given = found.get(name)
+    const reading = given?.foreign ? asRead(given.text, textOf) : undefined
+    if (!given || !reading) continue
+    warn(`${given.name} ${reading.says}.`)
+    if (reading.text === '') read.delete(name)
+    else read.set(name, { ...given, text: reading.text })
+    const [other, text] = reading.also ?? []
+    if (other !== undefined && text && !read.has(other)) read.set(other, { ...given, text })
+  }
+  return read
+}
+
+/** The valid entries of a list; GoTrue ignores the others. */
+function those(pattern: RegExp, says: string): Read {
+  return (text) => {
+    const entries = text.split(',').map((entry) => entry.trim())
+    const fitting = entries.filter((entry) => pattern.test(entry))
+    if (fitting.length === entries.filter((entry) => entry !== '').length) return undefined
+    return { text: fitting.join(), says: `${says}, which are ignored` }
+  }
+}
+
+function seconds(text: string): number | undefined {
+  try {
+    return parseDuration(text)
+  } catch {
+    return undefined
+  }
+}
+
+function zeroIs(preset: string): Read {
+  return (text) =>
+    seconds(text) === 0 ? { text: preset, says: `is 0, which means ${preset}` } : undefined
+}
+
+function atLeast(least: number): Read {
+  return (text) => {
+    const given = seconds(text)
+    if (given === undefined || given >= least) return undefined
+    return { text: String(least), says: `is less than ${least}, which is used instead` }
+  }
+}
+
+/** Of a code. */
+function digits(text: string): Reading | undefined {
+  const count = Number(text)
+  if (!Number.isInteger(count) || (count >= 6 && count <= 10)) return undefined
+  return { text: '6', says: 'is not within 6 to 10, so 6 is used' }
+}
+
+/** GoTrue validates these only when recovery codes are enabled. */
+function ofRecoveryCodes(
+  _text: string,
+  textOf: (name: VariableName) => string,
+): Reading | undefined {
+  const isOn = (['ENROLL', 'VERIFY'] as const).some((what) =>
+    /^(1|t|true)$/i.test(textOf(`AUTH_MFA_RECOVERY_CODES_${what}_ENABLED`)),
+  )
+  return isOn ? undefined : { text: '', says: 'is ignored while recovery codes are off' }
+}
+
+/** Self-hosting scripts write an empty list when there is only the secret. */
+function noKeys(text: string): Reading | undefined {
+  if (!/^\[\s*\]$/.test(text)) return undefined
+  return { text: '', says: 'has no keys and is ignored' }
+}
+
+/** GoTrue treats such a URL as a relative path, which leads nowhere. */
+function site(text: string): Reading | undefined {
+  if (/^[a-z][a-z0-9+.-]*:\//i.test(text)) return undefined
+  const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text)
+  const address = `${isLocal ? 'http' : 'https'}://${text}`
+  if (!/^[\w.[\]:-]+(\/|$)/.test(text) || !URL.canParse(address)) return undefined
+  return { text: address, says: `has no scheme and is read as ${address}` }
+}
+
+/** `Name <address>`. */
+function sender(text: string): Reading | undefined {
+  const [, name = '', address = ''] = /^\s*"?([^"<>]*?)"?\s*<([^\s<>]+)>\s*$/.exec(text) ?? []
+  if (address === '') return undefined
+  const says = `has a display name; the address is ${address}`
+  return { text: address, says, also: ['AUTH_SMTP_SENDER_NAME', name] }
+}
+
+function smsProvider(text: string): Reading | undefined {
+  if (smsProviderNames.some((name) => name === text.toLowerCase())) return undefined
+  return {
+    text: '',
+    says: `is none of ${smsProviderNames.join(', ')}: requests that must send an SMS are rejected`,
+  }
+}
+
+/** GoTrue reads a hook's secrets only when it has a URL; its example file has an invalid one. */
+function hookSecret(name: (typeof hookNames)[number]): Read {
+  return (_text, textOf) => {
+    const isUsed = /^https?:/i.test(textOf(`AUTH_HOOK_${name}_URI`))
+    const isOn = /^(true|1|t|yes|on)$/i.test(textOf(`AUTH_HOOK_${name}_ENABLED`))
+    return isUsed && isOn ? undefined : { text: '', says: 'is ignored while its hook is off' }
+  }
+}

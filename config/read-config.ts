@@ -1,0 +1,155 @@
+/** Reads the configuration from the environment: every variable once, and reports all errors together. */
+import type { TSchema } from '@sinclair/typebox'
+
+import { ConfigError, type ConfigIssue, clauseOf } from './core/config-error.ts'
+import { expectation } from './core/expectation.ts'
+import { type Entries, entriesOf } from './entries.ts'
+import type { FoundNames } from './found-names.ts'
+import { withGotrueDefaults } from './gotrue-defaults.ts'
+import { asGotrueSigned, asGotrueVerified } from './gotrue-tokens.ts'
+import { asGotrueReads } from './gotrue-values.ts'
+import type { Config } from './groups/index.ts'
+import { type Environment, type Found, isQuoted, lookUp } from './names.ts'
+import { giveNotices, listUnknownNames } from './notices.ts'
+import { type ConfigIssues, readEnvironment } from './read-environment.ts'
+import { rules } from './rules/index.ts'
+import { withoutSwitchedOff } from './switched-off.ts'
+import { typoSuggestion } from './typos.ts'
+
+export interface ReadOptions {
+  /** Development mode, whose defaults are in the given environment. */
+  dev: boolean
+  /** Receives each notice and warning as one sentence. */
+  warn(message: string): void
+}
+
+/**
+ * Reads and validates the whole configuration; durations are seconds. Throws ConfigError with every issue, each naming
+ * its variable and the remedy.
+ */
+export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config {
+  const entries = entriesOf(Object.keys(env))
+  const found = withoutSwitchedOff(asGotrueReads(findNames(env, entries), warn), warn)
+  const texts = Object.fromEntries([...found].map(([variable, { text }]) => [variable, text]))
+  const read = readEnvironment({ entries, texts, dev, incomplete: false })
+  if (isFaulty(read)) {
+    const own = mistakesOf(read, { entries, found, texts, dev, env })
+    throw new ConfigError(own, listUnknownNames(env))
+  }
+  const signed = asGotrueSigned(read, found)
+  const mistakes = rules.flatMap((rule) => rule(signed)).map(asGiven(found))
+  const { serious, config } = withoutFeatures(signed, mistakes, found, warn)
+  if (serious.length > 0) throw new ConfigError(serious, listUnknownNames(env))
+  giveNotices(env, config, found, warn)
+  return withGotrueDefaults(asGotrueVerified(config, found, warn), found, warn)
+}
+
+function findNames(env: Environment, entries: Entries): FoundNames {
+  const names = new Map<string, Found>()
+  for (const [variable, schema] of entries) {
+    const found = lookUp(env, variable, schema)
+    if (found) names.set(variable, found)
+  }
+  return names
+}
+
+function isFaulty(read: Config | ConfigIssues): read is ConfigIssues {
+  return 'missing' in read
+}
+
+interface Given {
+  entries: Entries
+  found: FoundNames
+  texts: Readonly<Record<string, string>>
+  dev: boolean
+  env: Environment
+}
+
+/** Issues of single variables, and issues between valid variables. */
+function mistakesOf({ missing, wrong }: ConfigIssues, source: Given): ConfigIssue[] {
+  const { entries, found, texts, env } = source
+  const faulty = new Set([...missing, ...wrong])
+  const own = entries.flatMap(([variable, schema]) => {
+    const remedy = `it must be ${expectation(schema)}`
+    const at = found.get(variable)
+    if (!faulty.has(variable)) return []
+    if (!at) return [{ variable, problem: notSet(typoSuggestion(variable, env)), remedy }]
+    return [{ variable: at.name, problem: problemOf(at.text, schema), remedy }]
+  })
+  const right = Object.fromEntries(Object.entries(texts).filter(([name]) => !faulty.has(name)))
+  const rest = readEnvironment({ ...source, texts: right, incomplete: true })
+  if (isFaulty(rest)) return own
+  const signed = asGotrueSigned(rest, found)
+  const between = rules.flatMap((rule) => rule(signed))
+  const others = between.filter(({ variable }) => !faulty.has(variable))
+  const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
+  const given = others.map(asGiven(found))
+  return [...own, ...given.filter((mistake) => !isTolerated(mistake) && !isLeftOut(mistake))]
+}
+
+function problemOf(text: string, schema: TSchema): string {
+  if (isQuoted(text)) return 'is in quotation marks, which are part of the value'
+  return schema['x-secret'] ? 'has an invalid value' : `is "${cut(text)}"`
+}
+
+function notSet(slip: string | undefined): string {
+  return slip === undefined ? 'is not set' : `is not set (is ${slip} a typo?)`
+}
+
+/** Whether an issue, by its name in the environment, is accepted by GoTrue under that name. */
+function toleratedIn(found: FoundNames): (mistake: ConfigIssue) => boolean {
+  const foreign = new Set([...found.values()].flatMap((at) => (at.foreign ? at.name : [])))
+  return ({ variable, inGotrue }) => inGotrue !== undefined && foreign.has(variable)
+}
+
+/** Whether an issue belongs to a feature requested under GoTrue's names only. */
+function leftOutIn(found: FoundNames): (mistake: ConfigIssue) => boolean {
+  return ({ feature }) => {
+    const asked = feature?.askedBy.flatMap((name) => found.get(name) ?? []) ?? []
+    return asked.length > 0 && asked.every(({ foreign }) => foreign)
+  }
+}
+
+/** Names the issue as in the environment, so that the operator finds it. */
+function asGiven(found: FoundNames): (mistake: ConfigIssue) => ConfigIssue {
+  return (mistake) => ({
+    ...mistake,
+    variable: found.get(mistake.variable)?.name ?? mistake.variable,
+  })
+}
+
+/**
+ * Disables, with a warning, an incomplete feature that was requested under GoTrue's names, as GoTrue does. Under our
+ * own names that is an error.
+ */
+function withoutFeatures(
+  config: Config,
+  mistakes: readonly ConfigIssue[],
+  found: FoundNames,
+  warn: ReadOptions['warn'],
+): { serious: ConfigIssue[]; config: Config } {
+  const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
+  const others = mistakes.filter((mistake) => !isTolerated(mistake))
+  const serious = others.filter((mistake) => !isLeftOut(mistake))
+  const leftOut = others.filter(isLeftOut)
+  for (const mistake of mistakes.filter(isTolerated)) {
+    warn(`${clauseOf(mistake)}: ${mistake.inGotrue}.`)
+  }
+  for (const mistake of leftOut) {
+    warn(`${clauseOf(mistake)}: ${mistake.feature?.name} is disabled until then.`)
+  }
+  const off = leftOut.map(({ feature }) => feature?.offBy ?? '')
+  const values: Record<string, unknown> = config
+  const unset = off.map((name) => [name, toOff(values[name])] as const)
+  return { serious, config: { ...config, ...Object.fromEntries(unset) } }
+}
+
+/** The value of a disabled feature's variable. */
+function toOff(value: unknown): unknown {
+  if (value === true) return false
+  return Array.isArray(value) ? [] : undefined
+}
+
+function cut(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}

@@ -1,0 +1,63 @@
+/** URLs, hosts and ports that conflict with each other or are unsafe. */
+import type { ConfigIssue } from '../core/config-error.ts'
+import type { Config } from '../groups/index.ts'
+
+export function addressesRule(config: Config): ConfigIssue[] {
+  return [
+    ...prefixMistakes(config),
+    ...mailHostMistakes(config),
+    ...metricsPortMistakes(config),
+    ...allowListMistakes(config),
+  ]
+}
+
+/** The first path segments of this server. */
+const firstParts = [
+  ...['.well-known', 'admin', 'authorize', 'callback', 'dev', 'docs', 'factors', 'health'],
+  ...['invite', 'logout', 'magiclink', 'oauth', 'openapi.json', 'otp', 'passkeys', 'ready'],
+  ...['reauthenticate', 'recover', 'resend', 'scim', 'sessions', 'settings', 'signup', 'sso'],
+  ...['organizations', 'token', 'user', 'verify'],
+]
+
+/** Such a prefix is also the beginning of a path, so that removing it would be ambiguous. */
+function prefixMistakes({ AUTH_API_PREFIX: prefix }: Config): ConfigIssue[] {
+  const [, first = ''] = prefix.split('/')
+  if (!firstParts.includes(first)) return []
+  const problem = `is "${prefix}", but paths of this server begin with /${first}`
+  const remedy = 'it must be another path, such as /auth/v1, or / for none'
+  return [{ variable: 'AUTH_API_PREFIX', problem, remedy }]
+}
+
+function mailHostMistakes({ AUTH_SMTP_HOST: host }: Config): ConfigIssue[] {
+  if (host === undefined || !/[/@\s]|^[^[]*:\d+$/.test(host)) return []
+  const remedy = 'it must be a host name only; the port is set by AUTH_SMTP_PORT'
+  return [{ variable: 'AUTH_SMTP_HOST', problem: `is "${withoutPassword(host)}"`, remedy }]
+}
+
+function withoutPassword(host: string): string {
+  return host.replace(/\/\/.*@/, '//...@')
+}
+
+/** Each worker has its own metrics port, numbered consecutively. */
+function metricsPortMistakes(config: Config): ConfigIssue[] {
+  const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT: first, AUTH_WORKERS } = config
+  const isServed = config.AUTH_METRICS_ENABLED && config.AUTH_METRICS_EXPORTER === 'prometheus'
+  if (!isServed || PORT === 0 || PORT < first || PORT >= first + AUTH_WORKERS) return []
+  const problem = 'includes PORT, which the API uses'
+  const remedy = `the range of one port per worker (AUTH_WORKERS) must not include ${PORT}`
+  return [{ variable: 'OTEL_EXPORTER_PROMETHEUS_PORT', problem, remedy }]
+}
+
+/** A wildcard in place of a site's host. Custom schemes of apps are allowed. */
+const everywhere = /^(?:(?:https?\*?|\*+):\/\/)?\*+(?::[\d*]+)?(?:\/.*)?$/i
+
+/** Email links would send sessions to any site that requested them. */
+function allowListMistakes({ dev, AUTH_URI_ALLOW_LIST: list }: Config): ConfigIssue[] {
+  if (dev) return []
+  const variable = 'AUTH_URI_ALLOW_LIST'
+  const remedy = 'it must list your own hosts, as in https://*.example.com/**'
+  const inGotrue = 'otherwise links can redirect sessions to any site'
+  return list
+    .filter((entry) => everywhere.test(entry))
+    .map((entry) => ({ variable, problem: `allows every site with ${entry}`, remedy, inGotrue }))
+}

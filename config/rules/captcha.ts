@@ -1,0 +1,35 @@
+import { formatDuration } from '../../schemas/values/duration.ts'
+import type { ConfigIssue } from '../core/config-error.ts'
+import type { Config } from '../groups/index.ts'
+import { missing } from './missing.ts'
+
+export function captchaRule(config: Config): ConfigIssue[] {
+  if (!config.AUTH_SECURITY_CAPTCHA_ENABLED) return []
+  const needed = ['AUTH_SECURITY_CAPTCHA_PROVIDER', 'AUTH_SECURITY_CAPTCHA_SECRET'] as const
+  const because = 'AUTH_SECURITY_CAPTCHA_ENABLED is true'
+  return [...missing(config, needed, because), ...timeMistakes(config), ...pageMistakes(config)]
+}
+
+/** The hosted pages have to show the captcha that their requests need. */
+function pageMistakes(config: Config): ConfigIssue[] {
+  const variable = 'AUTH_SECURITY_CAPTCHA_SITE_KEY'
+  if (!usesSignInPages(config) || config[variable]) return []
+  const problem = 'is not set, so the hosted sign-in pages cannot show the captcha'
+  const remedy = 'set it to the site key of the captcha provider'
+  return [{ variable, problem, remedy }]
+}
+
+/** In development the account page is on by itself, and may do without a working sign-in. */
+function usesSignInPages(config: Config): boolean {
+  if (config.AUTH_ACCOUNT_PAGE_ENABLED && !config.dev) return true
+  return config.AUTH_OAUTH_SERVER_ENABLED && !config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH
+}
+
+/** A request would time out before the provider does. */
+function timeMistakes(config: Config): ConfigIssue[] {
+  const variable = 'AUTH_API_MAX_REQUEST_DURATION'
+  const needed = config.AUTH_SECURITY_CAPTCHA_TIMEOUT
+  if (config[variable] >= needed) return []
+  const problem = 'is shorter than AUTH_SECURITY_CAPTCHA_TIMEOUT'
+  return [{ variable, problem, remedy: `it must be at least ${formatDuration(needed)}` }]
+}

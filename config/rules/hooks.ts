@@ -1,0 +1,46 @@
+import type { ConfigIssue } from '../core/config-error.ts'
+import { hookNames } from '../groups/hooks.ts'
+import type { Config } from '../groups/index.ts'
+import { missing } from './missing.ts'
+
+const localHosts = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal']
+
+export function hooksRule(config: Config): ConfigIssue[] {
+  return hookNames.flatMap((name) => {
+    if (!config[`AUTH_HOOK_${name}_ENABLED`]) return []
+    const uri = config[`AUTH_HOOK_${name}_URI`]
+    return uri === undefined
+      ? missing(config, [`AUTH_HOOK_${name}_URI`], `AUTH_HOOK_${name}_ENABLED is true`)
+      : wrongUri(`AUTH_HOOK_${name}_URI`, new URL(uri))
+  })
+}
+
+function wrongUri(
+  variable: string,
+  { protocol, hostname, pathname, username }: URL,
+): ConfigIssue[] {
+  if (protocol !== 'pg-functions:' && username !== '') {
+    const remedy =
+      'requests are signed instead: configure the receiver with the secret of AUTH_HOOK_..._SECRETS'
+    return [{ variable, problem: 'contains a user name', remedy }]
+  }
+  if (protocol === 'http:' && !localHosts.includes(hostname)) {
+    const remedy = 'it must be an https:// URL, because requests contain user data'
+    return [{ variable, problem: 'is not encrypted', remedy }]
+  }
+  if (protocol === 'pg-functions:' && !namesFunction(pathname)) {
+    const remedy = 'it must be pg-functions://postgres/<schema>/<function>'
+    return [{ variable, problem: 'is no database function', remedy }]
+  }
+  return []
+}
+
+function namesFunction(pathname: string): boolean {
+  if (!/^\/[^/]+\/[^/]+$/.test(pathname)) return false
+  try {
+    decodeURIComponent(pathname)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,112 @@
+import type { JWK } from 'jose'
+
+import type { ConfigIssue } from '../core/config-error.ts'
+import { weaknessOf } from '../core/weak-secret.ts'
+import type { Config } from '../groups/index.ts'
+import { signingAlgorithm } from '../groups/signing-algorithm.ts'
+
+const variable = 'AUTH_JWT_KEYS'
+
+/** Algorithms by key type (RFC 7518 §3.1, RFC 8037 §3.1). */
+const algorithms: Record<string, string[]> = {
+  oct: ['HS256'],
+  RSA: ['RS256', 'RS512'],
+  EC: ['ES256', 'ES512'],
+  OKP: ['EdDSA'],
+}
+
+export function jwtRule(config: Config): ConfigIssue[] {
+  return [
+    ...lengthMistakes(config),
+    ...secretMistakes(config),
+    ...methodsMistakes(config),
+    ...adminRoleMistakes(config),
+    ...(config.AUTH_JWT_KEYS ? keyMistakes(config.AUTH_JWT_KEYS, config.dev) : []),
+  ]
+}
+
+/** RFC 7518 §3.2. */
+const leastBytes = 32
+const asBefore = 'it is used nevertheless and is open to brute force'
+
+function lengthMistakes({ AUTH_JWT_SECRET: secret, dev }: Config): ConfigIssue[] {
+  if (secret === undefined || !isTooShort(Buffer.from(secret), dev)) return []
+  const remedy = `it must be at least ${leastBytes} bytes long, such as the output of \`openssl rand -base64 48\``
+  const problem = 'is too short'
+  return [{ variable: 'AUTH_JWT_SECRET', problem, remedy, inGotrue: asBefore }]
+}
+
+/** Outside development mode a guessable secret is reported by secrets.ts, whatever its length. */
+function isTooShort(secret: Buffer, dev: boolean): boolean {
+  if (secret.length >= leastBytes) return false
+  return dev || weaknessOf(secret.toString('latin1')) === undefined
+}
+
+function secretMistakes(config: Config): ConfigIssue[] {
+  const signsWithSecret = config.AUTH_JWT_ALGORITHM === 'HS256' && !config.AUTH_JWT_KEYS
+  if (!signsWithSecret || config.AUTH_JWT_ACCEPT_SECRET) return []
+  const remedy =
+    'it must be true while AUTH_JWT_ALGORITHM is HS256, otherwise no token would be accepted'
+  return [{ variable: 'AUTH_JWT_ACCEPT_SECRET', problem: 'is false', remedy }]
+}
+
+function methodsMistakes(config: Config): ConfigIssue[] {
+  const methods = config.AUTH_JWT_VALID_METHODS
+  const algorithm = signingAlgorithm(config)
+  if (methods === undefined || methods.includes(algorithm)) return []
+  const problem = `does not include ${algorithm}, which this server signs with`
+  const remedy = `it must include ${algorithm}, otherwise no session would be accepted`
+  return [{ variable: 'AUTH_JWT_VALID_METHODS', problem, remedy }]
+}
+
+/** If one of these were an admin role, every user would be an admin. */
+function adminRoleMistakes(config: Config): ConfigIssue[] {
+  const roles = new Map([
+    ['anon', 'the role of the public token'],
+    [config.AUTH_JWT_DEFAULT_GROUP_NAME, 'the role of every new user'],
+  ])
+  const remedy = 'it must contain only roles of your own servers and admins'
+  return config.AUTH_JWT_ADMIN_ROLES.filter((role) => roles.has(role)).map((role) => ({
+    variable: 'AUTH_JWT_ADMIN_ROLES',
+    problem: `names ${role}, ${roles.get(role)}`,
+    remedy,
+  }))
+}
+
+function keyMistakes(keys: JWK[], dev: boolean): ConfigIssue[] {
+  const signing = keys.filter((key) => key.key_ops?.includes('sign'))
+  const wrong = keys.flatMap((key, index) => wrongKey(key, index + 1, dev))
+  if (signing.length === 1) return [...wrong, ...repeatedIds(keys)]
+  const problem = signing.length === 0 ? 'has no signing key' : `has ${signing.length} signing keys`
+  const remedy = 'exactly one key must have "key_ops": ["sign"]'
+  return [{ variable, problem, remedy }, ...wrong]
+}
+
+function wrongKey(key: JWK, place: number, dev: boolean): ConfigIssue[] {
+  const allowed = algorithms[key.kty ?? ''] ?? []
+  if (!allowed.includes(key.alg ?? 'HS256')) {
+    const problem = `has "kty": "${key.kty}" with "alg": "${key.alg}" in key ${place}`
+    const remedy =
+      'RSA keys need RS256 or RS512, EC keys ES256 or ES512, OKP keys EdDSA, oct keys HS256'
+    return [{ variable, problem, remedy }]
+  }
+  if (key.key_ops?.includes('sign') && key.kty !== 'oct' && key.d === undefined) {
+    const remedy = 'the signing key must have its private parameter "d"'
+    return [{ variable, problem: `has only the public parameters of key ${place}`, remedy }]
+  }
+  if (key.kty === 'oct' && isTooShort(Buffer.from(key.k ?? '', 'base64url'), dev)) {
+    const remedy = `"k" must have at least ${leastBytes} bytes as base64url`
+    const problem = `has a key ${place} that is too short`
+    return [{ variable, problem, remedy, inGotrue: asBefore }]
+  }
+  return []
+}
+
+/** Tokens need not name a shared secret, so it needs no id. */
+function repeatedIds(keys: JWK[]): ConfigIssue[] {
+  const named = keys.filter(({ kty, kid }) => kty !== 'oct' || kid !== undefined)
+  const ids = named.map((key) => key.kid)
+  if (keys.length === 1 || (new Set(ids).size === ids.length && !ids.includes(undefined))) return []
+  const remedy = 'with several keys, each one except shared secrets must have a unique "kid"'
+  return [{ variable, problem: 'has keys without a unique "kid"', remedy }]
+}

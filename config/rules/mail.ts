@@ -1,0 +1,61 @@
+import type { ConfigIssue } from '../core/config-error.ts'
+import type { Config, VariableName } from '../groups/index.ts'
+import { missing } from './missing.ts'
+
+export function mailRule(config: Config): ConfigIssue[] {
+  return [
+    ...serverMistakes(config),
+    ...headerMistakes(config),
+    ...pathMistakes(config),
+    ...confirmationMistakes(config),
+  ]
+}
+
+function serverMistakes(config: Config): ConfigIssue[] {
+  const { AUTH_SMTP_HOST, AUTH_SMTP_ADMIN_EMAIL, AUTH_SMTP_USER, AUTH_SMTP_PASS } = config
+  const set = { AUTH_SMTP_HOST, AUTH_SMTP_ADMIN_EMAIL, AUTH_SMTP_USER, AUTH_SMTP_PASS }
+  const askedBy = Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : name))
+  const mail = { name: 'mail', askedBy, offBy: 'AUTH_SMTP_HOST' }
+  const lacks = (needed: readonly VariableName[], given: string) =>
+    missing(config, needed, `${given} is set`, mail)
+  const [first] = askedBy
+  if (first === undefined) return []
+  return [
+    ...lacks(['AUTH_SMTP_HOST', 'AUTH_SMTP_ADMIN_EMAIL'], first),
+    ...(AUTH_SMTP_PASS ? lacks(['AUTH_SMTP_USER'], 'AUTH_SMTP_PASS') : []),
+    ...(AUTH_SMTP_USER ? lacks(['AUTH_SMTP_PASS'], 'AUTH_SMTP_USER') : []),
+  ]
+}
+
+/** Headers that the server sets itself. */
+const reserved =
+  /^(?:from|to|cc|bcc|sender|subject|date|message-id|mime-version|content-.*|received|return-path|dkim-signature)$/i
+
+function headerMistakes({ AUTH_SMTP_HEADERS }: Config): ConfigIssue[] {
+  const variable = 'AUTH_SMTP_HEADERS'
+  const names = Object.keys(AUTH_SMTP_HEADERS).filter((name) => reserved.test(name))
+  const remedy = 'it may add headers, but not replace those set by the server'
+  return names.map((name) => ({ variable, problem: `sets the header ${name}`, remedy }))
+}
+
+const paths = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
+/** Stands for AUTH_API_EXTERNAL_URL, which may itself be invalid. */
+const anyBase = 'https://auth.example.com'
+
+/** Every email with such a link would fail. */
+function pathMistakes(config: Config): ConfigIssue[] {
+  return paths.flatMap((kind) => {
+    const variable = `AUTH_MAILER_URLPATHS_${kind}` as const
+    if (URL.canParse(config[variable], anyBase)) return []
+    const remedy = 'it must be a path such as /verify, or a URL'
+    return [{ variable, problem: 'does not result in a valid link', remedy }]
+  })
+}
+
+/** Together they would allow account takeover by claiming the address at a provider. */
+function confirmationMistakes(config: Config): ConfigIssue[] {
+  const variable = 'AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS'
+  if (!config[variable] || !config.AUTH_MAILER_AUTOCONFIRM) return []
+  const remedy = 'it must be false while AUTH_MAILER_AUTOCONFIRM is true'
+  return [{ variable, problem: 'is true', remedy }]
+}

@@ -1,0 +1,23 @@
+import type { ConfigIssue, Feature } from '../core/config-error.ts'
+import type { Config, VariableName } from '../groups/index.ts'
+
+/** An issue for each of these variables without a value, with the reason it is needed. */
+export function missing(
+  config: Config,
+  names: readonly VariableName[],
+  because: string,
+  feature?: Feature,
+): ConfigIssue[] {
+  return names
+    .filter((name) => isEmpty(config[name]))
+    .map((variable) => missingVariable(variable, because, feature))
+}
+
+export function missingVariable(variable: string, because: string, feature?: Feature): ConfigIssue {
+  const remedy = `it is needed because ${because}`
+  return { variable, problem: 'is not set', remedy, ...(feature && { feature }) }
+}
+
+export function isEmpty(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.length === 0)
+}

@@ -1,0 +1,24 @@
+/** The audit log, newest first. */
+import { callApi, withQuery } from './api.ts'
+import type { ListPage } from './pages.ts'
+import type { AuditEntry } from './shapes.ts'
+
+export type AuditFilters = Partial<
+  Record<'query' | 'user_id' | 'action' | 'from' | 'to', string | undefined>
+>
+
+export async function listAudit(
+  filters: AuditFilters,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<ListPage<AuditEntry>> {
+  const path = withQuery('/admin/audit', { ...filters, limit: 50, cursor })
+  const { body, headers } = await callApi<AuditEntry[]>(path, { signal })
+  return { items: body, next: nextCursor(headers.get('link')) }
+}
+
+/** `Link: </admin/audit?cursor=...>; rel="next"` (RFC 8288). */
+function nextCursor(link: string | null): string | undefined {
+  const target = /<([^>]*)>; *rel="next"/.exec(link ?? '')?.[1]
+  return target && (new URLSearchParams(target.split('?')[1]).get('cursor') ?? undefined)
+}

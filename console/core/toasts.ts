@@ -1,0 +1,38 @@
+/** Messages about completed actions, some of which can be undone. */
+import { signal } from '@preact/signals'
+
+export interface Toast {
+  id: number
+  kind: 'done' | 'failed'
+  text: string
+  undo?: () => Promise<unknown>
+}
+
+export const toasts = signal<readonly Toast[]>([])
+
+let last = 0
+const shownMs = 8_000
+
+export function say(text: string, undo?: () => Promise<unknown>): void {
+  show({ kind: 'done', text, ...(undo && { undo }) })
+}
+
+export function sayFailed(error: unknown): void {
+  show({ kind: 'failed', text: messageOf(error) })
+}
+
+export function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id)
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function show(toast: Omit<Toast, 'id'>): void {
+  last += 1
+  const id = last
+  toasts.value = [...toasts.value.slice(-2), { ...toast, id }]
+  // An error stays until it is dismissed.
+  if (toast.kind === 'done') setTimeout(() => dismiss(id), shownMs)
+}

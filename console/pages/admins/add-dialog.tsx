@@ -1,0 +1,30 @@
+import { change } from '../../core/api.ts'
+import { say } from '../../core/toasts.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField, TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+import { roles } from './role-choice.tsx'
+
+export function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+  const add = async ({ email, role }: Fields) => {
+    await change('POST', '/admin/admins', { email, role })
+    say(`${email} is an admin now`)
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="Add an admin" onClose={onClose}>
+      <Form submit="Add admin" onSubmit={add} onCancel={onClose}>
+        <TextField
+          name="email"
+          type="email"
+          label="Email"
+          hint="The address of an existing user"
+          required
+          autoFocus
+        />
+        <SelectField name="role" label="Role" value="support" options={roles} />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks'
+
+import type { Admin } from '../../../schemas/console/admin.ts'
+import { change, get } from '../../core/api.ts'
+import { pageUrl } from '../../core/base.ts'
+import { may } from '../../core/me.ts'
+import { useResource } from '../../core/resource.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Time } from '../../parts/text.tsx'
+import { AddDialog } from './add-dialog.tsx'
+import { RoleChoice } from './role-choice.tsx'
+
+const nameOf = ({ email, phone, user_id }: Admin) => email ?? phone ?? user_id
+
+export function AdminsPage() {
+  const of = useResource((signal) => get<{ admins: Admin[] }>('/admin/admins', signal), 'all')
+  const [isAdding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<Admin>()
+  const remove = async ({ user_id }: Admin) => {
+    await change('DELETE', `/admin/admins/${user_id}`)
+    say('The admin was removed')
+    of.reload()
+  }
+  return (
+    <Page
+      title="Admins"
+      about="Users who may use the console and the admin API. Support reads, operators change, owners also manage keys, settings and admins."
+      actions={
+        <Button
+          kind="primary"
+          disabled={!may('POST /admin/admins')}
+          onClick={() => setAdding(true)}
+        >
+          Add admin
+        </Button>
+      }
+    >
+      <Card title="Admins" flush>
+        <Loaded of={of}>
+          {({ admins }) => <Admins admins={admins} onRemove={setLeaving} onChange={of.reload} />}
+        </Loaded>
+      </Card>
+      {isAdding && <AddDialog onDone={of.reload} onClose={() => setAdding(false)} />}
+      {leaving && (
+        <Confirm
+          title={`Remove ${nameOf(leaving)}`}
+          submit="Remove admin"
+          danger
+          onConfirm={() => remove(leaving)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>The account stays, but can no longer use the console.</p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+interface AdminsProps {
+  admins: Admin[]
+  onRemove: (admin: Admin) => void
+  onChange: () => void
+}
+
+function Admins({ admins, onRemove, onChange }: AdminsProps) {
+  if (admins.length === 0) {
+    return (
+      <Empty title="No admin yet">Service keys work regardless. Add a user as the owner.</Empty>
+    )
+  }
+  const columns: Column<Admin>[] = [
+    {
+      title: 'Admin',
+      kind: 'wrap',
+      cell: (admin) => <a href={pageUrl(`/users/${admin.user_id}`)}>{nameOf(admin)}</a>,
+    },
+    { title: 'Role', cell: (admin) => <RoleChoice admin={admin} onChange={onChange} /> },
+    {
+      title: 'Second factor',
+      cell: ({ has_factor }) => (
+        <Badge tone={has_factor ? 'good' : 'warn'}>{has_factor ? 'Yes' : 'None'}</Badge>
+      ),
+    },
+    { title: 'Last sign-in', cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
+    { title: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      title: 'Actions',
+      isUntitled: true,
+      kind: 'end',
+      cell: (admin) => (
+        <Button
+          compact
+          kind="danger"
+          disabled={!may('DELETE /admin/admins/{user_id}')}
+          onClick={() => onRemove(admin)}
+        >
+          Remove
+        </Button>
+      ),
+    },
+  ]
+  return <Table label="Admins" columns={columns} rows={admins} keyOf={({ user_id }) => user_id} />
+}

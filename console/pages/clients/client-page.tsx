@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks'
+
+import type { OauthClient } from '../../../schemas/oauth/client.ts'
+import { change, get } from '../../core/api.ts'
+import { formatName } from '../../core/format.ts'
+import { may } from '../../core/me.ts'
+import { useResource } from '../../core/resource.ts'
+import { navigate } from '../../core/router.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Page } from '../../parts/page.tsx'
+import { SecretDialog } from '../../parts/secret.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { Copy, FactList, type Facts, Moment } from '../../parts/text.tsx'
+import { ClientDialog } from './client-dialog.tsx'
+import { Consents } from './consents.tsx'
+
+type Open = 'edit' | 'secret' | 'delete'
+
+export function ClientPage({ id }: { id: string }) {
+  const path = `/admin/oauth/clients/${encodeURIComponent(id)}`
+  const of = useResource((signal) => get<OauthClient>(path, signal), path)
+  const [open, setOpen] = useState<Open>()
+  const [secret, setSecret] = useState<string>()
+  const { data: client } = of
+  const close = () => setOpen(undefined)
+  const regenerate = async () => {
+    const made = await change<OauthClient>('POST', `${path}/regenerate_secret`, {})
+    setSecret(made.client_secret)
+  }
+  const remove = async () => {
+    await change('DELETE', path)
+    say('The client was deleted')
+    navigate('/clients')
+  }
+  return (
+    <Page
+      title={client?.client_name || id}
+      above={{ path: '/clients', title: 'OAuth clients' }}
+      about={<Copy text={id} label="the client id" />}
+      actions={client && <Actions client={client} onOpen={setOpen} />}
+    >
+      <Loaded of={of}>
+        {(loaded) => (
+          <Card title="Settings">
+            <FactList facts={factsOf(loaded)} />
+          </Card>
+        )}
+      </Loaded>
+      {may('GET /admin/oauth/clients/{client_id}/consents') && <Consents clientId={id} />}
+      {open === 'edit' && client && (
+        <ClientDialog client={client} onDone={of.set} onClose={close} />
+      )}
+      {open === 'secret' && (
+        <Confirm
+          title="Replace the client secret"
+          submit="Replace secret"
+          danger
+          onConfirm={regenerate}
+          onClose={close}
+        >
+          <p>
+            The old secret becomes invalid immediately, and all sessions of the client are revoked.
+          </p>
+        </Confirm>
+      )}
+      {open === 'delete' && (
+        <Confirm
+          title="Delete the client"
+          submit="Delete client"
+          danger
+          typed={client?.client_name || 'delete'}
+          onConfirm={remove}
+          onClose={close}
+        >
+          <p>Its sessions are revoked and its consents deleted. This cannot be undone.</p>
+        </Confirm>
+      )}
+      {secret && (
+        <SecretDialog title="Client secret" secret={secret} onClose={() => setSecret(undefined)} />
+      )}
+    </Page>
+  )
+}
+
+function Actions({ client, onOpen }: { client: OauthClient; onOpen: (open: Open) => void }) {
+  return (
+    <>
+      <Button
+        disabled={!may('PUT /admin/oauth/clients/{client_id}')}
+        onClick={() => onOpen('edit')}
+      >
+        Edit
+      </Button>
+      {client.client_type === 'confidential' && (
+        <Button
+          disabled={!may('POST /admin/oauth/clients/{client_id}/regenerate_secret')}
+          onClick={() => onOpen('secret')}
+        >
+          Replace secret
+        </Button>
+      )}
+      <Button
+        kind="danger"
+        disabled={!may('DELETE /admin/oauth/clients/{client_id}')}
+        onClick={() => onOpen('delete')}
+      >
+        Delete
+      </Button>
+    </>
+  )
+}
+
+function factsOf(client: OauthClient): Facts {
+  const list = (items: readonly string[] | undefined) =>
+    items && items.length > 0 && items.map((item) => <div key={item}>{item}</div>)
+  return [
+    ['Type', formatName(client.client_type)],
+    ['Authentication', client.token_endpoint_auth_method],
+    ['Redirect URIs', list(client.redirect_uris)],
+    ['Grants', list(client.grant_types)],
+    ['Scopes', client.scope || 'All'],
+    ['Resources', list(client.resources)],
+    ['Website', client.client_uri],
+    ['Contacts', list(client.contacts)],
+    ['Created', <Moment key="created" at={client.created_at} />],
+    ['Changed', <Moment key="changed" at={client.updated_at} />],
+  ]
+}

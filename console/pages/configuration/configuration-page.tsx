@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks'
+
+import { get } from '../../core/api.ts'
+import { useResource } from '../../core/resource.ts'
+import { query, setQuery } from '../../core/router.ts'
+import { Card } from '../../parts/card.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { currentTab, Tabs } from '../../parts/tabs.tsx'
+import { Doctor } from './doctor.tsx'
+import type { Variable } from './variable.ts'
+import { VariableTable } from './variable-table.tsx'
+
+const tabs = [
+  ['variables', 'Variables'],
+  ['doctor', 'Doctor'],
+] as const
+
+export function ConfigurationPage() {
+  return (
+    <Page
+      title="Configuration"
+      about="The configuration of this server, and the source of each value."
+    >
+      <Tabs label="Configuration" tabs={tabs} />
+      {currentTab({ tabs }) === 'doctor' ? <Doctor /> : <Variables />}
+    </Page>
+  )
+}
+
+function Variables() {
+  const of = useResource((signal) => get<{ variables: Variable[] }>('/admin/config', signal), 'all')
+  const [text, setText] = useState(query.value.get('q') ?? '')
+  const onlySet = query.value.get('set') === 'yes'
+  const search = (value: string) => {
+    setText(value)
+    setQuery({ q: value.trim() })
+  }
+  return (
+    <>
+      <search class="filters">
+        <input
+          type="search"
+          aria-label="Search variables"
+          placeholder="Search by name, value or description"
+          value={text}
+          onInput={(event) => search(event.currentTarget.value)}
+        />
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={onlySet}
+            onChange={(event) => setQuery({ set: event.currentTarget.checked ? 'yes' : '' })}
+          />
+          <span>Only variables that are set</span>
+        </label>
+      </search>
+      <Loaded of={of} lines={12}>
+        {({ variables }) => <Groups variables={variables.filter(matching(text, onlySet))} />}
+      </Loaded>
+    </>
+  )
+}
+
+function matching(text: string, onlySet: boolean) {
+  const wanted = text.trim().toLowerCase()
+  return ({ name, value, description, set }: Variable) =>
+    (set || !onlySet) && `${name} ${value ?? ''} ${description}`.toLowerCase().includes(wanted)
+}
+
+function Groups({ variables }: { variables: Variable[] }) {
+  if (variables.length === 0) return <Empty title="No variable matches">Search for less.</Empty>
+  const groups = Map.groupBy(variables, ({ group }) => group)
+  return (
+    <>
+      {[...groups].map(([group, members]) => (
+        <Card key={group} title={group} flush>
+          <VariableTable label={group} variables={members} />
+        </Card>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,50 @@
+import { pageUrl } from '../../core/base.ts'
+import { formatName } from '../../core/format.ts'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Description, type Tone } from '../../parts/text.tsx'
+import type { Variable } from './variable.ts'
+
+const tones: Record<Variable['source'], Tone> = {
+  environment: 'link',
+  settings: 'good',
+  default: 'plain',
+}
+
+const columns: Column<Variable>[] = [
+  { title: 'Variable', kind: 'wrap', cell: (variable) => <Name variable={variable} /> },
+  { title: 'Value', kind: 'wrap', cell: (variable) => <Value variable={variable} /> },
+  {
+    title: 'From',
+    cell: ({ source }) => <Badge tone={tones[source]}>{formatName(source)}</Badge>,
+  },
+  { title: 'Default', kind: 'wrap', cell: (variable) => <Default variable={variable} /> },
+]
+
+export function VariableTable({ label, variables }: { label: string; variables: Variable[] }) {
+  return <Table label={label} columns={columns} rows={variables} keyOf={({ name }) => name} />
+}
+
+function Name({ variable: { name, description, changeable } }: { variable: Variable }) {
+  return (
+    <>
+      <code>{name}</code>
+      <div class="quiet small">
+        <Description text={description} />
+      </div>
+      {changeable && (
+        <a class="small" href={pageUrl(`/settings?name=${name}`)}>
+          Change at run time
+        </a>
+      )}
+    </>
+  )
+}
+
+function Value({ variable: { value, secret, set } }: { variable: Variable }) {
+  if (secret) return <span class="quiet">{set ? 'secret, set' : 'secret, not set'}</span>
+  return value ? <code>{value}</code> : <span class="quiet">not set</span>
+}
+
+function Default({ variable }: { variable: Variable }) {
+  return variable.default ? <code>{variable.default}</code> : <span class="quiet">–</span>
+}

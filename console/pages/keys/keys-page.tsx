@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks'
+
+import type { SigningKey } from '../../../schemas/signing-key.ts'
+import { get } from '../../core/api.ts'
+import { formatName } from '../../core/format.ts'
+import { may } from '../../core/me.ts'
+import { useResource } from '../../core/resource.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Time, type Tone } from '../../parts/text.tsx'
+import { RevokeDialog, RotateDialog } from './key-dialogs.tsx'
+import type { Keys } from './keys.ts'
+
+const tones: Record<SigningKey['state'], Tone> = {
+  standby: 'link',
+  current: 'good',
+  previous: 'plain',
+  revoked: 'bad',
+}
+
+type Open = { action: 'rotate' } | { action: 'revoke'; key: SigningKey }
+
+export function KeysPage() {
+  const of = useResource((signal) => get<Keys>('/admin/keys', signal), 'all')
+  const [open, setOpen] = useState<Open>()
+  const mayChange = may('POST /admin/keys')
+  const done = (keys: Keys) => {
+    of.set(keys)
+    setOpen(undefined)
+  }
+  const close = () => setOpen(undefined)
+  return (
+    <Page
+      title="Signing keys"
+      about="The keys that sign access tokens. Public keys are at /.well-known/jwks.json."
+      actions={
+        <Button kind="primary" disabled={!mayChange} onClick={() => setOpen({ action: 'rotate' })}>
+          Rotate
+        </Button>
+      }
+    >
+      <Card title="Keys" flush>
+        <Loaded of={of}>
+          {({ keys }) => (
+            <KeyTable
+              keys={keys.toReversed()}
+              mayChange={mayChange}
+              onRevoke={(key) => setOpen({ action: 'revoke', key })}
+            />
+          )}
+        </Loaded>
+      </Card>
+      {open?.action === 'rotate' && <RotateDialog onDone={done} onClose={close} />}
+      {open?.action === 'revoke' && <RevokeDialog of={open.key} onDone={done} onClose={close} />}
+    </Page>
+  )
+}
+
+interface KeyTableProps {
+  keys: SigningKey[]
+  mayChange: boolean
+  onRevoke: (key: SigningKey) => void
+}
+
+function KeyTable({ keys, mayChange, onRevoke }: KeyTableProps) {
+  const columns: Column<SigningKey>[] = [
+    { title: 'Key', kind: 'wrap', cell: ({ kid }) => <code>{kid}</code> },
+    { title: 'Algorithm', cell: ({ alg }) => alg },
+    { title: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{formatName(state)}</Badge> },
+    { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: 'Signs from', cell: ({ activates_at }) => <Time at={activates_at} /> },
+    {
+      title: 'Verifies until',
+      cell: ({ retires_at, revoked_at }) => <Time at={revoked_at ?? retires_at} />,
+    },
+    {
+      title: 'Service tokens',
+      kind: 'end',
+      cell: ({ pinned_by }) => pinned_by.length,
+    },
+    {
+      title: 'Actions',
+      isUntitled: true,
+      kind: 'end',
+      cell: (key) =>
+        key.state !== 'revoked' && (
+          <Button compact kind="danger" disabled={!mayChange} onClick={() => onRevoke(key)}>
+            Revoke
+          </Button>
+        ),
+    },
+  ]
+  return <Table label="Signing keys" columns={columns} rows={keys} keyOf={({ kid }) => kid} />
+}

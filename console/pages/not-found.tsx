@@ -1,0 +1,14 @@
+import { pageUrl } from '../core/base.ts'
+import { Page } from '../parts/page.tsx'
+import { Empty } from '../parts/states.tsx'
+
+export function NotFound() {
+  return (
+    <Page title="Page not found">
+      <Empty title="Page not found">
+        It may require another role, or the link may be from another version of the console.{' '}
+        <a href={pageUrl('/')}>Go to the start</a>.
+      </Empty>
+    </Page>
+  )
+}

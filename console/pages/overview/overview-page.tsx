@@ -1,0 +1,55 @@
+import { get } from '../../core/api.ts'
+import { useResource } from '../../core/resource.ts'
+import { query, setQuery } from '../../core/router.ts'
+import { Page } from '../../parts/page.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { Attention } from './attention.tsx'
+import { Figures } from './figures.tsx'
+import { SignInTable } from './sign-in-table.tsx'
+import { ranges, type Statistics } from './statistics.ts'
+import { Trends } from './trends.tsx'
+import { Workings } from './workings.tsx'
+
+export function OverviewPage() {
+  const range = ranges.find(([name]) => name === query.value.get('range'))?.[0] ?? '24h'
+  const of = useResource(
+    (signal) => get<Statistics>(`/admin/statistics?range=${range}`, signal),
+    range,
+  )
+  return (
+    <Page
+      title="Overview"
+      about={of.data && `Postern ${of.data.version}`}
+      actions={<RangeChoice current={range} />}
+    >
+      <Loaded of={of} lines={12}>
+        {(statistics) => (
+          <>
+            <Attention {...statistics} />
+            <Figures {...statistics} />
+            <Trends {...statistics} />
+            <SignInTable {...statistics} />
+            <Workings {...statistics} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function RangeChoice({ current }: { current: string }) {
+  return (
+    <fieldset class="segments" aria-label="Time range">
+      {ranges.map(([name, text]) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === current}
+          onClick={() => setQuery({ range: name === '24h' ? '' : name }, { replace: false })}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  )
+}

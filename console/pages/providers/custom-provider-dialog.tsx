@@ -1,0 +1,129 @@
+import { useState } from 'preact/hooks'
+
+import type { CustomProvider } from '../../../schemas/custom-provider.ts'
+import { change } from '../../core/api.ts'
+import { fromLines } from '../../core/lines.ts'
+import { say } from '../../core/toasts.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField, TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+
+interface CustomProviderDialogProps {
+  /** The provider to change; absent for a new one. */
+  provider?: CustomProvider
+  onDone: () => void
+  onClose: () => void
+}
+
+type ProviderType = CustomProvider['provider_type']
+
+const types = [
+  ['oidc', 'OpenID Connect'],
+  ['oauth2', 'OAuth 2.0'],
+] as const
+
+const endpoints = ['authorization_url', 'token_url', 'userinfo_url'] as const
+const labels = {
+  authorization_url: 'Authorization URL',
+  token_url: 'Token URL',
+  userinfo_url: 'User info URL',
+}
+
+export function CustomProviderDialog({ provider, onDone, onClose }: CustomProviderDialogProps) {
+  const [type, setType] = useState<ProviderType>(provider?.provider_type ?? 'oidc')
+  const save = async (fields: Fields) => {
+    const path = '/admin/custom-providers'
+    const body = changesIn(fields, type)
+    if (provider) {
+      await change('PUT', `${path}/${encodeURIComponent(provider.identifier)}`, body)
+    } else {
+      const identifier = `custom:${fields.identifier}`
+      await change('POST', path, { ...body, identifier, provider_type: type })
+    }
+    say(provider ? `${fields.name} was changed` : `${fields.name} was added`)
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title={provider ? `Edit ${provider.name}` : 'Add a provider'} onClose={onClose}>
+      <Form submit={provider ? 'Save' : 'Add provider'} onSubmit={save} onCancel={onClose}>
+        <TextField name="name" label="Name" value={provider?.name ?? ''} required autoFocus />
+        {!provider && (
+          <>
+            <TextField
+              name="identifier"
+              label="Identifier"
+              hint="Clients send custom: and this name as the provider. It cannot be changed later."
+              pattern="[a-z0-9:\-]+"
+              required
+            />
+            <SelectField
+              name="type"
+              label="Protocol"
+              value={type}
+              options={types}
+              onInput={(value) => setType(value === 'oauth2' ? 'oauth2' : 'oidc')}
+            />
+          </>
+        )}
+        <TypeFields type={type} {...(provider && { provider })} />
+        <TextField name="client_id" label="Client id" value={provider?.client_id ?? ''} required />
+        <TextField
+          name="client_secret"
+          type="password"
+          label="Client secret"
+          hint={provider ? 'Leave empty to keep it' : 'Stored encrypted, and never shown'}
+          required={!provider}
+        />
+        <TextField
+          name="scopes"
+          label="Scopes"
+          hint="Separated by spaces"
+          value={provider?.scopes.join(' ') ?? ''}
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+function TypeFields({ type, provider }: { type: ProviderType; provider?: CustomProvider }) {
+  if (type === 'oidc') {
+    return (
+      <TextField
+        name="issuer"
+        type="url"
+        label="Issuer"
+        hint="The discovery document is fetched when you save"
+        value={provider?.issuer ?? ''}
+        required
+      />
+    )
+  }
+  return (
+    <>
+      {endpoints.map((name) => (
+        <TextField
+          key={name}
+          name={name}
+          type="url"
+          label={labels[name]}
+          value={provider?.[name] ?? ''}
+          required
+        />
+      ))}
+    </>
+  )
+}
+
+function changesIn(fields: Fields, type: ProviderType) {
+  const { name, client_id, client_secret, scopes, issuer } = fields
+  const places =
+    type === 'oidc' ? { issuer } : Object.fromEntries(endpoints.map((each) => [each, fields[each]]))
+  return {
+    name,
+    client_id,
+    ...(client_secret && { client_secret }),
+    scopes: fromLines(scopes),
+    ...places,
+  }
+}

@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks'
+
+import type { CustomProvider } from '../../../schemas/custom-provider.ts'
+import { change, get } from '../../core/api.ts'
+import { may } from '../../core/me.ts'
+import { useResource } from '../../core/resource.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Time } from '../../parts/text.tsx'
+import { CustomProviderDialog } from './custom-provider-dialog.tsx'
+
+type Open =
+  | { action: 'add' }
+  | { action: 'edit'; provider: CustomProvider }
+  | { action: 'delete'; provider: CustomProvider }
+
+const pathOf = ({ identifier }: CustomProvider) =>
+  `/admin/custom-providers/${encodeURIComponent(identifier)}`
+
+export function CustomProviders() {
+  const of = useResource(
+    (signal) => get<{ providers: CustomProvider[] }>('/admin/custom-providers', signal),
+    'all',
+  )
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+  const remove = async (provider: CustomProvider) => {
+    await change('DELETE', pathOf(provider))
+    say(`${provider.name} was deleted`)
+    of.reload()
+  }
+  const setEnabled = async (provider: CustomProvider, enabled: boolean) => {
+    await change('PUT', pathOf(provider), { enabled })
+    of.reload()
+  }
+  const toggle = async (provider: CustomProvider) => {
+    const { enabled, name } = provider
+    await setEnabled(provider, !enabled)
+    say(`${name} is ${enabled ? 'off' : 'on'}`, () => setEnabled(provider, enabled))
+  }
+  const add = (
+    <Button
+      compact
+      disabled={!may('POST /admin/custom-providers')}
+      onClick={() => setOpen({ action: 'add' })}
+    >
+      Add provider
+    </Button>
+  )
+  return (
+    <Card title="Custom providers" flush actions={add}>
+      <Loaded of={of}>
+        {({ providers }) =>
+          providers.length === 0 ? (
+            <Empty title="No custom provider">
+              Add any OAuth 2.0 or OpenID Connect provider; no restart is needed.
+            </Empty>
+          ) : (
+            <Table
+              label="Custom providers"
+              columns={columnsFor(setOpen, toggle)}
+              rows={providers}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
+      {open && open.action !== 'delete' && (
+        <CustomProviderDialog
+          onDone={of.reload}
+          onClose={close}
+          {...(open.action === 'edit' && { provider: open.provider })}
+        />
+      )}
+      {open?.action === 'delete' && (
+        <Confirm
+          title={`Delete ${open.provider.name}`}
+          submit="Delete provider"
+          danger
+          typed={open.provider.identifier}
+          onConfirm={() => remove(open.provider)}
+          onClose={close}
+        >
+          <p>Users who have no other way to sign in lose access. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function columnsFor(
+  onOpen: (open: Open) => void,
+  toggle: (provider: CustomProvider) => Promise<void>,
+): Column<CustomProvider>[] {
+  return [
+    { title: 'Provider', kind: 'wrap', cell: ({ name }) => name },
+    { title: 'Identifier', kind: 'wrap', cell: ({ identifier }) => <code>{identifier}</code> },
+    { title: 'Type', cell: ({ provider_type }) => provider_type },
+    {
+      title: 'State',
+      cell: ({ enabled }) => (
+        <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Badge>
+      ),
+    },
+    { title: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      title: 'Actions',
+      isUntitled: true,
+      kind: 'end',
+      cell: (provider) => <ProviderActions provider={provider} onOpen={onOpen} toggle={toggle} />,
+    },
+  ]
+}
+
+interface ProviderActionsProps {
+  provider: CustomProvider
+  onOpen: (open: Open) => void
+  toggle: (provider: CustomProvider) => Promise<void>
+}
+
+function ProviderActions({ provider, onOpen, toggle }: ProviderActionsProps) {
+  const mayChange = may('PUT /admin/custom-providers/{identifier}')
+  return (
+    <span class="row nowrap">
+      <Button compact disabled={!mayChange} onClick={() => toggle(provider)}>
+        {provider.enabled ? 'Turn off' : 'Turn on'}
+      </Button>
+      <Button compact disabled={!mayChange} onClick={() => onOpen({ action: 'edit', provider })}>
+        Edit
+      </Button>
+      <Button
+        compact
+        kind="danger"
+        disabled={!may('DELETE /admin/custom-providers/{identifier}')}
+        onClick={() => onOpen({ action: 'delete', provider })}
+      >
+        Delete
+      </Button>
+    </span>
+  )
+}

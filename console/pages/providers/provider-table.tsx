@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks'
+
+import { change } from '../../core/api.ts'
+import { formatName } from '../../core/format.ts'
+import { may } from '../../core/me.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Copy } from '../../parts/text.tsx'
+import type { Provider, TestOutcome } from './provider.ts'
+
+/** Enabled providers first: the others only lack their variables. */
+export function ProviderTable({ providers }: { providers: Provider[] }) {
+  const [tested, setTested] = useState<{ provider: Provider; outcome: TestOutcome }>()
+  const test = async (provider: Provider) => {
+    const path = `/admin/providers/${encodeURIComponent(provider.name)}/test`
+    setTested({ provider, outcome: await change<TestOutcome>('POST', path) })
+  }
+  const rows = providers.toSorted((one, other) => Number(other.enabled) - Number(one.enabled))
+  return (
+    <Card title="All providers" flush>
+      <Table label="Providers" columns={columnsFor(test)} rows={rows} keyOf={({ name }) => name} />
+      {tested && <Outcome {...tested} onClose={() => setTested(undefined)} />}
+    </Card>
+  )
+}
+
+function columnsFor(test: (provider: Provider) => Promise<void>): Column<Provider>[] {
+  return [
+    { title: 'Provider', cell: ({ title, name }) => <span title={name}>{title}</span> },
+    {
+      title: 'State',
+      cell: ({ enabled }) => (
+        <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Badge>
+      ),
+    },
+    { title: 'Kind', cell: ({ kind }) => formatName(kind) },
+    {
+      title: 'Client id',
+      kind: 'wrap',
+      cell: ({ client_id }) => (client_id ? <code>{client_id}</code> : '–'),
+    },
+    { title: 'Secret', cell: ({ has_secret }) => (has_secret ? 'Set' : '–') },
+    {
+      title: 'Callback URL',
+      kind: 'wrap',
+      cell: ({ callback_url, title }) => (
+        <Copy text={callback_url} label={`the callback URL of ${title}`} />
+      ),
+    },
+    {
+      title: 'Actions',
+      isUntitled: true,
+      kind: 'end',
+      cell: (provider) => (
+        <Button
+          compact
+          disabled={!provider.enabled || !may('POST /admin/providers/{name}/test')}
+          label={`Test ${provider.title}`}
+          onClick={() => test(provider)}
+        >
+          Test
+        </Button>
+      ),
+    },
+  ]
+}
+
+interface OutcomeProps {
+  provider: Provider
+  outcome: TestOutcome
+  onClose: () => void
+}
+
+function Outcome({ provider, outcome, onClose }: OutcomeProps) {
+  return (
+    <Dialog title={`Test of ${provider.title}`} onClose={onClose}>
+      <p class={`note ${outcome.ok ? 'good' : 'bad'}`}>
+        {outcome.ok ? 'The provider can be reached.' : 'Users cannot sign in with it as it is.'}
+      </p>
+      <ul class="steps">
+        {outcome.steps.map(({ step, ok, detail }) => (
+          <li key={step}>
+            <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'Passed' : 'Failed'}</Badge>{' '}
+            <strong>{formatName(step)}</strong>
+            <div class="quiet small">{detail}</div>
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  )
+}

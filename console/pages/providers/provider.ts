@@ -1,0 +1,16 @@
+/** GET /admin/providers. */
+export interface Provider {
+  name: string
+  title: string
+  kind: 'built-in' | 'oidc' | 'custom'
+  enabled: boolean
+  callback_url: string
+  client_id: string | null
+  has_secret: boolean
+  issuer: string | null
+}
+
+export interface TestOutcome {
+  ok: boolean
+  steps: { step: string; ok: boolean; detail: string }[]
+}

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks'
+
+import type { SsoProvider } from '../../../schemas/sso-provider.ts'
+import { change, get } from '../../core/api.ts'
+import { may } from '../../core/me.ts'
+import { useResource } from '../../core/resource.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Time } from '../../parts/text.tsx'
+import { SsoDialog } from './sso-dialog.tsx'
+
+/** Identity providers of organizations (SAML 2.0). */
+export function SsoProviders() {
+  const of = useResource(
+    (signal) => get<{ items: SsoProvider[] }>('/admin/sso/providers', signal),
+    'all',
+  )
+  const [isAdding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<SsoProvider>()
+  const toggle = async ({ id, disabled }: SsoProvider) => {
+    const set = async (next: boolean) => {
+      await change('PUT', `/admin/sso/providers/${id}`, { disabled: next })
+      of.reload()
+    }
+    await set(!disabled)
+    say(`The provider is ${disabled ? 'on' : 'off'}`, () => set(disabled ?? false))
+  }
+  const remove = async ({ id }: SsoProvider) => {
+    await change('DELETE', `/admin/sso/providers/${id}`)
+    say('The provider was deleted')
+    of.reload()
+  }
+  const add = (
+    <Button compact disabled={!may('POST /admin/sso/providers')} onClick={() => setAdding(true)}>
+      Add provider
+    </Button>
+  )
+  return (
+    <Card title="Identity providers of organizations" flush actions={add}>
+      <Loaded of={of}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No identity provider">
+              Add one with its SAML metadata. Its domains determine which users sign in with it.
+            </Empty>
+          ) : (
+            <Table
+              label="Identity providers"
+              columns={columnsFor(toggle, setLeaving)}
+              rows={items}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
+      {isAdding && <SsoDialog onDone={of.reload} onClose={() => setAdding(false)} />}
+      {leaving && (
+        <Confirm
+          title="Delete the identity provider"
+          submit="Delete provider"
+          danger
+          typed="delete"
+          onConfirm={() => remove(leaving)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>
+            Users of <code>{leaving.saml.entity_id}</code> can no longer sign in with it.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function columnsFor(
+  toggle: (provider: SsoProvider) => Promise<void>,
+  onRemove: (provider: SsoProvider) => void,
+): Column<SsoProvider>[] {
+  const mayChange = may('PUT /admin/sso/providers/{provider}')
+  return [
+    { title: 'Entity id', kind: 'wrap', cell: ({ saml }) => <code>{saml.entity_id}</code> },
+    {
+      title: 'Domains',
+      kind: 'wrap',
+      cell: ({ domains }) => domains.map(({ domain }) => domain).join(', ') || '–',
+    },
+    {
+      title: 'State',
+      cell: ({ disabled }) => (
+        <Badge tone={disabled ? 'plain' : 'good'}>{disabled ? 'Off' : 'On'}</Badge>
+      ),
+    },
+    { title: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      title: 'Actions',
+      isUntitled: true,
+      kind: 'end',
+      cell: (provider) => (
+        <span class="row nowrap">
+          <Button compact disabled={!mayChange} onClick={() => toggle(provider)}>
+            {provider.disabled ? 'Turn on' : 'Turn off'}
+          </Button>
+          <Button
+            compact
+            kind="danger"
+            disabled={!may('DELETE /admin/sso/providers/{provider}')}
+            onClick={() => onRemove(provider)}
+          >
+            Delete
+          </Button>
+        </span>
+      ),
+    },
+  ]
+}

@@ -1,0 +1,40 @@
+import { AreaField, SelectField, TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+import type { Setting } from './setting.ts'
+import { TemplateEditor, templateKindOf } from './template-editor.tsx'
+
+interface SettingFormProps {
+  setting: Setting
+  onSave: (value: string) => Promise<void>
+  onClose: () => void
+}
+
+const truths = [
+  ['true', 'true'],
+  ['false', 'false'],
+] as const
+
+/** An input for the setting's type; the server validates the value. */
+export function SettingForm({ setting, onSave, onClose }: SettingFormProps) {
+  const kind = templateKindOf(setting)
+  if (kind) return <TemplateEditor {...{ setting, kind, onSave, onClose }} />
+  const save = async ({ value = '' }: Fields) => {
+    await onSave(value)
+    onClose()
+  }
+  return (
+    <Form submit="Save" onSubmit={save} onCancel={onClose}>
+      <ValueField setting={setting} />
+    </Form>
+  )
+}
+
+function ValueField({ setting: { name, type, value, secret } }: { setting: Setting }) {
+  const field = { name: 'value', label: `Value of ${name}`, value: value ?? '' }
+  if (secret) return <TextField {...field} type="password" hint="Stored encrypted" autoFocus />
+  if (/bool|true, false/.test(type)) return <SelectField {...field} options={truths} />
+  if (/list/.test(type) || (value?.length ?? 0) > 80) {
+    return <AreaField {...field} code hint={type} rows={4} />
+  }
+  return <TextField {...field} hint={type} autoFocus />
+}

@@ -1,0 +1,108 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { change } from '../../core/api.ts'
+import { may } from '../../core/me.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Badge, Description, Time } from '../../parts/text.tsx'
+import type { Setting, Settings } from './setting.ts'
+import { SettingForm } from './setting-form.tsx'
+
+interface SettingRowProps {
+  setting: Setting
+  isNamed: boolean
+  onChange: (settings: Settings) => void
+}
+
+export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
+  const { name, description, locked, source } = setting
+  const [isEditing, setEditing] = useState(isNamed && !locked)
+  const row = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    if (isNamed) row.current?.scrollIntoView({ block: 'center' })
+  }, [isNamed])
+  const mayChange = may('PUT /admin/settings') && !locked
+  const reset = async () => {
+    onChange(await change<Settings>('DELETE', `/admin/settings/${name}`))
+    const before = setting.value
+    const restore =
+      before === null || setting.secret ? undefined : () => store(name, before, onChange)
+    say(`${name} was reset to its default`, restore)
+  }
+  return (
+    <li ref={row}>
+      <div class="row spread">
+        <code>{name}</code>
+        <span class="row">
+          {locked && <Badge tone="link">Locked by the environment</Badge>}
+          {source === 'settings' && <Badge tone="good">Changed here</Badge>}
+        </span>
+      </div>
+      <p class="quiet small">
+        <Description text={description} />
+      </p>
+      {isEditing ? (
+        <SettingForm
+          setting={setting}
+          onSave={(value) => store(name, value, onChange, setting)}
+          onClose={() => setEditing(false)}
+        />
+      ) : (
+        <div class="row spread">
+          <Value setting={setting} />
+          <span class="row">
+            {source === 'settings' && (
+              <Button compact disabled={!mayChange} onClick={reset}>
+                Reset to default
+              </Button>
+            )}
+            <Button
+              compact
+              disabled={!mayChange}
+              label={`Change ${name}`}
+              onClick={() => setEditing(true)}
+            >
+              Change
+            </Button>
+          </span>
+        </div>
+      )}
+    </li>
+  )
+}
+
+function Value({ setting: { value, secret, updated_at, updated_by } }: { setting: Setting }) {
+  return (
+    <span class="value">
+      {secret ? (
+        <span class="quiet">secret</span>
+      ) : (
+        <code>{value === null || value === '' ? 'not set' : shortened(value)}</code>
+      )}
+      {updated_at && (
+        <span class="quiet small">
+          {' '}
+          changed <Time at={updated_at} /> by {updated_by ?? 'a service key'}
+        </span>
+      )}
+    </span>
+  )
+}
+
+/** Templates are long. */
+const shortened = (value: string): string =>
+  value.length > 200 ? `${value.slice(0, 200)}…` : value
+
+/** With the previous setting, the message can undo the change. */
+async function store(
+  name: string,
+  value: string,
+  onChange: (settings: Settings) => void,
+  before?: Setting,
+): Promise<void> {
+  const put = async (text: string) =>
+    onChange(await change<Settings>('PUT', '/admin/settings', { values: { [name]: text } }))
+  await put(value)
+  const earlier = before?.secret ? null : (before?.value ?? null)
+  say(`${name} was changed`, earlier === null ? undefined : () => put(earlier))
+}

@@ -1,0 +1,34 @@
+/** GET /admin/settings and its history. */
+export interface Setting {
+  name: string
+  group: string
+  description: string
+  type: string
+  value: string | null
+  default: string | null
+  secret: boolean
+  source: 'environment' | 'settings' | 'default'
+  locked: boolean
+  updated_at: string | null
+  updated_by: string | null
+}
+
+export interface Settings {
+  settings: Setting[]
+}
+
+export interface SettingChange {
+  id: number
+  name: string
+  before: string | null
+  after: string | null
+  secret: boolean
+  changed_by: string | null
+  changed_at: string
+  reverts: number | null
+}
+
+export interface History {
+  changes: SettingChange[]
+  next: number | null
+}

@@ -1,0 +1,58 @@
+import { get } from '../../core/api.ts'
+import { type Resource, useResource } from '../../core/resource.ts'
+import { query } from '../../core/router.ts'
+import { Card } from '../../parts/card.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { currentTab, Tabs } from '../../parts/tabs.tsx'
+import { SettingHistory } from './history.tsx'
+import type { Setting, Settings } from './setting.ts'
+import { SettingRow } from './setting-row.tsx'
+
+const tabs = [
+  ['settings', 'Settings'],
+  ['history', 'Changes'],
+] as const
+
+export function SettingsPage() {
+  const of = useResource((signal) => get<Settings>('/admin/settings', signal), 'all')
+  return (
+    <Page
+      title="Settings"
+      about="Settings that can be changed without a restart. Every replica applies them within seconds; variables set in the environment are locked."
+    >
+      <Tabs label="Settings" tabs={tabs} />
+      {currentTab({ tabs }) === 'history' ? (
+        <SettingHistory onRevert={of.set} />
+      ) : (
+        <Loaded of={of} lines={12}>
+          {({ settings }) => <Groups settings={settings} of={of} />}
+        </Loaded>
+      )}
+    </Page>
+  )
+}
+
+/** A link from the configuration page names a setting. */
+function Groups({ settings, of }: { settings: Setting[]; of: Resource<Settings> }) {
+  const named = query.value.get('name')
+  const groups = Map.groupBy(settings, ({ group }) => group)
+  return (
+    <>
+      {[...groups].map(([group, members]) => (
+        <Card key={group} title={group}>
+          <ul class="settings">
+            {members.map((setting) => (
+              <SettingRow
+                key={setting.name}
+                setting={setting}
+                isNamed={setting.name === named}
+                onChange={of.set}
+              />
+            ))}
+          </ul>
+        </Card>
+      ))}
+    </>
+  )
+}

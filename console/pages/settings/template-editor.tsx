@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { callApi, get } from '../../core/api.ts'
+import { useResource } from '../../core/resource.ts'
+import { AreaField, SelectField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import type { RenderedMail, TemplateList } from '../mail/mail.ts'
+import { MailFrame } from '../mail/mail-frame.tsx'
+import type { Setting } from './setting.ts'
+
+/** The type of email of a template setting; undefined for other settings. */
+export function templateKindOf({ name }: Setting): string | undefined {
+  return /^AUTH_MAILER_TEMPLATES_([A-Z_]+)$/.exec(name)?.[1]?.toLowerCase()
+}
+
+interface TemplateEditorProps {
+  setting: Setting
+  kind: string
+  onSave: (value: string) => Promise<void>
+  onClose: () => void
+}
+
+/** A template beside the email that it makes, with sample data, while it is written. */
+export function TemplateEditor({ setting, kind, onSave, onClose }: TemplateEditorProps) {
+  const [template, setTemplate] = useState(setting.value ?? '')
+  const save = async ({ value = '' }: Fields) => {
+    await onSave(value)
+    onClose()
+  }
+  return (
+    <>
+      <Form submit="Save" onSubmit={save} onCancel={onClose}>
+        <AreaField
+          name="value"
+          label={`Value of ${setting.name}`}
+          value={template}
+          hint="HTML with variables such as {{ .ConfirmationURL }}, or an address that starts with https://"
+          rows={14}
+          code
+          onInput={setTemplate}
+        />
+      </Form>
+      {isText(template) && <Draft kind={kind} template={template.trim()} />}
+    </>
+  )
+}
+
+/** And not an address. */
+const isText = (template: string): boolean => /^\s*(<|\{\{)/.test(template)
+
+const typingMs = 400
+
+function Draft({ kind, template }: { kind: string; template: string }) {
+  const written = useDelayed(template)
+  const [locale, setLocale] = useState('')
+  const list = useResource((signal) => get<TemplateList>('/admin/mail/templates', signal), 'all')
+  const of = useResource(
+    (signal) => preview({ kind, template: written, ...(locale && { locale }) }, signal),
+    `${locale} ${written}`,
+  )
+  const { languages = [], default_language = '' } = list.data ?? {}
+  return (
+    <>
+      <SelectField
+        name="locale"
+        label="Preview in"
+        value={locale || default_language}
+        options={languages.map(({ tag, name }) => [tag, `${name} (${tag})`])}
+        onInput={setLocale}
+      />
+      <Loaded of={of}>
+        {({ subject, html, problems }) => (
+          <>
+            {problems.map((problem) => (
+              <p key={problem} class="note bad" role="alert">
+                {problem}
+              </p>
+            ))}
+            <MailFrame html={html} title={`Preview of “${subject}”`} />
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+interface DraftMail extends RenderedMail {
+  problems: string[]
+}
+
+async function preview(draft: object, signal: AbortSignal): Promise<DraftMail> {
+  const path = '/admin/mail/preview'
+  return (await callApi<DraftMail>(path, { method: 'POST', body: draft, signal })).body
+}
+
+/** The value once it has not changed for a moment. */
+function useDelayed(value: string): string {
+  const [delayed, setDelayed] = useState(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => {
+    timer.current = setTimeout(() => setDelayed(value), typingMs)
+    return () => clearTimeout(timer.current)
+  }, [value])
+  return delayed
+}

@@ -1,0 +1,27 @@
+import type { User } from '../../../schemas/user.ts'
+import { change } from '../../core/api.ts'
+import { say } from '../../core/toasts.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+import { banDurations } from '../users/ban-durations.ts'
+import { nameOf } from '../users/status.tsx'
+import type { TabProps } from './tab-props.ts'
+
+export function BanDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
+  const set = async (ban_duration: string) =>
+    of.set(await change<User>('PUT', `/admin/users/${user.id}`, { ban_duration }))
+  const ban = async ({ duration = '' }: Fields) => {
+    await set(duration)
+    say('The user is banned', () => set('none'))
+    onClose()
+  }
+  return (
+    <Dialog title={`Ban ${nameOf(user)}`} onClose={onClose}>
+      <Form submit="Ban user" danger onSubmit={ban} onCancel={onClose}>
+        <p>The user cannot sign in or use a session until the ban ends.</p>
+        <SelectField name="duration" label="For" value="24h" options={banDurations} />
+      </Form>
+    </Dialog>
+  )
+}

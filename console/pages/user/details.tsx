@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks'
+
+import type { Identity } from '../../../schemas/identity.ts'
+import type { User } from '../../../schemas/user.ts'
+import { may } from '../../core/me.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { FactList, type Facts, Moment, Time } from '../../parts/text.tsx'
+import { EditDialog } from './edit-dialog.tsx'
+import type { TabProps } from './tab-props.ts'
+
+export function Details({ user, of }: TabProps) {
+  const [isEditing, setEditing] = useState(false)
+  const edit = (
+    <Button compact disabled={!may('PUT /admin/users/{user_id}')} onClick={() => setEditing(true)}>
+      Edit
+    </Button>
+  )
+  return (
+    <>
+      <div class="two">
+        <Card title="Account" actions={edit}>
+          <FactList facts={accountFacts(user)} />
+        </Card>
+        <Card title="Timeline">
+          <FactList facts={timeFacts(user)} />
+        </Card>
+      </div>
+      <Card title="Identities" flush>
+        <Identities identities={user.identities ?? []} />
+      </Card>
+      {isEditing && <EditDialog user={user} of={of} onClose={() => setEditing(false)} />}
+    </>
+  )
+}
+
+function accountFacts(user: User): Facts {
+  return [
+    ['Email', user.email || 'None'],
+    ['New email', user.new_email && `${user.new_email}, not confirmed yet`],
+    ['Phone', user.phone ? `+${user.phone}` : 'None'],
+    ['New phone', user.new_phone && `+${user.new_phone}, not confirmed yet`],
+    ['Role', user.role || 'None'],
+    ['Audience', user.aud],
+    ['Anonymous', user.is_anonymous ? 'Yes' : undefined],
+  ]
+}
+
+function timeFacts(user: User): Facts {
+  const moment = (at: string | undefined) => at && <Moment at={at} />
+  return [
+    ['Created', moment(user.created_at)],
+    ['Last sign-in', moment(user.last_sign_in_at) ?? 'Never'],
+    ['Email confirmed', moment(user.email_confirmed_at)],
+    ['Phone confirmed', moment(user.phone_confirmed_at)],
+    ['Invited', moment(user.invited_at)],
+    ['Confirmation sent', moment(user.confirmation_sent_at)],
+    ['Recovery sent', moment(user.recovery_sent_at)],
+    ['Changed', moment(user.updated_at)],
+    ['Banned until', moment(user.banned_until)],
+    ['Deleted', moment(user.deleted_at)],
+  ]
+}
+
+const columns: Column<Identity>[] = [
+  { title: 'Provider', cell: ({ provider }) => provider },
+  { title: 'Email', kind: 'wrap', cell: ({ email }) => email ?? '–' },
+  { title: 'Id at the provider', kind: 'wrap', cell: ({ id }) => <code>{id}</code> },
+  { title: 'Linked', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Last sign-in', cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
+]
+
+function Identities({ identities }: { identities: Identity[] }) {
+  if (identities.length === 0) {
+    return <Empty title="No identity">This user cannot sign in until one is added.</Empty>
+  }
+  return (
+    <Table
+      label="Identities"
+      columns={columns}
+      rows={identities}
+      keyOf={({ identity_id }) => identity_id}
+    />
+  )
+}

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks'
+
+import type { Device } from '../../../schemas/device.ts'
+import { change, get } from '../../core/api.ts'
+import { may } from '../../core/me.ts'
+import { useResource } from '../../core/resource.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Time } from '../../parts/text.tsx'
+import { deviceName } from './device-name.ts'
+import type { TabProps } from './tab-props.ts'
+
+export function Sessions({ user }: TabProps) {
+  const path = `/admin/users/${user.id}/sessions`
+  const of = useResource((signal) => get<{ sessions: Device[] }>(path, signal), path)
+  const [isAsking, setAsking] = useState(false)
+  const end = async (id: string) => {
+    await change('DELETE', `${path}/${id}`)
+    say('The session was revoked')
+    of.reload()
+  }
+  const endAll = async () => {
+    await change('DELETE', path)
+    say('All sessions were revoked')
+    of.reload()
+  }
+  const all = (
+    <Button
+      compact
+      kind="danger"
+      disabled={!of.data?.sessions.length || !may('DELETE /admin/users/{user_id}/sessions')}
+      onClick={() => setAsking(true)}
+    >
+      End all sessions
+    </Button>
+  )
+  return (
+    <Card title="Sessions and devices" flush actions={all}>
+      <Loaded of={of}>{({ sessions }) => <Rows sessions={sessions} onEnd={end} />}</Loaded>
+      {isAsking && (
+        <Confirm
+          title="End all sessions"
+          submit="End all sessions"
+          danger
+          onConfirm={endAll}
+          onClose={() => setAsking(false)}
+        >
+          <p>The user is signed out on every device and has to sign in again.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function Rows({ sessions, onEnd }: { sessions: Device[]; onEnd: (id: string) => Promise<void> }) {
+  if (sessions.length === 0) {
+    return <Empty title="Not signed in">Sessions appear here when the user signs in.</Empty>
+  }
+  const columns: Column<Device>[] = [
+    {
+      title: 'Device',
+      kind: 'wrap',
+      cell: ({ user_agent, impersonated_by }) => (
+        <span class="row" title={user_agent ?? ''}>
+          {deviceName(user_agent)}
+          {impersonated_by && <Badge tone="warn">Impersonated</Badge>}
+        </span>
+      ),
+    },
+    { title: 'Address', cell: ({ ip }) => ip ?? '–' },
+    { title: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+    { title: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      title: 'Actions',
+      isUntitled: true,
+      kind: 'end',
+      cell: ({ id }) => (
+        <Button
+          compact
+          disabled={!may('DELETE /admin/users/{user_id}/sessions/{id}')}
+          onClick={() => onEnd(id)}
+        >
+          End
+        </Button>
+      ),
+    },
+  ]
+  return <Table label="Sessions" columns={columns} rows={sessions} keyOf={({ id }) => id} />
+}

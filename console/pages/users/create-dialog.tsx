@@ -1,0 +1,56 @@
+import type { User } from '../../../schemas/user.ts'
+import { change } from '../../core/api.ts'
+import { navigate } from '../../core/router.ts'
+import { say } from '../../core/toasts.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { CheckField, TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+
+export function CreateDialog({ onClose }: { onClose: () => void }) {
+  const create = async (fields: Fields) => {
+    const user = await change<User>('POST', '/admin/users', newUser(fields))
+    say('The user was created')
+    navigate(`/users/${user.id}`)
+  }
+  return (
+    <Dialog title="Create a user" onClose={onClose}>
+      <Form submit="Create user" onSubmit={create} onCancel={onClose}>
+        <p class="quiet">No message is sent. To let users set up their account, invite them.</p>
+        <TextField name="email" type="email" label="Email" autoFocus />
+        <TextField name="phone" type="tel" label="Phone" hint="With the country code" />
+        <TextField name="password" type="password" label="Password" hint="Empty for none" />
+        <CheckField name="confirmed" label="Addresses are confirmed" checked />
+      </Form>
+    </Dialog>
+  )
+}
+
+function newUser({ email, phone, password, confirmed }: Fields) {
+  return {
+    ...(email && { email, email_confirm: confirmed === 'on' }),
+    ...(phone && { phone, phone_confirm: confirmed === 'on' }),
+    ...(password && { password }),
+  }
+}
+
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const invite = async ({ email, redirect_to }: Fields) => {
+    const path = redirect_to ? `/invite?redirect_to=${encodeURIComponent(redirect_to)}` : '/invite'
+    const user = await change<User>('POST', path, { email })
+    say(`The invitation to ${user.email} was sent`)
+    navigate(`/users/${user.id}`)
+  }
+  return (
+    <Dialog title="Invite a user" onClose={onClose}>
+      <Form submit="Send invitation" onSubmit={invite} onCancel={onClose}>
+        <TextField name="email" type="email" label="Email" required autoFocus />
+        <TextField
+          name="redirect_to"
+          type="url"
+          label="Redirect target"
+          hint="A URL allowed by AUTH_SITE_URL or AUTH_URI_ALLOW_LIST; empty for the site"
+        />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+
+import { change, Text } from '../../core/api.ts'
+import { formatCount } from '../../core/format.ts'
+import { say, sayFailed } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Table } from '../../parts/table.tsx'
+
+interface Outcome {
+  total: number
+  accepted: number
+  rejected: { line: number; reason: string }[]
+}
+
+interface Chosen {
+  text: string
+  type: string
+  outcome: Outcome
+}
+
+/** Reads a file, previews its import, and imports it on confirmation. */
+export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const [chosen, setChosen] = useState<Chosen>()
+  const choose = async (file: File | undefined) => {
+    setChosen(undefined)
+    if (!file) return
+    try {
+      const text = await file.text()
+      const type = file.name.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson'
+      setChosen({ text, type, outcome: await send(text, type, true) })
+    } catch (error) {
+      sayFailed(error)
+    }
+  }
+  const run = async () => {
+    if (!chosen) return
+    const { accepted } = await send(chosen.text, chosen.type, false)
+    say(`${formatCount(accepted)} users were imported`)
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="Import users" wide onClose={onClose}>
+      <div class="field">
+        <label for="import-file">File</label>
+        <input
+          id="import-file"
+          type="file"
+          accept=".csv,.ndjson,.jsonl"
+          aria-describedby="import-hint"
+          onChange={(event) => choose(event.currentTarget.files?.[0])}
+        />
+        <span class="hint" id="import-hint">
+          CSV or NDJSON of at most 10 MiB. It is checked first; nothing is stored until you confirm.
+        </span>
+      </div>
+      {chosen && <Preview outcome={chosen.outcome} />}
+      <div class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="primary" disabled={!chosen?.outcome.accepted} onClick={run}>
+          {chosen ? `Import ${formatCount(chosen.outcome.accepted)} users` : 'Import'}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+function Preview({ outcome: { total, accepted, rejected } }: { outcome: Outcome }) {
+  return (
+    <>
+      <p role="status">
+        {formatCount(accepted)} of {formatCount(total)} rows can be imported.
+        {rejected.length > 0 && ` ${formatCount(total - accepted)} cannot:`}
+      </p>
+      {rejected.length > 0 && (
+        <Table
+          label="Rows that cannot be imported"
+          rows={rejected}
+          keyOf={({ line }) => String(line)}
+          columns={[
+            { title: 'Line', kind: 'fit', cell: ({ line }) => line },
+            { title: 'Reason', kind: 'wrap', cell: ({ reason }) => reason },
+          ]}
+        />
+      )}
+    </>
+  )
+}
+
+function send(text: string, type: string, isDryRun: boolean): Promise<Outcome> {
+  const path = `/admin/users/import${isDryRun ? '?dry_run=true' : ''}`
+  return change<Outcome>('POST', path, new Text(text, type))
+}

@@ -1,0 +1,112 @@
+import type { Delivery } from '../../../schemas/webhook.ts'
+import { callApi, change, withQuery } from '../../core/api.ts'
+import { formatName } from '../../core/format.ts'
+import { usePages } from '../../core/pages.ts'
+import { query, setQuery } from '../../core/router.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { PagedRows } from '../../parts/paged-rows.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Time, type Tone } from '../../parts/text.tsx'
+
+interface Found {
+  deliveries: Delivery[]
+  next: number | null
+}
+
+const tones: Record<Delivery['state'], Tone> = { waiting: 'link', delivered: 'good', dead: 'bad' }
+
+const states = [
+  ['', 'All'],
+  ['waiting', 'Waiting'],
+  ['delivered', 'Delivered'],
+  ['dead', 'Given up'],
+] as const
+
+export function Deliveries({ webhookId, mayReplay }: { webhookId: string; mayReplay: boolean }) {
+  const state = query.value.get('state') ?? ''
+  const path = `/admin/webhooks/${webhookId}`
+  const pages = usePages(async (before, signal) => {
+    const url = withQuery(`${path}/deliveries`, { state, before, limit: 50 })
+    const { deliveries, next } = (await callApi<Found>(url, { signal })).body
+    return { items: deliveries, next: next === null ? undefined : String(next) }
+  }, path + state)
+  const replay = async ({ event_id }: Delivery) => {
+    await change('POST', `${path}/replay`, { events: [event_id] })
+    say('The event is sent again')
+    pages.reload()
+  }
+  return (
+    <Card title="Deliveries" flush actions={<StateChoice current={state} />}>
+      <PagedRows
+        pages={pages}
+        empty={{
+          title: 'No delivery',
+          text: 'Events appear here when something happens to a user.',
+        }}
+      >
+        {(rows) => (
+          <Table
+            label="Deliveries"
+            columns={columnsFor(replay, mayReplay)}
+            rows={rows}
+            keyOf={({ event_id }) => event_id}
+          />
+        )}
+      </PagedRows>
+    </Card>
+  )
+}
+
+function StateChoice({ current }: { current: string }) {
+  return (
+    <select
+      aria-label="State"
+      value={current}
+      onChange={(event) => setQuery({ state: event.currentTarget.value })}
+    >
+      {states.map(([value, text]) => (
+        <option key={value} value={value} selected={value === current}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function columnsFor(
+  replay: (delivery: Delivery) => Promise<void>,
+  mayReplay: boolean,
+): Column<Delivery>[] {
+  return [
+    { title: 'Event', cell: ({ type }) => <code>{type}</code> },
+    { title: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{formatName(state)}</Badge> },
+    { title: 'Attempts', kind: 'end', cell: ({ attempts }) => attempts },
+    { title: 'Last attempt', cell: ({ last_attempt_at }) => <Time at={last_attempt_at} /> },
+    { title: 'Next', cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
+    { title: 'Response', kind: 'wrap', cell: (delivery) => <Response of={delivery} /> },
+    {
+      title: 'Actions',
+      isUntitled: true,
+      kind: 'end',
+      cell: (delivery) =>
+        delivery.state !== 'waiting' && (
+          <Button compact disabled={!mayReplay} onClick={() => replay(delivery)}>
+            Replay
+          </Button>
+        ),
+    },
+  ]
+}
+
+function Response({ of: { request, answer } }: { of: Delivery }) {
+  const outcome = answer ? (answer.error ?? `Status ${answer.status}`) : 'None yet'
+  return (
+    <details>
+      <summary>{outcome}</summary>
+      {answer?.body && <pre>{answer.body}</pre>}
+      <pre>{JSON.stringify(request.body, null, 2)}</pre>
+    </details>
+  )
+}

@@ -1,0 +1,81 @@
+import type { Webhook } from '../../../schemas/webhook.ts'
+import { change } from '../../core/api.ts'
+import { may } from '../../core/me.ts'
+import type { Resource } from '../../core/resource.ts'
+import { say, sayFailed } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Menu } from '../../parts/menu.tsx'
+
+interface TestResult {
+  accepted: boolean
+  answer: { status: number | null; error: string | null }
+}
+
+interface WebhookActionsProps {
+  webhook: Webhook
+  of: Resource<Webhook>
+  onOpen: (open: 'edit' | 'secret' | 'delete') => void
+}
+
+export function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
+  const path = `/admin/webhooks/${webhook.id}`
+  const isFixed = webhook.source === 'environment'
+  const mayChange = may('PUT /admin/webhooks/{webhook_id}') && !isFixed
+  const setState = async (state: Webhook['state']) =>
+    of.set(await change<Webhook>('PUT', path, { state }))
+  const toggle = async () => {
+    const { state } = webhook
+    await setState(state === 'active' ? 'paused' : 'active')
+    say(state === 'active' ? 'The webhook is paused' : 'The webhook is active', () =>
+      setState(state),
+    )
+  }
+  const test = async () => {
+    const { accepted, answer } = await change<TestResult>('POST', `${path}/test`)
+    const outcome = answer.error ?? `status ${answer.status}`
+    if (accepted) say(`The endpoint took the test event: ${outcome}`)
+    else sayFailed(new Error(`The endpoint did not accept the test event: ${outcome}`))
+  }
+  return (
+    <>
+      <Button disabled={!may('POST /admin/webhooks/{webhook_id}/test')} onClick={test}>
+        Send test event
+      </Button>
+      <Button disabled={!mayChange} onClick={toggle}>
+        {webhook.state === 'active' ? 'Pause' : 'Resume'}
+      </Button>
+      <Menu label="More">
+        <button type="button" disabled={!mayChange} onClick={() => onOpen('edit')}>
+          Edit
+        </button>
+        <button
+          type="button"
+          disabled={!may('POST /admin/webhooks/{webhook_id}/rotate_secret') || isFixed}
+          onClick={() => onOpen('secret')}
+        >
+          Rotate secret
+        </button>
+        <button
+          type="button"
+          disabled={!may('POST /admin/webhooks/{webhook_id}/replay')}
+          onClick={() => replayDead(path).catch(sayFailed)}
+        >
+          Replay all abandoned events
+        </button>
+        <button
+          type="button"
+          class="danger"
+          disabled={!may('DELETE /admin/webhooks/{webhook_id}') || isFixed}
+          onClick={() => onOpen('delete')}
+        >
+          Remove
+        </button>
+      </Menu>
+    </>
+  )
+}
+
+async function replayDead(path: string): Promise<void> {
+  const { queued } = await change<{ queued: number }>('POST', `${path}/replay`, { dead: true })
+  say(queued === 0 ? 'No abandoned events' : `${queued} events are sent again`)
+}

@@ -1,0 +1,50 @@
+import type { Webhook } from '../../../schemas/webhook.ts'
+import { change } from '../../core/api.ts'
+import { fromLines, toLines } from '../../core/lines.ts'
+import { say } from '../../core/toasts.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { AreaField, TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+
+interface WebhookDialogProps {
+  /** The webhook to change; absent for a new one. */
+  webhook?: Webhook
+  onDone: (saved: Webhook & { secret?: string }) => void
+  onClose: () => void
+}
+
+export function WebhookDialog({ webhook, onDone, onClose }: WebhookDialogProps) {
+  const save = async ({ url, description, events }: Fields) => {
+    const body = { url, description, events: fromLines(events) }
+    const saved = webhook
+      ? await change<Webhook>('PUT', `/admin/webhooks/${webhook.id}`, body)
+      : await change<Webhook & { secret: string }>('POST', '/admin/webhooks', body)
+    say(webhook ? 'The webhook was changed' : 'The webhook was added')
+    onDone(saved)
+    onClose()
+  }
+  return (
+    <Dialog title={webhook ? 'Edit webhook' : 'Add a webhook'} onClose={onClose}>
+      <Form submit={webhook ? 'Save' : 'Add webhook'} onSubmit={save} onCancel={onClose}>
+        <TextField
+          name="url"
+          type="url"
+          label="Address"
+          value={webhook?.url ?? ''}
+          placeholder="https://api.example.com/hooks/auth"
+          required
+          autoFocus
+        />
+        <TextField name="description" label="Description" value={webhook?.description ?? ''} />
+        <AreaField
+          name="events"
+          label="Events"
+          code
+          rows={4}
+          hint="One a line, such as user.created; empty for all"
+          value={toLines(webhook?.events)}
+        />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,151 @@
+import { type ComponentChildren, h } from 'preact'
+import { useId } from 'preact/hooks'
+
+interface FieldProps {
+  label: string
+  hint?: ComponentChildren
+  error?: string | undefined
+}
+
+interface TextFieldProps extends FieldProps {
+  name: string
+  type?: 'text' | 'email' | 'tel' | 'url' | 'password' | 'number' | 'search' | 'datetime-local'
+  value?: string
+  required?: boolean
+  placeholder?: string
+  autoFocus?: boolean
+  pattern?: string
+  disabled?: boolean
+  onInput?: (value: string) => void
+}
+
+export function TextField({
+  label,
+  hint,
+  error,
+  onInput,
+  type = 'text',
+  ...input
+}: TextFieldProps) {
+  const id = useId()
+  return (
+    <Labelled {...{ id, label, hint, error }}>
+      {h('input', {
+        ...input,
+        ...described({ id, hint, error }),
+        type,
+        autoComplete: 'off',
+        onInput: (event: InputEvent & { currentTarget: HTMLInputElement }) =>
+          onInput?.(event.currentTarget.value),
+      })}
+    </Labelled>
+  )
+}
+
+interface AreaFieldProps extends FieldProps {
+  name: string
+  value?: string
+  rows?: number
+  /** In a fixed-width font, without spell checking. */
+  code?: boolean
+  required?: boolean
+  placeholder?: string
+  disabled?: boolean
+  onInput?: (value: string) => void
+}
+
+export function AreaField({ label, hint, error, code, onInput, ...area }: AreaFieldProps) {
+  const id = useId()
+  return (
+    <Labelled {...{ id, label, hint, error }}>
+      <textarea
+        {...area}
+        {...described({ id, hint, error })}
+        class={code ? 'code' : ''}
+        spellcheck={!code}
+        onInput={onInput && ((event) => onInput(event.currentTarget.value))}
+      />
+    </Labelled>
+  )
+}
+
+interface SelectFieldProps extends FieldProps {
+  name: string
+  value?: string
+  options: readonly (readonly [value: string, text: string])[]
+  disabled?: boolean
+  onInput?: (value: string) => void
+}
+
+export function SelectField({ label, hint, error, options, onInput, ...select }: SelectFieldProps) {
+  const id = useId()
+  return (
+    <Labelled {...{ id, label, hint, error }}>
+      <select
+        {...select}
+        {...described({ id, hint, error })}
+        onChange={onInput && ((event) => onInput(event.currentTarget.value))}
+      >
+        {options.map(([value, text]) => (
+          <option key={value} value={value} selected={value === select.value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  )
+}
+
+interface CheckFieldProps extends Pick<FieldProps, 'label' | 'hint'> {
+  name: string
+  checked?: boolean
+  disabled?: boolean
+  onInput?: (checked: boolean) => void
+}
+
+export function CheckField({ label, hint, checked, onInput, ...input }: CheckFieldProps) {
+  return (
+    <label class="choice">
+      <input
+        type="checkbox"
+        {...input}
+        {...(onInput ? { checked } : { defaultChecked: checked })}
+        onChange={onInput && ((event) => onInput(event.currentTarget.checked))}
+      />
+      <span>
+        {label}
+        {hint && <span class="quiet small">{hint}</span>}
+      </span>
+    </label>
+  )
+}
+
+function Labelled({
+  id,
+  label,
+  hint,
+  error,
+  children,
+}: FieldProps & { id: string; children: ComponentChildren }) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+      {hint && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {error && (
+        <span class="error" id={`${id}-error`}>
+          {error}
+        </span>
+      )}
+    </div>
+  )
+}
+
+function described({ id, hint, error }: Omit<FieldProps, 'label'> & { id: string }) {
+  const by = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return { id, ...(by && { 'aria-describedby': by }), ...(error && { 'aria-invalid': true }) }
+}

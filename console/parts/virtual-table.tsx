@@ -1,0 +1,93 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+import { type Column, TableHead } from './table.tsx'
+import { useVirtualRows } from './virtual-rows.ts'
+
+interface VirtualTableProps<T> {
+  label: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string
+  isSelected?: (row: T) => boolean
+  isBusy?: boolean
+  /** Called when the user scrolls near the last row. */
+  onEnd: () => void
+}
+
+/** As in .virtual of styles/tables.css. */
+const rowHeight = 41
+
+/** A table that renders visible rows only. */
+export function VirtualTable<T>(props: VirtualTableProps<T>) {
+  const { label, columns, rows, isBusy = false, onEnd } = props
+  const frame = useRef<HTMLDivElement>(null)
+  const shown = useVirtualRows(frame as RefObject<HTMLElement>, {
+    count: rows.length,
+    height: rowHeight,
+  })
+  const isNearEnd = shown.end >= rows.length - 20
+  useEffect(() => {
+    if (isNearEnd) onEnd()
+  }, [isNearEnd, rows.length, onEnd])
+  const width = columns.reduce((sum, column) => sum + (column.width ?? 160), 0)
+  return (
+    <section class="table-frame virtual" ref={frame} tabIndex={0} aria-label={label}>
+      <table
+        class="table"
+        aria-label={label}
+        aria-busy={isBusy}
+        aria-rowcount={rows.length + 1}
+        style={{ minWidth: `${width}px` }}
+      >
+        <colgroup>
+          {columns.map(({ title, width }) => (
+            <col key={title} style={width ? { width: `${width}px` } : {}} />
+          ))}
+        </colgroup>
+        <TableHead columns={columns} />
+        <tbody>
+          <Spacer height={shown.before} span={columns.length} />
+          <Rows {...props} {...shown} />
+          <Spacer height={shown.after} span={columns.length} />
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Rows<T>({
+  columns,
+  rows,
+  keyOf,
+  isSelected,
+  first,
+  end,
+}: VirtualTableProps<T> & { first: number; end: number }) {
+  return (
+    <>
+      {rows.slice(first, end).map((row, index) => (
+        <tr
+          key={keyOf(row)}
+          class={isSelected?.(row) ? 'selected' : ''}
+          aria-rowindex={first + index + 2}
+        >
+          {columns.map(({ title, kind, cell }) => (
+            <td key={title} class={kind}>
+              {cell(row)}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </>
+  )
+}
+
+function Spacer({ height, span }: { height: number; span: number }) {
+  if (height === 0) return null
+  return (
+    <tr class="spacer">
+      <td colSpan={span} style={{ height: `${height}px` }} />
+    </tr>
+  )
+}

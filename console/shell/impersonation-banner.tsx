@@ -1,0 +1,35 @@
+import { pageUrl } from '../core/base.ts'
+import { formatMoment } from '../core/format.ts'
+import { endImpersonation, impersonation } from '../core/impersonation.ts'
+import { say } from '../core/toasts.ts'
+import { Button } from '../parts/button.tsx'
+
+/** Shown on every page during an impersonation. */
+export function ImpersonationBanner() {
+  const open = impersonation.value
+  if (!open) return null
+  const copy = async () => {
+    await navigator.clipboard.writeText(open.accessToken)
+    say('The access token was copied')
+  }
+  const end = async () => {
+    await endImpersonation()
+    say(`The session of ${open.name} was ended`)
+  }
+  return (
+    <section class="banner" aria-label="Impersonation">
+      <span>
+        You have a session of <a href={pageUrl(`/users/${open.userId}`)}>{open.name}</a> until{' '}
+        {formatMoment(new Date(open.expiresAt).toISOString())}.
+      </span>
+      <span class="row">
+        <Button compact onClick={copy}>
+          Copy access token
+        </Button>
+        <Button compact kind="danger" onClick={end}>
+          End session
+        </Button>
+      </span>
+    </section>
+  )
+}

@@ -1,0 +1,101 @@
+/** Reading the audit log, newest first. */
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+
+import type { Db } from '../core/database.ts'
+import { exactCountLimit } from '../core/paging.ts'
+import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+
+/** Filters of a search; `text` matches any part of an entry, case-insensitively. */
+export interface AuditQuery {
+  scope: 'author' | 'action' | 'type'
+  text: string
+}
+
+const columns = {
+  author: [sql`payload ->> 'actor_username'`, sql`payload ->> 'actor_name'`],
+  action: [sql`payload ->> 'action'`],
+  type: [sql`payload ->> 'log_type'`],
+}
+
+const selectEntries = (db: Db, search: AuditQuery | undefined) =>
+  db.selectFrom('audit_log_entries').$if(search !== undefined, (qb) =>
+    qb.where((eb) => {
+      const { scope, text } = search ?? { scope: 'action', text: '' }
+      const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+      return eb.or(columns[scope].map((column) => sql<SqlBool>`${column} ilike ${pattern}`))
+    }),
+  )
+
+export interface AuditFilter {
+  search: AuditQuery | undefined
+  /** Who did it, or to whom it was done. */
+  userId: string | undefined
+  action: string | undefined
+  from: Date | undefined
+  to: Date | undefined
+  after: RowCursor | undefined
+}
+
+/** What follows a cursor, and one entry more; by postern_audit_log_entries_created_at_idx. */
+export function listFilteredEntries(db: Db, filter: AuditFilter, size: number) {
+  const conditions = conditionsOf(filter)
+  return selectEntries(db, filter.search)
+    .select(['id', 'payload', 'created_at', 'ip_address', microsecondsOf('created_at').as('place')])
+    .$if(conditions.length > 0, (qb) => qb.where((eb) => eb.and(conditions)))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(size + 1)
+    .execute()
+}
+
+function conditionsOf({ userId, action, from, to, after }: AuditFilter): RawBuilder<SqlBool>[] {
+  return [
+    ...(userId
+      ? [
+          // Two conditions, each for an index of its own.
+          sql<SqlBool>`(payload ->> 'actor_id' = ${userId} or payload -> 'traits' ->> 'user_id' = ${userId})`,
+        ]
+      : []),
+    ...(action ? [sql<SqlBool>`payload ->> 'action' = ${action}`] : []),
+    ...(from ? [sql<SqlBool>`created_at >= ${from}`] : []),
+    ...(to ? [sql<SqlBool>`created_at <= ${to}`] : []),
+    ...(after ? [isBeforeRow(after)] : []),
+  ]
+}
+
+/** One page, and one entry more. */
+export function listAuditEntries(
+  db: Db,
+  search: AuditQuery | undefined,
+  { offset, size }: { offset: number; size: number },
+) {
+  return selectEntries(db, search)
+    .select(['id', 'payload', 'created_at', 'ip_address'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .offset(offset)
+    .limit(size + 1)
+    .execute()
+}
+
+/** Counts the matches, up to `exactCountLimit` + 1, and estimates the size of the table from Postgres's statistics. */
+export async function countAuditEntries(db: Db, search: AuditQuery | undefined) {
+  const counted = selectEntries(db, search)
+    .select('id')
+    .limit(exactCountLimit + 1)
+  return db
+    .selectFrom(counted.as('counted'))
+    .select((eb) => [
+      eb.fn.countAll<number>().as('counted'),
+      eb
+        .selectFrom('audit_log_entries')
+        .select(
+          sql<number>`(select reltuples::bigint from pg_class where oid = audit_log_entries.tableoid)`.as(
+            'estimated',
+          ),
+        )
+        .limit(1)
+        .as('estimated'),
+    ])
+    .executeTakeFirstOrThrow()
+}

@@ -1,0 +1,152 @@
+/**
+ * Deletes old rows, oldest first by an index on the time, at most `limit` per call. Rows locked by a request are
+ * skipped until the next run.
+ */
+import { sql } from 'kysely'
+
+import type { Db } from '../core/database.ts'
+import { chosen, count, inPages, maxPerRange, type Pages } from '../core/paging.ts'
+
+/** Deletes sessions whose `not_after` has passed. */
+export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('sessions')
+    .select('id')
+    .where('not_after', '<', endedBefore)
+    .orderBy('not_after')
+  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
+}
+
+export interface SessionAge {
+  /** Null when there is no limit of this type. */
+  openedBefore: Date | null
+  usedBefore: Date | null
+}
+
+/**
+ * Deletes sessions that reached a time limit, in a range of table pages. There is no index on the time of use: every
+ * refresh would have to update it and could not be a heap-only tuple (HOT) update any more.
+ */
+export function deleteExpiredSessions(
+  db: Db,
+  { openedBefore, usedBefore }: SessionAge,
+  pages: Pages,
+): Promise<number> {
+  const old = db
+    .selectFrom('sessions')
+    .select('id')
+    .where(inPages('sessions', pages))
+    .where((eb) =>
+      eb.or([
+        sql<boolean>`created_at < ${openedBefore}::timestamptz`,
+        sql<boolean>`coalesce(refreshed_at at time zone 'utc', created_at) < ${usedBefore}::timestamptz`,
+      ]),
+    )
+  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, maxPerRange)))
+}
+
+/**
+ * Deletes revoked refresh tokens of the older format, in a range of table pages. The last one of a session is kept as
+ * long as the session: its client may not have received the response, and its reuse has to be detected.
+ */
+export function deleteRevokedRefreshTokens(db: Db, revokedBefore: Date, pages: Pages) {
+  const old = db
+    .selectFrom('refresh_tokens')
+    .select('refresh_tokens.id')
+    .where(inPages('refresh_tokens', pages))
+    .where('refresh_tokens.updated_at', '<', revokedBefore)
+    .where('refresh_tokens.revoked', '=', true)
+    .where((eb) =>
+      eb.or([
+        eb('refresh_tokens.session_id', 'is', null),
+        eb.exists(
+          eb
+            .selectFrom('refresh_tokens as later')
+            .select('later.id')
+            .whereRef('later.session_id', '=', 'refresh_tokens.session_id')
+            .where('later.revoked', '=', true)
+            .whereRef('later.updated_at', '>', 'refresh_tokens.updated_at'),
+        ),
+      ]),
+    )
+  return count(db.deleteFrom('refresh_tokens').where('id', '=', chosen(old, maxPerRange)))
+}
+
+export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('flow_state')
+    .select('id')
+    .where('created_at', '<', startedBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('flow_state').where('id', '=', chosen(old, limit)))
+}
+
+/** Deletes factor challenges, verified or not. */
+export function deleteOldChallenges(db: Db, madeBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('mfa_challenges')
+    .select('id')
+    .where('created_at', '<', madeBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('mfa_challenges').where('id', '=', chosen(old, limit)))
+}
+
+/** Deletes factors that were never verified. */
+export function deleteAbandonedFactors(db: Db, addedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('mfa_factors')
+    .select('id')
+    .where('status', '=', 'unverified')
+    .where('created_at', '<', addedBefore)
+  return count(db.deleteFrom('mfa_factors').where('id', '=', chosen(old, limit)))
+}
+
+export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_throttles')
+    .select('key')
+    .where('updated_at', '<', failedBefore)
+    .orderBy('updated_at')
+  return count(db.deleteFrom('postern_throttles').where('key', '=', chosen(old, limit)))
+}
+
+export function deleteOldKnownDevices(db: Db, usedBefore: Date, limit: number): Promise<number> {
+  return deleteOldDevices(db, 'postern_known_devices', usedBefore, limit)
+}
+
+export function deleteOldSignInDevices(db: Db, usedBefore: Date, limit: number): Promise<number> {
+  return deleteOldDevices(db, 'postern_sign_in_devices', usedBefore, limit)
+}
+
+/** The key has two columns, so that `chosen`, which takes one, cannot be used. */
+function deleteOldDevices(
+  db: Db,
+  table: 'postern_known_devices' | 'postern_sign_in_devices',
+  usedBefore: Date,
+  limit: number,
+): Promise<number> {
+  const old = db
+    .selectFrom(table)
+    .select(sql<string>`ctid`.as('ctid'))
+    .where('last_used_at', '<', usedBefore)
+    .orderBy('last_used_at')
+  return count(db.deleteFrom(table).where(sql<string>`ctid`, '=', chosen(old, limit)))
+}
+
+export function deleteOldSendIntervals(db: Db, sentBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_send_intervals')
+    .select('key')
+    .where('sent_at', '<', sentBefore)
+    .orderBy('sent_at')
+  return count(db.deleteFrom('postern_send_intervals').where('key', '=', chosen(old, limit)))
+}
+
+export function deleteOldAuditEntries(db: Db, createdBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('audit_log_entries')
+    .select('id')
+    .where('created_at', '<', createdBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('audit_log_entries').where('id', '=', chosen(old, limit)))
+}

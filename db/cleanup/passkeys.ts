@@ -1,0 +1,11 @@
+import type { Db } from '../core/database.ts'
+import { chosen, count } from '../core/paging.ts'
+
+export function deleteExpiredPasskeyChallenges(db: Db, expiredBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('webauthn_challenges')
+    .select('id')
+    .where('expires_at', '<', expiredBefore)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('webauthn_challenges').where('id', '=', chosen(old, limit)))
+}

@@ -1,0 +1,166 @@
+/** The typed database: every table by name, and the two handles that queries take. */
+import { type Dialect, Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
+
+import type { AdminLinksTable, AdminsTable } from '../tables/admins.ts'
+import type { AuditLogEntriesTable } from '../tables/audit.ts'
+import type { CleanUpRunsTable } from '../tables/cleanup.ts'
+import type { CustomOauthProvidersTable } from '../tables/custom-providers.ts'
+import type { MailMessagesTable } from '../tables/emails.ts'
+import type {
+  EventOutboxTable,
+  EventsTable,
+  WebhookDeliveriesTable,
+  WebhooksTable,
+} from '../tables/events.ts'
+import type {
+  FactorChallengesTable,
+  FactorDetailsTable,
+  MfaAmrClaimsTable,
+  MfaChallengesTable,
+  MfaFactorsTable,
+  RecoveryCodeDigestsTable,
+  RecoveryCodeSetsTable,
+  RecoveryCodesTable,
+} from '../tables/factors.ts'
+import type {
+  ConsumedCodesTable,
+  FlowStateTable,
+  FlowsTable,
+  OauthClientStatesTable,
+} from '../tables/flows.ts'
+import type { TakeoverTable } from '../tables/gotrue.ts'
+import type { IdentitiesTable } from '../tables/identities.ts'
+import type { ApiTokensTable, EncryptionProbeTable, SigningKeysTable } from '../tables/keys.ts'
+import type { SendIntervalsTable, SendQuotasTable, ThrottlesTable } from '../tables/limits.ts'
+import type {
+  OauthAuthorizationsTable,
+  OauthClientDetailsTable,
+  OauthClientsTable,
+  OauthConsentsTable,
+  OauthDeviceCodesTable,
+  OauthPushedRequestsTable,
+  OauthRequestDetailsTable,
+  OauthSessionsTable,
+  PageSessionsTable,
+} from '../tables/oauth-server.ts'
+import type { OrganizationTables } from '../tables/organizations.ts'
+import type {
+  PasskeyChallengesTable,
+  WebauthnChallengesTable,
+  WebauthnCredentialsTable,
+} from '../tables/passkeys.ts'
+import type { ReplaysTable } from '../tables/replays.ts'
+import type {
+  SamlLoginsTable,
+  SamlLogoutsTable,
+  SamlProvidersTable,
+  SamlRelayStatesTable,
+  SsoDomainsTable,
+  SsoProvidersTable,
+} from '../tables/saml.ts'
+import type { ScimTables } from '../tables/scim.ts'
+import type { NewSignInMethodsTable, SessionProofsTable } from '../tables/session-proofs.ts'
+import type {
+  ImpersonationsTable,
+  KnownDevicesTable,
+  RefreshTokensTable,
+  SessionsTable,
+  SignInDevicesTable,
+} from '../tables/sessions.ts'
+import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
+import type { UsageCountsTable } from '../tables/statistics.ts'
+import type { DummyTokensTable, OneTimeTokensTable, TokenDetailsTable } from '../tables/tokens.ts'
+import type { UsernamesTable } from '../tables/usernames.ts'
+import type {
+  AutoconfirmedAddressesTable,
+  ImportsTable,
+  PendingSignUpsTable,
+  UsersTable,
+  UserTokenColumns,
+} from '../tables/users.ts'
+
+export interface Database extends OrganizationTables, ScimTables {
+  audit_log_entries: AuditLogEntriesTable
+  custom_oauth_providers: CustomOauthProvidersTable
+  flow_state: FlowStateTable
+  identities: IdentitiesTable
+  mfa_amr_claims: MfaAmrClaimsTable
+  mfa_challenges: MfaChallengesTable
+  mfa_factors: MfaFactorsTable
+  mfa_recovery_code_sets: RecoveryCodeSetsTable
+  mfa_recovery_codes: RecoveryCodesTable
+  oauth_authorizations: OauthAuthorizationsTable
+  oauth_client_states: OauthClientStatesTable
+  oauth_clients: OauthClientsTable
+  oauth_consents: OauthConsentsTable
+  one_time_tokens: OneTimeTokensTable
+  postern_admin_links: AdminLinksTable
+  postern_admins: AdminsTable
+  postern_api_tokens: ApiTokensTable
+  postern_clean_up_runs: CleanUpRunsTable
+  postern_decoy_tokens: DummyTokensTable
+  postern_encryption_probe: EncryptionProbeTable
+  postern_event_inbox: EventOutboxTable
+  postern_events: EventsTable
+  postern_factor_challenges: FactorChallengesTable
+  postern_factors: FactorDetailsTable
+  postern_flows: FlowsTable
+  postern_impersonations: ImpersonationsTable
+  postern_imports: ImportsTable
+  postern_known_devices: KnownDevicesTable
+  postern_mail_messages: MailMessagesTable
+  postern_new_sign_in_methods: NewSignInMethodsTable
+  postern_oauth_clients: OauthClientDetailsTable
+  postern_oauth_device_codes: OauthDeviceCodesTable
+  postern_oauth_pushed_requests: OauthPushedRequestsTable
+  postern_oauth_requests: OauthRequestDetailsTable
+  postern_oauth_sessions: OauthSessionsTable
+  postern_one_time_tokens: TokenDetailsTable
+  postern_page_sessions: PageSessionsTable
+  postern_passkey_challenges: PasskeyChallengesTable
+  postern_pending_sign_ups: PendingSignUpsTable
+  postern_recovery_code_digests: RecoveryCodeDigestsTable
+  postern_replays: ReplaysTable
+  postern_consumed_codes: ConsumedCodesTable
+  postern_autoconfirmed_addresses: AutoconfirmedAddressesTable
+  postern_saml_logins: SamlLoginsTable
+  postern_saml_logouts: SamlLogoutsTable
+  postern_send_intervals: SendIntervalsTable
+  postern_send_quotas: SendQuotasTable
+  postern_session_proofs: SessionProofsTable
+  postern_setting_changes: SettingChangesTable
+  postern_settings: SettingsTable
+  postern_sign_in_devices: SignInDevicesTable
+  postern_signing_keys: SigningKeysTable
+  postern_takeover: TakeoverTable
+  postern_throttles: ThrottlesTable
+  postern_usage_counts: UsageCountsTable
+  postern_usernames: UsernamesTable
+  postern_webhook_deliveries: WebhookDeliveriesTable
+  postern_webhooks: WebhooksTable
+  refresh_tokens: RefreshTokensTable
+  saml_providers: SamlProvidersTable
+  saml_relay_states: SamlRelayStatesTable
+  sessions: SessionsTable
+  sso_domains: SsoDomainsTable
+  sso_providers: SsoProvidersTable
+  users: UsersTable & UserTokenColumns
+  webauthn_challenges: WebauthnChallengesTable
+  webauthn_credentials: WebauthnCredentialsTable
+}
+
+/** A handle that may be inside a transaction or not. */
+export type Db = Kysely<Database>
+/** A handle inside a transaction. A function that takes one must not run outside. */
+export type Trx = Transaction<Database>
+
+/** Narrows a handle to one inside a transaction. */
+export const isInTransaction = (db: Db): db is Trx => db.isTransaction
+
+/** The database over a plain pool, for commands. The server's dialect is that of plugins/database/driver. */
+export const createDb = (pool: PostgresPool, schema: string): Db =>
+  createDbWithDialect(new PostgresDialect({ pool }), schema)
+
+/** Qualifies every table with `schema`, so that queries do not depend on the search_path of a pooler. */
+export const createDbWithDialect = (dialect: Dialect, schema: string): Db =>
+  new Kysely<Database>({ dialect }).withSchema(schema)

@@ -1,0 +1,88 @@
+/** Providers that admins create at run time. */
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import { type ParamOf, queryOne } from '../core/statement.ts'
+import type { CustomOauthProvidersTable } from '../tables/custom-providers.ts'
+
+export type CustomProviderRow = Selectable<CustomOauthProvidersTable>
+export type CustomProviderType = CustomProviderRow['provider_type']
+
+export function listCustomProviders(
+  db: Db,
+  type?: CustomProviderType,
+): Promise<CustomProviderRow[]> {
+  return db
+    .selectFrom('custom_oauth_providers')
+    .selectAll()
+    .$if(type !== undefined, (query) => query.where('provider_type', '=', type ?? 'oidc'))
+    .orderBy('created_at')
+    .orderBy('identifier')
+    .execute()
+}
+
+const findRow = queryOne((db, value: ParamOf<{ identifier: string }>) =>
+  db.selectFrom('custom_oauth_providers').selectAll().where('identifier', '=', value('identifier')),
+)
+
+export function findCustomProvider(
+  db: Db,
+  identifier: string,
+): Promise<CustomProviderRow | undefined> {
+  return findRow(db, { identifier })
+}
+
+/** Returns the row, locked until the transaction ends. */
+export function lockCustomProvider(
+  trx: Trx,
+  identifier: string,
+): Promise<CustomProviderRow | undefined> {
+  return trx
+    .selectFrom('custom_oauth_providers')
+    .selectAll()
+    .where('identifier', '=', identifier)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Counts providers under an advisory lock: concurrent calls wait until this transaction ends. */
+export async function countCustomProviders(trx: Trx): Promise<number> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('custom_oauth_providers', 0))`.execute(
+    trx,
+  )
+  const { count } = await trx
+    .selectFrom('custom_oauth_providers')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Returns undefined when the identifier is in use. */
+export function insertCustomProvider(
+  trx: Trx,
+  provider: Insertable<CustomOauthProvidersTable>,
+): Promise<CustomProviderRow | undefined> {
+  return trx
+    .insertInto('custom_oauth_providers')
+    .values(provider)
+    .onConflict((conflict) => conflict.column('identifier').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export function updateCustomProvider(
+  trx: Trx,
+  id: string,
+  change: Updateable<CustomOauthProvidersTable>,
+): Promise<CustomProviderRow> {
+  return trx
+    .updateTable('custom_oauth_providers')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function deleteCustomProvider(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('custom_oauth_providers').where('id', '=', id).execute()
+}

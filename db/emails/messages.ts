@@ -1,0 +1,128 @@
+import type { Expression, RawBuilder } from 'kysely'
+
+import type { Db } from '../core/database.ts'
+import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
+
+export interface QueuedEmailRow {
+  id: string
+  kind: string
+  payload: string
+  expires_at: Date | null
+}
+
+export interface WaitingMailMessage extends QueuedEmailRow {
+  attempts: number
+  created_at: Date
+}
+
+/** Builds the SQL call that adds the sending job of a message id. */
+export type JobOf = (id: Expression<string>) => RawBuilder<unknown>
+
+/** True when a message with this id was queued before, whatever its state. */
+export async function hasMailMessage(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('postern_mail_messages')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+const findWaiting = queryOne((db, value: ParamOf<{ id: string }>) =>
+  db
+    .selectFrom('postern_mail_messages')
+    .select(['id', 'kind', 'payload', 'attempts', 'created_at', 'expires_at'])
+    .where('id', '=', value('id'))
+    .where('state', '=', 'queued'),
+)
+
+/** Returns a message that is still queued. */
+export function findQueuedEmail(db: Db, id: string): Promise<WaitingMailMessage | undefined> {
+  return findWaiting(db, { id })
+}
+
+/** Identifies an attempt: an outcome must not overwrite that of a later attempt. */
+export interface EmailAttempt {
+  id: string
+  attempts: number
+}
+
+const claim = queryOne((db, value: ParamOf<EmailAttempt & { next: number; now: Date }>) =>
+  db
+    .updateTable('postern_mail_messages')
+    .set({ state: 'sending', attempts: value('next'), updated_at: value('now') })
+    .where('id', '=', value('id'))
+    .where('attempts', '=', value('attempts'))
+    .where('state', '=', 'queued')
+    .returning(['id', 'attempts']),
+)
+
+/** Leases a queued message to one caller. The lease is committed before anything is sent. */
+export function leaseEmail(
+  db: Db,
+  { id, attempts }: EmailAttempt,
+  now: Date,
+): Promise<EmailAttempt | undefined> {
+  return claim(db, { id, attempts, next: attempts + 1, now })
+}
+
+const markSent = executeStatement(
+  (db, value: ParamOf<EmailAttempt & { response: string; now: Date }>) =>
+    db
+      .updateTable('postern_mail_messages')
+      .set({
+        state: 'sent',
+        payload: '',
+        reason: null,
+        outcome: 'sent',
+        response: value('response'),
+        updated_at: value('now'),
+        sent_at: value('now'),
+      })
+      .where('id', '=', value('id'))
+      .where('attempts', '=', value('attempts'))
+      .where('state', 'in', ['sending', 'dead']),
+)
+
+/** Also overwrites a dead letter whose outcome was unknown. */
+export async function markEmailSent(
+  db: Db,
+  { id, attempts }: EmailAttempt,
+  response: string,
+  now: Date,
+): Promise<void> {
+  await markSent(db, { id, attempts, response, now })
+}
+
+/** Adds jobs for messages that are still queued. */
+export async function addMailJobs(db: Db, ids: readonly string[], jobOf: JobOf): Promise<void> {
+  await db
+    .selectFrom('postern_mail_messages')
+    .where('id', 'in', ids)
+    .where('state', '=', 'queued')
+    .select((eb) => jobOf(eb.ref('id')).as('job'))
+    .execute()
+}
+
+/** Requeues the message with a job for the next attempt. */
+export async function requeueMailMessage(
+  db: Db,
+  attempt: EmailAttempt,
+  reason: string,
+  jobOf: JobOf,
+  now: Date,
+): Promise<void> {
+  await db
+    .with('message', (cte) =>
+      cte
+        .updateTable('postern_mail_messages')
+        .set({ state: 'queued', reason, outcome: 'temporary', updated_at: now })
+        .where('id', '=', attempt.id)
+        .where('attempts', '=', attempt.attempts)
+        .where('state', '=', 'sending')
+        .returning('id'),
+    )
+    .selectFrom('message')
+    .select((eb) => jobOf(eb.ref('message.id')).as('job'))
+    .execute()
+}

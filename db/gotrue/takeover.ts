@@ -1,0 +1,96 @@
+/** Whether GoTrue shares this database, and the end of the shared operation in either direction. */
+import { sql } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import { limitLockWaits } from '../core/lock-timeout.ts'
+import type { TakeoverTable } from '../tables/gotrue.ts'
+
+export async function findTakeover(
+  db: Db,
+): Promise<Pick<TakeoverTable, 'state' | 'began_at' | 'finished_at'>> {
+  return db
+    .selectFrom('postern_takeover')
+    .select(['state', 'began_at', 'finished_at'])
+    .executeTakeFirstOrThrow()
+}
+
+/** Ends the shared operation for good: one-time codes are no longer stored where GoTrue would look them up. */
+export async function finishTakeover(db: Db): Promise<void> {
+  await db.updateTable('postern_takeover').set({ state: 'own', finished_at: sql`now()` }).execute()
+  await db
+    // In the order of lockUsers.
+    .with('held', (eb) =>
+      eb
+        .selectFrom('users')
+        .select('users.id')
+        .where(
+          sql<boolean>`concat(confirmation_token, recovery_token, reauthentication_token,
+            email_change_token_new, email_change_token_current, phone_change_token) <> ''`,
+        )
+        .orderBy('users.id')
+        .forNoKeyUpdate(),
+    )
+    .updateTable('users')
+    .from('held')
+    .set({
+      confirmation_token: '',
+      recovery_token: '',
+      reauthentication_token: '',
+      email_change_token_new: '',
+      email_change_token_current: '',
+      phone_change_token: '',
+    })
+    .whereRef('users.id', '=', 'held.id')
+    .execute()
+}
+
+/** Deletes impersonated sessions: without our tables they would be ordinary sessions. */
+export async function deleteImpersonatedSessions(db: Db): Promise<void> {
+  await db
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) => eb.selectFrom('postern_impersonations').select('session_id'))
+    .execute()
+}
+
+/**
+ * Drops everything of Postern: tables, indexes on GoTrue's tables, functions, the queue. Rows in GoTrue's tables stay.
+ * Returns the functions that are still in use.
+ */
+export async function dropPosternObjects(
+  trx: Trx,
+  schema: string,
+  queueSchema: string,
+): Promise<string[]> {
+  await limitLockWaits(trx, { longestMs: 5_000 })
+  await sql`drop schema if exists ${sql.id(queueSchema)} cascade`.execute(trx)
+  const { rows } = await sql<{ kind: string; name: string }>`
+    select relkind as kind, relname as name from pg_class
+    where relnamespace = to_regnamespace(quote_ident(${schema})) and relname like 'postern\\_%'
+      and relkind in ('r', 'i') order by relkind desc
+  `.execute(trx)
+  for (const { name } of rows.filter(({ kind }) => kind === 'r')) {
+    await sql`drop table ${sql.id(schema, name)} cascade`.execute(trx)
+  }
+  for (const { name } of rows.filter(({ kind }) => kind === 'i')) {
+    await sql`drop index if exists ${sql.id(schema, name)}`.execute(trx)
+  }
+  return dropFunctions(trx, schema)
+}
+
+/** Named without a prefix, because policies of the operator call them (migration 0091). */
+const policyFunctions = ['org_id', 'org_role', 'has_permission', 'is_member']
+
+/** A function that a policy uses stays: to drop the policy with it could open the operator's table. */
+async function dropFunctions(trx: Trx, schema: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string; isUsed: boolean }>`
+    select oid::regprocedure::text as name, exists (
+        select from pg_depend where refclassid = 'pg_proc'::regclass and refobjid = pg_proc.oid
+      ) as "isUsed"
+    from pg_proc where pronamespace = to_regnamespace(quote_ident(${schema}))
+      and proname in (${sql.join(policyFunctions)})
+  `.execute(trx)
+  for (const { name } of rows.filter(({ isUsed }) => !isUsed)) {
+    await sql`drop function ${sql.raw(name)}`.execute(trx)
+  }
+  return rows.filter(({ isUsed }) => isUsed).map(({ name }) => name)
+}

@@ -1,0 +1,160 @@
+import { type QueryCreator, sql } from 'kysely'
+
+import type { Database, Db, Trx } from '../core/database.ts'
+import { executeStatement, type ParamOf, queryOneOrThrow } from '../core/statement.ts'
+import { type IdentityRow, identityColumns } from '../tables/identities.ts'
+import type { Metadata } from '../tables/users.ts'
+
+export interface NewIdentity {
+  user_id: string
+  provider: string
+  provider_id: string
+  identity_data: Metadata
+}
+
+export interface IdentityValues extends Omit<NewIdentity, 'identity_data'> {
+  /** JSON. */
+  data: string
+  now: Date
+}
+
+const rowOf = (value: ParamOf<IdentityValues>) => ({
+  id: sql<string>`gen_random_uuid()`,
+  user_id: value('user_id'),
+  provider: value('provider'),
+  provider_id: value('provider_id'),
+  identity_data: value('data'),
+  last_sign_in_at: value('now'),
+  created_at: value('now'),
+  updated_at: value('now'),
+})
+
+export function identityValues(
+  { identity_data, ...identity }: NewIdentity,
+  now: Date,
+): IdentityValues {
+  return { ...identity, data: JSON.stringify(identity_data), now }
+}
+
+const insertRow = queryOneOrThrow((db, value: ParamOf<IdentityValues>) =>
+  db.insertInto('identities').values(rowOf(value)).returning(identityColumns),
+)
+
+export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<IdentityRow> {
+  return insertRow(db, identityValues(identity, now))
+}
+
+/** The columns of an insert. */
+export const identityRowColumns = [
+  'id',
+  'user_id',
+  'provider',
+  'provider_id',
+  'identity_data',
+  'last_sign_in_at',
+  'created_at',
+  'updated_at',
+] as const
+
+/** Builds a statement, or a CTE, that inserts the identity or merges into it if the condition holds. */
+export const upsertIdentityRow = (
+  db: Pick<QueryCreator<Database>, 'insertInto'>,
+  value: ParamOf<IdentityValues>,
+  condition = sql<boolean>`true`,
+) => {
+  const row = rowOf(value)
+  return db
+    .insertInto('identities')
+    .columns(identityRowColumns)
+    .expression((eb) =>
+      eb
+        .selectFrom(sql`(select)`.as('once'))
+        .select(identityRowColumns.map((column) => sql`${row[column]}`.as(column)))
+        .where(condition),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['provider_id', 'provider']).doUpdateSet({
+        identity_data: sql`identities.identity_data || ${value('data')}::jsonb`,
+        updated_at: value('now'),
+      }),
+    )
+}
+
+const putRow = executeStatement(upsertIdentityRow)
+
+/** Inserts the user's identity of `provider`, or merges `data` into it. */
+export async function upsertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<void> {
+  await putRow(db, identityValues(identity, now))
+}
+
+const verifyEmail = executeStatement(
+  (db, value: ParamOf<{ userId: string; email: string; now: Date }>) =>
+    db
+      .updateTable('identities')
+      .set({
+        identity_data: sql`identity_data || '{"email_verified": true}'::jsonb`,
+        updated_at: value('now'),
+      })
+      .where('user_id', '=', value('userId'))
+      .where('email', '=', value('email')),
+)
+
+/** Marks the email of the user's identities with this address as verified. */
+export async function verifyIdentityEmail(db: Db, userId: string, email: string, now: Date) {
+  await verifyEmail(db, { userId, email, now })
+}
+
+/** Deletes all identities of a user except those of the given providers. */
+export async function deleteOtherIdentities(db: Db, userId: string, keep: string[]) {
+  await db
+    .deleteFrom('identities')
+    .where('user_id', '=', userId)
+    .where('provider', 'not in', keep)
+    .execute()
+}
+
+export function findIdentity(
+  db: Db,
+  provider: string,
+  providerId: string,
+): Promise<IdentityRow | undefined> {
+  return db
+    .selectFrom('identities')
+    .select(identityColumns)
+    .where('provider_id', '=', providerId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+}
+
+/** Serializes sign-ins of one user at one provider, also before the identity has a row. */
+export async function lockIdentity(trx: Trx, provider: string, providerId: string): Promise<void> {
+  const name = JSON.stringify(['identity', provider, providerId])
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx)
+}
+
+/** Replaces the provider's profile data; the time of the first sign-in stays. */
+export async function replaceIdentityData(db: Db, id: string, data: Metadata, now: Date) {
+  await db
+    .updateTable('identities')
+    .set({ identity_data: JSON.stringify(data), updated_at: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteIdentity(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('identities').where('id', '=', id).execute()
+}
+
+/** Deletes all identities of a user except this one and those of the given providers. */
+export async function deleteOtherIdentitiesOfProvider(
+  db: Db,
+  { id, user_id }: { id: string; user_id: string },
+  keep: string[],
+): Promise<void> {
+  await db
+    .deleteFrom('identities')
+    .where('user_id', '=', user_id)
+    .where('id', '!=', id)
+    .$if(keep.length > 0, (query) => query.where('provider', 'not in', keep))
+    .execute()
+}

@@ -1,0 +1,156 @@
+/**
+ * Migrates the schema forward while other replicas serve requests: one short transaction per migration, retried on lock
+ * conflicts. There is no way back.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { type Kysely, type PostgresPool, type QueryExecutorProvider, sql } from 'kysely'
+
+import { assertUsableDatabase, findMissingRights, foreignEncoding } from '../core/requirements.ts'
+import { requireCurrentGotrue } from '../gotrue/database.ts'
+import { prepareQueueSchema } from '../jobs/queue-schema.ts'
+import { migrations } from '../migrations/index.ts'
+import { applyMigration } from './apply.ts'
+import { buildIndexes } from './build-indexes.ts'
+import { givingWay, type Waiting } from './giving-way.ts'
+import { invalidIndexes, missingIndexes } from './indexes.ts'
+import { openMigrationDb } from './migration-db.ts'
+import { appliedMigrations } from './migration-tables.ts'
+import { servesNewer } from './schema-floor.ts'
+
+export interface MigrateOptions {
+  /** The Postgres schema of all tables (AUTH_DB_NAMESPACE). */
+  schema: string
+  log: { info(message: string): void; warn(message: string): void }
+  /** The schema of the job queue. */
+  queueSchema: string
+  /** Migrates the tables of the job queue. Runs on another connection of the pool. */
+  migrateQueue: () => Promise<void>
+}
+
+export interface MigrationState {
+  applied: string[]
+  pending: string[]
+  /** Applied by a newer version, unknown to this one. */
+  unknown: string[]
+}
+
+/** The database has migrations of a newer version. */
+export class SchemaTooNewError extends Error {
+  override name = 'SchemaTooNewError'
+
+  constructor(schema: string, unknown: string[]) {
+    super(
+      `The schema "${schema}" was migrated by a newer version of this program ` +
+        `(${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`,
+    )
+  }
+}
+
+/** An operator has to end a transaction that holds locks for longer. */
+const lockPatienceMs = 300_000
+
+/**
+ * Safe when several replicas start at once, also behind a pooler in transaction mode: one migrates, the others wait.
+ * Throws UnusableDatabaseError, SchemaTooNewError, GotrueTooOldError and QueueSchemaError before anything is changed.
+ */
+export async function migrate(pool: PostgresPool, options: MigrateOptions): Promise<void> {
+  const connections = openMigrationDb(pool)
+  const { db } = connections
+  const { schema, log } = options
+  const waiting = { ...connections, schema, log, patienceMs: lockPatienceMs }
+  assertUsableDatabase(await findMissingRights(db, schema))
+  const state = await migrationState(db, schema)
+  if (state.unknown.length > 0) return serveNewer(db, options, state)
+  if (state.applied.length === 0) {
+    assertUsableDatabase(await foreignEncoding(db))
+    await requireCurrentGotrue(db, schema)
+  }
+  await prepareQueueSchema(db, options.queueSchema)
+  const isDone = state.pending.length === 0 && (await missingIndexes(db, schema)).length === 0
+  if (isDone) await options.migrateQueue()
+  else {
+    await whileAlone(db, schema, async () => {
+      await applyPending(waiting)
+      await buildIndexes(waiting)
+      await options.migrateQueue()
+    })
+  }
+  await nameInvalidIndexes(db, options)
+}
+
+/** Changes nothing: what this version would add may have been dropped by the newer one on purpose. */
+async function serveNewer(
+  db: Kysely<unknown>,
+  { schema, log }: MigrateOptions,
+  { pending, unknown }: MigrationState,
+): Promise<void> {
+  const isServed = pending.length === 0 && (await servesNewer(db, schema))
+  if (!isServed) throw new SchemaTooNewError(schema, unknown)
+  log.warn(
+    `The schema "${schema}" was migrated by a newer version of this program (${unknown.join(', ')}). This one serves on.`,
+  )
+}
+
+/** Warns of invalid indexes that are not ours; ours are rebuilt. */
+async function nameInvalidIndexes(
+  db: Kysely<unknown>,
+  { schema, log }: MigrateOptions,
+): Promise<void> {
+  const names = await invalidIndexes(db, schema)
+  if (names.length === 0) return
+  const list = names.map((name) => `${schema}.${name}`).join(', ')
+  log.warn(
+    `Indexes that Postgres does not use: ${list}. Build each by: reindex index concurrently NAME;`,
+  )
+}
+
+/** Returns the applied, pending and unknown migrations of `schema`. */
+export async function migrationState(
+  db: QueryExecutorProvider,
+  schema: string,
+): Promise<MigrationState> {
+  const known = Object.keys(migrations)
+  const applied = await appliedMigrations(db, schema)
+  return {
+    applied,
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  }
+}
+
+async function applyPending(waiting: Waiting): Promise<void> {
+  const { db, schema, log } = waiting
+  const { pending } = await migrationState(db, schema)
+  for (const [index, name] of pending.entries()) {
+    await givingWay(waiting, name, () =>
+      db.transaction().execute((trx) => applyMigration(trx, waiting, name)),
+    )
+    log.info(`Migrated ${schema}: ${name} (${index + 1} of ${pending.length})`)
+  }
+}
+
+/**
+ * A transaction-level advisory lock: a session-level one would stay on a connection of a pooler. It is polled, because
+ * a statement that waits for it would block concurrent index builds.
+ */
+async function whileAlone(
+  db: Kysely<unknown>,
+  schema: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const isDone = await db.transaction().execute(async (trx) => {
+      // Without parameters: a portal would keep its snapshot, and the index build would wait for it.
+      const { rows } = await sql<{ alone: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended(${sql.lit(`postern:${schema}`)}, 0)) as alone,
+          set_config('idle_in_transaction_session_timeout', '0', true)
+      `.execute(trx)
+      if (rows[0]?.alone !== true) return false
+      await work()
+      return true
+    })
+    if (isDone) return
+    await pause(100 + Math.random() * 200)
+  }
+}

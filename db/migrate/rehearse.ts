@@ -1,0 +1,62 @@
+/** Dry run of the migrations: all run in one transaction, which is rolled back. */
+import type { PostgresPool, Transaction } from 'kysely'
+
+import { migrations } from '../migrations/index.ts'
+import { applyMigration } from './apply.ts'
+import { givingWay, type Waiting } from './giving-way.ts'
+import { openMigrationDb } from './migration-db.ts'
+import { appliedMigrations } from './migration-tables.ts'
+
+export interface Rehearsal {
+  /** The number of migrations that ran. */
+  tried: number
+  /** The first failed migration; undefined when all succeeded. */
+  failure: { migration: string; reason: string } | undefined
+}
+
+/** Rolls the transaction back. */
+class RollBack extends Error {}
+
+/** A lock held for longer leaves the result undecided. */
+const patienceMs = 10_000
+
+/**
+ * Runs every pending migration and rolls back. Throws an Error that names the blocking transactions when they last too
+ * long.
+ */
+export async function rehearseMigrations(pool: PostgresPool, schema: string): Promise<Rehearsal> {
+  const connections = openMigrationDb(pool)
+  const waiting = { ...connections, schema, patienceMs, log: { info() {} } }
+  const applied = await appliedMigrations(connections.db, schema)
+  const pending = Object.keys(migrations).filter((name) => !applied.includes(name))
+  let current = ''
+  const runAll = async (trx: Transaction<unknown>) => {
+    for (current of pending) await applyMigration(trx, waiting, current)
+    throw new RollBack()
+  }
+  try {
+    await inOneTransaction(waiting, runAll)
+  } catch (error) {
+    if (!isDatabaseError(error)) throw error
+    return { tried: pending.length, failure: { migration: current, reason: error.message } }
+  }
+  return { tried: pending.length, failure: undefined }
+}
+
+async function inOneTransaction(
+  waiting: Waiting,
+  work: (trx: Transaction<unknown>) => Promise<void>,
+): Promise<void> {
+  await givingWay(waiting, 'The trial of the migrations', async () => {
+    try {
+      await waiting.db.transaction().execute(work)
+    } catch (error) {
+      if (!(error instanceof RollBack)) throw error
+    }
+  })
+}
+
+/** An error with an SQLSTATE. */
+function isDatabaseError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code))
+}

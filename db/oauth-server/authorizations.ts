@@ -1,0 +1,197 @@
+/** Authorization requests, from the redirect of the client to the exchange of the code. */
+import type { Db, Trx } from '../core/database.ts'
+import type {
+  OauthAuthorizationsTable,
+  OauthRequestParameters,
+  StoredAuthentication,
+} from '../tables/oauth-server.ts'
+
+export interface NewAuthorization
+  extends Pick<
+    OauthAuthorizationsTable,
+    | 'authorization_id'
+    | 'client_id'
+    | 'redirect_uri'
+    | 'scope'
+    | 'state'
+    | 'resource'
+    | 'code_challenge'
+    | 'code_challenge_method'
+    | 'nonce'
+    | 'expires_at'
+  > {
+  parameters: OauthRequestParameters
+}
+
+/** A pending request. */
+export async function insertAuthorization(
+  db: Db,
+  { parameters, ...request }: NewAuthorization,
+  now: Date,
+): Promise<void> {
+  const id = crypto.randomUUID()
+  await db
+    .with('request', (eb) =>
+      eb.insertInto('oauth_authorizations').values({
+        ...request,
+        id,
+        user_id: null,
+        authorization_code: null,
+        approved_at: null,
+        created_at: now,
+      }),
+    )
+    .insertInto('postern_oauth_requests')
+    .values({ ...unanswered, id, parameters: JSON.stringify(parameters) })
+    .execute()
+}
+
+const unanswered = {
+  session_id: null,
+  auth_time: null,
+  aal: null,
+  amr: null,
+  code_expires_at: null,
+  consumed_at: null,
+  issued_session_id: null,
+}
+
+const columns = [
+  'oauth_authorizations.id',
+  'oauth_authorizations.authorization_id',
+  'oauth_authorizations.client_id',
+  'oauth_authorizations.user_id',
+  'oauth_authorizations.redirect_uri',
+  'oauth_authorizations.scope',
+  'oauth_authorizations.state',
+  'oauth_authorizations.resource',
+  'oauth_authorizations.code_challenge',
+  'oauth_authorizations.code_challenge_method',
+  'oauth_authorizations.nonce',
+  'oauth_authorizations.status',
+  'oauth_authorizations.created_at',
+  'oauth_authorizations.expires_at',
+  'details.parameters',
+  'details.session_id',
+  'details.auth_time',
+  'details.aal',
+  'details.amr',
+  'details.code_expires_at',
+  'details.consumed_at',
+  'details.issued_session_id',
+] as const
+
+/** A request as it is stored; what GoTrue stored has none of the details. */
+export type Authorization = Omit<
+  OauthAuthorizationsTable,
+  'authorization_code' | 'response_type' | 'status' | 'approved_at'
+> & {
+  status: 'pending' | 'approved' | 'denied' | 'expired'
+  parameters: OauthRequestParameters | null
+  session_id: string | null
+  auth_time: Date | null
+  aal: 'aal1' | 'aal2' | 'aal3' | null
+  amr: string[] | null
+  code_expires_at: Date | null
+  consumed_at: Date | null
+  issued_session_id: string | null
+}
+
+const select = (db: Db) =>
+  db
+    .selectFrom('oauth_authorizations')
+    .leftJoin('postern_oauth_requests as details', 'details.id', 'oauth_authorizations.id')
+    .select(columns)
+
+/** A request by the id that browsers carry. */
+export function findAuthorization(
+  db: Db,
+  authorizationId: string,
+): Promise<Authorization | undefined> {
+  return select(db).where('authorization_id', '=', authorizationId).executeTakeFirst()
+}
+
+/** The same, locked until the transaction ends: two requests about it wait for each other. */
+export function lockAuthorization(
+  trx: Trx,
+  authorizationId: string,
+): Promise<Authorization | undefined> {
+  return select(trx)
+    .where('authorization_id', '=', authorizationId)
+    .forUpdate('oauth_authorizations')
+    .executeTakeFirst()
+}
+
+/** A request by the hash of its code. */
+export function findAuthorizationByCode(db: Db, hash: string): Promise<Authorization | undefined> {
+  return select(db).where('authorization_code', '=', hash).executeTakeFirst()
+}
+
+/** A request by the hash of its code, locked until the transaction ends. */
+export function lockAuthorizationByCode(
+  trx: Trx,
+  hash: string,
+): Promise<Authorization | undefined> {
+  return select(trx)
+    .where('authorization_code', '=', hash)
+    .forUpdate('oauth_authorizations')
+    .executeTakeFirst()
+}
+
+/** Binds a pending request to the user who reads it first. */
+export async function bindAuthorization(trx: Trx, id: string, userId: string): Promise<void> {
+  await trx
+    .updateTable('oauth_authorizations')
+    .set({ user_id: userId })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Ends a request without a code. */
+export async function closeAuthorization(
+  trx: Trx,
+  id: string,
+  status: 'denied' | 'expired',
+): Promise<void> {
+  await trx.updateTable('oauth_authorizations').set({ status }).where('id', '=', id).execute()
+}
+
+export interface Approval extends StoredAuthentication {
+  id: string
+  codeHash: string
+  codeExpiresAt: Date
+}
+
+/** The request is approved: its code, and how the user was authenticated. */
+export async function approveAuthorization(
+  trx: Trx,
+  { id, codeHash, codeExpiresAt, session_id, auth_time, aal, amr }: Approval,
+  now: Date,
+): Promise<void> {
+  const approved = { session_id, auth_time, aal, amr, code_expires_at: codeExpiresAt }
+  await trx
+    .with('approved', (eb) =>
+      eb
+        .updateTable('oauth_authorizations')
+        .set({ status: 'approved', approved_at: now, authorization_code: codeHash })
+        .where('id', '=', id),
+    )
+    .insertInto('postern_oauth_requests')
+    .values({ ...unanswered, ...approved, id, parameters: '{}' })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(approved))
+    .execute()
+}
+
+/** The code was exchanged for a session. */
+export async function consumeAuthorization(
+  trx: Trx,
+  id: string,
+  sessionId: string,
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('postern_oauth_requests')
+    .set({ consumed_at: now, issued_session_id: sessionId })
+    .where('id', '=', id)
+    .execute()
+}

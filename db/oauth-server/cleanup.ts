@@ -1,0 +1,68 @@
+import type { Db } from '../core/database.ts'
+import { chosen, count } from '../core/paging.ts'
+
+/** Authorization requests, with their codes. */
+export function deleteOldAuthorizations(db: Db, before: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('oauth_authorizations')
+    .select('id')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('oauth_authorizations').where('id', '=', chosen(old, limit)))
+}
+
+/** Pushed authorization requests. */
+export function deleteOldPushedRequests(db: Db, before: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_oauth_pushed_requests')
+    .select('id')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('postern_oauth_pushed_requests').where('id', '=', chosen(old, limit)))
+}
+
+/** Device codes. */
+export function deleteOldDeviceCodes(db: Db, before: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_oauth_device_codes')
+    .select('id')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('postern_oauth_device_codes').where('id', '=', chosen(old, limit)))
+}
+
+/** Sessions of the hosted pages; the session that each refers to stays. */
+export function deleteOldPageSessions(db: Db, before: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_page_sessions')
+    .select('id')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('postern_page_sessions').where('id', '=', chosen(old, limit)))
+}
+
+/** Registered clients that were never used for so long. */
+export function deleteUnusedClients(db: Db, before: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('oauth_clients')
+    .leftJoin('postern_oauth_clients as details', 'details.client_id', 'oauth_clients.id')
+    .select('oauth_clients.id')
+    .where('oauth_clients.registration_type', '=', 'dynamic')
+    .where('oauth_clients.created_at', '<', before)
+    .where((eb) =>
+      eb.or([eb('details.last_used_at', 'is', null), eb('details.last_used_at', '<', before)]),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('sessions')
+            .select('sessions.id')
+            .whereRef('sessions.oauth_client_id', '=', 'oauth_clients.id'),
+        ),
+      ),
+    )
+    .orderBy('oauth_clients.created_at')
+    .limit(limit)
+  return count(db.deleteFrom('oauth_clients').where('id', 'in', old))
+}

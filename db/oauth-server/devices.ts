@@ -1,0 +1,99 @@
+/** Device authorization (RFC 8628): a device polls while its user approves on another device. */
+import type { Db, Trx } from '../core/database.ts'
+import type { OauthDeviceCodesTable, StoredAuthentication } from '../tables/oauth-server.ts'
+
+export type DeviceCode = Omit<OauthDeviceCodesTable, 'status'> & {
+  status: 'pending' | 'approved' | 'denied'
+}
+
+export type NewDeviceCode = Pick<
+  OauthDeviceCodesTable,
+  'id' | 'user_code' | 'client_id' | 'scope' | 'resources' | 'interval_seconds' | 'expires_at'
+>
+
+/** False when the user code is taken. */
+export async function insertDeviceCode(db: Db, code: NewDeviceCode, now: Date): Promise<boolean> {
+  const result = await db
+    .insertInto('postern_oauth_device_codes')
+    .values({
+      ...code,
+      user_id: null,
+      session_id: null,
+      auth_time: null,
+      aal: null,
+      amr: null,
+      last_polled_at: null,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** A pending user code, locked until the transaction ends. */
+export function lockDeviceByUserCode(
+  trx: Trx,
+  userCode: string,
+  now: Date,
+): Promise<DeviceCode | undefined> {
+  return trx
+    .selectFrom('postern_oauth_device_codes')
+    .selectAll()
+    .where('user_code', '=', userCode)
+    .where('status', '=', 'pending')
+    .where('expires_at', '>', now)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** A device code, locked until the transaction ends. */
+export function lockDevice(trx: Trx, id: string): Promise<DeviceCode | undefined> {
+  return trx
+    .selectFrom('postern_oauth_device_codes')
+    .selectAll()
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Records a poll and the interval from now on. */
+export async function recordPoll(
+  trx: Trx,
+  id: string,
+  intervalSeconds: number,
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('postern_oauth_device_codes')
+    .set({ last_polled_at: now, interval_seconds: intervalSeconds })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** The user approved. */
+export async function approveDevice(
+  trx: Trx,
+  id: string,
+  userId: string,
+  signIn: StoredAuthentication,
+): Promise<void> {
+  await trx
+    .updateTable('postern_oauth_device_codes')
+    .set({ ...signIn, status: 'approved', user_id: userId })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** The user denied. */
+export async function denyDevice(trx: Trx, id: string, userId: string): Promise<void> {
+  await trx
+    .updateTable('postern_oauth_device_codes')
+    .set({ status: 'denied', user_id: userId })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Deletes a code that was exchanged, or whose denial was reported. */
+export async function deleteDevice(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('postern_oauth_device_codes').where('id', '=', id).execute()
+}

@@ -1,0 +1,109 @@
+/** Invitations: one per organization and address. A token is consumed by deleting its row. */
+import type { Selectable } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import type { OrganizationInvitationsTable } from '../tables/organizations.ts'
+
+export type InvitationRow = Selectable<OrganizationInvitationsTable>
+
+/** Replaces an earlier invitation of the address, whose link ends. Also removes those that have expired. */
+export async function replaceInvitation(trx: Trx, invitation: InvitationRow): Promise<void> {
+  const { organization_id, email, ...columns } = invitation
+  await trx
+    .with('expired', (cte) =>
+      cte
+        .deleteFrom('postern_organization_invitations')
+        .where('organization_id', '=', organization_id)
+        .where('email', '<>', email)
+        .where('expires_at', '<=', invitation.created_at),
+    )
+    .insertInto('postern_organization_invitations')
+    .values(invitation)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'email']).doUpdateSet(columns))
+    .execute()
+}
+
+/** Newest first, and one more than a page has. */
+export function listInvitations(
+  db: Db,
+  organizationId: string,
+  { now, after }: { now: Date; after?: RowCursor | undefined },
+  size: number,
+) {
+  return db
+    .selectFrom('postern_organization_invitations')
+    .selectAll()
+    .select(microsecondsOf('created_at').as('microseconds'))
+    .where('organization_id', '=', organizationId)
+    .where('expires_at', '>', now)
+    .$if(after !== undefined, (qb) => qb.where(isBeforeRow(after ?? { microseconds: 0, id: '' })))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(size + 1)
+    .execute()
+}
+
+/** Which invitation: by the hash of its token, or by its id for the holder of the address. */
+export type InvitationKey = { tokenHash: string } | { id: string; email: string }
+
+const byKey = (db: Db, key: InvitationKey, now: Date) => {
+  const found = db
+    .selectFrom('postern_organization_invitations')
+    .selectAll()
+    .where('expires_at', '>', now)
+  return 'tokenHash' in key
+    ? found.where('token_hash', '=', key.tokenHash)
+    : found.where('id', '=', key.id).where('email', '=', key.email)
+}
+
+export function findInvitation(
+  db: Db,
+  key: InvitationKey,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  return byKey(db, key, now).executeTakeFirst()
+}
+
+/** The invitation, for the one transaction that consumes it. */
+export function consumeInvitation(
+  trx: Trx,
+  id: string,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  return trx
+    .deleteFrom('postern_organization_invitations')
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export function deleteInvitation(
+  trx: Trx,
+  organizationId: string,
+  id: string,
+): Promise<InvitationRow | undefined> {
+  return trx
+    .deleteFrom('postern_organization_invitations')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Invitations to an address, with their organizations. */
+export function listInvitationsTo(db: Db, email: string, now: Date) {
+  return db
+    .selectFrom('postern_organization_invitations')
+    .innerJoin('postern_organizations', 'postern_organizations.id', 'organization_id')
+    .selectAll('postern_organization_invitations')
+    .select(['postern_organizations.slug', 'postern_organizations.name'])
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .where('postern_organizations.deleted_at', 'is', null)
+    .where('postern_organizations.invitation_join', '=', true)
+    .orderBy('postern_organization_invitations.created_at', 'desc')
+    .limit(100)
+    .execute()
+}

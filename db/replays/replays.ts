@@ -1,0 +1,25 @@
+import type { Db, Trx } from '../core/database.ts'
+import { chosen, count } from '../core/paging.ts'
+
+/**
+ * Returns false when the key was consumed before. The row is part of the transaction that the key authorizes: a
+ * concurrent one with the same key waits for it.
+ */
+export async function consumeOnce(trx: Trx, key: string, expiresAt: Date): Promise<boolean> {
+  const result = await trx
+    .insertInto('postern_replays')
+    .values({ key, expires_at: expiresAt })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** Deletes keys of messages that have expired. */
+export function deleteExpiredReplays(db: Db, expiredBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_replays')
+    .select('key')
+    .where('expires_at', '<', expiredBefore)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('postern_replays').where('key', '=', chosen(old, limit)))
+}

@@ -1,0 +1,81 @@
+/** Sign-ins by SAML as their provider knows them: by NameID and session index (SAML 2.0 Core §3.7). */
+import type { Selectable } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import { executePipelined, type ParamOf } from '../core/statement.ts'
+import type { SamlLoginsTable } from '../tables/saml.ts'
+
+export type SamlLogin = Selectable<SamlLoginsTable>
+
+const columns = [
+  'id',
+  'sso_provider_id',
+  'user_id',
+  'flow_id',
+  'session_id',
+  'name_id',
+  'name_id_format',
+  'name_qualifier',
+  'sp_name_qualifier',
+  'session_index',
+  'session_end',
+] as const
+
+export const insertSamlLogin = executePipelined((db, value: ParamOf<SamlLogin>) =>
+  db.insertInto('postern_saml_logins').values({
+    id: value('id'),
+    sso_provider_id: value('sso_provider_id'),
+    user_id: value('user_id'),
+    flow_id: value('flow_id'),
+    session_id: value('session_id'),
+    name_id: value('name_id'),
+    name_id_format: value('name_id_format'),
+    name_qualifier: value('name_qualifier'),
+    sp_name_qualifier: value('sp_name_qualifier'),
+    session_index: value('session_index'),
+    session_end: value('session_end'),
+  }),
+)
+
+/** Of a client that waits for its code. */
+export function findSamlLoginOfFlow(db: Db, flowId: string): Promise<SamlLogin | undefined> {
+  return db
+    .selectFrom('postern_saml_logins')
+    .select(columns)
+    .where('flow_id', '=', flowId)
+    .executeTakeFirst()
+}
+
+export function findSamlLoginOfSession(db: Db, sessionId: string): Promise<SamlLogin | undefined> {
+  return db
+    .selectFrom('postern_saml_logins')
+    .select(columns)
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst()
+}
+
+export interface SamlPrincipal {
+  sso_provider_id: string
+  name_id: string
+  /** Of the sessions that end at the provider; all of them when empty. */
+  sessionIndexes: readonly string[]
+}
+
+/** Sign-ins that end with those sessions at the provider, also those without a session index. */
+export function listSamlLogins(
+  trx: Trx,
+  { sso_provider_id, name_id, sessionIndexes }: SamlPrincipal,
+): Promise<SamlLogin[]> {
+  return trx
+    .selectFrom('postern_saml_logins')
+    .select(columns)
+    .where('sso_provider_id', '=', sso_provider_id)
+    .where('name_id', '=', name_id)
+    .$if(sessionIndexes.length > 0, (query) =>
+      query.where((eb) =>
+        eb.or([eb('session_index', 'is', null), eb('session_index', 'in', sessionIndexes)]),
+      ),
+    )
+    .orderBy('user_id')
+    .execute()
+}

@@ -1,0 +1,35 @@
+/** Logouts that were sent to an identity provider. */
+import type { Selectable } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import { chosen, count } from '../core/paging.ts'
+import type { SamlLogoutsTable } from '../tables/saml.ts'
+
+export type SamlLogoutRow = Selectable<SamlLogoutsTable>
+
+export async function insertSamlLogout(trx: Trx, logout: SamlLogoutRow): Promise<void> {
+  await trx.insertInto('postern_saml_logouts').values(logout).execute()
+}
+
+export function findSamlLogout(db: Db, id: string): Promise<SamlLogoutRow | undefined> {
+  return db.selectFrom('postern_saml_logouts').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** The logout, which is over with this; undefined when it is unknown, or another response was first. */
+export function consumeSamlLogout(db: Db, id: string): Promise<SamlLogoutRow | undefined> {
+  return db
+    .deleteFrom('postern_saml_logouts')
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Logouts from which no user came back. */
+export function deleteOldSamlLogouts(db: Db, startedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_saml_logouts')
+    .select('id')
+    .where('created_at', '<', startedBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('postern_saml_logouts').where('id', '=', chosen(old, limit)))
+}

@@ -1,0 +1,186 @@
+/** SAML identity providers: two tables per provider and one for its domains. */
+import { sql, type Updateable } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import type { SamlProvidersTable, SsoProvidersTable } from '../tables/saml.ts'
+
+export interface SsoProviderRow {
+  id: string
+  resource_id: string | null
+  disabled: boolean | null
+  created_at: Date | null
+  updated_at: Date | null
+  entity_id: string
+  metadata_xml: string
+  metadata_url: string | null
+  attribute_mapping: Record<string, unknown> | null
+  name_id_format: string | null
+  metadata_read_at: Date | null
+  domains: string[]
+}
+
+const rows = (db: Db) =>
+  db
+    .selectFrom('sso_providers')
+    .innerJoin('saml_providers', 'saml_providers.sso_provider_id', 'sso_providers.id')
+    .select([
+      'sso_providers.id',
+      'sso_providers.resource_id',
+      'sso_providers.disabled',
+      'sso_providers.created_at',
+      'sso_providers.updated_at',
+      'saml_providers.entity_id',
+      'saml_providers.metadata_xml',
+      'saml_providers.metadata_url',
+      'saml_providers.attribute_mapping',
+      'saml_providers.name_id_format',
+      'saml_providers.updated_at as metadata_read_at',
+    ])
+    .select((eb) =>
+      sql<string[]>`array(${eb
+        .selectFrom('sso_domains')
+        .select('domain')
+        .whereRef('sso_domains.sso_provider_id', '=', 'sso_providers.id')
+        .orderBy('domain')})`.as('domains'),
+    )
+
+export interface SsoProviderFilter {
+  resourceId?: string | undefined
+  resourceIdPrefix?: string | undefined
+}
+
+export function listSsoProviders(
+  db: Db,
+  { resourceId, resourceIdPrefix }: SsoProviderFilter,
+): Promise<SsoProviderRow[]> {
+  return rows(db)
+    .$if(Boolean(resourceId), (query) => query.where('resource_id', '=', resourceId ?? ''))
+    .$if(Boolean(resourceIdPrefix), (query) =>
+      query.where(sql<boolean>`starts_with(resource_id, ${resourceIdPrefix ?? ''})`),
+    )
+    .orderBy('sso_providers.created_at')
+    .orderBy('sso_providers.id')
+    .execute()
+}
+
+export function findSsoProvider(db: Db, id: string): Promise<SsoProviderRow | undefined> {
+  return rows(db).where('sso_providers.id', '=', id).executeTakeFirst()
+}
+
+export function findSsoProviderByResourceId(
+  db: Db,
+  resourceId: string,
+): Promise<SsoProviderRow | undefined> {
+  return rows(db).where('resource_id', '=', resourceId).executeTakeFirst()
+}
+
+export function findSsoProviderByEntityId(
+  db: Db,
+  entityId: string,
+): Promise<SsoProviderRow | undefined> {
+  return rows(db).where('saml_providers.entity_id', '=', entityId).executeTakeFirst()
+}
+
+/** `domain` in lower case. Domains that GoTrue stored in another case match too. */
+export function findSsoProviderByDomain(
+  db: Db,
+  domain: string,
+): Promise<SsoProviderRow | undefined> {
+  return rows(db)
+    .innerJoin('sso_domains as named', 'named.sso_provider_id', 'sso_providers.id')
+    .where(sql<boolean>`lower(named.domain) = ${domain}`)
+    .executeTakeFirst()
+}
+
+/** The provider, locked until the transaction ends. */
+export async function lockSsoProvider(trx: Trx, id: string): Promise<SsoProviderRow | undefined> {
+  await trx.selectFrom('sso_providers').select('id').where('id', '=', id).forUpdate().execute()
+  return findSsoProvider(trx, id)
+}
+
+export type SamlColumns = Pick<
+  Updateable<SamlProvidersTable>,
+  'metadata_xml' | 'metadata_url' | 'attribute_mapping' | 'name_id_format'
+>
+
+export interface NewSsoProvider extends SamlColumns {
+  id: string
+  resource_id: string | null
+  disabled: boolean | null
+  entity_id: string
+  metadata_xml: string
+}
+
+export async function insertSsoProvider(
+  trx: Trx,
+  { id, resource_id, disabled, ...saml }: NewSsoProvider,
+  now: Date,
+): Promise<void> {
+  const times = { created_at: now, updated_at: now }
+  await trx
+    .insertInto('sso_providers')
+    .values({ id, resource_id, disabled, ...times })
+    .execute()
+  const samlId = crypto.randomUUID()
+  await trx
+    .insertInto('saml_providers')
+    .values({
+      metadata_url: null,
+      name_id_format: null,
+      ...saml,
+      id: samlId,
+      sso_provider_id: id,
+      ...times,
+    })
+    .execute()
+}
+
+export async function updateSsoProvider(
+  trx: Trx,
+  id: string,
+  change: Pick<Updateable<SsoProvidersTable>, 'resource_id' | 'disabled'>,
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('sso_providers')
+    .set({ ...change, updated_at: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function updateSamlProvider(
+  db: Db,
+  providerId: string,
+  change: SamlColumns,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('saml_providers')
+    .set({ ...change, updated_at: now })
+    .where('sso_provider_id', '=', providerId)
+    .execute()
+}
+
+/** Replaces the domains of a provider. */
+export async function replaceSsoDomains(
+  trx: Trx,
+  providerId: string,
+  domains: readonly string[],
+  now: Date,
+): Promise<void> {
+  await trx.deleteFrom('sso_domains').where('sso_provider_id', '=', providerId).execute()
+  if (domains.length === 0) return
+  const rowOf = (domain: string) => ({
+    id: crypto.randomUUID(),
+    sso_provider_id: providerId,
+    domain,
+    created_at: now,
+    updated_at: now,
+  })
+  await trx.insertInto('sso_domains').values(domains.map(rowOf)).execute()
+}
+
+/** Deletes a provider with its domains, its metadata and its open sign-ins. */
+export async function deleteSsoProvider(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('sso_providers').where('id', '=', id).execute()
+}

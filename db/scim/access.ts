@@ -1,0 +1,102 @@
+/** What a provisioned user may do by the groups they are in, and what their account has besides. */
+import { type ExpressionBuilder, sql } from 'kysely'
+
+import type { Database, Trx } from '../core/database.ts'
+
+export interface RoleChange {
+  user_id: string
+  organization_id: string
+  role: string
+}
+
+/** The role of the first mapping that names a group of the user, or else that of the connection. */
+const wantedRole = (
+  eb: ExpressionBuilder<
+    Database & { u: Database['scim_users']; c: Database['postern_scim_connections'] },
+    'u' | 'c'
+  >,
+) =>
+  eb.fn.coalesce(
+    eb
+      .selectFrom('postern_scim_group_members as g')
+      .innerJoin('postern_scim_groups as s', 's.id', 'g.group_id')
+      .innerJoin('postern_scim_role_mappings as r', (join) =>
+        join
+          .onRef('r.sso_provider_id', '=', 's.sso_provider_id')
+          .onRef('r.group_name', '=', 's.display_name'),
+      )
+      .select('r.role')
+      .whereRef('g.scim_user_id', '=', 'u.id')
+      .orderBy('r.priority')
+      .limit(1),
+    'c.default_role',
+  )
+
+/** Provisioned members of the organization whose role is not the one that their groups give them. */
+export async function findRoleChanges(
+  trx: Trx,
+  connectionId: string,
+  scimUserIds: readonly string[],
+): Promise<RoleChange[]> {
+  const members = await trx
+    .selectFrom('scim_users as u')
+    .innerJoin('postern_scim_connections as c', 'c.sso_provider_id', 'u.sso_provider_id')
+    .innerJoin('postern_organization_members as m', (join) =>
+      join
+        .onRef('m.organization_id', '=', 'c.organization_id')
+        .onRef('m.user_id', '=', 'u.user_id'),
+    )
+    .select((eb) => [
+      'm.user_id',
+      'm.organization_id',
+      'm.role as present',
+      wantedRole(eb).as('role'),
+    ])
+    .where('u.sso_provider_id', '=', connectionId)
+    .where('u.deleted_at', 'is', null)
+    .where(sql<boolean>`u.id = any(${[...scimUserIds]}::uuid[])`)
+    .where('m.joined_by', '=', 'scim')
+    .orderBy('m.user_id')
+    .execute()
+  return members.filter(({ present, role }) => present !== role)
+}
+
+/** Whether the account has a membership, or a way to sign in, that the connection did not give it. */
+export async function hasOtherAccess(trx: Trx, userId: string, provider: string): Promise<boolean> {
+  const found = await trx
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.id', '=', userId)
+    .where((eb) => {
+      const of = (
+        table:
+          | 'postern_organization_members'
+          | 'webauthn_credentials'
+          | 'identities'
+          | 'scim_users',
+      ) => eb.selectFrom(table).select(sql`1`.as('one')).where('user_id', '=', userId)
+      return eb.or([
+        eb.exists(of('postern_organization_members')),
+        eb.exists(of('webauthn_credentials')),
+        eb.exists(of('identities').where(sql<boolean>`provider not in ('email', ${provider})`)),
+        eb.exists(of('scim_users').where(sql<boolean>`deleted_at is null`)),
+        sql<boolean>`coalesce(users.encrypted_password, '') <> ''`,
+        eb('users.phone_confirmed_at', 'is not', null),
+      ])
+    })
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** The identity by which a linked account was signed in at the provider. */
+export async function deleteProviderIdentity(
+  trx: Trx,
+  userId: string,
+  provider: string,
+): Promise<void> {
+  await trx
+    .deleteFrom('identities')
+    .where('user_id', '=', userId)
+    .where('provider', '=', provider)
+    .execute()
+}

@@ -1,0 +1,99 @@
+/** The conditions under which a session can be refreshed, as parts of the statement that does it. */
+import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+
+import type { Database } from '../core/database.ts'
+import type { ParamOf } from '../core/statement.ts'
+import { isActiveMember, type OrganizationScope } from '../organizations/active.ts'
+import { lastUsed, supersedingSession } from './supersede.ts'
+
+export interface Refresh {
+  sessionId: string
+  /** The counter of the presented token, which must be that of the row. */
+  counter: number
+  userAgent: string | null
+  ip: string | null
+  /** Sessions created at or before this have reached AUTH_SESSIONS_TIMEBOX. */
+  openedAfter: Date | null
+  /** Sessions last used at or before this have reached AUTH_SESSIONS_INACTIVITY_TIMEOUT. */
+  usedAfter: Date | null
+  /** Sessions below aal2 created at or before this have reached AUTH_SESSIONS_ALLOW_LOW_AAL. */
+  owedAfter: Date | null
+  /** Reject when another session of the same kind was used later (AUTH_SESSIONS_SINGLE_PER_USER). */
+  singlePerUser: boolean
+  /** Tags that separate sessions for the single-session rule; a session without one of them counts under the first. */
+  tags: readonly string[]
+  /** Insert the audit entry in the same statement. */
+  audited: boolean
+  /** The OAuth client that the session must belong to; null for a session of no client. */
+  clientId: string | null
+  /** Undefined while organizations are off. */
+  scope: OrganizationScope | undefined
+}
+
+export type RefreshValues = Refresh & { organizationId: string | null; now: Date }
+
+/** Each set of conditions is a statement of its own: Postgres initializes disabled conditions too. */
+type Condition = 'client' | 'timebox' | 'inactivity' | 'owed_factor' | 'single_per_user' | 'member'
+export type Rule = Condition | 'organization' | 'audited'
+
+export function rulesOf(refresh: Refresh): Rule[] {
+  const isClient = refresh.clientId !== null
+  return [
+    ...(isClient ? ['client' as const] : []),
+    ...(refresh.openedAfter ? ['timebox' as const] : []),
+    ...(refresh.usedAfter ? ['inactivity' as const] : []),
+    // A client cannot verify a factor, and does not supersede sessions of the user.
+    ...(refresh.owedAfter && !isClient ? ['owed_factor' as const] : []),
+    ...(refresh.singlePerUser && !isClient ? ['single_per_user' as const] : []),
+    ...(refresh.scope && !isClient ? ['organization' as const] : []),
+    ...(refresh.scope?.organizationId && !isClient ? ['member' as const] : []),
+    ...(refresh.audited ? ['audited' as const] : []),
+  ]
+}
+
+export function isRefreshable(
+  eb: ExpressionBuilder<Database, 'sessions'>,
+  value: ParamOf<RefreshValues>,
+  rules: readonly Rule[],
+) {
+  const now = value('now')
+  const conditions: Record<Condition, () => Expression<SqlBool>> = {
+    client: () => sql`sessions.oauth_client_id = ${value('clientId')}::uuid`,
+    timebox: () => sql`coalesce(sessions.created_at > ${value('openedAfter')}::timestamptz, true)`,
+    inactivity: () => sql`coalesce(${lastUsed} > ${value('usedAfter')}::timestamptz, true)`,
+    owed_factor: () =>
+      eb.or([
+        sql<boolean>`coalesce(sessions.created_at > ${value('owedAfter')}::timestamptz, true)`,
+        sql<boolean>`coalesce(sessions.aal, 'aal1') > 'aal1'`,
+        eb.not(eb.exists(verifiedFactor(eb))),
+      ]),
+    single_per_user: () => eb.not(eb.exists(supersedingSession(eb, value))),
+    member: () => isActiveMember(eb, sql.ref('sessions.user_id'), value('organizationId')),
+  }
+  return eb.and([
+    ...(rules.includes('client') ? [] : [sql<boolean>`sessions.oauth_client_id is null`]),
+    sql<boolean>`coalesce(sessions.not_after > ${now}, true)`,
+    ...rules.flatMap((rule) =>
+      rule === 'audited' || rule === 'organization' ? [] : [conditions[rule]()],
+    ),
+    mayReturn(eb, now),
+  ])
+}
+
+/**
+ * A scalar comparison instead of `exists`: that would be planned as a join, which for a small table reads all users and
+ * is cached.
+ */
+function mayReturn(eb: ExpressionBuilder<Database, 'sessions'>, now: RawBuilder<Date>) {
+  const isLive = sql<boolean>`users.deleted_at is null and coalesce(users.banned_until <= ${now}, true)`
+  const owner = eb.selectFrom('users').whereRef('users.id', '=', 'sessions.user_id')
+  return sql<boolean>`coalesce(${owner.select(isLive.as('is_live'))}, false)`
+}
+
+function verifiedFactor(eb: ExpressionBuilder<Database, 'sessions'>) {
+  return eb
+    .selectFrom('mfa_factors')
+    .select('mfa_factors.id')
+    .whereRef('mfa_factors.user_id', '=', 'sessions.user_id')
+    .where('mfa_factors.status', '=', 'verified')
+}

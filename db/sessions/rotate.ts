@@ -1,0 +1,125 @@
+/** Rotates the refresh token of a session, in one statement for the ordinary case. */
+import { type QueryCreator, sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+
+import type { Database, Db } from '../core/database.ts'
+import { type ParamOf, queryOneBatched, queryVariants } from '../core/statement.ts'
+import { activeOrganization } from '../organizations/active.ts'
+import { userColumns } from '../tables/user-columns.ts'
+import { nilUuid } from '../tables/users.ts'
+import { userRelations } from '../users/users.ts'
+import { selectImpersonator } from './impersonations.ts'
+import {
+  isRefreshable,
+  type Refresh,
+  type RefreshValues,
+  type Rule,
+  rulesOf,
+} from './refreshable.ts'
+import { amrClaims, type SessionState, sessionColumns, type TokenSession } from './sessions.ts'
+
+/**
+ * Increments the counter and returns the session with its user in one statement. Returns undefined when a condition
+ * fails; the caller then finds out which.
+ */
+export function rotateCounterToken(
+  db: Db,
+  refresh: Refresh,
+  now: Date,
+): Promise<TokenSession | undefined> {
+  const organizationId = refresh.scope?.organizationId ?? null
+  return advanceStatement(rulesOf(refresh))(db, { ...refresh, organizationId, now })
+}
+
+const advanceStatement = queryVariants((rules: readonly Rule[]) =>
+  queryOneBatched((db, value: ParamOf<RefreshValues>) => {
+    const advancing = db.with('advanced', (eb) => advance(eb, value, rules))
+    const selected = rules.includes('audited')
+      ? selectAdvanced(advancing.with('audited', (eb) => refreshAudit(eb, value)))
+      : selectAdvanced(advancing)
+    return selected.$if(rules.includes('organization'), (qb) =>
+      qb.select((eb) => organizationOfToken(eb, value)),
+    )
+  }),
+)
+
+type Advancing = QueryCreator<
+  Database & { advanced: Omit<SessionState, 'amr'> & { session_user_id: string } }
+>
+
+function advance(
+  db: QueryCreator<Database>,
+  value: ParamOf<RefreshValues>,
+  rules: readonly Rule[],
+) {
+  return db
+    .updateTable('sessions')
+    .set({
+      refresh_token_counter: sql`sessions.refresh_token_counter + 1`,
+      refreshed_at: sql`${value('now')}::timestamptz at time zone 'utc'`,
+      updated_at: value('now'),
+      user_agent: value('userAgent'),
+      ip: value('ip'),
+    })
+    .where('sessions.id', '=', value('sessionId'))
+    .where('sessions.refresh_token_counter', '=', value('counter'))
+    .where((where) => isRefreshable(where, value, rules))
+    .returning([...sessionColumns, 'sessions.user_id as session_user_id'])
+}
+
+function selectAdvanced(db: Advancing) {
+  return db
+    .selectFrom('users')
+    .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
+    .select(userColumns)
+    .select(userRelations)
+    .select([
+      'advanced.session_id',
+      'advanced.session_created_at',
+      'advanced.refreshed_at',
+      'advanced.not_after',
+      'advanced.aal',
+      'advanced.tag',
+      'advanced.oauth_client_id',
+      'advanced.scopes',
+      'advanced.refresh_token_hmac_key',
+      'advanced.refresh_token_counter',
+    ])
+    .select((eb) => [
+      jsonArrayFrom(
+        amrClaims(eb).where(sql<boolean>`mfa_amr_claims.session_id = advanced.session_id`),
+      ).as('amr'),
+      selectImpersonator(eb, sql<string>`advanced.session_id`).as('impersonated_by'),
+    ])
+}
+
+const organizationOfToken = (
+  eb: Parameters<typeof activeOrganization>[0],
+  value: ParamOf<RefreshValues>,
+) =>
+  activeOrganization(eb, {
+    sessionId: sql.ref('advanced.session_id'),
+    userId: sql.ref('users.id'),
+    organizationId: value('organizationId'),
+  }).as('organization')
+
+function refreshAudit(db: Advancing, value: ParamOf<RefreshValues>) {
+  return db
+    .insertInto('audit_log_entries')
+    .columns(['instance_id', 'id', 'payload', 'created_at', 'ip_address'])
+    .expression((select) =>
+      select
+        .selectFrom('users')
+        .innerJoin('advanced', 'advanced.session_user_id', 'users.id')
+        .select([
+          sql`${sql.lit(nilUuid)}::uuid`.as('instance_id'),
+          sql`gen_random_uuid()`.as('id'),
+          refreshPayload.as('payload'),
+          sql`${value('now')}::timestamptz`.as('created_at'),
+          sql`coalesce(${value('ip')}::text, '')`.as('ip_address'),
+        ]),
+    )
+}
+
+const refreshPayload = sql`json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user,
+  'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token')`

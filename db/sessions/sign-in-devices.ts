@@ -1,0 +1,118 @@
+/** Devices of a user by name, for new sign-in notifications. */
+import { type ExpressionBuilder, sql } from 'kysely'
+
+import type { Database, Db, Trx } from '../core/database.ts'
+import { type ParamOf, queryOne } from '../core/statement.ts'
+
+export interface DeviceUse {
+  userId: string
+  device: string
+  /** Hash of network and user agent, as in db/sessions/known-devices.ts. */
+  deviceHash: string | null
+  now: Date
+}
+
+export interface NotedDevice {
+  /** The device was recorded for the first time. */
+  isNew: boolean
+  /** The user has signed in before. */
+  hasSignedIn: boolean
+  /** The user has signed in with this network and user agent before. */
+  isKnown: boolean
+  /** Other devices used within a day. */
+  usedToday: number
+  /** User agents of the user's sessions, without impersonated ones. */
+  userAgents: string[]
+}
+
+/** The user agents of the sessions of `target_user`, without impersonated ones. */
+const userAgents = (
+  eb: ExpressionBuilder<Database & { target_user: { id: string } }, 'target_user'>,
+) =>
+  sql<string[]>`array(${eb
+    .selectFrom('sessions')
+    .select('sessions.user_agent')
+    .distinct()
+    .whereRef('sessions.user_id', '=', 'target_user.id')
+    .where('sessions.user_agent', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('postern_impersonations as imp')
+            .select('imp.session_id')
+            .whereRef('imp.session_id', '=', 'sessions.id'),
+        ),
+      ),
+    )
+    .limit(sql.lit(1000))})`
+
+/**
+ * Records a sign-in from a device before the session is stored. Locks the user, so that of two concurrent sign-ins from
+ * a device one is the first. Returns undefined when the user was deleted.
+ */
+export const recordSignInDevice: (trx: Trx, use: DeviceUse) => Promise<NotedDevice | undefined> =
+  queryOne((db, value: ParamOf<DeviceUse>) => {
+    const now = sql<Date>`${value('now')}::timestamptz`
+    return db
+      .with('target_user', (eb) =>
+        eb
+          .selectFrom('users')
+          .select(['users.id', 'users.last_sign_in_at'])
+          .where('users.id', '=', value('userId'))
+          .forUpdate(),
+      )
+      .with('noted', (eb) =>
+        eb
+          .insertInto('postern_sign_in_devices')
+          .columns(['user_id', 'device', 'last_used_at'])
+          .expression((select) =>
+            select
+              .selectFrom('target_user')
+              .select(['target_user.id', sql<string>`${value('device')}::text`.as('device')])
+              .select(now.as('last_used_at')),
+          )
+          .onConflict((conflict) =>
+            conflict.columns(['user_id', 'device']).doUpdateSet({ last_used_at: now }),
+          )
+          // `xmax` is 0 in an inserted row and not in an updated one.
+          .returning(sql<boolean>`postern_sign_in_devices.xmax = 0`.as('is_new')),
+      )
+      .selectFrom(['target_user', 'noted'])
+      .select([
+        'noted.is_new as isNew',
+        sql<boolean>`target_user.last_sign_in_at is not null`.as('hasSignedIn'),
+      ])
+      .select((eb) => [
+        sql<boolean>`exists (${eb
+          .selectFrom('postern_known_devices as known')
+          .select('known.user_id')
+          .whereRef('known.user_id', '=', 'target_user.id')
+          .where('known.device_hash', '=', value('deviceHash'))})`.as('isKnown'),
+        sql<number>`(${eb
+          .selectFrom('postern_sign_in_devices as other')
+          .select(sql`count(*)::int`.as('count'))
+          .whereRef('other.user_id', '=', 'target_user.id')
+          .where('other.last_used_at', '>', sql<Date>`${now} - interval '1 day'`)})`.as(
+          'usedToday',
+        ),
+        userAgents(eb).as('userAgents'),
+      ])
+  })
+
+/** Deletes the record, as if the user had not signed in from there. */
+export async function forgetSignInDevice(
+  db: Db,
+  { userId, device, deviceHash }: Omit<DeviceUse, 'now'>,
+): Promise<void> {
+  await db
+    .with('known', (eb) =>
+      eb
+        .deleteFrom('postern_known_devices')
+        .where('user_id', '=', userId)
+        .where('device_hash', '=', deviceHash),
+    )
+    .deleteFrom('postern_sign_in_devices')
+    .where('user_id', '=', userId)
+    .where('device', '=', device)
+    .execute()
+}

@@ -1,0 +1,71 @@
+/** Settings that are changed while the server runs, and their history. */
+import { type Selectable, sql } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import { queryMany } from '../core/statement.ts'
+import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
+
+export type SettingRow = SettingsTable
+export type SettingChangeRow = Selectable<SettingChangesTable>
+
+/** Tells every replica that settings have changed, when the transaction ends. */
+export const settingsChannel = 'postern_settings'
+
+const listRows = queryMany((db) => db.selectFrom('postern_settings').selectAll().orderBy('name'))
+
+export function listSettings(db: Db): Promise<SettingRow[]> {
+  return listRows(db, {})
+}
+
+/** Changes of settings happen one after another. */
+export async function lockSettings(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('postern_settings', 0))`.execute(trx)
+}
+
+export async function upsertSetting(trx: Trx, row: SettingRow): Promise<void> {
+  const { name, ...columns } = row
+  await trx
+    .insertInto('postern_settings')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
+    .execute()
+}
+
+export async function deleteSetting(trx: Trx, name: string): Promise<void> {
+  await trx.deleteFrom('postern_settings').where('name', '=', name).execute()
+}
+
+export async function insertSettingChange(
+  trx: Trx,
+  change: Omit<SettingChangeRow, 'id'>,
+): Promise<void> {
+  await trx.insertInto('postern_setting_changes').values(change).execute()
+}
+
+export async function notifySettingsChanged(trx: Trx): Promise<void> {
+  await sql`select pg_notify(${settingsChannel}, '')`.execute(trx)
+}
+
+/** Newest first, and one change more. */
+export function listSettingChanges(
+  db: Db,
+  { name, before }: { name: string | undefined; before: number | undefined },
+  size: number,
+): Promise<SettingChangeRow[]> {
+  return db
+    .selectFrom('postern_setting_changes')
+    .selectAll()
+    .$if(name !== undefined, (qb) => qb.where('name', '=', name ?? ''))
+    .$if(before !== undefined, (qb) => qb.where('id', '<', before ?? 0))
+    .orderBy('id', 'desc')
+    .limit(size + 1)
+    .execute()
+}
+
+export function findSettingChange(db: Db, id: number): Promise<SettingChangeRow | undefined> {
+  return db
+    .selectFrom('postern_setting_changes')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+}

@@ -1,0 +1,83 @@
+/** Figures about the installation. What is large is counted up to a limit, and estimated by Postgres's statistics above. */
+import { sql } from 'kysely'
+
+import type { Db } from '../core/database.ts'
+import { exactCountLimit } from '../core/paging.ts'
+import { nilUuid } from '../tables/users.ts'
+
+/** New users by buckets of so many seconds; by postern_users_by_aud_idx. */
+export function countNewUsers(
+  db: Db,
+  { aud, since, bucketSeconds }: { aud: string; since: Date; bucketSeconds: number },
+): Promise<{ at: number; count: number }[]> {
+  const seconds = sql.lit(bucketSeconds)
+  return db
+    .selectFrom('users')
+    .select([
+      sql<number>`(floor(extract(epoch from created_at) / ${seconds}) * ${seconds})::float8`.as(
+        'at',
+      ),
+      sql<number>`count(*)::float8`.as('count'),
+    ])
+    .where('instance_id', '=', sql.lit(nilUuid))
+    .where('aud', '=', aud)
+    .where('created_at', '>=', since)
+    .groupBy(sql`1`)
+    .execute()
+}
+
+/** Sessions that have no end or one to come, up to `exactCountLimit` + 1. */
+export async function countActiveSessions(db: Db, now: Date): Promise<number> {
+  const some = db
+    .selectFrom('sessions')
+    .select('id')
+    .where((eb) => eb.or([eb('not_after', 'is', null), eb('not_after', '>', now)]))
+    .limit(exactCountLimit + 1)
+  const { counted } = await db
+    .selectFrom(some.as('some'))
+    .select(sql<number>`count(*)::float8`.as('counted'))
+    .executeTakeFirstOrThrow()
+  return counted
+}
+
+/** By Postgres's statistics; undefined for an empty table. */
+export async function estimateSessions(db: Db): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .select(
+      sql<number>`(select reltuples::float8 from pg_class where oid = sessions.tableoid)`.as(
+        'rows',
+      ),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row?.rows
+}
+
+export interface WebhookHealth {
+  id: string
+  url: string
+  state: 'active' | 'paused'
+  reason: string | null
+  failures: number
+  dead: number
+}
+
+/** Webhooks, and how many events each of them did not take. */
+export function listWebhookHealth(db: Db): Promise<WebhookHealth[]> {
+  return db
+    .selectFrom('postern_webhooks')
+    .select(['id', 'url', 'state', 'reason', 'failures'])
+    .select((eb) =>
+      eb
+        .selectFrom('postern_webhook_deliveries')
+        .select(sql<number>`count(*)::float8`.as('dead'))
+        .whereRef('webhook_id', '=', 'postern_webhooks.id')
+        .where('postern_webhook_deliveries.state', '=', 'dead')
+        .$castTo<number>()
+        .as('dead'),
+    )
+    .orderBy('created_at')
+    .execute()
+    .then((rows) => rows.map((row) => ({ ...row, dead: Number(row.dead) })))
+}

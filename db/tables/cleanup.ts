@@ -1,0 +1,5 @@
+/** The last run of maintenance that any replica does. */
+export interface CleanUpRunsTable {
+  kind: string
+  ended_at: Date
+}

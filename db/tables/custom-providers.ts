@@ -1,0 +1,35 @@
+import type { ColumnType, Generated } from 'kysely'
+
+type Json = Record<string, unknown>
+type JsonColumn = ColumnType<Json, string | undefined, string>
+type ListColumn = ColumnType<string[], readonly string[] | undefined, readonly string[]>
+
+/** Providers created at run time, as GoTrue stores them. */
+export interface CustomOauthProvidersTable {
+  id: string
+  provider_type: 'oauth2' | 'oidc'
+  identifier: string
+  name: string
+  client_id: string
+  /** Encrypted, bound to the id. */
+  client_secret: string
+  acceptable_client_ids: ListColumn
+  scopes: ListColumn
+  pkce_enabled: Generated<boolean>
+  attribute_mapping: JsonColumn
+  custom_claims_allowlist: ListColumn
+  authorization_params: JsonColumn
+  enabled: Generated<boolean>
+  email_optional: Generated<boolean>
+  issuer: string | null
+  discovery_url: string | null
+  skip_nonce_check: Generated<boolean>
+  cached_discovery: ColumnType<Json | null, string | null, string | null>
+  discovery_cached_at: Date | null
+  authorization_url: string | null
+  token_url: string | null
+  userinfo_url: string | null
+  jwks_uri: string | null
+  created_at: Date
+  updated_at: Date
+}

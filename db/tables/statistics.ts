@@ -1,0 +1,8 @@
+/** How often something happened in an hour. */
+export interface UsageCountsTable {
+  hour: Date
+  kind: 'sign_in' | 'limit' | 'hook'
+  name: string
+  outcome: string
+  count: number
+}

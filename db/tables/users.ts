@@ -1,0 +1,82 @@
+import type { ColumnType, Generated } from 'kysely'
+
+export interface ImportsTable {
+  /** A digest of the file. */
+  id: string
+  /** Imported and rejected rows. */
+  settled: number
+  imported: number
+  refused: number
+  created_at: Date
+  updated_at: Date
+  finished_at: Date | null
+}
+
+export interface PendingSignUpsTable {
+  user_id: string
+  /** The token of the link or code of the sign-up. */
+  token_hash: string
+  password_hash: string | null
+  user_metadata: ColumnType<Metadata, string, string>
+  created_at: Date
+}
+
+/** GoTrue's `instance_id`. */
+export const nilUuid = '00000000-0000-0000-0000-000000000000'
+
+/** Free-form JSON of a user; top-level keys are merged on update. */
+export type Metadata = Record<string, unknown>
+
+export interface UsersTable {
+  instance_id: string | null
+  id: string
+  aud: string | null
+  role: string | null
+  email: string | null
+  encrypted_password: string | null
+  email_confirmed_at: Date | null
+  invited_at: Date | null
+  confirmation_sent_at: Date | null
+  recovery_sent_at: Date | null
+  email_change: Generated<string | null>
+  email_change_sent_at: Date | null
+  email_change_confirm_status: Generated<number | null>
+  last_sign_in_at: Date | null
+  raw_app_meta_data: MetadataColumn
+  raw_user_meta_data: MetadataColumn
+  created_at: Date | null
+  updated_at: Date | null
+  phone: string | null
+  phone_confirmed_at: Date | null
+  phone_change: Generated<string | null>
+  phone_change_sent_at: Date | null
+  confirmed_at: ColumnType<Date | null, never, never>
+  banned_until: Date | null
+  reauthentication_sent_at: Date | null
+  is_sso_user: Generated<boolean>
+  deleted_at: Date | null
+  is_anonymous: Generated<boolean>
+}
+
+export type MetadataColumn = ColumnType<Metadata | null, string | undefined, string>
+
+export type UserTokenColumns = Record<TokenType, Generated<string | null>>
+
+/** Token types of GoTrue's enum: one live token per user and type. */
+export type TokenType = (typeof tokenTypes)[number]
+
+export const tokenTypes = [
+  'confirmation_token',
+  'reauthentication_token',
+  'recovery_token',
+  'email_change_token_new',
+  'email_change_token_current',
+  'phone_change_token',
+] as const
+
+export interface AutoconfirmedAddressesTable {
+  user_id: string
+  /** An email address or phone number, in its stored form. */
+  address: string
+  created_at: Date
+}

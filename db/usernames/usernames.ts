@@ -1,0 +1,198 @@
+/** Usernames. A name is taken while it is assigned, held or reserved, and so is every name that looks like it. */
+import { sql } from 'kysely'
+
+import type { Db, Trx } from '../core/database.ts'
+import { chosen, count } from '../core/paging.ts'
+import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
+
+/** A name in its canonical form. */
+export interface Username {
+  username: string
+  skeleton: string
+}
+
+export interface AssignedUsername extends Username {
+  assigned_at: Date
+}
+
+const current = queryOne((db, value: ParamOf<{ userId: string }>) =>
+  db
+    .selectFrom('postern_usernames')
+    .select(['username', 'skeleton', 'assigned_at'])
+    .where('user_id', '=', value('userId'))
+    .where('expires_at', 'is', null),
+)
+
+/** Returns the username of the user. */
+export function findUsername(db: Db, userId: string): Promise<AssignedUsername | undefined> {
+  return current(db, { userId })
+}
+
+const owner = queryOne((db, value: ParamOf<{ username: string; aud: string }>) =>
+  db
+    .selectFrom('postern_usernames')
+    .innerJoin('users', 'users.id', 'postern_usernames.user_id')
+    .select(['users.id', 'users.email', 'users.email_confirmed_at'])
+    .select(['users.phone', 'users.phone_confirmed_at'])
+    .where('postern_usernames.username', '=', value('username'))
+    .where('postern_usernames.expires_at', 'is', null)
+    .where('users.aud', '=', value('aud'))
+    .where('users.is_sso_user', '=', sql.lit(false)),
+)
+
+/** Returns the identifiers of the user with this username. */
+export function findUsernameOwner(db: Db, username: string, aud: string) {
+  return owner(db, { username, aud })
+}
+
+/** Whether no one but this user has, holds or reserved the name or one that looks like it. */
+export async function isUsernameFree(
+  db: Db,
+  { username, skeleton }: Username,
+  userId: string | null,
+  now: Date,
+): Promise<boolean> {
+  const other = await db
+    .selectFrom('postern_usernames')
+    .select('username')
+    .where((eb) => eb.or([eb('username', '=', username), eb('skeleton', '=', skeleton)]))
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .$if(userId !== null, (qb) => qb.where(sql<boolean>`user_id is distinct from ${userId}::uuid`))
+    .executeTakeFirst()
+  return other === undefined
+}
+
+/** Deletes what has expired of this name, and names that the user held and that look like it. */
+export async function deleteReplaceable(
+  trx: Trx,
+  { username, skeleton }: Username,
+  userId: string | null,
+  now: Date,
+): Promise<void> {
+  await trx
+    .deleteFrom('postern_usernames')
+    .where((eb) => eb.or([eb('username', '=', username), eb('skeleton', '=', skeleton)]))
+    .where((eb) => eb.or([eb('expires_at', '<=', now), eb('user_id', '=', userId)]))
+    .where('expires_at', 'is not', null)
+    .execute()
+}
+
+/** Deletes the reservation of an address. */
+export async function deleteReservation(trx: Trx, reservedFor: string): Promise<void> {
+  await trx.deleteFrom('postern_usernames').where('reserved_for', '=', reservedFor).execute()
+}
+
+type NewUsername = Username & { assigned_at: Date } & (
+    | { user_id: string }
+    | { reserved_for: string; expires_at: Date }
+  )
+
+/** Returns false when the name or one that looks like it is taken. */
+export async function insertUsername(trx: Trx, row: NewUsername): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('postern_usernames')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** Ends the assignment: the name is held for its user until then, or free at once. */
+export async function releaseUsername(trx: Trx, userId: string, until?: Date): Promise<void> {
+  if (until) {
+    await trx
+      .updateTable('postern_usernames')
+      .set({ expires_at: until })
+      .where('user_id', '=', userId)
+      .where('expires_at', 'is', null)
+      .execute()
+    return
+  }
+  await trx
+    .deleteFrom('postern_usernames')
+    .where('user_id', '=', userId)
+    .where('expires_at', 'is', null)
+    .execute()
+}
+
+const claim = executeStatement(
+  (db, value: ParamOf<{ userId: string; reservedFor: string; now: Date }>) =>
+    db
+      .with('claimed', (eb) =>
+        eb
+          .updateTable('postern_usernames')
+          .set({
+            user_id: value('userId'),
+            reserved_for: null,
+            expires_at: null,
+            assigned_at: value('now'),
+          })
+          .where('reserved_for', '=', value('reservedFor'))
+          .where('expires_at', '>', value('now'))
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('postern_usernames as present')
+                  .select('present.username')
+                  .where('present.user_id', '=', value('userId'))
+                  .where('present.expires_at', 'is', null),
+              ),
+            ),
+          )
+          .returning('postern_usernames.username'),
+      )
+      .updateTable('users')
+      .from('claimed')
+      .set({ raw_app_meta_data: withUsername(sql`claimed.username`) })
+      .where('users.id', '=', value('userId')),
+)
+
+/** Assigns the name that a sign-up reserved for the address, unless the user has a name. */
+export async function claimReservedUsername(
+  trx: Trx,
+  userId: string,
+  reservedFor: string,
+  now: Date,
+): Promise<void> {
+  await claim(trx, { userId, reservedFor, now })
+}
+
+/** Copies the name to the user's app_metadata, from which tokens take it without another look-up. */
+export async function setPreferredUsername(
+  trx: Trx,
+  userId: string,
+  username: string,
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('users')
+    .set({ raw_app_meta_data: withUsername(sql`${username}::text`), updated_at: now })
+    .where('id', '=', userId)
+    .execute()
+}
+
+export async function clearPreferredUsername(trx: Trx, userId: string, now: Date): Promise<void> {
+  await trx
+    .updateTable('users')
+    .set({
+      raw_app_meta_data: sql<string>`raw_app_meta_data - 'preferred_username'`,
+      updated_at: now,
+    })
+    .where('id', '=', userId)
+    .execute()
+}
+
+function withUsername(username: ReturnType<typeof sql>) {
+  return sql<string>`coalesce(raw_app_meta_data, '{}')
+    || jsonb_build_object('preferred_username', ${username})`
+}
+
+/** Deletes names that were held or reserved. */
+export function deleteExpiredUsernames(db: Db, expiredBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('postern_usernames')
+    .select('username')
+    .where('expires_at', '<', expiredBefore)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('postern_usernames').where('username', '=', chosen(old, limit)))
+}

@@ -1,0 +1,147 @@
+/** Conditions of the statements that list, search and count users. */
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+
+import type { Database, Db } from '../core/database.ts'
+import { exactCountLimit } from '../core/paging.ts'
+import { searchedName } from '../core/searched-name.ts'
+import { type ParamOf, queryOne } from '../core/statement.ts'
+import { nilUuid } from '../tables/users.ts'
+
+/** A search text for several columns. */
+export interface Search {
+  /** Escaped LIKE patterns; a column without one is not searched. */
+  email?: string | undefined
+  phone?: string | undefined
+  /** Case-insensitive. */
+  name?: string | undefined
+  id?: string | undefined
+  /** Exact identifiers. */
+  owner?: Owner | undefined
+}
+
+export interface Owner {
+  email: string | null
+  phone: string | null
+}
+
+export interface Listing {
+  aud: string
+  direction: 'asc' | 'desc'
+  search: Search | undefined
+}
+
+/** Each combination of searched columns is a statement of its own. */
+export type Searched = keyof Search
+
+const searchable = ['email', 'phone', 'name', 'id', 'owner'] as const
+
+export function searchedIn({ search = {} }: Listing): Searched[] {
+  return searchable.filter((name) => search[name])
+}
+
+export interface ListValues {
+  aud: string
+  email: string
+  phone: string
+  name: string
+  id: string
+  ownerEmail: string | null
+  ownerPhone: string | null
+}
+
+export function listValues({ aud, search = {} }: Listing): ListValues {
+  const { email = '', phone = '', name = '', id = '', owner } = search
+  const whole = { ownerEmail: owner?.email ?? null, ownerPhone: owner?.phone ?? null }
+  return { aud, email, phone, name, id, ...whole }
+}
+
+export function isListed(value: ParamOf<ListValues>, searched: readonly string[]) {
+  return (eb: ExpressionBuilder<Database, 'users'>): Expression<SqlBool> => {
+    const found = matches(eb, value, searched)
+    return eb.and([
+      eb('users.instance_id', '=', sql.lit(nilUuid)),
+      eb('users.aud', '=', value('aud')),
+      ...(found.length > 0 ? [eb.or(found)] : []),
+    ])
+  }
+}
+
+function matches(
+  eb: ExpressionBuilder<Database, 'users'>,
+  value: ParamOf<ListValues>,
+  searched: readonly string[],
+) {
+  const conditions = {
+    email: () => eb('users.email', 'like', value('email')),
+    phone: () => eb('users.phone', 'like', value('phone')),
+    // The same function on both sides: lower case depends on the collation and differs from JavaScript's.
+    name: () => sql<SqlBool>`${sql.raw(searchedName)} like lower(${value('name')}::text)`,
+    id: () => eb('users.id', '=', value('id')),
+    owner: () => isOwner(value),
+  }
+  return searchable.filter((name) => searched.includes(name)).map((name) => conditions[name]())
+}
+
+/** Formulated for users_instance_id_email_idx: the unique index leaves out SSO users. */
+function isOwner(value: ParamOf<Pick<ListValues, 'ownerEmail' | 'ownerPhone'>>) {
+  return sql<SqlBool>`(lower(users.email) = ${value('ownerEmail')} or users.phone = ${value('ownerPhone')})`
+}
+
+/** The condition with the values in it, for a statement that is planned for them. */
+export function isListedBy(listing: Listing) {
+  const values = listValues(listing)
+  return isListed((name) => sql`${values[name]}`, searchedIn(listing))
+}
+
+/** Counts the matches, up to `exactCountLimit` + 1, for a page beyond the last. */
+export async function countListed(db: Db, listing: Listing): Promise<number> {
+  const { counted } = await db
+    .selectFrom(
+      db
+        .selectFrom('users')
+        .select('users.id')
+        .where(isListedBy(listing))
+        .limit(exactCountLimit + 1)
+        .as('counts'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('counted'))
+    .executeTakeFirstOrThrow()
+  return counted
+}
+
+/** The planner's estimate of the number of matches. */
+export async function estimateListed(db: Db, listing: Listing): Promise<number> {
+  const [plan] = await db
+    .selectFrom('users')
+    .select('users.id')
+    .where(isListedBy(listing))
+    .explain<{ 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }>('json')
+  return plan?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0
+}
+
+type OwnerValues = Pick<ListValues, 'aud' | 'ownerEmail' | 'ownerPhone'>
+
+const findOwner = queryOne((db, value: ParamOf<OwnerValues>) =>
+  db
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.instance_id', '=', sql.lit(nilUuid))
+    .where('users.aud', '=', value('aud'))
+    .where(isOwner(value))
+    .limit(sql.lit(1)),
+)
+
+/** Whether a user has exactly one of these identifiers. */
+export async function hasOwner(db: Db, { email, phone }: Owner, aud: string): Promise<boolean> {
+  return (await findOwner(db, { aud, ownerEmail: email, ownerPhone: phone })) !== undefined
+}
+
+/** Whether any substring is found by an index; otherwise only prefixes are. */
+export async function hasTrigramIndex(db: Db, schema: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from pg_index join pg_class on pg_class.oid = indexrelid
+    where relname = 'postern_users_trigram_idx' and indisvalid
+      and relnamespace = (select oid from pg_namespace where nspname = ${schema})
+  `.execute(db)
+  return rows.length > 0
+}

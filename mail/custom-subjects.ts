@@ -1,0 +1,32 @@
+/** Custom subjects: one per type of email, and one for each of its languages. */
+import {
+  type CustomTemplateSetting,
+  keyOf,
+  settingName,
+  unknownVariablesMessage,
+} from './custom-templates.ts'
+import type { MailLog } from './custom-texts/log.ts'
+import { compileTemplate, type Template } from './go-template/template.ts'
+import { unknownVariables } from './unknown-variables.ts'
+
+/** Compiles custom subjects. Returns the valid ones, and the errors of the others, by type and language. */
+export function compileSubjects(configured: readonly CustomTemplateSetting[], log: MailLog) {
+  const compiled = new Map<string, Template>()
+  const mistakes = new Map<string, string>()
+  for (const { kind, tag, value } of configured) {
+    if (value.trim() === '') continue
+    try {
+      const template = compileTemplate(value, 'text')
+      compiled.set(keyOf(kind, tag), template)
+      const problems = unknownVariables(kind, template)
+      const setting = settingName('SUBJECTS', kind, tag)
+      if (problems.length > 0) log.warn({ kind, problems }, `${setting} ${unknownVariablesMessage}`)
+    } catch (error) {
+      const setting = settingName('SUBJECTS', kind, tag)
+      const mistake = `${setting} has an error; the default is used`
+      log.warn({ kind, reason: String(error) }, mistake)
+      mistakes.set(keyOf(kind, tag), `${mistake}: ${String(error)}`)
+    }
+  }
+  return { compiled, mistakes }
+}

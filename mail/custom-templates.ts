@@ -1,0 +1,123 @@
+/** Custom templates: one per type of email, and one for each of its languages. */
+import { CachedTemplate, type CacheOptions } from './custom-texts/cached-template.ts'
+import type { MailLog } from './custom-texts/log.ts'
+import { type Places, sourceOf } from './custom-texts/source.ts'
+import { compileTemplate, type Template } from './go-template/template.ts'
+import { type EmailKind, emailKinds } from './kinds/index.ts'
+import { fallbacks } from './languages/library.ts'
+import { unknownVariables } from './unknown-variables.ts'
+
+/** A template setting of a type of email; without a tag it applies to all languages. */
+export interface CustomTemplateSetting {
+  kind: EmailKind
+  tag?: string | undefined
+  value: string
+}
+
+export interface CustomTemplateOptions extends CacheOptions, Places {
+  /** Blank ones count as absent. */
+  templates: readonly CustomTemplateSetting[]
+}
+
+export function createCustomTemplates(options: CustomTemplateOptions) {
+  const { copies, local } = createCopies(options)
+
+  return {
+    /** Returns the custom template for a language, or undefined when there is none or none could be loaded yet. */
+    async get(kind: EmailKind, tag: string): Promise<Template | undefined> {
+      const copy = forLanguage(kind, tag, (key) => copies.get(key))
+      return copy?.get()
+    },
+
+    /** Whether the custom template applies to this language only. */
+    isOfLanguage: (kind: EmailKind, tag: string): boolean =>
+      fallbacks(tag).some((each) => copies.has(keyOf(kind, each))),
+
+    /** The error at the last load of the custom template. */
+    problem: (kind: EmailKind, tag: string): string | undefined =>
+      forLanguage(kind, tag, (key) => copies.get(key))?.problem(),
+
+    /** Reads settings and files, so that errors in them are logged at startup. */
+    async readLocal(): Promise<void> {
+      await Promise.all(local.map((copy) => copy.renew()))
+    },
+
+    /** Reloads expired templates, so that emails do not wait for them. */
+    async renew(): Promise<void> {
+      await Promise.all([...copies.values()].map((copy) => copy.renew()))
+    },
+
+    /** Reloads every template: files may have changed. */
+    async reload(): Promise<void> {
+      for (const copy of copies.values()) copy.expire()
+      await Promise.all([...copies.values()].map((copy) => copy.renew()))
+    },
+  }
+}
+
+/** A cached template of each setting, by type and language; `local` are those that are read without a request. */
+function createCopies({ templates, ...options }: CustomTemplateOptions) {
+  const copies = new Map<string, CachedTemplate<Template>>()
+  const local: CachedTemplate<Template>[] = []
+  for (const { kind, tag, value } of templates) {
+    const setting = value.trim()
+    if (setting === '') continue
+    const name = settingName('TEMPLATES', kind, tag)
+    const text = {
+      source: () => sourceOf(setting, options),
+      parse: (source: string) => parseTemplate(kind, name, source, options.log),
+      instead: 'the built-in text',
+      names: { kind, setting: name },
+    }
+    const cached = new CachedTemplate(text, options)
+    copies.set(keyOf(kind, tag), cached)
+    if (!isRemote(setting, options)) local.push(cached)
+  }
+  return { copies, local }
+}
+
+/** Throws for a text that is no template; unknown variables are logged. */
+function parseTemplate(kind: EmailKind, setting: string, source: string, log: MailLog): Template {
+  const template = compileTemplate(source, 'html')
+  const problems = unknownVariables(kind, template)
+  if (problems.length > 0) log.warn({ kind, problems }, `${setting} ${unknownVariablesMessage}`)
+  return template
+}
+
+export const unknownVariablesMessage = 'names variables that the email does not have'
+
+/** An invalid setting counts as local, so that its error is logged at startup. */
+function isRemote(setting: string, places: Places): boolean {
+  try {
+    return sourceOf(setting, places).from === 'url'
+  } catch {
+    return false
+  }
+}
+
+/** Looks up the language, then the language without its region, then the entry for all languages. */
+export function forLanguage<T>(
+  kind: EmailKind,
+  tag: string,
+  find: (key: string) => T | undefined,
+): T | undefined {
+  for (const each of [...fallbacks(tag), undefined]) {
+    const found = find(keyOf(kind, each))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+export function keyOf(kind: EmailKind, tag: string | undefined): string {
+  return tag === undefined ? kind : `${kind} ${tag}`
+}
+
+/** The environment variable of a setting. */
+export function settingName(
+  what: 'TEMPLATES' | 'SUBJECTS',
+  kind: EmailKind,
+  tag: string | undefined,
+): string {
+  const suffix = tag === undefined ? '' : `_${tag.replaceAll('-', '_').toUpperCase()}`
+  return `AUTH_MAILER_${what}_${emailKinds[kind].envSuffix}${suffix}`
+}

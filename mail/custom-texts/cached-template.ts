@@ -1,0 +1,120 @@
+/** A cached custom text. Concurrent callers share one load. */
+import type { MailLog } from './log.ts'
+import { type ReadTextOptions, readText } from './read-text.ts'
+import type { Source } from './source.ts'
+
+export interface CacheOptions extends ReadTextOptions {
+  /** Lifetime of a text from a web server. Files and settings are valid until `expire` is called. */
+  maxAgeSeconds: number
+  /** Pause after a failed load. */
+  retrySeconds: number
+  /** `renew` is called regularly, so that no caller has to wait for a reload. */
+  renewing: boolean
+  /** Nothing is cached: an edited text applies to the next email. */
+  rereading: boolean
+  log: MailLog
+}
+
+export interface CustomText<T> {
+  source: () => Source
+  /** Throws for an invalid text. */
+  parse: (text: string) => T
+  /** The fallback while there is no copy, for the log. */
+  instead: string
+  /** Fields for the log: the setting, and what distinguishes it from others. */
+  names: { setting: string } & Record<string, string>
+}
+
+export class CachedTemplate<T> {
+  readonly #text: CustomText<T>
+  readonly #options: CacheOptions
+  #copy: T | undefined
+  /** Milliseconds since the epoch; nothing is loaded before this time. */
+  #freshUntil = 0
+  #pending: Promise<void> | undefined
+  #problem: string | undefined
+
+  constructor(text: CustomText<T>, options: CacheOptions) {
+    this.#text = text
+    this.#options = options
+  }
+
+  /** The cached text, without a load. */
+  latest(): T | undefined {
+    return this.#copy
+  }
+
+  /** Why the newest text is not in use, and where it was loaded from. */
+  problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** Returns the custom text, or undefined when none could be loaded yet. */
+  async get(): Promise<T | undefined> {
+    const refreshed = this.#refresh()
+    if (this.#copy === undefined || !this.#options.renewing) await refreshed
+    return this.#copy
+  }
+
+  /** Loads an expired text in advance. */
+  async renew(): Promise<void> {
+    await this.#refresh()
+  }
+
+  /** The next caller loads it again. */
+  expire(): void {
+    this.#freshUntil = 0
+  }
+
+  #refresh(): Promise<void> | undefined {
+    if (this.#options.rereading || Date.now() >= this.#freshUntil) {
+      this.#pending ??= this.#load().finally(() => {
+        this.#pending = undefined
+      })
+    }
+    return this.#pending
+  }
+
+  async #load(): Promise<void> {
+    const { maxAgeSeconds } = this.#options
+    let place: Source | undefined
+    try {
+      place = this.#text.source()
+      this.#copy = this.#text.parse(await readText(place, this.#options))
+      this.#freshUntil = place.from === 'url' ? Date.now() + maxAgeSeconds * 1000 : Infinity
+      this.#problem = undefined
+    } catch (error) {
+      this.#fail(place, error)
+    }
+  }
+
+  /** An expired copy is used while no newer one can be loaded. */
+  #fail(place: Source | undefined, error: unknown): void {
+    const { log, retrySeconds } = this.#options
+    const { instead, names } = this.#text
+    this.#freshUntil = Date.now() + retrySeconds * 1000
+    const { setting, ...more } = names
+    const used = this.#copy === undefined ? instead : 'the last valid copy'
+    const where = shown(place)
+    const reason = reasonOf(error)
+    const what = `the template of ${setting} could not be used; ${used} is sent`
+    this.#problem = [what, where.url ?? where.file, reason].filter(Boolean).join(': ')
+    log.warn({ ...more, ...where, reason }, what)
+  }
+}
+
+function shown(source: Source | undefined): { url?: string; file?: string } {
+  if (source?.from === 'file') return { file: source.path }
+  return source?.from === 'url' ? { url: withoutSecrets(source.url) } : {}
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // `fetch` throws "fetch failed" with the reason as its cause.
+  return error.cause instanceof Error ? error.cause.message : error.message
+}
+
+function withoutSecrets(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed ? `${parsed.origin}${parsed.pathname}` : '(not a URL)'
+}

@@ -1,0 +1,38 @@
+/** Variables in a custom template that its type of email does not have. */
+import { closest, distance } from 'fastest-levenshtein'
+
+import { localNames } from './built-in/local-variables.ts'
+import type { RootName } from './go-template/root-names.ts'
+import type { Template } from './go-template/template.ts'
+import { type EmailKind, emailKinds, mailKindNames } from './kinds/index.ts'
+
+const ofAnyKind = new Set(mailKindNames.flatMap((kind) => [...variablesOf(kind)]))
+
+/** The maximum edit distance of a typo. */
+const maxEdits = 4
+
+/**
+ * Returns a sentence for each unknown name. A tested variable of another type of email is allowed: a template may serve
+ * several types.
+ */
+export function unknownVariables(kind: EmailKind, { names }: Template): string[] {
+  const known = variablesOf(kind)
+  const tested = new Set(names.flatMap(({ name, isTested }) => (isTested ? [name] : [])))
+  const isForOthers = (name: string) => ofAnyKind.has(name) && tested.has(name)
+  const first = new Map<string, RootName>()
+  for (const each of names) {
+    if (!known.has(each.name) && !isForOthers(each.name) && !first.has(each.name)) {
+      first.set(each.name, each)
+    }
+  }
+  return [...first.values()].map(({ name, line }) => {
+    const nearest = closest(name, [...known])
+    const hint = distance(name, nearest) <= maxEdits ? `; did you mean .${nearest}?` : '.'
+    return `line ${line}: this email has no .${name}, so it is always empty${hint}`
+  })
+}
+
+function variablesOf(kind: EmailKind): Set<string> {
+  const own = Object.keys(emailKinds[kind].variables.properties)
+  return new Set([...own, ...localNames(own)])
+}

@@ -1,0 +1,11 @@
+/** The account page: each of its pages is a form over the API, with the rules and messages of the API. */
+export { deviceIn, momentIn } from './format.ts'
+export {
+  type AccountPage,
+  type Action,
+  accountPage,
+  type Fields,
+  type Outcome,
+} from './page.ts'
+export { phonesAllowed, settleSession } from './session.ts'
+export type { Visit } from './visit.ts'

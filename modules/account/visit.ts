@@ -1,0 +1,99 @@
+/** A request for a page of the account, by the user who is signed in at the hosted pages. */
+import type { FastifyReply } from 'fastify'
+
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { ApiError } from '../../schemas/errors.ts'
+import { toUser, type User } from '../../schemas/user.ts'
+import { type AccountPageName, accountPages } from '../../ui/account/render.ts'
+import type { AccountSay, AccountTextName } from '../../ui/account/texts.ts'
+import type { MethodChange } from '../credentials/fresh-proof.ts'
+import { requireFreshProof } from '../credentials/index.ts'
+import { accessTokenFor, type SignedIn } from '../page-session/index.ts'
+import {
+  type ApiCall,
+  type ApiResponse,
+  callApi,
+  type Exchange,
+  type PageDeps,
+  sendPageOf,
+  textIn,
+} from '../pages/index.ts'
+
+export type { AccountSay, AccountTextName } from '../../ui/account/texts.ts'
+
+export type AccountDeps = PageDeps & Deps<'bearerAuth' | 'credentials' | 'db' | 'inject' | 'jwt'>
+
+/** What happened before the page is shown. */
+export interface Outcome {
+  done?: AccountTextName | undefined
+  error?: AccountTextName | undefined
+  status?: number
+}
+
+/** The content of a page. */
+export interface Content {
+  title: AccountTextName
+  data?: (say: AccountSay, tag: string) => Record<string, unknown>
+}
+
+export type Visit = ReturnType<typeof createVisit>
+
+export function createVisit(
+  app: AccountDeps,
+  exchange: Exchange,
+  signedIn: SignedIn,
+  path: string,
+  now: Date,
+) {
+  const { request, reply } = exchange
+  const { session } = signedIn
+  const base = app.config.AUTH_API_EXTERNAL_URL
+  const user: User = toUser(session)
+  const { tag } = app.languages.ofReader(request.headers['accept-language'])
+
+  return {
+    ...{ request, reply, now, user, session, signedIn },
+    hasPassword: Boolean(session.encrypted_password),
+    isManaged: session.is_sso_user,
+
+    /** Calls the API as the user. Throws its error. */
+    async call(call: Omit<ApiCall, 'token'>): Promise<ApiResponse> {
+      const token = await accessTokenFor(app, signedIn, now)
+      return successOf(await callApi(app, request, { ...call, token }))
+    },
+
+    /** Verifies a code, which needs no token. Throws the error of the API. */
+    verify: async (payload: object): Promise<ApiResponse> =>
+      successOf(await callApi(app, request, { url: '/verify', payload })),
+
+    /** Throws insufficient_aal or reauthentication_needed, before a form is filled in for nothing. */
+    requireProof(change: MethodChange): Promise<void> {
+      const auth = { user: session, session, claims: app.jwt.claimsOf(session, session, now) }
+      return requireFreshProof(app.credentials, app.db, auth, { change }, now)
+    },
+
+    show(
+      name: AccountPageName,
+      { title, data }: Content,
+      { done, error, status }: Outcome,
+    ): FastifyReply {
+      return sendPageOf(accountPages, app, exchange, name, {
+        title: (say) => say(title),
+        next: path,
+        status: status ?? (error ? 400 : 200),
+        error,
+        data: (say) => ({ done, path, isManaged: session.is_sso_user, ...data?.(say, tag) }),
+      })
+    },
+
+    /** Continues at a page, which says what was done. */
+    leave: (to: string, done?: AccountTextName): FastifyReply =>
+      reply.redirect(`${base}${to}${done ? `?done=${done}` : ''}`, 303),
+  }
+}
+
+function successOf(response: ApiResponse): ApiResponse {
+  if (response.status < 400) return response
+  const code = textIn(response, 'error_code') ?? 'unexpected_failure'
+  throw new ApiError(response.status, code, textIn(response, 'msg') ?? code)
+}

@@ -1,0 +1,68 @@
+/**
+ * Changes of the table of admins. The last owner cannot be removed. The user is locked first: a concurrent request of
+ * theirs has either committed or sees the change (bearerAuth.holdAdmin).
+ */
+import {
+  deleteAdmin,
+  findAdmin,
+  findAdminRole,
+  insertAdmin,
+  type ListedAdmin,
+  lockOwners,
+  updateAdminRole,
+} from '../../db/admins/admins.ts'
+import { deleteFirstAdminLinks } from '../../db/admins/links.ts'
+import type { Trx } from '../../db/core/database.ts'
+import { lockUser } from '../../db/users/update-user.ts'
+import type { AdminRole } from '../../schemas/console/admin-role.ts'
+import { adminExists, lastOwner, noSuchAdmin } from '../../schemas/errors.ts'
+
+/** Deletes the links for a first admin. Throws admin_exists. */
+export async function addAdmin(
+  trx: Trx,
+  userId: string,
+  role: AdminRole,
+  now: Date,
+): Promise<ListedAdmin> {
+  await lockUser(trx, userId)
+  const row = { user_id: userId, role, created_at: now, updated_at: now }
+  if (!(await insertAdmin(trx, row))) throw adminExists()
+  await deleteFirstAdminLinks(trx)
+  return findOrThrow(trx, userId)
+}
+
+/** Throws admin_not_found and last_owner. */
+export async function changeAdminRole(
+  trx: Trx,
+  userId: string,
+  role: AdminRole,
+  now: Date,
+): Promise<{ before: ListedAdmin; after: ListedAdmin }> {
+  await lockUser(trx, userId)
+  const before = await findOrThrow(trx, userId)
+  if (role !== 'owner') await keepAdminOwner(trx, userId)
+  await updateAdminRole(trx, userId, role, now)
+  return { before, after: await findOrThrow(trx, userId) }
+}
+
+/** The account stays. Throws admin_not_found and last_owner. */
+export async function removeAdmin(trx: Trx, userId: string): Promise<ListedAdmin> {
+  await lockUser(trx, userId)
+  const before = await findOrThrow(trx, userId)
+  await keepAdminOwner(trx, userId)
+  await deleteAdmin(trx, userId)
+  return before
+}
+
+/** The user must be locked. Throws last_owner when they are the only one. */
+export async function keepAdminOwner(trx: Trx, userId: string): Promise<void> {
+  if ((await findAdminRole(trx, userId)) !== 'owner') return
+  const owners = await lockOwners(trx)
+  if (owners.length === 1 && owners[0] === userId) throw lastOwner()
+}
+
+async function findOrThrow(trx: Trx, userId: string): Promise<ListedAdmin> {
+  const admin = await findAdmin(trx, userId)
+  if (!admin) throw noSuchAdmin()
+  return admin
+}

@@ -1,0 +1,9 @@
+/** The audit log: who did what, stored, logged and counted. */
+export {
+  changedFields,
+  changedKeyFields,
+  changedUserFields,
+  deletedUserDetails,
+} from './difference.ts'
+export { type Actor, adminActor, createAuditEntry, recordAudit } from './entry.ts'
+export { recordAdminAction, recordAdminActionOnUser } from './record-admin.ts'

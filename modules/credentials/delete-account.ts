@@ -1,0 +1,59 @@
+/** Deletion of the user's own account, after a recent authentication. */
+import type { Db } from '../../db/core/database.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import {
+  currentPasswordInvalid,
+  insufficientAal,
+  reauthenticationNeeded,
+  ssoManaged,
+} from '../../schemas/errors.ts'
+import { isCurrentPassword } from './current-password.ts'
+import { verifyReauthenticationNonce } from './reauthentication.ts'
+import { establishedProofs, hasRecentProof, loadProof } from './session-proofs.ts'
+
+export interface DeletionAuthorization {
+  /** The code of GET /reauthenticate. */
+  nonce?: string
+  password?: string
+}
+
+/** A sign-in or second factor this recent is sufficient. */
+const freshForSeconds = 10 * 60
+
+/**
+ * Throws user_sso_managed, insufficient_aal or reauthentication_needed, and for the presented secret
+ * reauthentication_not_valid, otp_expired, current_password_invalid or over_request_rate_limit. Consumes a valid nonce.
+ */
+export async function checkDeletion(
+  deps: Deps<'bearerAuth' | 'otp' | 'passwords'>,
+  db: Db,
+  auth: Bearer,
+  { nonce, password }: DeletionAuthorization,
+  now: Date,
+): Promise<void> {
+  checkDeletable(deps, auth, now)
+  const { user } = auth
+  // An anonymous user has no credentials besides the session.
+  if (user.is_anonymous) return
+  const proof = await loadProof(db, auth, now)
+  const proofs = establishedProofs(auth, proof).filter(({ method }) => method !== 'anonymous')
+  if (hasRecentProof(proofs, proof, freshForSeconds, now)) return
+  if (nonce) return verifyReauthenticationNonce(deps, db, user, nonce, now)
+  if (!password) throw reauthenticationNeeded(needed)
+  if (!(await isCurrentPassword(deps, db, user, password, now))) throw currentPasswordInvalid()
+}
+
+const needed =
+  'Deleting the account requires a sign-in within the last ten minutes, the password, or a nonce from GET /reauthenticate'
+
+/** Conditions that must still hold inside the transaction. Throws user_sso_managed or insufficient_aal. */
+export function checkDeletable(
+  { bearerAuth }: Deps<'bearerAuth'>,
+  { user, session }: Bearer,
+  now: Date,
+): void {
+  if (user.is_sso_user) throw ssoManaged('An SSO account is deleted by its identity provider')
+  if (bearerAuth.isConfirmed({ user, session }, now)) return
+  throw insufficientAal('AAL2 session is required to delete the account.')
+}

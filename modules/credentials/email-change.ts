@@ -1,0 +1,186 @@
+/**
+ * Email changes: requested by the user, confirmed by the new address and, unless configured otherwise, by the current
+ * one, in either order.
+ */
+import type { Db, Trx } from '../../db/core/database.ts'
+import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { upsertIdentity } from '../../db/identities/identities.ts'
+import { findAskingSession, setAsksEmailChange } from '../../db/sessions/session-proofs.ts'
+import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
+import { isTaken } from '../../db/users/identifier-owners.ts'
+import { recomputeProviders } from '../../db/users/providers.ts'
+import { updateUser } from '../../db/users/update-user.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import { emailExists } from '../../schemas/errors.ts'
+import { checkRecipient, sendEmailChangeEmails } from '../emails/index.ts'
+import { checkInterval, perClientInterval, reserveInterval } from '../otp/index.ts'
+import type { LinkContext } from '../otp/link-context.ts'
+import { revokeAllSessions } from '../sessions/index.ts'
+import { emitEmailChanged, verifyEmail } from '../users/index.ts'
+import { clearContested, throttleNewIdentifier } from './new-identifier.ts'
+import { recordNewMethod } from './session-proofs.ts'
+import type { Verified } from './verification-result.ts'
+
+/** Throws email_exists when the address belongs to another user. */
+export async function checkEmailFree(db: Db, user: UserRecord, email: string): Promise<void> {
+  if (await isTaken(db, email, user.aud ?? '', user.id)) throw emailExists()
+}
+
+/** A checked request. */
+export interface EmailChangeRequest {
+  email: string
+  /** Whether an email is sent to the new address; the response must not reveal it. */
+  reachesNew: boolean
+}
+
+/**
+ * Checks the owner of the address, which counts as an attempt, and the send limits, without reserving them: a rejection
+ * costs no waiting time. Throws email_exists, over_request_rate_limit, over_email_send_rate_limit,
+ * email_provider_not_configured or email_address_not_authorized.
+ */
+export async function checkEmailChange(
+  deps: Deps<'config' | 'emails' | 'mailer' | 'otp'>,
+  db: Db,
+  user: UserRecord,
+  email: string,
+  network: string | undefined,
+  now: Date,
+): Promise<EmailChangeRequest> {
+  const { emails, otp } = deps
+  const appliesAtOnce = isAtOnce(deps, user)
+  if (!appliesAtOnce) {
+    checkRecipient(emails.policy, email)
+    for (const [purpose, address] of intervalsOf(user, email, network)) {
+      await checkInterval(otp, db, 'email', purpose, address, now)
+    }
+  }
+  const taken = await isTaken(db, email, user.aud ?? '', user.id)
+  const wanted = { isTaken: taken, takenError: emailExists(), appliesAtOnce }
+  return { email, reachesNew: await throttleNewIdentifier(deps, db, user, wanted, now) }
+}
+
+/** The minimum interval applies to the user, and to the new address for this client. */
+function intervalsOf(user: UserRecord, email: string, network: string | undefined) {
+  return [
+    ['email_change', user.email || user.id],
+    ['email_change_target', perClientInterval(email, network)],
+  ] as const
+}
+
+/**
+ * Sends the emails and reserves the intervals. The requesting session survives the change, others do not. Throws
+ * over_email_send_rate_limit.
+ */
+export async function startEmailChange(
+  deps: Deps<'config' | 'emails' | 'mailer' | 'otp' | 'sessions' | 'users'>,
+  trx: Trx,
+  { user, session }: Pick<Bearer, 'user' | 'session'>,
+  { email, reachesNew }: EmailChangeRequest,
+  context: LinkContext,
+  now: Date,
+): Promise<void> {
+  if (session) await setAsksEmailChange(trx, user.id, session.session_id)
+  if (isAtOnce(deps, user)) {
+    await putEmail(deps, trx, user, { email, isAgreedByCurrent: false, isAssumed: true }, now)
+    return
+  }
+  for (const [purpose, address] of intervalsOf(user, email, context.network)) {
+    await reserveInterval(deps.otp, trx, 'email', purpose, address, now)
+  }
+  const change = { newEmail: email, asksCurrent: asksCurrent(deps), reachesNew }
+  await sendEmailChangeEmails(deps.emails, trx, user, change, context, now)
+}
+
+/** Sends the emails again, unless the address has an owner by now. */
+export async function repeatEmailChange(
+  deps: Deps<'config' | 'emails'>,
+  trx: Trx,
+  user: UserRecord,
+  context: LinkContext,
+  now: Date,
+): Promise<void> {
+  const newEmail = user.email_change
+  if (!newEmail) return
+  const reachesNew = !(await isTaken(trx, newEmail, user.aud ?? '', user.id))
+  const change = { newEmail, asksCurrent: asksCurrent(deps), reachesNew }
+  await sendEmailChangeEmails(deps.emails, trx, user, change, context, now)
+}
+
+/** Confirms one of the addresses: the change is applied, or waits for the other one. Throws email_exists. */
+export async function agreeToEmail(
+  deps: Deps<'config' | 'sessions' | 'users'>,
+  trx: Trx,
+  user: UserRecord,
+  by: TokenType,
+  now: Date,
+): Promise<Verified> {
+  const email = user.email_change
+  if (!email) return { state: 'rejected' }
+  // With autoconfirm, either address may confirm for both.
+  const { AUTH_MAILER_AUTOCONFIRM: autoconfirm } = deps.config
+  const needsBoth = asksCurrent(deps) && !autoconfirm && Boolean(user.email)
+  if (needsBoth && user.email_change_confirm_status === 0) {
+    await updateUser(trx, user.id, { email_change_confirm_status: 1 }, now)
+    return { state: 'half', user }
+  }
+  // Confirmation by the current address does not verify the new one.
+  const isNewProven = needsBoth || autoconfirm || by === 'email_change_token_new'
+  if (!isNewProven) return { state: 'rejected' }
+  const type = 'email_change_token_new'
+  await clearContested(deps, trx, user, { provider: 'email', address: email, type }, now)
+  const isAssumed = !needsBoth && by !== 'email_change_token_new'
+  const agreed = { email, isAgreedByCurrent: needsBoth, isAssumed }
+  const changed = await putEmail(deps, trx, user, agreed, now)
+  return { state: 'done', user: changed, type: 'email_change', action: 'user_modified' }
+}
+
+/** With autoconfirm: an anonymous user has no current address, and without a mail server no email can be sent. */
+function isAtOnce({ config, mailer }: Deps<'config' | 'mailer'>, user: UserRecord): boolean {
+  return config.AUTH_MAILER_AUTOCONFIRM && (user.is_anonymous || !mailer.configured)
+}
+
+function asksCurrent({ config }: Deps<'config'>): boolean {
+  return config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED
+}
+
+interface AgreedEmail {
+  email: string
+  isAgreedByCurrent: boolean
+  /** The address counts as confirmed without verification. */
+  isAssumed: boolean
+}
+
+/**
+ * Sets the address and revokes all sessions except the requesting one, since a compromised session may be the reason
+ * for the change. Throws email_exists when another user has it by now.
+ */
+async function putEmail(
+  { sessions, users }: Deps<'sessions' | 'users'>,
+  trx: Trx,
+  user: UserRecord,
+  { email, isAgreedByCurrent, isAssumed }: AgreedEmail,
+  now: Date,
+): Promise<UserRecord> {
+  await checkEmailFree(trx, user, email)
+  await upsertIdentity(trx, emailIdentityOf(user.id, email), now)
+  await recomputeProviders(trx, user.id, now)
+  const columns = { email, email_change: '', email_change_confirm_status: 0 }
+  const proof = { columns, voidsTokens: true, isAssumed }
+  const changed = await verifyEmail(users, trx, user.id, proof, now).catch((error) => {
+    throw isUniqueViolation(error) ? emailExists() : error
+  })
+  if (!isAgreedByCurrent) await recordNewMethod(trx, user, 'email', now)
+  if (user.email) {
+    const except = await findAskingSession(trx, user.id)
+    await revokeAllSessions(sessions, trx, user.id, { except, keepsUnopened: true }, now)
+  }
+  await emitEmailChanged(users, trx, user, email, now)
+  return changed
+}
+
+function emailIdentityOf(userId: string, email: string) {
+  const identity_data = { sub: userId, email, email_verified: true, phone_verified: false }
+  return { user_id: userId, provider: 'email', provider_id: userId, identity_data }
+}

@@ -1,0 +1,32 @@
+/**
+ * Credentials: passwords and identifiers, their changes, the codes and links sent to an identifier (also for an admin
+ * to deliver), and their verification.
+ */
+
+export { checkDeletable, checkDeletion } from './delete-account.ts'
+export { checkEmailChange, startEmailChange } from './email-change.ts'
+export { notifyOfFailure } from './failed-attempts.ts'
+export { reauthenticate, requireFreshProof, requireSecondFactor } from './fresh-proof.ts'
+export { throttleNewIdentifier } from './new-identifier.ts'
+export { signInWithPassword } from './password.ts'
+export { checkPasswordChange, setPassword } from './password-change.ts'
+export { acceptPhoneChange, sendPhoneChangeOtp, setPhone } from './phone-change.ts'
+export {
+  acceptSentReauthentication,
+  findNonceRecipient,
+  sendReauthentication,
+} from './reauthentication.ts'
+export { generateLink } from './requests/admin-links.ts'
+export { requestEmailOtp } from './requests/email-requests.ts'
+export { readMagicLink } from './requests/magic-link.ts'
+export { resendSms } from './requests/resend-sms.ts'
+export { acceptSignInCode, sendSignInCode } from './requests/sms-requests.ts'
+export { findProvenMethods, recordNewMethod } from './session-proofs.ts'
+export {
+  consumeOtp,
+  emailChangeHalfConfirmed,
+  getPhoneTokenType,
+  isOtpValid,
+  isVerificationType,
+  setFirstPassword,
+} from './verification.ts'

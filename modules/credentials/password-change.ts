@@ -1,0 +1,188 @@
+/** Password changes: authorization, and what the change revokes. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import { deleteKnownDevices } from '../../db/sessions/known-devices.ts'
+import type { SessionProof } from '../../db/sessions/session-proofs.ts'
+import { tokenTypes } from '../../db/tables/users.ts'
+import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
+import { updateUser, withoutPendingChanges } from '../../db/users/update-user.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
+import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import {
+  currentPasswordInvalid,
+  currentPasswordRequired,
+  reauthenticationNeeded,
+  samePassword,
+} from '../../schemas/errors.ts'
+import { recordAudit } from '../audit/index.ts'
+import { notifyUser } from '../emails/index.ts'
+import { deviceHash, throttleAttempt } from '../otp/index.ts'
+import type { Attempt } from '../otp/limits/throttle.ts'
+import { revokeAllSessions } from '../sessions/index.ts'
+import { createPasswordAttempt } from './current-password.ts'
+import { isFresh, requireFreshProof } from './fresh-proof.ts'
+import { verifyReauthenticationNonce } from './reauthentication.ts'
+import {
+  type EstablishedProof,
+  establishedProofs,
+  loadProof,
+  recordNewMethod,
+  recordReauthentication,
+} from './session-proofs.ts'
+
+export interface PasswordChange {
+  password: string
+  nonce: string | undefined
+  currentPassword: string | undefined
+}
+
+/** A session this recent needs no reauthentication. */
+const freshSessionMs = 24 * 60 * 60 * 1000
+
+/** Users who signed in by these methods may not know their password. */
+const passwordless = ['otp', 'magiclink', 'recovery']
+
+type ChangeDeps = Deps<'bearerAuth' | 'config' | 'otp' | 'passwords'>
+
+/** A checked change. */
+export interface CheckedChange {
+  /** The verification of the current password, an attempt that succeeds with the change. */
+  attempt: Attempt | undefined
+  /** No earlier method authorized the change. */
+  isNewMethod: boolean
+}
+
+/** The rules for a password change of a signed-in user. Throws the error of each rule, and over_request_rate_limit. */
+export async function checkPasswordChange(
+  deps: ChangeDeps,
+  db: Db,
+  auth: Bearer,
+  change: PasswordChange,
+  now: Date,
+): Promise<CheckedChange> {
+  const proof = await loadProof(db, auth, now)
+  const proofs = establishedProofs(auth, proof)
+  const isNonceShown = await checkNonce(deps, db, { auth, proofs, nonce: change.nonce }, now)
+  if (isNonceShown) await recordReauthentication(db, auth, now)
+  if (auth.user.encrypted_password) {
+    return checkAnotherPassword(deps, db, auth, { change, proof, proofs, isNonceShown }, now)
+  }
+  const shown = isNonceShown ? {} : { nonce: change.nonce }
+  await requireFreshProof(deps, db, auth, { change: 'credentials', shown }, now)
+  return { attempt: undefined, isNewMethod: true }
+}
+
+interface Another {
+  change: PasswordChange
+  proof: SessionProof
+  proofs: EstablishedProof[]
+  isNonceShown: boolean
+}
+
+async function checkAnotherPassword(
+  deps: ChangeDeps,
+  db: Db,
+  auth: Bearer,
+  { change, proof, proofs, isNonceShown }: Another,
+  now: Date,
+): Promise<CheckedChange> {
+  const { otp, passwords } = deps
+  const { user } = auth
+  const current = currentToProve(deps, user, proofs, change.currentPassword)
+  const attempt = await throttleAttempt(otp, db, createPasswordAttempt(user), now)
+  const matches = (password: string) =>
+    attempt.check(
+      db,
+      () => passwords.verify(user, password),
+      () => false,
+    )
+  if (current !== undefined && !(await matches(current))) throw currentPasswordInvalid()
+  if (await matches(change.password)) throw samePassword()
+  const isPasswordShown = current !== undefined && proof.added.password === undefined
+  if (isPasswordShown) await recordReauthentication(db, auth, now)
+  const isShown = isNonceShown || isPasswordShown
+  return { attempt, isNewMethod: !isShown && !isFresh(deps, auth, proof, 'credentials', now) }
+}
+
+interface NonceCheck {
+  auth: Bearer
+  proofs: EstablishedProof[]
+  nonce: string | undefined
+}
+
+/**
+ * Returns true when a required nonce was correct. Throws reauthentication_needed, and the errors of
+ * verifyReauthenticationNonce.
+ */
+async function checkNonce(
+  deps: Deps<'config' | 'otp'>,
+  db: Db,
+  { auth: { user, session }, proofs, nonce }: NonceCheck,
+  now: Date,
+): Promise<boolean> {
+  const isRequired = deps.config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION
+  const openedAt = session?.session_created_at?.getTime() ?? 0
+  const isYoung = now.getTime() - openedAt < freshSessionMs
+  if (!isRequired || (isYoung && proofs.length > 0)) return false
+  if (!nonce) throw reauthenticationNeeded('Password update requires reauthentication')
+  await verifyReauthenticationNonce(deps, db, user, nonce, now)
+  return true
+}
+
+/** The current password to verify; undefined where it is not required. Throws current_password_required. */
+function currentToProve(
+  { config, passwords }: Deps<'config' | 'passwords'>,
+  { encrypted_password: hash }: UserRecord,
+  proofs: NonceCheck['proofs'],
+  current: string | undefined,
+): string | undefined {
+  const isRequired = config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD
+  const cameWithout = proofs.some(({ name }) => passwordless.includes(name))
+  if (!isRequired || !hash || cameWithout) return undefined
+  if (!current) throw currentPasswordRequired()
+  passwords.checkLength(current)
+  return current
+}
+
+export interface NewPassword {
+  hash: string
+  /** The hash that the change was checked against. */
+  replaces: string | null
+  keepSession: string | undefined
+  /** No earlier method authorized the change. */
+  isNewMethod: boolean
+  /** The client that sets it. */
+  clientInfo: ClientInfo
+}
+
+/**
+ * Stores the hash, deletes pending links, codes, flows and identifier changes, revokes all other sessions and forgets
+ * other devices. Throws current_password_invalid when the password was changed since the check.
+ */
+export async function setPassword(
+  { audit, emails, otp, sessions }: Deps<'audit' | 'emails' | 'otp' | 'sessions'>,
+  trx: Trx,
+  user: UserRecord,
+  { hash, replaces, keepSession, isNewMethod, clientInfo }: NewPassword,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  if (user.encrypted_password !== replaces) throw currentPasswordInvalid()
+  const change = {
+    encrypted_password: hash,
+    ...withoutPendingChanges,
+    confirmation_sent_at: null,
+    recovery_sent_at: null,
+    email_change_sent_at: null,
+    phone_change_sent_at: null,
+    reauthentication_sent_at: null,
+  }
+  await updateUser(trx, user.id, change, now)
+  // Pending sign-ups stay: before the identifier is verified, another user may have set the password.
+  await deleteTokens(trx, user.id, tokenTypes)
+  await revokeAllSessions(sessions, trx, user.id, { except: keepSession }, now)
+  await deleteKnownDevices(trx, user.id, deviceHash(otp, clientInfo))
+  if (isNewMethod) await recordNewMethod(trx, user, 'password', now)
+  await recordAudit(audit, trx, 'user_updated_password', user, { ip, now })
+  await notifyUser(emails, trx, user, { kind: 'password_changed_notification' }, now)
+}

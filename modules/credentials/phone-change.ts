@@ -1,0 +1,140 @@
+/** Phone changes: requested by the user, confirmed by the code sent to the new number. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import { withSavepoint } from '../../db/core/savepoint.ts'
+import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { upsertIdentity } from '../../db/identities/identities.ts'
+import { recomputeProviders } from '../../db/users/providers.ts'
+import { updateUser } from '../../db/users/update-user.ts'
+import { findUserByPhone, type UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import { phoneExists } from '../../schemas/errors.ts'
+import { notifyUser } from '../emails/index.ts'
+import { deliverSms, reserveSms, storeSms, withholdSms } from '../otp/index.ts'
+import type { SentCode, SmsChannel, SmsRequest } from '../otp/sms-otp.ts'
+import { revokeAllSessions } from '../sessions/index.ts'
+import { verifyPhone } from '../users/index.ts'
+import { clearContested, throttleNewIdentifier } from './new-identifier.ts'
+import { recordNewMethod } from './session-proofs.ts'
+import type { Verified } from './verification-result.ts'
+
+/** A requested change. */
+export interface PhoneChangeRequest {
+  code: SentCode
+  /** Whether the code was sent; the response must not reveal it. */
+  reachesNew: boolean
+}
+
+/**
+ * Sends a code to the new number, or takes as long without; undefined where no verification is required. Throws
+ * phone_exists, over_request_rate_limit, over_sms_send_rate_limit, sms_send_failed or unexpected_failure.
+ */
+export async function sendPhoneChangeOtp(
+  deps: Deps<'config' | 'otp'>,
+  db: Db,
+  user: UserRecord,
+  to: { phone: string; channel: SmsChannel },
+  now: Date,
+): Promise<PhoneChangeRequest | undefined> {
+  const { config, otp } = deps
+  const appliesAtOnce = config.AUTH_SMS_AUTOCONFIRM
+  const askedBy = user.phone || user.id
+  const purpose = { purpose: 'phone_change', countsAs: 'phone_change' } as const
+  const request: SmsRequest = { ...purpose, ...to, owner: user, askedBy }
+  const isTaken = await hasOwner(db, user, to.phone)
+  const wanted = { isTaken, takenError: phoneExists(), appliesAtOnce }
+  const reachesNew = await throttleNewIdentifier(deps, db, user, wanted, now)
+  if (appliesAtOnce) return undefined
+  await db.transaction().execute((trx) => reserveSms(otp, trx, request, now))
+  const messageId = crypto.randomUUID()
+  if (reachesNew) return { code: await deliverSms(otp, db, request, messageId, now), reachesNew }
+  return { code: await withholdSms(otp, db, request, messageId, now), reachesNew }
+}
+
+/** Stores a sent code. Without one the same rows are written, with a code that cannot be verified. */
+export async function acceptPhoneChange(
+  { otp }: Deps<'otp'>,
+  trx: Trx,
+  user: UserRecord,
+  { code, reachesNew }: PhoneChangeRequest,
+  now: Date,
+): Promise<void> {
+  const columns = await withSavepoint(trx, reachesNew, () => storeSms(otp, trx, user.id, code, now))
+  // Updated twice for a number in use, so that every number has the same statements.
+  await updateUser(trx, user.id, columns, now)
+}
+
+async function hasOwner(db: Db, user: UserRecord, phone: string): Promise<boolean> {
+  const owner = await findUserByPhone(db, phone, user.aud ?? '')
+  return owner !== undefined && owner.id !== user.id
+}
+
+/** Confirms the new number. Throws phone_exists. */
+export async function agreeToPhone(
+  deps: Deps<'emails' | 'events' | 'sessions' | 'users'>,
+  trx: Trx,
+  user: UserRecord,
+  now: Date,
+): Promise<Verified> {
+  const phone = user.phone_change
+  if (!phone) return { state: 'rejected' }
+  const type = 'phone_change_token'
+  await clearContested(deps, trx, user, { provider: 'phone', address: phone, type }, now)
+  const agreed = { phone, isAssumed: false }
+  const changed = await setPhone(deps, trx, { user, session: undefined }, agreed, now)
+  return { state: 'done', user: changed, type: 'phone_change', action: 'user_modified' }
+}
+
+/**
+ * Sets the number as confirmed: verified, or without verification next to a verified email. If it replaces another
+ * number, all sessions except the given one are revoked. Throws phone_exists when another user has it by now.
+ */
+export async function setPhone(
+  deps: Deps<'emails' | 'events' | 'sessions' | 'users'>,
+  trx: Trx,
+  { user, session }: Pick<Bearer, 'user' | 'session'>,
+  { phone, isAssumed }: { phone: string; isAssumed: boolean },
+  now: Date,
+): Promise<UserRecord> {
+  if (await hasOwner(trx, user, phone)) throw phoneExists()
+  await upsertIdentity(trx, phoneIdentityOf(user.id, phone), now)
+  await recomputeProviders(trx, user.id, now)
+  // The time of this verification, not that of the previous number.
+  const columns = { phone, phone_change: '', phone_confirmed_at: now }
+  const proof = { columns, voidsTokens: true, isAssumed, inMetadata: false }
+  const changed = await verifyPhone(deps.users, trx, user.id, proof, now).catch((error) => {
+    throw isUniqueViolation(error) ? phoneExists() : error
+  })
+  await recordNewMethod(trx, user, 'phone', now)
+  const facts = { previous: user.phone || null, current: phone }
+  await deps.events.record(trx, 'phone.changed', user.id, facts, now)
+  await notifyOfPhone(deps, trx, user, phone, now)
+  if (user.phone) {
+    const except = session?.session_id
+    await revokeAllSessions(deps.sessions, trx, user.id, { except, keepsUnopened: true }, now)
+  }
+  return changed
+}
+
+async function notifyOfPhone(
+  { emails }: Deps<'emails'>,
+  trx: Trx,
+  before: UserRecord,
+  phone: string,
+  now: Date,
+): Promise<void> {
+  const user = { ...before, phone }
+  const isLinked = before.identities.some(({ provider }) => provider === 'phone')
+  if (!isLinked) {
+    const linked = { kind: 'identity_linked_notification', Provider: 'phone' } as const
+    await notifyUser(emails, trx, user, linked, now)
+  }
+  if (!before.phone) return
+  const changed = { Phone: phone, OldPhone: before.phone }
+  await notifyUser(emails, trx, user, { kind: 'phone_changed_notification', ...changed }, now)
+}
+
+function phoneIdentityOf(userId: string, phone: string) {
+  const identity_data = { sub: userId, phone, phone_verified: true, email_verified: false }
+  return { user_id: userId, provider: 'phone', provider_id: userId, identity_data }
+}

@@ -1,0 +1,139 @@
+/** Reauthentication of a signed-in user by a code sent to their email or phone. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import type { SessionProof } from '../../db/sessions/session-proofs.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { otpExpired, reauthenticationNotValid } from '../../schemas/errors.ts'
+import { recordAudit } from '../audit/index.ts'
+import { checkRecipient, sendReauthenticationEmail } from '../emails/index.ts'
+import {
+  consumeOtpCode,
+  consumeSmsOtp,
+  reserveInterval,
+  storeSms,
+  throttleAttempt,
+  verifySmsOtp,
+} from '../otp/index.ts'
+import type { SentCode } from '../otp/sms-otp.ts'
+import type { SmsOtpResult } from '../otp/sms-otp-check.ts'
+import { loadProof } from './session-proofs.ts'
+
+const type = 'reauthentication_token' as const
+
+/** The recipient of the code: the email, or the phone of a user without one. Undefined where both are too new. */
+export async function findNonceRecipient(
+  _deps: object,
+  db: Db,
+  user: UserRecord,
+  now: Date,
+): Promise<'email' | 'phone' | undefined> {
+  return recipientOf(user, await loadProof(db, { user, session: undefined }, now))
+}
+
+function recipientOf({ email, phone }: UserRecord, { added }: SessionProof) {
+  if (email && added.email === undefined) return 'email'
+  return phone && added.phone === undefined ? 'phone' : undefined
+}
+
+/** Sends the code by email; returns the message id. Throws over_email_send_rate_limit. */
+export async function sendReauthentication(
+  { audit, emails, otp }: Deps<'audit' | 'emails' | 'otp'>,
+  trx: Trx,
+  user: UserRecord,
+  { ip, now }: { ip: string; now: Date },
+): Promise<string> {
+  const address = user.email ?? ''
+  checkRecipient(emails.policy, address)
+  const messageId = crypto.randomUUID()
+  await reserveInterval(otp, trx, 'email', 'reauthentication', address, now)
+  await recordAudit(audit, trx, 'user_reauthenticate_requested', user, { ip, now })
+  await sendReauthenticationEmail(emails, trx, user, messageId, now)
+  return messageId
+}
+
+/** Stores a code sent by SMS. */
+export async function acceptSentReauthentication(
+  { audit, otp }: Deps<'audit' | 'otp'>,
+  trx: Trx,
+  user: UserRecord,
+  sent: SentCode,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  await storeSms(otp, trx, user.id, sent, now)
+  await recordAudit(audit, trx, 'user_reauthenticate_requested', user, { ip, now })
+}
+
+interface Typed {
+  user: UserRecord
+  nonce: string
+  /** The channel. */
+  to: 'email' | 'phone'
+}
+
+/** Verifies a code at its provider, outside of a transaction. */
+async function judgeNonce(
+  { otp }: Deps<'otp'>,
+  db: Db,
+  { user, nonce, to }: Typed,
+  now: Date,
+): Promise<SmsOtpResult> {
+  const { phone, aud } = user
+  if (to === 'email' || !phone) return { by: 'us' }
+  return verifySmsOtp(otp, db, { type, phone, aud: aud ?? '', code: nonce }, now)
+}
+
+/**
+ * Consumes the code. Returns false for a wrong, expired or consumed one: the attempt is counted, so commit before
+ * rejecting.
+ */
+async function acceptsNonce(
+  { otp }: Deps<'otp'>,
+  trx: Trx,
+  { user, nonce, to }: Typed,
+  otpResult: SmsOtpResult,
+  now: Date,
+): Promise<boolean> {
+  const { email, phone } = user
+  const typed = { type, phone: phone ?? '', aud: user.aud ?? '', code: nonce }
+  const token =
+    to === 'email'
+      ? await consumeOtpCode(otp, trx, [type], { address: email ?? '', code: nonce }, now)
+      : await consumeSmsOtp(otp, trx, typed, otpResult, now)
+  return token?.user_id === user.id
+}
+
+/**
+ * Consumes a correct nonce. Attempts are counted per user, across all requested codes. Throws
+ * reauthentication_not_valid, otp_expired or over_request_rate_limit.
+ */
+export async function verifyReauthenticationNonce(
+  deps: Deps<'otp'>,
+  db: Db,
+  user: UserRecord,
+  nonce: string,
+  now: Date,
+): Promise<void> {
+  const to = await findNonceRecipient(deps, db, user, now)
+  if (!to) throw reauthenticationNotValid()
+  const attempt = await throttleAttempt(deps.otp, db, { kind: 'nonce', account: user.id }, now)
+  const tried = await attempt.check(
+    db,
+    () => tryNonce(deps, db, { user, nonce, to }, now),
+    ({ isRight }) => isRight,
+  )
+  if (tried.isRight) return
+  throw tried.by === 'provider' ? otpExpired() : reauthenticationNotValid()
+}
+
+async function tryNonce(
+  deps: Deps<'otp'>,
+  db: Db,
+  typed: Typed,
+  now: Date,
+): Promise<{ isRight: boolean; by: SmsOtpResult['by'] }> {
+  const otpResult = await judgeNonce(deps, db, typed, now)
+  const isRight = await db
+    .transaction()
+    .execute((trx) => acceptsNonce(deps, trx, typed, otpResult, now))
+  return { isRight, by: otpResult.by }
+}

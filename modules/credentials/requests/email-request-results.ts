@@ -1,0 +1,150 @@
+/** Handles requests for emails once the owner of the address is known. */
+import type { Trx } from '../../../db/core/database.ts'
+import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { AuditAction } from '../../audit/actions.ts'
+import { recordAudit } from '../../audit/index.ts'
+import { mayReceive, sendLinkEmail } from '../../emails/index.ts'
+import { checkRepeatInterval, perClientInterval } from '../../otp/index.ts'
+import type { LinkContext } from '../../otp/link-context.ts'
+import {
+  findOrCreateUnconfirmedUser,
+  lockUserByEmail,
+  lockUserByUsername,
+  storePendingSignUp,
+  verifyEmail,
+} from '../../users/index.ts'
+import type { CreationPermit } from '../../users/sign-up/types.ts'
+import { repeatEmailChange } from '../email-change.ts'
+
+/** Plain JSON, so that a queue can store it. */
+export interface EmailRequest {
+  /** `sign_in`: a magic link that creates no account. `username_recovery`: the address is a username. */
+  kind:
+    | 'recovery'
+    | 'username_recovery'
+    | 'magic_link'
+    | 'sign_in'
+    | 'confirmation'
+    | 'email_change'
+  /** In its stored form. */
+  address: string
+  aud: string
+  /** Metadata of a user who is signed up by this. */
+  data: Metadata
+  context: LinkContext
+  ip: string
+}
+
+/** A request with the permit for a new account; undefined when none may be created. */
+export interface PermittedEmailRequest extends EmailRequest {
+  permit: CreationPermit | undefined
+}
+
+export type EmailRequestDeps = Deps<'audit' | 'config' | 'emails' | 'otp' | 'users'>
+
+type Answer = (
+  deps: EmailRequestDeps,
+  trx: Trx,
+  request: PermittedEmailRequest,
+  user: UserRecord | undefined,
+  now: Date,
+) => Promise<void>
+
+const answers: Record<EmailRequest['kind'], Answer> = {
+  async recovery(deps, trx, request, user, now) {
+    if (user) await send(deps, trx, 'recovery', user, request, now)
+  },
+
+  async username_recovery(deps, trx, request, user, now) {
+    if (!user?.email || !mayReceive(deps.emails.policy, user.email)) return
+    const waiting = perClientInterval(user.email, request.context.network)
+    await checkRepeatInterval(deps.otp, trx, 'email', 'recovery', waiting, now)
+    await send(deps, trx, 'recovery', user, request, now)
+  },
+
+  async magic_link(deps, trx, request, user, now) {
+    if (user && mayKeepAccount(deps, user)) {
+      await send(deps, trx, 'magic_link', user, request, now)
+    } else if (!deps.config.AUTH_DISABLE_SIGNUP) {
+      await signUp(deps, trx, request, now)
+    }
+  },
+
+  async sign_in(deps, trx, request, user, now) {
+    if (user) await answers.magic_link(deps, trx, request, user, now)
+  },
+
+  async confirmation(deps, trx, request, user, now) {
+    // An invitation confirms the address too: another link would invalidate it.
+    if (!user || user.email_confirmed_at || user.invited_at) return
+    await send(deps, trx, 'confirmation', user, request, now)
+  },
+
+  async email_change(deps, trx, request, user, now) {
+    if (!user?.email_change) return
+    await checkRepeatInterval(deps.otp, trx, 'email', 'email_change', request.address, now)
+    await repeatEmailChange(deps, trx, user, request.context, now)
+  },
+}
+
+/** Sends the resulting email, if any. */
+export async function handleEmailRequest(
+  deps: EmailRequestDeps,
+  trx: Trx,
+  request: PermittedEmailRequest,
+  now: Date,
+): Promise<void> {
+  const find = request.kind === 'username_recovery' ? lockUserByUsername : lockUserByEmail
+  const user = await find(trx, request.address, request.aud)
+  await answers[request.kind](deps, trx, request, user, now)
+}
+
+async function send(
+  { audit, emails }: Deps<'audit' | 'emails'>,
+  trx: Trx,
+  kind: 'recovery' | 'magic_link' | 'confirmation',
+  user: UserRecord,
+  { context, ip }: EmailRequest,
+  now: Date,
+): Promise<void> {
+  await sendLinkEmail(emails, trx, kind, user, context, now)
+  const action: AuditAction =
+    kind === 'confirmation' ? 'user_confirmation_requested' : 'user_recovery_requested'
+  await recordAudit(audit, trx, action, user, { ip, now })
+}
+
+/**
+ * The address is unverified: the requester is signed up without a password, and the link verifies an existing account.
+ */
+async function signUp(
+  deps: EmailRequestDeps,
+  trx: Trx,
+  request: PermittedEmailRequest,
+  now: Date,
+): Promise<void> {
+  const { users } = deps
+  const { address, aud, data, permit } = request
+  const contact = { provider: 'email' as const, address }
+  const registrant = { contact, aud, passwordHash: null, data, permit, byAdmin: false }
+  const registered = await findOrCreateUnconfirmedUser(users, trx, registrant, now)
+  if (!registered) return
+  const { user, claim } = registered
+  if (claim || !users.config.AUTH_MAILER_AUTOCONFIRM) {
+    await send(deps, trx, 'confirmation', user, request, now)
+    return storePendingSignUp(trx, registered, now)
+  }
+  const proven = await verifyEmail(users, trx, user.id, { isAssumed: true }, now)
+  await send(deps, trx, 'magic_link', proven, request, now)
+}
+
+/**
+ * An account that is verified, invited or cannot be replaced is kept, and the link clears its unverified credentials;
+ * any other one is signed up again by its link.
+ */
+function mayKeepAccount({ config }: Deps<'config'>, user: UserRecord): boolean {
+  const isProven = user.email_confirmed_at !== null || user.phone_confirmed_at !== null
+  const isFixed = config.AUTH_MAILER_AUTOCONFIRM || config.AUTH_DISABLE_SIGNUP
+  return isProven || user.invited_at !== null || isFixed
+}

@@ -1,0 +1,170 @@
+/**
+ * Requests for emails by unauthenticated clients: recovery, magic link, resent confirmation. The request only queues a
+ * job, the same for every address; a worker looks the user up, so that neither response nor response time reveals
+ * whether the address is known.
+ */
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { Trx } from '../../../db/core/database.ts'
+import { limitLockWaits } from '../../../db/core/lock-timeout.ts'
+import { hasMailMessage } from '../../../db/emails/messages.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { HookError } from '../../../schemas/errors.ts'
+import { Metadata } from '../../../schemas/fields.ts'
+import { checkRecipient, requireMail } from '../../emails/index.ts'
+import { checkSendQuota, perClientInterval, reserveInterval } from '../../otp/index.ts'
+import type { SendPurpose } from '../../otp/limits/channels.ts'
+import type { QuotaPurpose } from '../../otp/limits/send-quotas.ts'
+import { callBeforeUserCreatedIfNew } from '../../users/index.ts'
+import type { CreationPermit } from '../../users/sign-up/types.ts'
+import {
+  type EmailRequest,
+  type EmailRequestDeps,
+  handleEmailRequest,
+} from './email-request-results.ts'
+import {
+  AcceptedLanguages,
+  decryptRequest,
+  decryptStoredRequest,
+  encryptRequest,
+  isTooOld,
+} from './encrypted-request.ts'
+import { postpone } from './postpone.ts'
+
+export const emailTask = 'answer_mail_request'
+
+/** A locked user row must not delay this worker, and the emails of all other users. */
+const lockWaits = { longestMs: 5_000 }
+
+/** Clients are not notified; developers are. */
+const silence = 'no email sent: no user has this address, or nothing is left to be confirmed'
+
+const purposes: Record<EmailRequest['kind'], SendPurpose> = {
+  recovery: 'recovery',
+  username_recovery: 'recovery',
+  magic_link: 'recovery',
+  sign_in: 'recovery',
+  confirmation: 'confirmation',
+  email_change: 'email_change_repeat',
+}
+
+/** A magic link for a new address becomes a sign-up, and is counted as one when it is sent. */
+const quotaPurposes: Record<EmailRequest['kind'], QuotaPurpose> = {
+  recovery: 'recovery',
+  username_recovery: 'recovery',
+  magic_link: 'sign_in',
+  sign_in: 'sign_in',
+  confirmation: 'signup',
+  email_change: 'email_change',
+}
+
+const StoredEmailRequest = Type.Object({
+  v: Type.Literal(1),
+  kind: Type.Union([
+    Type.Literal('recovery'),
+    Type.Literal('username_recovery'),
+    Type.Literal('magic_link'),
+    Type.Literal('sign_in'),
+    Type.Literal('confirmation'),
+    Type.Literal('email_change'),
+  ]),
+  address: Type.String(),
+  aud: Type.String(),
+  data: Metadata,
+  context: Type.Object({
+    redirectTo: Type.String(),
+    baseUrl: Type.String(),
+    pkce: Type.Optional(
+      Type.Object({
+        challenge: Type.String(),
+        method: Type.Union([Type.Literal('s256'), Type.Literal('plain')]),
+      }),
+    ),
+    network: Type.Optional(Type.String()),
+  }),
+  ip: Type.String(),
+  accepted: AcceptedLanguages,
+})
+type StoredEmailRequest = Static<typeof StoredEmailRequest>
+
+/**
+ * Queues the request. Returns the id of the resulting message. Throws over_email_send_rate_limit,
+ * email_provider_not_configured or email_address_not_authorized.
+ */
+export async function requestEmailOtp(
+  deps: Deps<'emails' | 'encryption' | 'jobQueue' | 'languages' | 'otp'>,
+  trx: Trx,
+  request: EmailRequest,
+  now: Date,
+): Promise<string> {
+  const { emails, jobQueue, languages, otp } = deps
+  const { address, context, kind } = request
+  // Whether the address of a username may receive emails must not show.
+  if (kind === 'username_recovery') requireMail(emails.policy)
+  else checkRecipient(emails.policy, address)
+  const waiting = perClientInterval(address, context.network)
+  await reserveInterval(otp, trx, 'email', purposes[kind], waiting, now)
+  const id = crypto.randomUUID()
+  const stored = { v: 1, ...request, accepted: languages.accepted() }
+  const job = encryptRequest(deps, id, stored, now)
+  await jobQueue.enqueue(trx, emailTask, job)
+  // Checked without reservation: requests for unknown addresses send nothing and must not use the quota up.
+  const message = { purpose: quotaPurposes[kind], to: address, network: context.network }
+  await checkSendQuota(otp, trx, 'email', message, now)
+  return id
+}
+
+/** The job: looks the user up and handles the request. An unknown format is retried later. */
+export async function handleEmailRequestJob(
+  deps: EmailRequestDeps & Deps<'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp'>,
+  payload: unknown,
+): Promise<void> {
+  const { config, db, languages, log, otp } = deps
+  const job = decryptStoredRequest(payload)
+  const now = new Date()
+  if (isTooOld(job, otp.lifetimes.mailSeconds, now)) {
+    log.warn({ message_id: job.id }, 'email request dropped: expired')
+    return
+  }
+  const { accepted = '', ...stored } = decryptRequest(deps, StoredEmailRequest, job)
+  const request = withMessageId(stored, job.id)
+  const permit = await approve(deps, request)
+  if (permit === 'rejected') return
+  const answerOnce = async (trx: Trx) => {
+    await limitLockWaits(trx, lockWaits)
+    // A worker that died after its commit leaves the job to another one.
+    if (await hasMailMessage(trx, job.id)) return
+    await handleEmailRequest(deps, trx, { ...request, permit }, now)
+    if (config.dev && !(await hasMailMessage(trx, job.id))) {
+      log.warn({ kind: request.kind }, silence)
+    }
+  }
+  const answered = languages.during(accepted, () => db.transaction().execute(answerOnce))
+  await answered.catch((error) => postpone(deps, error, { task: emailTask, job }, now))
+}
+
+/**
+ * Calls the operator's hook for a user who would be signed up. A rejection is silent: a known address would have got
+ * its email. Throws HookError for an unavailable hook, so that the job is retried.
+ */
+async function approve(
+  { config, db, log, users }: EmailRequestDeps & Deps<'db' | 'log'>,
+  { kind, address, aud, data, ip }: EmailRequest,
+): Promise<CreationPermit | 'rejected' | undefined> {
+  if (kind !== 'magic_link' || config.AUTH_DISABLE_SIGNUP) return undefined
+  const contact = { provider: 'email' as const, address }
+  try {
+    return await callBeforeUserCreatedIfNew(users, db, { contact, aud, data }, ip)
+  } catch (error) {
+    if (!(error instanceof HookError) || error.kind !== 'rejected') throw error
+    log.info({ err: error }, 'hook rejected a new user')
+    return 'rejected'
+  }
+}
+
+function withMessageId(
+  { context, ...request }: Omit<StoredEmailRequest, 'accepted'>,
+  messageId: string,
+): EmailRequest {
+  return { ...request, context: { ...context, pkce: context.pkce, messageId } }
+}

@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+
+import type { Metadata } from '../../../db/tables/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { emailProviderDisabled, validationFailed } from '../../../schemas/errors.ts'
+import { normalizeEmail } from '../../../schemas/fields.ts'
+import { readLinkContext } from '../../flows/index.ts'
+import type { PkceInput } from '../../flows/pkce.ts'
+import { checkMetadataSize } from '../../users/index.ts'
+import type { EmailRequest } from './email-request-results.ts'
+
+export interface MagicLinkFields extends PkceInput {
+  email?: string
+  data?: Metadata
+}
+
+/**
+ * Parses a magic link request from the body of /magiclink or /otp. Throws email_provider_disabled, validation_failed or
+ * metadata_too_large.
+ */
+export function readMagicLink(
+  { config, flows, users }: Deps<'config' | 'flows' | 'users'>,
+  request: FastifyRequest,
+  body: MagicLinkFields,
+  { createUser }: { createUser: boolean },
+): EmailRequest {
+  if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
+    throw emailProviderDisabled('Email logins are disabled', 422)
+  }
+  if (!config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED) {
+    throw emailProviderDisabled('Login with magic link is disabled', 422)
+  }
+  const { email = '', data = {} } = body
+  if (email === '') throw validationFailed('Password recovery requires an email', 422)
+  checkMetadataSize(users, { user_metadata: data })
+  return {
+    kind: createUser ? 'magic_link' : 'sign_in',
+    address: normalizeEmail(email),
+    aud: request.audience,
+    data,
+    context: readLinkContext(flows, request, body),
+    ip: request.clientIp,
+  }
+}

@@ -1,0 +1,170 @@
+/** Resends a code by SMS: the queued request, and its handling once the owner of the number is known. */
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { Db, Trx } from '../../../db/core/database.ts'
+import { findNewestToken } from '../../../db/tokens/phone-tokens.ts'
+import { findUser, findUserByPhone, type UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { ApiError } from '../../../schemas/errors.ts'
+import { recordAudit } from '../../audit/index.ts'
+import {
+  checkRepeatInterval,
+  deliverSms,
+  perClientInterval,
+  reserveInterval,
+  reserveSmsRepeat,
+  smsSeconds,
+  storeSms,
+} from '../../otp/index.ts'
+import type { SmsRequest } from '../../otp/sms-otp.ts'
+import { lockAndLoadUser } from '../../users/index.ts'
+import {
+  AcceptedLanguages,
+  decryptRequest,
+  decryptStoredRequest,
+  type EncryptedRequest,
+  encryptRequest,
+  isForOtherReplica,
+  isTooOld,
+} from './encrypted-request.ts'
+import { postpone } from './postpone.ts'
+
+export const repeatTask = 'repeat_text_message'
+
+/** How long a job of a newer release, or with a newer key, waits for a replica that can decrypt it. */
+const deferralMs = 60_000
+
+const StoredRepeat = Type.Object({
+  v: Type.Literal(1),
+  purpose: Type.Union([Type.Literal('confirmation'), Type.Literal('phone_change')]),
+  /** As in the request: the user's number or, for a change, also the new one. */
+  phone: Type.String(),
+  aud: Type.String(),
+  ip: Type.String(),
+  network: Type.Optional(Type.String()),
+  accepted: AcceptedLanguages,
+})
+export type RepeatRequest = Omit<Static<typeof StoredRepeat>, 'v' | 'accepted'>
+
+/** Queues the request. Returns the id of the resulting message. Throws over_sms_send_rate_limit. */
+export async function resendSms(
+  deps: Deps<'encryption' | 'jobQueue' | 'languages' | 'otp'>,
+  trx: Trx,
+  request: RepeatRequest,
+  now: Date,
+): Promise<string> {
+  const { jobQueue, languages, otp } = deps
+  const { purpose, phone, network } = request
+  const id = crypto.randomUUID()
+  const stored = { v: 1, ...request, accepted: languages.accepted() }
+  await jobQueue.enqueue(trx, repeatTask, encryptRequest(deps, id, stored, now), once)
+  const interval = intervals[purpose]
+  const countsAs = quotaPurposes[purpose]
+  await reserveSmsRepeat(otp, trx, { purpose, interval, phone, countsAs, network }, now)
+  return id
+}
+
+/** A resent code delays other resent codes only. */
+const intervals = { confirmation: 'confirmation', phone_change: 'phone_change_repeat' } as const
+
+const quotaPurposes = { confirmation: 'signup', phone_change: 'phone_change' } as const
+
+/** A second attempt could send a second message. */
+const once = { maxAttempts: 1 }
+
+type WorkerDeps = Deps<
+  'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp' | 'users'
+>
+
+/** The job. A payload that cannot be decrypted is queued again, because each job runs only once. */
+export async function handleResendJob(deps: WorkerDeps, payload: unknown): Promise<void> {
+  const { db, jobQueue, log } = deps
+  const now = new Date()
+  try {
+    await answerNow(deps, decryptStoredRequest(payload), now)
+  } catch (error) {
+    const mayBeRead = isForOtherReplica(error)
+    if (!mayBeRead || typeof payload !== 'object' || payload === null) throw error
+    log.warn({ err: error }, 'SMS request postponed: it cannot be decrypted by this server')
+    await jobQueue.enqueue(db, repeatTask, payload, { ...once, delayMs: deferralMs })
+  }
+}
+
+async function answerNow(deps: WorkerDeps, job: EncryptedRequest, now: Date): Promise<void> {
+  const { languages, log, otp } = deps
+  const { id: messageId } = job
+  if (isTooOld(job, smsSeconds(otp), now)) {
+    log.warn({ message_id: messageId }, 'SMS request dropped: expired')
+    return
+  }
+  const { accepted = '', ...request } = decryptRequest(deps, StoredRepeat, job)
+  const repeated = languages.during(accepted, () => repeat(deps, messageId, request, now))
+  const waiting = repeated.catch((error) =>
+    postpone(deps, error, { task: repeatTask, job, ...once }, now),
+  )
+  await waiting.catch((error) => {
+    if (!(error instanceof ApiError)) throw error
+    const level = error.status >= 500 ? 'error' : 'debug'
+    log[level]({ message_id: messageId, reason: error.errorCode }, 'SMS not resent')
+  })
+}
+
+async function repeat(
+  deps: WorkerDeps,
+  id: string,
+  request: RepeatRequest,
+  now: Date,
+): Promise<void> {
+  const { audit, db, otp } = deps
+  const { purpose, ip } = request
+  const user = await findWaiting(db, request)
+  const phone = user && numberToProve(user, purpose)
+  if (!user || !phone) return
+  if (purpose === 'phone_change') {
+    // The requested number may belong to another user, who gets no message.
+    const owner = await findUserByPhone(db, phone, request.aud)
+    if (owner && owner.id !== user.id) return
+    await checkRepeatInterval(otp, db, 'sms', 'phone_change', request.phone, now)
+    await checkRepeatInterval(otp, db, 'sms', 'phone_change', phone, now)
+  }
+  await claimTarget(deps, request, phone, now)
+  const interval = intervals[purpose]
+  const by = { owner: user, askedBy: perClientInterval(request.phone, request.network) }
+  const counted = { countsAs: quotaPurposes[purpose], network: request.network }
+  const wanted: SmsRequest = { purpose, interval, phone, channel: 'sms', ...by, ...counted }
+  const sent = await deliverSms(otp, db, wanted, id, now)
+  await db.transaction().execute(async (trx) => {
+    const today = await lockAndLoadUser(trx, user.id)
+    if (!today || numberToProve(today, purpose) !== phone) return
+    await storeSms(otp, trx, user.id, sent, now)
+    await recordAudit(audit, trx, 'user_confirmation_requested', today, { ip, now })
+  })
+}
+
+/** Reserves the interval of the requested number, and of a new number that results from it. */
+async function claimTarget(
+  { db, otp }: Deps<'db' | 'otp'>,
+  { purpose, phone, network }: RepeatRequest,
+  to: string,
+  now: Date,
+): Promise<void> {
+  if (to === phone) return
+  await reserveInterval(otp, db, 'sms', intervals[purpose], perClientInterval(to, network), now)
+}
+
+/** The user who waits for such a code at this number. */
+async function findWaiting(
+  db: Db,
+  { purpose, phone, aud }: RepeatRequest,
+): Promise<UserRecord | undefined> {
+  const owner = await findUserByPhone(db, phone, aud)
+  if (purpose === 'confirmation' || owner?.phone_change) return owner
+  const token = await findNewestToken(db, 'phone_change_token', phone)
+  return token && findUser(db, token.user_id)
+}
+
+/** The number that the code would verify; undefined when it is verified already. */
+function numberToProve(user: UserRecord, purpose: RepeatRequest['purpose']): string | null {
+  if (purpose === 'phone_change') return user.phone_change
+  return user.phone_confirmed_at ? null : user.phone
+}

@@ -1,0 +1,185 @@
+/** Consumes one-time codes and links: the token types of each `type` of /verify, and their effects. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
+import { updateUser } from '../../db/users/update-user.ts'
+import { findUser, isBanned, type UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { otpExpired, userBanned } from '../../schemas/errors.ts'
+import type { AuditAction } from '../audit/actions.ts'
+import { notifyUser } from '../emails/index.ts'
+import {
+  consumeEmailLink,
+  consumeOtpCode,
+  consumeSmsOtp,
+  findEmailLink,
+  forgetFailures,
+} from '../otp/index.ts'
+import type { ConsumedToken, SmsOtpResult } from '../otp/sms-otp-check.ts'
+import { confirmMailbox, confirmPhone, confirmSignUp } from './confirm-identifier.ts'
+import { agreeToEmail } from './email-change.ts'
+import { agreeToPhone } from './phone-change.ts'
+import { loadProof } from './session-proofs.ts'
+import type { Verified } from './verification-result.ts'
+
+const emailTypes = new Map<string, readonly TokenType[]>([
+  ['signup', ['confirmation_token']],
+  ['invite', ['confirmation_token']],
+  ['recovery', ['recovery_token']],
+  // The first code of a user who was created by its request confirms the sign-up.
+  ['magiclink', ['confirmation_token', 'recovery_token']],
+  ['email', ['confirmation_token', 'recovery_token']],
+  ['email_change', ['email_change_token_new', 'email_change_token_current']],
+])
+const phoneTypes = new Map<string, TokenType>([
+  ['sms', 'confirmation_token'],
+  ['phone_change', 'phone_change_token'],
+])
+
+/** A code with its recipient and audience, or the token of a link, which needs neither. */
+export type TokenVerification = { type: string } & (
+  | { linkToken: string; email?: string; aud?: string }
+  | { email: string; aud: string; code: string }
+  | { phone: string; aud: string; code: string; otpResult: SmsOtpResult }
+)
+
+type VerificationDeps = Deps<
+  'config' | 'emails' | 'events' | 'otp' | 'sessions' | 'usernames' | 'users'
+>
+
+export const emailChangeHalfConfirmed =
+  'Confirmation link accepted. Please proceed to confirm link sent to the other email'
+
+/** The token type of an SMS code for this type of /verify. */
+export const getPhoneTokenType = (type: string): TokenType | undefined => phoneTypes.get(type)
+
+export const isVerificationType = (type: string): boolean =>
+  emailTypes.has(type) || phoneTypes.has(type)
+
+/**
+ * Consumes the token and applies its effect. A rejected attempt has been counted, so that the transaction must be
+ * committed. Throws user_banned for a correct token, email_exists, and otp_expired for a user of another audience.
+ */
+export async function consumeOtp(
+  deps: VerificationDeps,
+  trx: Trx,
+  proof: TokenVerification,
+  now: Date,
+): Promise<Verified> {
+  const token = await take(deps, trx, proof, now)
+  const user = token && (await findUser(trx, token.user_id))
+  if (!user || user.deleted_at || !isSentTo(user, token, proof.type)) return { state: 'rejected' }
+  // Thrown, so that the token stays valid for a request with the right audience.
+  if (proof.aud !== undefined && user.aud !== proof.aud) throw otpExpired()
+  if (isBanned(user, now)) throw userBanned(403)
+  // A code may have been guessed; a link cannot.
+  if ('linkToken' in proof) await forgetFailures(deps.otp, trx, user)
+  return apply(deps, trx, { token, user, type: proof.type }, now)
+}
+
+/** True for a valid link; nothing is consumed. */
+export async function isOtpValid(
+  { otp }: Deps<'otp'>,
+  db: Db,
+  linkToken: string,
+  type: string,
+  now: Date,
+): Promise<boolean> {
+  const types = emailTypes.get(type) ?? []
+  return (await findEmailLink(otp, db, types, linkToken, now)) !== undefined
+}
+
+/**
+ * Sets a password that comes with the code or link, for a user without a password and without a second factor that it
+ * would bypass. Not with a just added identifier: the session that requested it may be compromised.
+ */
+export async function setFirstPassword(
+  { bearerAuth, emails }: Deps<'bearerAuth' | 'emails'>,
+  trx: Trx,
+  { user, action }: { user: UserRecord; action: AuditAction },
+  { hash, by }: { hash: string; by: 'email' | 'phone' },
+  now: Date,
+): Promise<void> {
+  const isConfirmed = bearerAuth.isConfirmed({ user, session: undefined }, now)
+  if (user.encrypted_password || !isConfirmed) return
+  const { added } = await loadProof(trx, { user, session: undefined }, now)
+  if (added[by] !== undefined) return
+  await updateUser(trx, user.id, { encrypted_password: hash }, now)
+  if (firstProofs.includes(action)) return
+  await notifyUser(emails, trx, user, { kind: 'password_changed_notification' }, now)
+}
+
+/** Actions that start the account: nothing has changed before. */
+const firstProofs: readonly AuditAction[] = ['user_signedup', 'invite_accepted']
+
+/** Consumes the token; undefined for a wrong, expired, consumed one or one of another user. */
+async function take(
+  { otp }: Deps<'otp'>,
+  trx: Trx,
+  proof: TokenVerification,
+  now: Date,
+): Promise<ConsumedToken | undefined> {
+  if ('phone' in proof) {
+    const type = phoneTypes.get(proof.type)
+    return type && consumeSmsOtp(otp, trx, { ...proof, type }, proof.otpResult, now)
+  }
+  const types = emailTypes.get(proof.type) ?? []
+  if ('linkToken' in proof) return consumeEmailLink(otp, trx, types, proof, now)
+  return consumeOtpCode(otp, trx, types, { address: proof.email, code: proof.code }, now)
+}
+
+/**
+ * An identifier that is no longer the user's verifies nothing, and a phone code verifies no email: the token of a link
+ * in GoTrue's form can be derived from it.
+ */
+function isSentTo(user: UserRecord, token: ConsumedToken, type: string): boolean {
+  const addresses: Record<TokenType, (string | null)[]> = {
+    confirmation_token: [type === 'sms' ? user.phone : user.email],
+    recovery_token: [user.email],
+    reauthentication_token: [],
+    email_change_token_new: [user.email_change],
+    email_change_token_current: [user.email],
+    phone_change_token: [user.phone_change],
+  }
+  return addresses[token.token_type].includes(token.relates_to)
+}
+
+/** The token of a sign-up or an invitation, by email or SMS. */
+function confirm(
+  deps: VerificationDeps,
+  trx: Trx,
+  { token: { token_hash: tokenHash }, user, type }: SpentBy,
+  now: Date,
+): Promise<Verified> {
+  if (type === 'sms') return confirmPhone(deps, trx, user, tokenHash, now)
+  const as = type === 'invite' ? 'invite' : 'signup'
+  return confirmSignUp(deps, trx, user, { type: as, tokenHash }, now)
+}
+
+interface SpentBy {
+  token: ConsumedToken
+  user: UserRecord
+  /** The type of /verify. */
+  type: string
+}
+
+/** Applies the effect of the token. */
+async function apply(
+  deps: VerificationDeps,
+  trx: Trx,
+  { token, user, type }: SpentBy,
+  now: Date,
+): Promise<Verified> {
+  switch (token.token_type) {
+    case 'confirmation_token':
+      return confirm(deps, trx, { token, user, type }, now)
+    case 'recovery_token':
+      return confirmMailbox(deps, trx, user, type === 'recovery' ? 'recovery' : 'magiclink', now)
+    case 'email_change_token_new':
+    case 'email_change_token_current':
+      return agreeToEmail(deps, trx, user, token.token_type, now)
+    case 'phone_change_token':
+      return agreeToPhone(deps, trx, user, now)
+    default:
+      return { state: 'rejected' }
+  }
+}

@@ -1,0 +1,140 @@
+/** Admin operations on custom providers. */
+import type { Trx } from '../../db/core/database.ts'
+import {
+  type CustomProviderRow,
+  countCustomProviders,
+  deleteCustomProvider,
+  insertCustomProvider,
+  lockCustomProvider,
+  updateCustomProvider,
+} from '../../db/custom-providers/providers.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { CustomProviderInput, DiscoveryDocument } from '../../schemas/custom-provider.ts'
+import {
+  customProviderConflict,
+  customProviderNotFound,
+  overCustomProviderQuota,
+} from '../../schemas/errors.ts'
+import { type NewProvider, readNewProvider, toProviderColumns, withScopes } from './columns.ts'
+import { type DiscoverySource, fetchDiscovery } from './discovery.ts'
+import { checkCustomProviderFields, checkUrls } from './rules.ts'
+
+/** A validated request with the fetched documents: nothing is fetched inside a transaction. */
+export interface PreparedProvider extends NewProvider {
+  discovery: DiscoveryDocument | undefined
+}
+
+/** Throws validation_failed. */
+export async function prepareNew(
+  deps: Deps<'httpClient'>,
+  input: CustomProviderInput,
+): Promise<PreparedProvider> {
+  const provider = readNewProvider(input)
+  checkCustomProviderFields(input)
+  await checkUrls(deps, input)
+  const { provider_type, issuer, discovery_url } = provider
+  const source = { issuer: issuer ?? '', discovery_url: discovery_url ?? null }
+  const discovery = provider_type === 'oidc' ? await fetchDiscovery(deps, source) : undefined
+  return { ...provider, discovery }
+}
+
+/** Throws over_custom_provider_quota, and conflict for an identifier in use. */
+export async function createCustomProvider(
+  { config, encryption }: Deps<'config' | 'encryption'>,
+  trx: Trx,
+  { discovery, client_secret: secret, ...provider }: PreparedProvider,
+  now: Date,
+): Promise<CustomProviderRow> {
+  const { AUTH_CUSTOM_OAUTH_MAX_PROVIDERS: max } = config
+  if (max > 0 && (await countCustomProviders(trx)) >= max) throw overCustomProviderQuota(max)
+  const id = crypto.randomUUID()
+  const row = await insertCustomProvider(trx, {
+    ...withScopes(provider.provider_type, toProviderColumns({ scopes: [], ...provider })),
+    id,
+    provider_type: provider.provider_type,
+    identifier: provider.identifier,
+    name: provider.name,
+    client_id: provider.client_id,
+    client_secret: encryption.seal(id, secret),
+    ...discoveryColumns(discovery, now),
+    created_at: now,
+    updated_at: now,
+  })
+  if (!row) throw customProviderConflict('A provider with this identifier already exists')
+  return row
+}
+
+export interface PreparedChange {
+  input: CustomProviderInput
+  source: DiscoverySource | undefined
+  discovery: DiscoveryDocument | undefined
+}
+
+/** Prepares an update of the current provider. Throws validation_failed. */
+export async function prepareChange(
+  deps: Deps<'httpClient'>,
+  provider: CustomProviderRow,
+  input: CustomProviderInput,
+): Promise<PreparedChange> {
+  checkCustomProviderFields(input)
+  await checkUrls(deps, input)
+  const source = sourceAfter(provider, input)
+  const isMoved = Boolean(input.issuer) || input.discovery_url !== undefined
+  if (!source || !isMoved) return { input, source: undefined, discovery: undefined }
+  return { input, source, discovery: await fetchDiscovery(deps, source) }
+}
+
+/** Absent or empty fields stay. Throws custom_provider_not_found, and conflict after a concurrent update. */
+export async function changeCustomProvider(
+  { encryption }: Deps<'encryption'>,
+  trx: Trx,
+  identifier: string,
+  { input, source, discovery }: PreparedChange,
+  now: Date,
+): Promise<{ before: CustomProviderRow; after: CustomProviderRow }> {
+  const before = await lockProvider(trx, identifier)
+  const today = sourceAfter(before, input)
+  if (source && (today?.issuer !== source.issuer || today.discovery_url !== source.discovery_url)) {
+    throw customProviderConflict('The provider was changed by another request. Try again.')
+  }
+  const { client_secret: secret } = input
+  const after = await updateCustomProvider(trx, before.id, {
+    ...withScopes(before.provider_type, toProviderColumns(input)),
+    ...(secret && { client_secret: encryption.seal(before.id, secret) }),
+    ...(discovery && discoveryColumns(discovery, now)),
+    updated_at: now,
+  })
+  return { before, after }
+}
+
+/** Users and identities stay. Throws custom_provider_not_found. */
+export async function removeCustomProvider(
+  trx: Trx,
+  identifier: string,
+): Promise<CustomProviderRow> {
+  const row = await lockProvider(trx, identifier)
+  await deleteCustomProvider(trx, row.id)
+  return row
+}
+
+async function lockProvider(trx: Trx, identifier: string): Promise<CustomProviderRow> {
+  const row = await lockCustomProvider(trx, identifier)
+  if (!row) throw customProviderNotFound()
+  return row
+}
+
+function sourceAfter(
+  { provider_type, issuer, discovery_url }: CustomProviderRow,
+  input: CustomProviderInput,
+): DiscoverySource | undefined {
+  if (provider_type !== 'oidc') return undefined
+  const url = input.discovery_url === undefined ? discovery_url : input.discovery_url || null
+  return { issuer: input.issuer || (issuer ?? ''), discovery_url: url }
+}
+
+function discoveryColumns(discovery: DiscoveryDocument | undefined, now: Date) {
+  return {
+    cached_discovery: discovery ? JSON.stringify(discovery) : null,
+    discovery_cached_at: discovery ? now : null,
+  }
+}

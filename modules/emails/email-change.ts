@@ -1,0 +1,130 @@
+/** Confirmation emails of an email change. */
+import type { Trx } from '../../db/core/database.ts'
+import { withSavepoint } from '../../db/core/savepoint.ts'
+import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
+import { type UserChange, updateUser } from '../../db/users/update-user.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { MailRequest } from '../../plugins/messaging/mailer/outbox/index.ts'
+import type { SecondConfirmation } from '../../plugins/messaging/mailer/outbox/payload.ts'
+import { startPkceFlow } from '../flows/index.ts'
+import { createEmailLink, linkKinds, reserveSendQuota } from '../otp/index.ts'
+import type { LinkContext } from '../otp/link-context.ts'
+import type { LinkKind } from '../otp/link-types.ts'
+import { commonVariables, getLinkVariables } from './variables.ts'
+
+export interface EmailChange {
+  newEmail: string
+  /** The current address must confirm too. */
+  asksCurrent: boolean
+  /** False for an address in use: its owner gets no email, and the change looks like any other. */
+  reachesNew: boolean
+}
+
+type QuestionDeps = Deps<'config' | 'mailer' | 'otp'>
+
+type Question = MailRequest<'email_change'> & { proof: SecondConfirmation }
+
+interface Asked {
+  kind: Extract<LinkKind, `email_change_${string}`>
+  to: string
+  newEmail: string
+}
+
+/**
+ * Sends the emails to the new address and, where required, to the current one. Invalidates an earlier change, confirmed
+ * by half or not. Returns the changed columns. Throws over_email_send_rate_limit.
+ */
+export async function sendEmailChangeEmails(
+  deps: QuestionDeps & Deps<'flows'>,
+  trx: Trx,
+  user: UserRecord,
+  { newEmail, asksCurrent, reachesNew }: EmailChange,
+  context: LinkContext,
+  now: Date,
+): Promise<UserChange> {
+  const { mailer } = deps
+  const change = {
+    email_change: newEmail,
+    email_change_sent_at: now,
+    email_change_confirm_status: 0,
+  }
+  await updateUser(trx, user.id, change, now)
+  const current = asksCurrent && user.email ? user.email : undefined
+  // A send email hook gets both addresses in one call, so that the first email waits for the second link.
+  const isPair = mailer.byHook && current !== undefined
+  const toNew = { newEmail, reachesNew, waits: isPair }
+  const first = await askNew(deps, trx, user, toNew, context, now)
+  if (current) {
+    const toCurrent = { current, newEmail, first: isPair ? first : undefined }
+    await askCurrent(deps, trx, user, toCurrent, context, now)
+  } else {
+    await deleteTokens(trx, user.id, ['email_change_token_current'])
+  }
+  await startPkceFlow(trx, linkKinds.email_change_new.flowMethod, user.id, context.pkce, now)
+  return change
+}
+
+/** Returns the email, which is queued unless it waits for the second one. */
+async function askNew(
+  deps: QuestionDeps,
+  trx: Trx,
+  user: UserRecord,
+  { newEmail, reachesNew, waits }: { newEmail: string; reachesNew: boolean; waits: boolean },
+  context: LinkContext,
+  now: Date,
+): Promise<Question> {
+  const { mailer, otp } = deps
+  const asked = { kind: 'email_change_new', to: newEmail, newEmail } as const
+  const mail = await withSavepoint(trx, reachesNew, async () => {
+    const made = await question(deps, trx, user, asked, context, now)
+    if (!waits) await mailer.queue(trx, made, now)
+    return made
+  })
+  // Counted without an email too: the remaining quota must not reveal it.
+  await reserveSendQuota(otp, trx, 'email', counted(newEmail, context), now)
+  return mail
+}
+
+/** Queues the second email, or the first one with the second token. */
+async function askCurrent(
+  deps: QuestionDeps,
+  trx: Trx,
+  user: UserRecord,
+  { current, newEmail, first }: { current: string; newEmail: string; first: Question | undefined },
+  context: LinkContext,
+  now: Date,
+): Promise<void> {
+  const { mailer, otp } = deps
+  // The client gets the id of the first email only.
+  const { messageId: _, ...rest } = context
+  const asked = { kind: 'email_change_current', to: current, newEmail } as const
+  const second = await question(deps, trx, user, asked, rest, now)
+  await mailer.queue(trx, first ? { ...first, second: second.proof } : second, now)
+  await reserveSendQuota(otp, trx, 'email', counted(current, context), now)
+}
+
+const counted = (to: string, { network }: LinkContext) =>
+  ({ purpose: 'email_change', to, network }) as const
+
+/** Creates the link and its email. */
+async function question(
+  { config, otp }: Deps<'config' | 'otp'>,
+  trx: Trx,
+  user: UserRecord,
+  { kind, to, newEmail }: Asked,
+  context: LinkContext,
+  now: Date,
+): Promise<Question> {
+  const link = await createEmailLink(otp, trx, kind, { id: user.id, address: to }, context, now)
+  const variables = {
+    ...commonVariables(config, user),
+    ...getLinkVariables(link, context.redirectTo),
+    NewEmail: newEmail,
+    SendingTo: to,
+  }
+  const { expiresAt, code, tokenHash: linkToken } = link
+  const { messageId } = context
+  const mail = { kind: 'email_change', to, userId: user.id, variables, expiresAt } as const
+  return { ...mail, messageId, proof: { code, linkToken } }
+}

@@ -1,0 +1,109 @@
+/** Enrollment of a factor. It counts after its verification in the same session. */
+import type { Trx } from '../../db/core/database.ts'
+import { deleteStaleFactors, insertFactor } from '../../db/factors/factors.ts'
+import type { ChallengeableFactorType } from '../../db/tables/factors.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import {
+  mfaFactorNameConflict,
+  mfaVerifiedFactorExists,
+  tooManyEnrolledFactors,
+} from '../../schemas/errors.ts'
+import { recordAudit } from '../audit/index.ts'
+import { requireFreshProof } from '../credentials/index.ts'
+import { createTotpEnrolment, generateTotpSecret } from './totp.ts'
+
+export interface Enrolment {
+  type: ChallengeableFactorType
+  name: string
+  /** The issuer of a TOTP factor; the site's host by default. */
+  issuer: string | undefined
+  /** E.164 digits of a phone factor. */
+  phone: string | null
+}
+
+type EnrolDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'encryption'>
+
+/**
+ * Inserts the factor as unverified. Throws mfa_verified_factor_exists, mfa_factor_name_conflict,
+ * too_many_enrolled_mfa_factors, insufficient_aal or reauthentication_needed, and the errors of `authenticate`.
+ */
+export async function enrollFactor(
+  deps: EnrolDeps,
+  trx: Trx,
+  auth: Member,
+  enrolment: Enrolment,
+  { ip, now }: { ip: string; now: Date },
+) {
+  const { audit, bearerAuth, config, encryption } = deps
+  const held = await bearerAuth.holdMember(trx, auth, now)
+  await checkRoom(deps, trx, held, enrolment, now)
+
+  const id = crypto.randomUUID()
+  const { type, name, phone, issuer = new URL(config.AUTH_SITE_URL).host } = enrolment
+  const secret = type === 'totp' ? generateTotpSecret() : undefined
+  const sealed = secret ? encryption.seal(id, secret) : ''
+  const { user } = held
+  const session = { userId: user.id, sessionId: held.session.session_id }
+  await insertFactor(trx, { id, type, name, phone, secret: sealed, ...session }, now)
+  const traits = { factor_id: id, factor_type: type, factor_status: 'unverified' }
+  await recordAudit(audit, trx, 'factor_in_progress', user, { ip, now, traits })
+  const totp = secret && createTotpEnrolment(secret, issuer, user.email || user.phone || user.id)
+  return { id, type, friendly_name: name, ...(totp && { totp }) }
+}
+
+async function checkRoom(
+  deps: Deps<'config' | 'credentials'>,
+  trx: Trx,
+  auth: Member,
+  enrolment: Enrolment,
+  now: Date,
+): Promise<void> {
+  const { user } = auth
+  const { phone } = enrolment
+  const taken = user.factors.some((factor) => isVerified(factor) && factor.phone === phone)
+  if (phone && taken) throw mfaVerifiedFactorExists()
+  await requireRoom(deps, trx, user, enrolment, now)
+  await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
+}
+
+/** Deletes unverified factors. Throws mfa_factor_name_conflict, and too_many_enrolled_mfa_factors at the limit. */
+export async function requireRoom(
+  deps: Deps<'config'>,
+  trx: Trx,
+  user: UserRecord,
+  { name, phone }: Pick<Enrolment, 'name' | 'phone'>,
+  now: Date,
+): Promise<void> {
+  const { config } = deps
+  const factors = await withoutStale(deps, trx, user, phone, now)
+  if (factors.some(({ friendly_name }) => (friendly_name ?? '') === name)) {
+    throw mfaFactorNameConflict(name)
+  }
+  const verified = factors.filter(isVerified).length
+  if (
+    factors.length >= config.AUTH_MFA_MAX_ENROLLED_FACTORS ||
+    verified >= config.AUTH_MFA_MAX_VERIFIED_FACTORS
+  ) {
+    throw tooManyEnrolledFactors()
+  }
+}
+
+async function withoutStale(
+  { config }: Deps<'config'>,
+  trx: Trx,
+  user: UserRecord,
+  phone: string | null,
+  now: Date,
+): Promise<UserRecord['factors']> {
+  const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
+  const removed = await deleteStaleFactors(trx, user.id, {
+    createdBefore: ago(config.AUTH_MFA_FACTOR_EXPIRY_DURATION),
+    challengedBefore: ago(config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION),
+    phone,
+  })
+  return user.factors.filter(({ id }) => !removed.includes(id))
+}
+
+const isVerified = ({ status }: UserRecord['factors'][number]) => status === 'verified'

@@ -1,0 +1,33 @@
+/**
+ * Second factors: enrollment, verification, deletion, and recovery codes. No other module marks a factor as verified.
+ */
+export { challengeFactor } from './challenge.ts'
+export {
+  completeFactorVerification,
+  precomputeFactorClaims,
+  rejectClonedAuthenticator,
+} from './complete.ts'
+export { enrollFactor } from './enroll.ts'
+export { requireFactorEnrollEnabled } from './factor-types.ts'
+export { readRecoveryCode } from './recovery-codes/codes.ts'
+export {
+  generateRecoveryCodes,
+  prepareRecoveryCodes,
+  regenerateRecoveryCodes,
+} from './recovery-codes/generate.ts'
+export { removeRecoveryCodes } from './recovery-codes/remove.ts'
+export {
+  codesEndingWith,
+  requireRecoveryEnroll,
+  requireRecoveryVerify,
+} from './recovery-codes/rules.ts'
+export {
+  approveRecovery,
+  attemptRecovery,
+  completeRecovery,
+  releaseRecovery,
+} from './recovery-codes/verify.ts'
+export { throttleFactorAttempt } from './throttle.ts'
+export { unenrollFactor } from './unenroll.ts'
+export { callMfaVerificationHook } from './verification-hook.ts'
+export { loadFactorChallenge, verifyChallengeResponse } from './verify.ts'

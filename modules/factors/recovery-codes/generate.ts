@@ -1,0 +1,119 @@
+/** Generates or replaces recovery codes. */
+import type { Trx } from '../../../db/core/database.ts'
+import {
+  findRecoveryCodeSet,
+  insertRecoveryCodeSet,
+  type NewRecoveryCodes,
+  replaceRecoveryCodes,
+} from '../../../db/factors/recovery-codes.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import { recoveryCodesNotFound } from '../../../schemas/errors.ts'
+import { recordAudit } from '../../audit/index.ts'
+import { requireFreshProof } from '../../credentials/index.ts'
+import { requireRoom } from '../enroll.ts'
+import { notifyEnrolled } from '../notify-enrolled.ts'
+import { hashCodes, newCodes } from './codes.ts'
+import { requireCodes, requireNoCodes, requireOtherFactor, requireSecondFactor } from './rules.ts'
+
+/** New codes in plain and stored form. */
+export interface PreparedCodes {
+  codes: string[]
+  stored: Omit<NewRecoveryCodes, 'setId'>
+}
+
+/** The response with a new set. */
+export interface GeneratedCodes {
+  id: string
+  friendly_name: string
+  codes: string[]
+}
+
+const defaultName = 'Recovery codes'
+
+/**
+ * Generates and hashes codes outside of a transaction. Throws what generating or regenerating would throw for the
+ * current user, so that nothing is hashed in vain.
+ */
+export async function prepareRecoveryCodes(
+  deps: Deps<'bearerAuth' | 'config' | 'encryption' | 'passwords'>,
+  auth: Member,
+  purpose: 'generate' | 'regenerate',
+  now: Date,
+): Promise<PreparedCodes> {
+  requireSecondFactor(deps, auth, now)
+  if (purpose === 'generate') requireNoCodes(auth.user)
+  else requireCodes(auth.user)
+  const codes = newCodes(deps)
+  return { codes, stored: await hashCodes(deps, auth.user.id, codes) }
+}
+
+type GenerateDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'emails' | 'events'>
+
+/**
+ * Inserts the set as a verified factor. The caller must have locked the session. Throws insufficient_aal,
+ * mfa_verified_factor_exists, mfa_factor_name_conflict, too_many_enrolled_mfa_factors, mfa_recovery_codes_sole_factor
+ * or reauthentication_needed.
+ */
+export async function generateRecoveryCodes(
+  deps: GenerateDeps,
+  trx: Trx,
+  auth: Member,
+  { codes, stored, name }: PreparedCodes & { name: string | undefined },
+  { ip, now }: { ip: string; now: Date },
+): Promise<GeneratedCodes> {
+  const { user } = auth
+  requireSecondFactor(deps, auth, now)
+  requireNoCodes(user)
+  const friendly_name = name?.trim() ? name : defaultName
+  await requireRoom(deps, trx, user, { name: friendly_name, phone: null }, now)
+  requireOtherFactor(deps, user)
+  await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
+  const [factorId, setId] = [crypto.randomUUID(), crypto.randomUUID()]
+  const set = { ...stored, userId: user.id, name: friendly_name, factorId, setId }
+  await insertRecoveryCodeSet(trx, set, now)
+  await recordMade(deps, trx, auth, { factorId, count: codes.length, how: 'generated' }, ip, now)
+  return { id: factorId, friendly_name, codes }
+}
+
+/**
+ * Replaces all codes and resets failures and lock. The caller must have locked the session. Throws insufficient_aal,
+ * mfa_factor_not_found or reauthentication_needed.
+ */
+export async function regenerateRecoveryCodes(
+  deps: GenerateDeps,
+  trx: Trx,
+  auth: Member,
+  { codes, stored }: PreparedCodes,
+  { ip, now }: { ip: string; now: Date },
+): Promise<GeneratedCodes> {
+  requireSecondFactor(deps, auth, now)
+  const set = await findRecoveryCodeSet(trx, auth.user.id)
+  if (!set) throw recoveryCodesNotFound()
+  await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
+  const { id: setId, factorId, name } = set
+  await replaceRecoveryCodes(trx, { ...stored, setId }, now)
+  await recordMade(deps, trx, auth, { factorId, count: codes.length, how: 'regenerated' }, ip, now)
+  return { id: factorId, friendly_name: name ?? '', codes }
+}
+
+interface Made {
+  factorId: string
+  count: number
+  how: 'generated' | 'regenerated'
+}
+
+/** New codes give access like a new factor: the user is notified of both. */
+async function recordMade(
+  deps: GenerateDeps,
+  trx: Trx,
+  { user }: Member,
+  { factorId: factor_id, count, how }: Made,
+  ip: string,
+  now: Date,
+): Promise<void> {
+  const traits = { factor_id, count }
+  await recordAudit(deps.audit, trx, `recovery_codes_${how}`, user, { ip, now, traits })
+  const isNew = how === 'generated'
+  await notifyEnrolled(deps, trx, user, { factor_id, factor_type: 'recovery_code', isNew }, now)
+}

@@ -1,0 +1,57 @@
+/** Deletion of recovery codes, by the user or with the last other factor. */
+import type { Trx } from '../../../db/core/database.ts'
+import { removeFactor } from '../../../db/factors/admin.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import { recordAudit } from '../../audit/index.ts'
+import { notifyUser } from '../../emails/index.ts'
+import { codesEndingWith, requireCodes, requireSecondFactor } from './rules.ts'
+
+type RemoveDeps = Deps<'audit' | 'bearerAuth' | 'emails'>
+type At = { ip: string; now: Date }
+
+/**
+ * Deletes the factor with its codes; sessions stepped up by it drop to aal1. Returns the id of the factor. The caller
+ * must have locked the session. Throws insufficient_aal or mfa_factor_not_found.
+ */
+export async function removeRecoveryCodes(
+  deps: RemoveDeps,
+  trx: Trx,
+  auth: Member,
+  at: At,
+): Promise<string> {
+  requireSecondFactor(deps, auth, at.now)
+  const { id } = requireCodes(auth.user)
+  await removeCodesOf(deps, trx, auth.user, id, at)
+  return id
+}
+
+/** After the deletion of a factor: recovery codes are deleted with the last other factor. */
+export async function removeCodesEndingWith(
+  deps: RemoveDeps,
+  trx: Trx,
+  user: UserRecord,
+  removedId: string,
+  at: At,
+): Promise<void> {
+  const codes = codesEndingWith(user, removedId)
+  if (codes) await removeCodesOf(deps, trx, user, codes.id, at)
+}
+
+async function removeCodesOf(
+  { audit, emails }: RemoveDeps,
+  trx: Trx,
+  user: UserRecord,
+  factorId: string,
+  { ip, now }: At,
+): Promise<void> {
+  await removeFactor(trx, { userId: user.id, factorId }, now)
+  await recordAudit(audit, trx, 'recovery_codes_deleted', user, {
+    ip,
+    now,
+    traits: { factor_id: factorId },
+  })
+  const kind = 'mfa_factor_unenrolled_notification'
+  await notifyUser(emails, trx, user, { kind, FactorType: 'recovery_code' }, now)
+}

@@ -1,0 +1,81 @@
+/** Preconditions for generating, deleting and using recovery codes. */
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import {
+  insufficientAal,
+  recoveryCodesExist,
+  recoveryCodesNotEnabled,
+  recoveryCodesNotFound,
+  soleRecoveryFactor,
+} from '../../../schemas/errors.ts'
+import { isVerifyEnabled } from '../factor-types.ts'
+
+type FactorOfUser = UserRecord['factors'][number]
+
+/** Throws mfa_recovery_codes_enroll_not_enabled. */
+export function requireRecoveryEnroll({ config }: Deps<'config'>): void {
+  if (!config.AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED) throw recoveryCodesNotEnabled('enroll')
+}
+
+/** Throws mfa_recovery_codes_verify_not_enabled. */
+export function requireRecoveryVerify({ config }: Deps<'config'>): void {
+  if (!config.AUTH_MFA_RECOVERY_CODES_VERIFY_ENABLED) throw recoveryCodesNotEnabled('verify')
+}
+
+/** A session at aal1 may neither generate nor delete codes. Throws insufficient_aal. */
+export function requireSecondFactor(
+  { bearerAuth }: Deps<'bearerAuth'>,
+  auth: Member,
+  now: Date,
+): void {
+  const { aal } = auth.session
+  const isRaised = aal === 'aal2' || aal === 'aal3'
+  if (isRaised && bearerAuth.isConfirmed(auth, now)) return
+  throw insufficientAal('AAL2 required to create or delete recovery codes', 403)
+}
+
+const isRecovery = ({ factor_type }: FactorOfUser) => factor_type === 'recovery_code'
+
+/** Throws mfa_factor_not_found. */
+export function requireCodes({ factors }: UserRecord): FactorOfUser {
+  const factor = factors.find(isRecovery)
+  if (!factor) throw recoveryCodesNotFound()
+  return factor
+}
+
+/** Throws mfa_verified_factor_exists. */
+export function requireNoCodes({ factors }: UserRecord): void {
+  if (factors.some(isRecovery)) throw recoveryCodesExist()
+}
+
+/** Recovery codes cannot be the only factor. Throws mfa_recovery_codes_sole_factor. */
+export function requireOtherFactor({ config }: Deps<'config'>, { factors }: UserRecord): void {
+  if (!factors.some((factor) => isUsable({ config }, factor))) throw soleRecoveryFactor()
+}
+
+/** Throws mfa_recovery_codes_sole_factor when deleting this factor leaves only recovery codes. */
+export function requireNotLastBesideCodes(
+  deps: Deps<'config'>,
+  { factors }: UserRecord,
+  removed: FactorOfUser,
+): void {
+  if (!factors.some(isRecovery) || !isUsable(deps, removed)) return
+  const others = factors.filter(({ id }) => id !== removed.id)
+  if (!others.some((factor) => isUsable(deps, factor))) throw soleRecoveryFactor()
+}
+
+function isUsable(deps: Deps<'config'>, { factor_type, status }: FactorOfUser): boolean {
+  if (factor_type === 'recovery_code' || status !== 'verified') return false
+  return isVerifyEnabled(deps, factor_type)
+}
+
+/** The codes that are deleted with this factor, as no other verified one is left; undefined without any. */
+export function codesEndingWith(
+  { factors }: UserRecord,
+  removedId: string,
+): FactorOfUser | undefined {
+  const left = factors.filter(({ id }) => id !== removedId)
+  const hasOther = left.some((factor) => !isRecovery(factor) && factor.status === 'verified')
+  return hasOther ? undefined : left.find(isRecovery)
+}

@@ -1,0 +1,31 @@
+/**
+ * Two factors must be of different classes (NIST SP 800-63B): a code by SMS after another one, or a security key after
+ * a passkey, which may be the same device, is one factor twice.
+ */
+import type { Db } from '../../db/core/database.ts'
+import type { FactorType } from '../../db/tables/factors.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import { insufficientAal } from '../../schemas/errors.ts'
+import { findProvenMethods } from '../credentials/index.ts'
+
+const sameClass = {
+  phone: 'This session was created with a code sent to a phone: verify a factor of another type',
+  webauthn: 'This session was created with a passkey: verify a factor of another type',
+}
+
+/** Throws insufficient_aal for a factor of the only class that authenticated the session. */
+export async function requireAnotherClass(
+  { credentials }: Deps<'credentials'>,
+  db: Db,
+  auth: Member,
+  type: FactorType,
+  now: Date,
+): Promise<void> {
+  if (type !== 'phone' && type !== 'webauthn') return
+  const proven = await findProvenMethods(credentials, db, auth, now)
+  const first = type === 'phone' ? 'phone' : 'passkey'
+  if (proven.length > 0 && proven.every((method) => method === first)) {
+    throw insufficientAal(sameClass[type], 403)
+  }
+}

@@ -1,0 +1,119 @@
+/** Verifies the response of a security key (WebAuthn Level 3 §7.1 and §7.2). */
+import type { ChallengeRecord } from '../../db/factors/challenges.ts'
+import type { FactorRecord } from '../../db/factors/factors.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { mfaVerificationFailed, validationFailed } from '../../schemas/errors.ts'
+import type { AuthenticationCredential, RegistrationCredential } from '../../schemas/webauthn.ts'
+import { credentialId, getFactorCredential, type StoredCredential } from './credential.ts'
+
+export type CredentialResponse = AuthenticationCredential | RegistrationCredential
+
+/** The factor of the credential, and its new stored state. */
+export interface WebAuthnAssertionResult {
+  factor: FactorRecord
+  credential: StoredCredential
+  aaguid: string | null
+  /** The credential was created by this challenge. */
+  isNew: boolean
+  /** The authenticator was cloned. */
+  isCloned: boolean
+}
+
+/**
+ * Verifies the response by the requested ceremony, whatever the client claims. `verified` are the WebAuthn factors of
+ * the user. Throws mfa_verification_failed or validation_failed.
+ */
+export async function verifyWebAuthnResponse(
+  deps: Deps<'passkeys'>,
+  factor: FactorRecord,
+  challenge: ChallengeRecord,
+  answer: CredentialResponse,
+  verified: readonly FactorRecord[],
+): Promise<WebAuthnAssertionResult> {
+  const expectedChallenge = challenge.challenge ?? ''
+  // GoTrue does not store the ceremony: the state of the factor decides.
+  const ceremony = challenge.ceremony ?? (factor.status === 'verified' ? 'request' : 'create')
+  const isAsked = isRegistration(answer) === (ceremony === 'create')
+  if (!isAsked || expectedChallenge === '') {
+    throw validationFailed('The credential is not a response to this challenge')
+  }
+  try {
+    return isRegistration(answer)
+      ? await judgeNew(deps, factor, expectedChallenge, answer)
+      : await judgeKnown(deps, verified, expectedChallenge, answer)
+  } catch {
+    // The library's messages quote challenges, which must not be logged.
+    throw mfaVerificationFailed('The security key could not be verified')
+  }
+}
+
+function isRegistration(answer: CredentialResponse): answer is RegistrationCredential {
+  return 'attestationObject' in answer.response
+}
+
+async function judgeNew(
+  { passkeys: { ceremonies } }: Deps<'passkeys'>,
+  factor: FactorRecord,
+  challenge: string,
+  answer: RegistrationCredential,
+): Promise<WebAuthnAssertionResult> {
+  const made = await ceremonies.verifyAttestation(answer, challenge)
+  const credential: StoredCredential = {
+    id: made.id.toString('base64'),
+    publicKey: made.publicKey.toString('base64'),
+    attestationType: made.attestation,
+    transport: answer.response.transports ?? null,
+    flags: {
+      userPresent: true,
+      userVerified: made.userVerified,
+      backupEligible: made.backupEligible,
+      backupState: made.backedUp,
+    },
+    authenticator: {
+      AAGUID: Buffer.from(made.aaguid.replaceAll('-', ''), 'hex').toString('base64'),
+      signCount: made.counter,
+      cloneWarning: false,
+      attachment: '',
+    },
+  }
+  return { factor, credential, aaguid: made.aaguid, isNew: true, isCloned: false }
+}
+
+async function judgeKnown(
+  { passkeys: { ceremonies } }: Deps<'passkeys'>,
+  verified: readonly FactorRecord[],
+  challenge: string,
+  answer: AuthenticationCredential,
+): Promise<WebAuthnAssertionResult> {
+  const { factor, stored } = findAnswering(verified, answer.id)
+  const handle = answer.response.userHandle
+  if (handle && !Buffer.from(handle, 'base64url').equals(ceremonies.userHandle(factor.user_id))) {
+    throw new Error('the credential was created for another user')
+  }
+  const said = await ceremonies.verifyAssertion(answer, challenge, {
+    id: Buffer.from(stored.id, 'base64'),
+    publicKey: Buffer.from(stored.publicKey, 'base64'),
+    backupEligible: stored.flags.backupEligible,
+  })
+  const { signCount } = stored.authenticator
+  // A counter that stays zero is unsupported (§6.1.1).
+  const isCloned = (signCount > 0 || said.counter > 0) && said.counter <= signCount
+  const credential: StoredCredential = {
+    ...stored,
+    flags: { ...stored.flags, userVerified: said.userVerified, backupState: said.backedUp },
+    authenticator: {
+      ...stored.authenticator,
+      signCount: Math.max(signCount, said.counter),
+      cloneWarning: isCloned,
+    },
+  }
+  return { factor, credential, aaguid: factor.web_authn_aaguid, isNew: false, isCloned }
+}
+
+function findAnswering(verified: readonly FactorRecord[], id: string) {
+  for (const factor of verified) {
+    const stored = getFactorCredential(factor)
+    if (stored && credentialId(stored) === id) return { factor, stored }
+  }
+  throw new Error('the credential belongs to no factor of the user')
+}

@@ -1,0 +1,40 @@
+/** The encrypted data of an OAuth flow until its callback. */
+import { type Static, Type } from '@sinclair/typebox'
+
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { readStored } from '../../schemas/values/stored.ts'
+
+/** Secrets of the provider's protocol, the invitation, and the browser binding. */
+const StoredSecrets = Type.Object({
+  v: Type.Literal(1),
+  codeVerifier: Type.Optional(Type.String()),
+  nonce: Type.Optional(Type.String()),
+  requestToken: Type.Optional(Type.String()),
+  requestTokenSecret: Type.Optional(Type.String()),
+  inviteToken: Type.Optional(Type.String()),
+  browserHash: Type.Optional(Type.String()),
+})
+
+export type OauthSecrets = Omit<Static<typeof StoredSecrets>, 'v'>
+
+export function encryptFlowSecrets(
+  { encryption }: Deps<'encryption'>,
+  flowId: string,
+  secrets: OauthSecrets,
+): string {
+  const stored: Static<typeof StoredSecrets> = { v: 1, ...secrets }
+  return encryption.encrypt(flowId, JSON.stringify(stored))
+}
+
+/** Throws DecryptionError when its key is not configured, and StoredFormError. */
+export function decryptFlowSecrets(
+  { encryption }: Deps<'encryption'>,
+  flowId: string,
+  sealed: string | null,
+): OauthSecrets {
+  if (!sealed) return {}
+  const what = 'An external sign-in'
+  const parsed: unknown = JSON.parse(encryption.decrypt(flowId, sealed, what))
+  const { v: _, ...secrets } = readStored(StoredSecrets, parsed, what)
+  return secrets
+}

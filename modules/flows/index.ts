@@ -1,0 +1,32 @@
+/** Browser flows: PKCE by email link, external sign-in, and the final redirect. */
+
+export { startAuthorization } from './authorize.ts'
+export { findIssuedSession, rememberConsumedCode } from './consumed-codes.ts'
+export { readLinkContext } from './link-context.ts'
+export { consumeState, issueOauthCode, loadAuthorizationState } from './oauth-state.ts'
+export { readPkce } from './pkce.ts'
+export {
+  decryptProviderTokens,
+  getFlowMethod,
+  issuePkceCode,
+  isVerifierValid,
+  startPkceFlow,
+} from './pkce-flows.ts'
+export { isAllowedRedirect } from './redirects/allowed.ts'
+export {
+  hasHostedPages,
+  redirectWithCode,
+  redirectWithError,
+  redirectWithMessage,
+  redirectWithOauthError,
+  redirectWithSession,
+  resolveTarget,
+} from './redirects/index.ts'
+export { withFragment } from './redirects/target.ts'
+export { deleteFlowStatesOfUser, deleteIssuedFlowStatesOfUser } from './revoke.ts'
+export {
+  clearedStateCookie,
+  isSameUserAgent,
+  setStateCookie,
+  stateCookieName,
+} from './state-cookie.ts'

@@ -1,0 +1,125 @@
+/**
+ * Handles the callback of an external sign-in (authorize.ts started it). The state is consumed before the provider is
+ * called, so that neither another nor a failed callback can reuse it.
+ */
+import type { Trx } from '../../db/core/database.ts'
+import { type FlowStateRow, insertFlowState } from '../../db/flows/flow-states.ts'
+import {
+  consumeOauthState,
+  findOauthFlow,
+  insertOwnedFlow,
+  type OauthFlowRow,
+} from '../../db/flows/oauth-states.ts'
+import { findUser } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FlowSecrets, Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import {
+  badOauthCallback,
+  badOauthState,
+  flowStateAlreadyUsed,
+  userNotFound,
+} from '../../schemas/errors.ts'
+import { isUuid } from '../../schemas/fields.ts'
+import { decryptFlowSecrets } from './encrypted-secrets.ts'
+
+/** A pending external sign-in. */
+export interface AuthorizationState {
+  id: string
+  provider: string
+  /** The final redirect target. */
+  target: string
+  emailOptional: boolean
+  /** The user who links an identity. */
+  linkingTargetId: string | null
+  /** The session that started the linking; the flow ends with it. */
+  linkingSessionId: string | null
+  inviteToken: string | undefined
+  /** The expected hash of the cookie; undefined when any browser may complete the flow. */
+  browserHash: string | undefined
+  secrets: FlowSecrets
+  /** For a client with PKCE (RFC 7636). */
+  pkce: Pick<FlowStateRow, 'code_challenge' | 'code_challenge_method'> | undefined
+}
+
+/**
+ * Returns the flow of a callback. Throws bad_oauth_callback, bad_oauth_state, flow_state_already_used, user_not_found.
+ */
+export async function loadAuthorizationState(
+  deps: Deps<'config' | 'db' | 'encryption'>,
+  state: string,
+  now: Date,
+): Promise<AuthorizationState> {
+  const { config, db } = deps
+  if (state === '') throw badOauthCallback('OAuth state parameter missing')
+  if (!isUuid(state)) throw badOauthState('OAuth state parameter is invalid')
+  const row = await findOauthFlow(db, state)
+  if (!row) throw badOauthState('OAuth state not found or expired')
+  if (row.auth_code_issued_at) throw flowStateAlreadyUsed()
+  const lifetimeMs = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION * 1000
+  if (now.getTime() - (row.created_at?.getTime() ?? 0) > lifetimeMs) {
+    throw badOauthState('OAuth state has expired')
+  }
+  const { linking_target_id: linkingTargetId } = row
+  if (linkingTargetId && !(await findUser(db, linkingTargetId))) throw userNotFound()
+  return readFlow(deps, row)
+}
+
+/** Consumes the state. Throws bad_oauth_state after another callback. */
+export async function consumeState({ db }: Deps<'db'>, { id }: AuthorizationState): Promise<void> {
+  if (!(await consumeOauthState(db, id))) throw badOauthState('OAuth state not found or expired')
+}
+
+/** Issues the auth code for the client that started the flow. */
+export async function issueOauthCode(
+  { encryption }: Deps<'encryption'>,
+  trx: Trx,
+  flow: AuthorizationState,
+  userId: string,
+  { providerToken = '', providerRefreshToken = '' }: Identity,
+  now: Date,
+): Promise<string> {
+  const seal = (token: string) => token && encryption.seal(flow.id, token)
+  const code = crypto.randomUUID()
+  const answered = {
+    id: flow.id,
+    user_id: userId,
+    provider_type: flow.provider,
+    auth_code: code,
+    auth_code_issued_at: now,
+    authentication_method: 'oauth',
+    code_challenge: flow.pkce?.code_challenge ?? null,
+    code_challenge_method: flow.pkce?.code_challenge_method ?? null,
+    provider_access_token: seal(providerToken),
+    provider_refresh_token: seal(providerRefreshToken),
+    linking_target_id: flow.linkingTargetId,
+  }
+  // The code of a linking flow ends with the session too, since it creates another one.
+  const owned = { session_id: flow.linkingSessionId, secrets: null }
+  if (flow.linkingTargetId) await insertOwnedFlow(trx, answered, owned, now)
+  else await insertFlowState(trx, answered, now)
+  return code
+}
+
+function readFlow(deps: Deps<'config' | 'encryption'>, row: OauthFlowRow): AuthorizationState {
+  const { config } = deps
+  const { code_challenge, code_challenge_method } = row
+  const { inviteToken, browserHash, ...sealed } = decryptFlowSecrets(deps, row.id, row.secrets)
+  const elsewhere = {
+    startedByGotrue: true,
+    ...(row.code_verifier && { codeVerifier: row.code_verifier }),
+  }
+  const secrets = row.is_ours ? sealed : elsewhere
+  return {
+    id: row.id,
+    provider: row.provider_type,
+    // AUTH_EXTERNAL_REDIRECTURL overrides the target of every external sign-in.
+    target: config.AUTH_EXTERNAL_REDIRECTURL ?? (row.referrer || config.AUTH_SITE_URL),
+    emailOptional: row.email_optional,
+    linkingTargetId: row.linking_target_id,
+    linkingSessionId: row.session_id,
+    inviteToken: inviteToken ?? row.invite_token ?? undefined,
+    browserHash,
+    secrets,
+    pkce: code_challenge ? { code_challenge, code_challenge_method } : undefined,
+  }
+}

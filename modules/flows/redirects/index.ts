@@ -1,0 +1,148 @@
+/** Redirect targets after a link or a provider, restricted by the operator's allow list. */
+import type { FastifyRequest } from 'fastify'
+
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { maxValueLength, shorten } from '../../../plugins/observability/logger/shorten.ts'
+import type { ApiError } from '../../../schemas/errors.ts'
+import type { Session } from '../../../schemas/session.ts'
+import { isAllowedRedirect, type RedirectRules } from './allowed.ts'
+import { compileGlob } from './glob.ts'
+import { addParameters, inAscii, withFragment } from './target.ts'
+
+/** Errors reported as access_denied, whatever their status. */
+const denials = ['signup_disabled', 'user_banned', 'provider_email_needs_verification']
+
+/** OAuth error codes by status (RFC 6749 §4.1.2.1). */
+const oauthErrors: Record<number, string> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+/** The compiled allow list. */
+export interface RedirectPolicy {
+  redirectRules: RedirectRules
+}
+
+/** Whether the server has its own sign-in pages. */
+export const hasHostedPages = ({ config }: Deps<'config'>): boolean =>
+  config.AUTH_OAUTH_SERVER_ENABLED ||
+  config.AUTH_CONSOLE_ENABLED ||
+  config.AUTH_ACCOUNT_PAGE_ENABLED
+
+export function createRedirectPolicy({ config }: Deps<'config'>): RedirectPolicy {
+  const { AUTH_API_EXTERNAL_URL, dev } = config
+  const ownCallback = `${AUTH_API_EXTERNAL_URL}/sign-in/callback`
+  const pages = hasHostedPages({ config }) ? { ownCallback } : {}
+  let made: { site: string; list: readonly string[]; rules: RedirectRules } | undefined
+  return {
+    /** Rebuilt after a setting changed. */
+    get redirectRules() {
+      const { AUTH_SITE_URL: site, AUTH_URI_ALLOW_LIST: list } = config
+      if (made?.site !== site || made.list !== list) {
+        const globs = list.map(compileGlob)
+        const rules = { siteUrl: inAscii(site), globs, allowLoopback: dev, ...pages }
+        made = { site, list, rules }
+      }
+      return made.rules
+    },
+  }
+}
+
+/** The first allowed of: `explicit`, the redirect_to header or query, the Referer; else the site. */
+export function resolveTarget(
+  { config, redirectRules: rules }: Deps<'config'> & RedirectPolicy,
+  request: FastifyRequest,
+  explicit?: string,
+): string {
+  const asked = explicit || header(request, 'redirect_to') || queryValue(request, 'redirect_to')
+  if (asked && isAllowedRedirect(asked, rules)) return inAscii(asked)
+  if (asked) {
+    const held = { siteUrl: rules.siteUrl, allowList: config.AUTH_URI_ALLOW_LIST }
+    const refused = { request_id: request.id, redirect_to: shorten(asked, maxValueLength), ...held }
+    request.log.warn(
+      refused,
+      'redirect_to rejected: neither AUTH_SITE_URL nor AUTH_URI_ALLOW_LIST allows it; using AUTH_SITE_URL',
+    )
+  }
+  const referrer = header(request, 'referer')
+  return referrer && isAllowedRedirect(referrer, rules) ? inAscii(referrer) : rules.siteUrl
+}
+
+/** Implicit flow: the session in the fragment, which browsers do not send to servers. */
+export function redirectWithSession(
+  target: string,
+  session: Session,
+  more: Record<string, string | undefined>,
+): string {
+  return withFragment(target, {
+    access_token: session.access_token,
+    expires_at: session.expires_at,
+    expires_in: session.expires_in,
+    refresh_token: session.refresh_token,
+    token_type: session.token_type,
+    ...more,
+  })
+}
+
+/** PKCE flow: a code that only the holder of the verifier can use (RFC 7636). */
+export function redirectWithCode(target: string, code: string): string {
+  return addParameters(target, { code })
+}
+
+/** One step is complete, another is required. */
+export function redirectWithMessage(
+  target: string,
+  message: string,
+  { inQuery }: { inQuery: boolean },
+): string {
+  return withFragment(inQuery ? addParameters(target, { message }) : target, { message })
+}
+
+/** The error in the fragment, for PKCE clients in the query as well. */
+export function redirectWithError(
+  target: string,
+  error: ApiError,
+  { inQuery }: { inQuery: boolean },
+): string {
+  const parameters = {
+    error: oauthErrors[error.status],
+    error_code: error.errorCode,
+    error_description: error.message,
+  }
+  return withFragment(inQuery ? addParameters(target, parameters) : target, parameters)
+}
+
+/** The error of an external sign-in: in the query, and in the fragment for implicit clients. */
+export function redirectWithOauthError(
+  target: string,
+  error: ApiError,
+  { inFragment }: { inFragment: boolean },
+): string {
+  const parameters = {
+    error: error.details.oauth?.error ?? oauthErrorOf(error),
+    error_code: error.errorCode,
+    error_description: error.message,
+  }
+  const queried = addParameters(target, parameters)
+  return inFragment ? withFragment(queried, parameters) : queried
+}
+
+function oauthErrorOf({ status, errorCode }: ApiError): string {
+  if (denials.includes(errorCode)) return 'access_denied'
+  return oauthErrors[status] ?? 'server_error'
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function queryValue(request: FastifyRequest, name: string): string | undefined {
+  const { query } = request
+  if (typeof query !== 'object' || query === null) return undefined
+  const value = Object.entries(query).find(([key]) => key === name)?.[1]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,113 @@
+import type { Trx } from '../../db/core/database.ts'
+import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { findIdentity, lockIdentity } from '../../db/identities/identities.ts'
+import { findSessionById } from '../../db/sessions/find-session.ts'
+import { lockSessionShared } from '../../db/sessions/sessions.ts'
+import { isTaken } from '../../db/users/identifier-owners.ts'
+import { recomputeProviders } from '../../db/users/providers.ts'
+import { updateUser } from '../../db/users/update-user.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import {
+  emailExists,
+  emailNotConfirmed,
+  identityAlreadyExists,
+  sessionNotFound,
+} from '../../schemas/errors.ts'
+import { recordAudit } from '../audit/index.ts'
+import { recordNewMethod, requireSecondFactor } from '../credentials/index.ts'
+import { notifyUser } from '../emails/index.ts'
+import { verifyEmail } from '../users/index.ts'
+import { requestFirstEmailConfirmation } from './confirmation-email.ts'
+import { readAddresses } from './emails.ts'
+import { addIdentity, linkedToOtherUser, traitsOf } from './identity-row.ts'
+import { checkState, lockUserOrThrow } from './lock-user.ts'
+import type { ExternalUser, SignInContext, SignInOutcome } from './types.ts'
+
+type LinkDeps = Deps<'audit' | 'config' | 'credentials' | 'emails' | 'otp' | 'users'>
+
+/** The user and session that requested the link; service tokens have no session. */
+interface Asker {
+  userId: string
+  sessionId?: string | null | undefined
+}
+
+/**
+ * Links an identity to a signed-in user. Throws identity_already_exists, email_exists, user_banned, user_not_found,
+ * session_not_found, insufficient_aal, over_email_send_rate_limit.
+ */
+export async function link(
+  deps: LinkDeps,
+  trx: Trx,
+  { userId, sessionId }: Asker,
+  externalUser: ExternalUser,
+  context: SignInContext,
+  now: Date,
+): Promise<SignInOutcome> {
+  const { provider, identity: told } = externalUser
+  await lockIdentity(trx, provider, told.providerId)
+  const user = await lockUserOrThrow(trx, userId)
+  checkState(user, now)
+  // It existed when the provider was called, which may have taken long.
+  if (sessionId && !(await lockSessionShared(trx, userId, sessionId))) throw sessionNotFound()
+  await checkFree(trx, userId, externalUser)
+  // A factor may have been added since the start.
+  const session = sessionId ? await findSessionById(trx, sessionId) : undefined
+  requireSecondFactor(deps.credentials, { user, session }, 'identity', now)
+  const identity = await addIdentity(trx, userId, externalUser, now)
+  const isConfirmed = user.email
+    ? true
+    : await takeAddress(deps, trx, user, externalUser, context, now)
+  await recordNewMethod(trx, user, 'identity', now)
+  await recomputeProviders(trx, userId, now)
+  const traits = traitsOf(identity)
+  await recordAudit(deps.audit, trx, 'identity_linked', user, { ip: context.ip, now, traits })
+  if (!isConfirmed) return { state: 'rejected', error: needsConfirmation() }
+  const linked = await lockUserOrThrow(trx, userId)
+  const notification = { kind: 'identity_linked_notification', Provider: provider } as const
+  await notifyUser(deps.emails, trx, linked, notification, now)
+  return { state: 'accepted', user: linked, action: 'identity_linked' }
+}
+
+async function checkFree(trx: Trx, userId: string, { provider, identity }: ExternalUser) {
+  const existing = await findIdentity(trx, provider, identity.providerId)
+  if (!existing) return
+  const isOwn = existing.user_id === userId
+  throw identityAlreadyExists(isOwn ? 'Identity is already linked' : linkedToOtherUser)
+}
+
+/** Sets the email of a user without one; false when it must be confirmed by email. */
+async function takeAddress(
+  deps: LinkDeps,
+  trx: Trx,
+  user: UserRecord,
+  { identity }: ExternalUser,
+  { links }: SignInContext,
+  now: Date,
+): Promise<boolean> {
+  const { AUTH_JWT_AUD, AUTH_MAILER_AUTOCONFIRM: autoconfirm } = deps.config
+  const { primary: email, verified } = readAddresses(identity)
+  if (!email) {
+    await updateUser(trx, user.id, { is_anonymous: false }, now)
+    return true
+  }
+  if (!verified.includes(email) && !autoconfirm) {
+    await requestFirstEmailConfirmation(deps, trx, user, email, links, now)
+    return false
+  }
+  if (await isTaken(trx, email, user.aud ?? AUTH_JWT_AUD, user.id)) throw emailExists(400)
+  const isAssumed = !verified.includes(email)
+  const proof = { columns: { email, email_confirmed_at: now }, isAssumed }
+  // A user of another audience may have it, or got it meanwhile.
+  await verifyEmail(deps.users, trx, user.id, proof, now).catch((error) => {
+    throw isUniqueViolation(error) ? emailExists(400) : error
+  })
+  await recordNewMethod(trx, user, 'email', now)
+  return true
+}
+
+const needsConfirmation = () =>
+  emailNotConfirmed(
+    'The address of this identity is unverified. Open the link in the email that was sent to it.',
+    422,
+  )

@@ -1,0 +1,105 @@
+/** private_key_jwt: a client authenticates with an assertion signed by its key (RFC 7523, OpenID Connect Core §9). */
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+
+import { consumeOnce } from '../../../db/replays/replays.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { invalidClient } from '../../../schemas/errors.ts'
+import { assertionAlgorithms } from '../../../schemas/oauth/client.ts'
+import { isRecord } from '../../../schemas/values/record.ts'
+import type { Client } from './client.ts'
+import { hashOf } from './secret.ts'
+
+export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+/** Seconds. */
+const maxLifetime = 600
+const clockTolerance = 5
+const keysAge = 300
+
+type AssertionDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt'>
+
+/** Cached keys of `jwks_uri`, by URL. */
+const fetchedKeys = new LRUCache<string, JSONWebKeySet>({ max: 500, ttl: keysAge * 1000 })
+
+/** Throws invalid_client. */
+export async function verifyClientAssertion(
+  deps: AssertionDeps,
+  client: Client,
+  assertion: string,
+  now: Date,
+): Promise<void> {
+  const { jti, exp } = await readAssertion(deps, client, assertion, now)
+  if (typeof jti !== 'string' || jti === '' || exp === undefined) {
+    throw invalidClient('The client assertion must have the claims jti and exp', false)
+  }
+  if (exp > now.getTime() / 1000 + maxLifetime) {
+    throw invalidClient(`The client assertion is valid for more than ${maxLifetime} seconds`, false)
+  }
+  const key = `assertion ${hashOf(JSON.stringify([client.id, jti]))}`
+  const expiresAt = new Date((exp + clockTolerance) * 1000)
+  const consume = deps.db.transaction().execute((trx) => consumeOnce(trx, key, expiresAt))
+  if (!(await consume)) {
+    throw invalidClient('The client assertion was already used', false)
+  }
+}
+
+/** The client id that an unverified assertion claims. */
+export function assertionSubject(assertion: string): string | undefined {
+  try {
+    const [, payload = ''] = assertion.split('.')
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    return isRecord(claims) && typeof claims.sub === 'string' ? claims.sub : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function readAssertion(
+  deps: AssertionDeps,
+  client: Client,
+  assertion: string,
+  now: Date,
+): Promise<JWTPayload> {
+  const { config, jwt } = deps
+  const verify = async (isFresh: boolean) => {
+    const keys = createLocalJWKSet(await keysOf(deps, client, isFresh))
+    const { payload } = await jwtVerify(assertion, keys, {
+      algorithms: assertionAlgorithms,
+      audience: [jwt.issuer, `${config.AUTH_API_EXTERNAL_URL}/oauth/token`],
+      issuer: client.clientId,
+      subject: client.clientId,
+      clockTolerance,
+      currentDate: now,
+    })
+    return payload
+  }
+  try {
+    // The client may have rotated its keys since they were fetched.
+    return await verify(false).catch((error) => {
+      if (error?.code !== 'ERR_JWKS_NO_MATCHING_KEY') throw error
+      return verify(true)
+    })
+  } catch {
+    throw invalidClient('The client assertion is not valid', false)
+  }
+}
+
+async function keysOf(
+  { httpClient }: AssertionDeps,
+  { settings: { jwks, jwks_uri: uri } }: Client,
+  isFresh: boolean,
+): Promise<JSONWebKeySet> {
+  if (!uri) return jwks as JSONWebKeySet
+  const known = isFresh ? undefined : fetchedKeys.get(uri)
+  if (known) return known
+  const response = await httpClient.guardedFetch(uri, { redirect: 'error' })
+  const keys: unknown = await response.json()
+  if (!response.ok || !isKeySet(keys)) throw new Error('the jwks_uri serves no key set')
+  fetchedKeys.set(uri, keys)
+  return keys
+}
+
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord)
+}

@@ -1,0 +1,129 @@
+/**
+ * Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document): the client_id is the https URL of a JSON
+ * document that describes the client. It is fetched under the SSRF guard and cached according to its HTTP headers.
+ */
+import { createHash } from 'node:crypto'
+
+import { Value } from '@sinclair/typebox/value'
+
+import { type ClientRow, findClientByUrl } from '../../../db/oauth-server/clients.ts'
+import { upsertDocumentClient } from '../../../db/oauth-server/documents.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { type ApiError, oauthClientNotFound, oauthInvalidRequest } from '../../../schemas/errors.ts'
+import { ClientRegistration, selfDescribed } from '../../../schemas/oauth/client.ts'
+import { isRecord } from '../../../schemas/values/record.ts'
+import { requireIdTokenAlgorithm } from './id-token-algorithm.ts'
+import { readClientMetadata } from './metadata.ts'
+import { checkSelfChosenName } from './names.ts'
+
+/** The draft recommends at most 5 KB. */
+const maxBytes = 5_120
+const maxUrlLength = 2048
+/** Seconds. */
+const defaultAge = 3_600
+const minAge = 60
+const maxAge = 86_400
+
+type DocumentDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt' | 'log'>
+
+/** An https URL with a path, in its normalized form only. */
+export function isDocumentUrl(clientId: string): boolean {
+  const url = clientId.length <= maxUrlLength ? URL.parse(clientId) : null
+  if (url?.protocol !== 'https:' || url.href !== clientId) return false
+  return url.pathname !== '/' && !url.hash && !url.username && !url.password
+}
+
+/** The client described by a document, fetched or cached. Throws oauth_client_not_found, invalid_request. */
+export async function findDocumentClient(
+  deps: DocumentDeps,
+  url: string,
+  now: Date,
+): Promise<ClientRow> {
+  const known = await findClientByUrl(deps.db, url)
+  if (known?.document_expires_at && known.document_expires_at > now) return known
+  await store(deps, url, await fetchDocument(deps, url), now)
+  const found = await findClientByUrl(deps.db, url)
+  if (!found) throw oauthClientNotFound(400)
+  return found
+}
+
+interface FetchedDocument {
+  fields: ClientRegistration
+  seconds: number
+}
+
+async function fetchDocument(deps: DocumentDeps, url: string): Promise<FetchedDocument> {
+  let response: Response
+  try {
+    response = await deps.httpClient.guardedFetch(url, {
+      headers: { accept: 'application/json' },
+      redirect: 'error',
+    })
+  } catch (cause) {
+    deps.log.info({ err: cause, client_id: url }, 'client metadata document could not be fetched')
+    throw unusable('it cannot be fetched')
+  }
+  if (response.status !== 200) throw unusable(`the server returned status ${response.status}`)
+  const text = await response.text()
+  if (Buffer.byteLength(text) > maxBytes) throw unusable(`it has more than ${maxBytes} bytes`)
+  return { fields: readDocument(text, url), seconds: lifetimeOf(response.headers) }
+}
+
+function readDocument(text: string, url: string): ClientRegistration {
+  const document = parseJson(text)
+  if (!isRecord(document)) throw unusable('it is not a JSON object')
+  // Compared exactly: a document at another URL must not represent this client.
+  if (document.client_id !== url) throw unusable('its client_id is not its own URL')
+  if ('client_secret' in document) throw unusable('it contains a client_secret')
+  const { token_endpoint_auth_method: method = 'none', ...rest } = document
+  const fields = { ...rest, token_endpoint_auth_method: method }
+  if (!Value.Check(ClientRegistration, fields)) throw unusable('a field has the wrong type')
+  if (method !== 'none' && method !== 'private_key_jwt') {
+    throw unusable('token_endpoint_auth_method must be none or private_key_jwt')
+  }
+  return selfDescribed(fields)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function store(
+  deps: DocumentDeps,
+  url: string,
+  { fields, seconds }: FetchedDocument,
+  now: Date,
+): Promise<void> {
+  const { client_type: _, scope: __, ...described } = fields
+  requireIdTokenAlgorithm(deps, described, now)
+  const { values, type } = readClientMetadata(deps, described)
+  await checkSelfChosenName(deps.db, described.client_name)
+  const expiresAt = new Date(now.getTime() + seconds * 1000)
+  const stored = { ...values, id: idOf(url), url, client_type: type, expiresAt }
+  await upsertDocumentClient(deps.db, stored, now)
+}
+
+/** Seconds (RFC 9111 §5.2), within limits. */
+function lifetimeOf(headers: Headers): number {
+  const control = headers.get('cache-control')?.toLowerCase() ?? ''
+  if (/\bno-(store|cache)\b/.test(control)) return minAge
+  const age = /\b(?:s-maxage|max-age)=(\d+)/.exec(control)?.[1]
+  return age === undefined ? defaultAge : Math.min(Math.max(Number(age), minAge), maxAge)
+}
+
+/** The UUIDv5 of the URL (RFC 9562 §5.5), for GoTrue's table. */
+export function idOf(url: string): string {
+  const namespace = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex')
+  const hash = createHash('sha1').update(namespace).update(url).digest().subarray(0, 16)
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80
+  return hash.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+function unusable(why: string): ApiError {
+  return oauthInvalidRequest(`The metadata document at the client_id cannot be used: ${why}`)
+}

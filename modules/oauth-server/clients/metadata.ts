@@ -1,0 +1,127 @@
+/** Validates client metadata from admins and registrations (RFC 7591 §2). */
+import type { ClientValues } from '../../../db/oauth-server/clients.ts'
+import type { OauthClientSettings } from '../../../db/tables/oauth-server.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { invalidClientMetadata } from '../../../schemas/errors.ts'
+import {
+  authMethods,
+  deviceGrant,
+  grantTypes,
+  type NewOauthClient,
+} from '../../../schemas/oauth/client.ts'
+import { supportedScopes } from '../scopes.ts'
+import { type AuthMethod, joined } from './client.ts'
+import { checkRedirectUris, findRedirectProblem } from './redirect-uris.ts'
+import { isAbsoluteUri, isWebUrl } from './urls.ts'
+
+type Fields = Omit<NewOauthClient, 'client_type'>
+
+export interface ClientMetadata {
+  values: ClientValues
+  authMethod: AuthMethod
+  type: 'public' | 'confidential'
+}
+
+const maxNameLength = 1024
+
+const invalid = (description: string) =>
+  invalidClientMetadata('invalid_client_metadata', description)
+
+/** The row of these fields. Throws invalid_client_metadata or invalid_redirect_uri. */
+export function readClientMetadata(
+  deps: Deps<'config'>,
+  { client_type, ...fields }: NewOauthClient,
+): ClientMetadata {
+  const { redirect_uris = [] } = fields
+  checkRedirectUris(redirect_uris)
+  const authMethod = readAuthMethod(fields, client_type)
+  const type = authMethod === 'none' ? 'public' : 'confidential'
+  if (client_type && client_type !== type) {
+    throw invalid(`A ${client_type} client cannot authenticate with ${authMethod}`)
+  }
+  checkDescription(fields)
+  const settings = readSettings(deps, fields, authMethod)
+  if (type === 'public' && settings.require_pkce === false) {
+    throw invalid('require_pkce: a public client must use PKCE')
+  }
+  const values = {
+    redirect_uris: joined(redirect_uris),
+    grant_types: joined(readGrantTypes(fields.grant_types)),
+    client_name: fields.client_name || null,
+    client_uri: fields.client_uri || null,
+    logo_uri: fields.logo_uri || null,
+    token_endpoint_auth_method:
+      authMethod === 'private_key_jwt' ? ('client_secret_basic' as const) : authMethod,
+    settings,
+  }
+  return { values, authMethod, type }
+}
+
+function readAuthMethod(
+  { token_endpoint_auth_method: method }: Fields,
+  type: NewOauthClient['client_type'],
+): AuthMethod {
+  if (!method) return type === 'public' ? 'none' : 'client_secret_basic'
+  const known = authMethods.find((name) => name === method)
+  if (!known) throw invalid(`token_endpoint_auth_method must be one of ${authMethods.join(', ')}`)
+  return known
+}
+
+function readGrantTypes(asked: readonly string[] | undefined): string[] {
+  if (!asked) return ['authorization_code', 'refresh_token']
+  if (asked.length === 0) throw invalid('grant_types must not be empty')
+  const unknown = asked.find((type) => !grantTypes.includes(type))
+  if (unknown !== undefined) {
+    throw invalid(`grant_types may contain authorization_code, refresh_token and ${deviceGrant}`)
+  }
+  return [...new Set(asked)]
+}
+
+function checkDescription({ client_name = '', ...fields }: Fields): void {
+  if (client_name.length > maxNameLength) {
+    throw invalid(`client_name has more than ${maxNameLength} characters`)
+  }
+  for (const name of ['client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'jwks_uri'] as const) {
+    const value = fields[name]
+    if (value && !isWebUrl(value)) {
+      throw invalid(`${name} must be an http or https URL of at most 2048 characters`)
+    }
+  }
+  for (const uri of fields.resources ?? []) {
+    if (!isAbsoluteUri(uri)) throw invalid(`${uri} must be an absolute URI without a fragment`)
+  }
+  for (const uri of fields.post_logout_redirect_uris ?? []) {
+    const problem = findRedirectProblem(uri)
+    if (problem) throw invalid(`post_logout_redirect_uris: ${problem}`)
+  }
+  if (fields.response_types && !fields.response_types.includes('code')) {
+    throw invalid('response_types must contain code')
+  }
+}
+
+const kept = [
+  ...(['require_pkce', 'resources', 'include_default_audience', 'default_max_age'] as const),
+  ...(['post_logout_redirect_uris', 'require_pushed_authorization_requests', 'contacts'] as const),
+  ...(['policy_uri', 'tos_uri', 'application_type', 'software_id', 'software_version'] as const),
+  ...(['jwks', 'jwks_uri', 'id_token_signed_response_alg'] as const),
+]
+
+function readSettings(
+  { config }: Deps<'config'>,
+  fields: Fields,
+  authMethod: AuthMethod,
+): OauthClientSettings {
+  if (fields.jwks && fields.jwks_uri) throw invalid('Send either jwks or jwks_uri, not both')
+  if (authMethod === 'private_key_jwt' && !fields.jwks && !fields.jwks_uri) {
+    throw invalid('private_key_jwt requires jwks or jwks_uri')
+  }
+  const { scope = '' } = fields
+  const unknown = scope.split(' ').find((name) => name && !supportedScopes(config).includes(name))
+  if (unknown !== undefined) throw invalid(`scope: unknown scope ${unknown}`)
+  const present = kept.filter((name) => fields[name] !== undefined)
+  return {
+    ...Object.fromEntries(present.map((name) => [name, fields[name]])),
+    ...(scope && { scope }),
+    ...(authMethod === 'private_key_jwt' && { token_endpoint_auth_method: authMethod }),
+  }
+}

@@ -1,0 +1,59 @@
+/** Redirect URIs: which may be registered, and which one a request names (RFC 6749 §3.1.2, RFC 8252 §7.3). */
+import { invalidClientMetadata } from '../../../schemas/errors.ts'
+
+const maxUris = 10
+const maxLength = 2048
+
+/** Schemes that execute or contain content. */
+const activeSchemes = ['javascript:', 'data:', 'file:', 'vbscript:', 'about:', 'blob:']
+
+/** Throws invalid_redirect_uri for an invalid list. */
+export function checkRedirectUris(uris: readonly string[]): void {
+  if (uris.length < 1 || uris.length > maxUris) {
+    throw invalidRedirectUri(`redirect_uris must contain 1 to ${maxUris} URLs`)
+  }
+  for (const uri of uris) {
+    const problem = findRedirectProblem(uri)
+    if (problem) throw invalidRedirectUri(`redirect_uris: ${problem}`)
+  }
+}
+
+/** Why the browser may not be sent there: for redirect URIs and for addresses after a logout. */
+export function findRedirectProblem(uri: string): string | undefined {
+  if (uri.length > maxLength) return `an address has more than ${maxLength} characters`
+  if (uri.includes(',')) return 'an address must not hold a comma'
+  if (/[\s\\\p{Cc}]/u.test(uri)) return 'an address must not hold blanks, controls or backslashes'
+  const url = URL.parse(uri)
+  if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(uri)) {
+    return 'a URL must have a scheme and a host, as in https://app.example/callback'
+  }
+  if (uri.includes('#')) return 'a URL must not have a fragment'
+  if (activeSchemes.includes(url.protocol)) return `the scheme ${url.protocol} is not allowed`
+  if (url.protocol === 'http:' && !isLoopback(url)) {
+    return 'http is allowed for localhost, 127.0.0.1 and [::1] only; use https'
+  }
+  return undefined
+}
+
+const invalidRedirectUri = (description: string) =>
+  invalidClientMetadata('invalid_redirect_uri', description)
+
+/** Compared exactly, except for the port of a loopback address. */
+export function isRegistered(uri: string, registered: readonly string[]): boolean {
+  if (registered.includes(uri)) return true
+  const bare = withoutLoopbackPort(uri)
+  return bare !== undefined && registered.some((each) => withoutLoopbackPort(each) === bare)
+}
+
+/** Undefined unless it is http on a loopback host in normalized form. */
+function withoutLoopbackPort(uri: string): string | undefined {
+  const match = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?(?=[/?]|$)([^\s\\#]*)$/.exec(
+    uri,
+  )
+  if (!match || Number(match[2]?.slice(1) ?? 80) > 65_535) return undefined
+  return `${match[1]}${match[3]}`
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}

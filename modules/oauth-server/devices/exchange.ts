@@ -1,0 +1,118 @@
+/** The device polls until its user has decided (RFC 8628 §3.4, §3.5). */
+import type { Trx } from '../../../db/core/database.ts'
+import {
+  type DeviceCode,
+  deleteDevice,
+  lockDevice,
+  recordPoll,
+} from '../../../db/oauth-server/devices.ts'
+import { isSessionLive } from '../../../db/oauth-server/sessions.ts'
+import { isBanned } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import {
+  ApiError,
+  devicePending,
+  invalidGrant,
+  oauthAccessDenied,
+  oauthInvalidRequest,
+} from '../../../schemas/errors.ts'
+import { lockAndLoadUser } from '../../users/index.ts'
+import type { Client } from '../clients/client.ts'
+import { hashOf } from '../clients/secret.ts'
+import {
+  type IssueDeps,
+  issueTokens,
+  type OpenedGrant,
+  openClientSession,
+  type TokenResponse,
+} from '../tokens/issue.ts'
+import type { Origin } from '../tokens/origin.ts'
+import { pollSeconds } from './codes.ts'
+
+type DeviceDeps = IssueDeps & Deps<'db' | 'users'>
+
+interface DeviceRequest {
+  deviceCode: string | undefined
+  resources: readonly string[]
+}
+
+/** Throws authorization_pending, slow_down, expired_token, access_denied, invalid_grant or invalid_request. */
+export async function exchangeDeviceCode(
+  deps: DeviceDeps,
+  client: Client,
+  { deviceCode, resources }: DeviceRequest,
+  origin: Origin,
+  now: Date,
+): Promise<TokenResponse> {
+  if (!deviceCode) throw oauthInvalidRequest('device_code is missing')
+  const outcome = await deps.db.transaction().execute(async (trx) => {
+    const device = await lockDevice(trx, hashOf(deviceCode))
+    if (!device || device.client_id !== client.id) {
+      return invalidGrant('The device code is unknown')
+    }
+    const waiting = await waitingFor(trx, device, now)
+    if (waiting) return waiting
+    return openSession(deps, trx, { device, client, resources }, origin, now)
+  })
+  if (outcome instanceof ApiError) throw outcome
+  return issueTokens(deps, outcome, now)
+}
+
+/** The error while there is nothing to exchange. Returned instead of thrown, because the time of the poll is stored. */
+async function waitingFor(trx: Trx, device: DeviceCode, now: Date): Promise<ApiError | undefined> {
+  const { id, status, interval_seconds: interval, last_polled_at: polledAt } = device
+  if (device.expires_at <= now) {
+    await deleteDevice(trx, id)
+    return devicePending('expired_token')
+  }
+  if (status === 'denied') {
+    await deleteDevice(trx, id)
+    return oauthAccessDenied('The user denied the request')
+  }
+  if (status === 'approved') return undefined
+  // A second of tolerance for network jitter.
+  const isEarly = polledAt && now.getTime() - polledAt.getTime() < (interval - 1) * 1000
+  await recordPoll(trx, id, isEarly ? interval + pollSeconds : interval, now)
+  return devicePending(isEarly ? 'slow_down' : 'authorization_pending')
+}
+
+async function openSession(
+  deps: DeviceDeps,
+  trx: Trx,
+  {
+    device,
+    client,
+    resources,
+  }: { device: DeviceCode; client: Client; resources: readonly string[] },
+  origin: Origin,
+  now: Date,
+): Promise<OpenedGrant | ApiError> {
+  const { session_id, auth_time, aal, amr } = device
+  const user = device.user_id ? await lockAndLoadUser(trx, device.user_id) : undefined
+  await deleteDevice(trx, device.id)
+  if (!user || user.deleted_at || isBanned(user, now)) {
+    return oauthAccessDenied('The user is banned')
+  }
+  // A sign-out since the approval revokes it.
+  if (session_id && !(await isSessionLive(trx, session_id))) {
+    return invalidGrant('The session that approved the device was revoked or has expired')
+  }
+  const grant = {
+    client,
+    user,
+    scope: device.scope,
+    granted: device.resources,
+    resources,
+    signIn: {
+      session_id,
+      auth_time: auth_time ?? now,
+      aal: aal ?? ('aal1' as const),
+      amr: amr ?? [],
+    },
+    nonce: null,
+    idTokenNames: [],
+    userinfoNames: [],
+    method: 'oauth_provider/device_code' as const,
+  }
+  return openClientSession(deps, trx, grant, origin, now)
+}

@@ -1,0 +1,47 @@
+/** The grants of a user, and their revocation. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import { listConsents, revokeConsent } from '../../db/oauth-server/consents.ts'
+import {
+  deleteAuthorizationsOfGrant,
+  deleteClientSessions,
+} from '../../db/oauth-server/sessions.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { oauthConsentNotFound } from '../../schemas/errors.ts'
+import { type OauthGrant, toGrant } from '../../schemas/oauth/authorization.ts'
+import { recordAudit } from '../audit/index.ts'
+
+/** Newest first. */
+export async function listGrants(db: Db, userId: string): Promise<OauthGrant[]> {
+  return (await listConsents(db, userId)).map(toGrant)
+}
+
+/** Revokes the consent with the client's sessions, codes and requests. Throws oauth_consent_not_found. */
+export async function revokeGrant(
+  { audit, events }: Deps<'audit' | 'events'>,
+  trx: Trx,
+  user: UserRecord,
+  clientId: string,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  await revokeGrantByAdmin({ events }, trx, user, clientId, now)
+  const traits = { oauth_client_id: clientId, action: 'revoke_oauth_grant' }
+  await recordAudit(audit, trx, 'token_revoked', user, { ip, now, traits })
+}
+
+/** As revokeGrant, for an admin; the caller records the audit entry. Throws oauth_consent_not_found. */
+export async function revokeGrantByAdmin(
+  { events }: Deps<'events'>,
+  trx: Trx,
+  user: Pick<UserRecord, 'id'>,
+  clientId: string,
+  now: Date,
+): Promise<void> {
+  if (!(await revokeConsent(trx, user.id, clientId, now))) throw oauthConsentNotFound()
+  await deleteAuthorizationsOfGrant(trx, user.id, clientId)
+  const ended = await deleteClientSessions(trx, clientId, user.id)
+  const drafts = ended.flatMap(({ id }) =>
+    events.draft('session.revoked', user.id, { session_id: id }),
+  )
+  await events.write(trx, drafts, now)
+}

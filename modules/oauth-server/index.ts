@@ -1,0 +1,62 @@
+/** The OAuth 2.1 and OpenID Connect provider, for sign-in at other applications. */
+export { authenticateClient } from './clients/authenticate.ts'
+export { type Client, showClient, toClient } from './clients/client.ts'
+export { findClient } from './clients/find.ts'
+export { requireIdTokenAlgorithm } from './clients/id-token-algorithm.ts'
+export {
+  type CreatedClient,
+  changeClient,
+  createClient,
+  deleteClient,
+  endClientSessions,
+  getClient,
+  lockAndGetClient,
+  readClientId,
+  regenerateSecret,
+} from './clients/manage.ts'
+export {
+  authenticateRegistration,
+  registerClient,
+  replaceRegistration,
+  requireRegistration,
+  showRegistration,
+} from './clients/registration.ts'
+export {
+  answerDevice,
+  createDeviceCode,
+  deviceSeconds,
+  type OpenDevice,
+  openDevice,
+  pollSeconds,
+} from './devices/codes.ts'
+export { exchangeDeviceCode } from './devices/exchange.ts'
+export { listGrants, revokeGrant, revokeGrantByAdmin } from './grants.ts'
+export { serverMetadata } from './metadata.ts'
+export {
+  type Answering,
+  approve,
+  deny,
+  isConsented,
+  issueCode,
+  type OpenRequest,
+  openRequest,
+  scopesAsked,
+} from './requests/answer.ts'
+export {
+  type CreatedRequest,
+  createAuthorizationRequest,
+  pushedRequestSeconds,
+  pushRequest,
+} from './requests/create.ts'
+export { missingFor } from './requests/demands.ts'
+export { redirectTo } from './requests/redirect.ts'
+export { type SentParameters, sentValue } from './requests/sent.ts'
+export { answerSilently, subjectOf } from './requests/silent.ts'
+export { toStoredAuthentication } from './requests/subject.ts'
+export { scopeList } from './scopes.ts'
+export { userinfoClaims } from './tokens/claims.ts'
+export { exchangeCode } from './tokens/exchange-code.ts'
+export type { TokenResponse } from './tokens/issue.ts'
+export type { Origin } from './tokens/origin.ts'
+export { refreshClient } from './tokens/refresh.ts'
+export { introspectToken, revokeToken } from './tokens/revoke.ts'

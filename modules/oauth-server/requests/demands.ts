@@ -1,0 +1,35 @@
+/** Requirements of a request on the user's sign-in (OpenID Connect Core §3.1.2.1). */
+import type { Authorization } from '../../../db/oauth-server/authorizations.ts'
+import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+
+/** What is missing before consent. */
+export type Missing = 'sign_in' | 'second_factor'
+
+type Demanding = Pick<Authorization, 'parameters' | 'created_at'>
+type SignIn = Pick<StoredAuthentication, 'auth_time' | 'aal'>
+
+/** Undefined when the sign-in is sufficient. */
+export function missingFor(
+  { parameters, created_at: requestedAt }: Demanding,
+  signIn: SignIn,
+  { id, factors }: Pick<UserRecord, 'id' | 'factors'>,
+): Missing | undefined {
+  const {
+    prompt = [],
+    max_age: maxAge,
+    acr_values: acr,
+    requires_aal2: isEssential,
+    sub,
+  } = parameters ?? {}
+  if (sub !== undefined && sub !== id) return 'sign_in'
+  const isNew = signIn.auth_time >= requestedAt
+  if (prompt.includes('login') && !isNew) return 'sign_in'
+  // Reading the consent page takes time, so the age at the time of the request counts.
+  const age = (requestedAt.getTime() - signIn.auth_time.getTime()) / 1000
+  if (maxAge !== undefined && age > maxAge) return 'sign_in'
+  const hasFactor = factors.some(({ status }) => status === 'verified')
+  const asksAal2 = isEssential || (acr === 'aal2' && hasFactor)
+  if (asksAal2 && signIn.aal === 'aal1') return 'second_factor'
+  return undefined
+}

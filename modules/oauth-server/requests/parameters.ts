@@ -1,0 +1,110 @@
+/** Reads and validates the parameters of an authorization request (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1). */
+import type { OauthRequestParameters } from '../../../db/tables/oauth-server.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { readPkce } from '../../flows/index.ts'
+import type { Client } from '../clients/client.ts'
+import { AuthorizationError } from './authorization-error.ts'
+import { readOptions } from './options.ts'
+import { readResources } from './resources.ts'
+import { allowedScopes, readScope } from './scope.ts'
+import { type SentParameters, sentValue, sentValues } from './sent.ts'
+
+/** The stored parameters. */
+export interface ReadParameters {
+  scope: string
+  state: string | null
+  nonce: string | null
+  resource: string | null
+  code_challenge: string | null
+  code_challenge_method: 's256' | 'plain' | null
+  parameters: OauthRequestParameters
+}
+
+type ParametersDeps = Deps<'config' | 'flows'>
+
+/** Limits of GoTrue's columns, in characters. */
+const maxLengths: Record<string, number> = {
+  state: 4096,
+  scope: 4096,
+  nonce: 255,
+  code_challenge: 128,
+  login_hint: 320,
+  ui_locales: 255,
+  acr_values: 255,
+  claims: 4096,
+}
+
+/** Throws AuthorizationError, which is reported to the client through its redirect URI. */
+export function readParameters(
+  deps: ParametersDeps,
+  client: Client,
+  sent: SentParameters,
+): ReadParameters {
+  checkForm(sent)
+  checkKind(sent)
+  const resources = readResources(deps, client, sentValues(sent, 'resource'))
+  return {
+    scope: readScope(deps, client, sentValue(sent, 'scope')),
+    state: sentValue(sent, 'state') ?? null,
+    nonce: sentValue(sent, 'nonce') ?? null,
+    // GoTrue's column has room for one; the parameters contain all of them.
+    resource: resources[0] ?? null,
+    ...readChallenge(client, sent),
+    parameters: readOptions(client, sent, { resources, scopes: allowedScopes(deps, client) }),
+  }
+}
+
+/** RFC 6749 §3.1: no repeated parameter, except `resource` (RFC 8707 §2). */
+function checkForm(sent: SentParameters): void {
+  for (const [name, value] of Object.entries(sent)) {
+    if (name !== 'resource' && typeof value !== 'string' && value.length > 1) {
+      throw new AuthorizationError('invalid_request', `The parameter ${name} was sent twice`)
+    }
+    const limit = maxLengths[name]
+    if (limit !== undefined && (sentValue(sent, name)?.length ?? 0) > limit) {
+      throw new AuthorizationError('invalid_request', `${name} has more than ${limit} characters`)
+    }
+  }
+}
+
+function checkKind(sent: SentParameters): void {
+  const responseType = sentValue(sent, 'response_type')
+  if (responseType === undefined) {
+    throw new AuthorizationError('invalid_request', 'response_type is missing')
+  }
+  if (responseType !== 'code') {
+    throw new AuthorizationError('unsupported_response_type', 'response_type must be code')
+  }
+  if ((sentValue(sent, 'response_mode') ?? 'query') !== 'query') {
+    throw new AuthorizationError('invalid_request', 'response_mode must be query')
+  }
+  if (sentValue(sent, 'request')) {
+    throw new AuthorizationError('request_not_supported', 'Request objects are not supported')
+  }
+  if (sentValue(sent, 'request_uri')) {
+    throw new AuthorizationError('request_uri_not_supported', 'Push the request to /oauth/par')
+  }
+  if (sentValue(sent, 'registration')) {
+    throw new AuthorizationError('registration_not_supported', 'Register the client beforehand')
+  }
+}
+
+/** PKCE (RFC 7636 §4.3): required for public clients, and for confidential ones unless the operator disabled it. */
+function readChallenge(client: Client, sent: SentParameters) {
+  const code_challenge = sentValue(sent, 'code_challenge')
+  const method = sentValue(sent, 'code_challenge_method')
+  if (!code_challenge) {
+    const isOptional = client.type === 'confidential' && client.settings.require_pkce === false
+    if (isOptional && !method) return { code_challenge: null, code_challenge_method: null }
+    throw new AuthorizationError('invalid_request', 'code_challenge is missing (PKCE, RFC 7636)')
+  }
+  try {
+    const pkce = readPkce({ code_challenge, code_challenge_method: method ?? 'plain' })
+    return {
+      code_challenge: pkce?.challenge ?? null,
+      code_challenge_method: pkce?.method ?? null,
+    }
+  } catch (error) {
+    throw new AuthorizationError('invalid_request', error instanceof Error ? error.message : '')
+  }
+}

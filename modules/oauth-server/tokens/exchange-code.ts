@@ -1,0 +1,150 @@
+/** The authorization code grant (RFC 6749 §4.1.3): exchanges a code for a session of the client. */
+import type { Trx } from '../../../db/core/database.ts'
+import {
+  type Authorization,
+  consumeAuthorization,
+  findAuthorizationByCode,
+  lockAuthorizationByCode,
+} from '../../../db/oauth-server/authorizations.ts'
+import { isSessionLive } from '../../../db/oauth-server/sessions.ts'
+import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
+import { isBanned, type UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import {
+  type ApiError,
+  invalidGrant,
+  oauthAccessDenied,
+  oauthInvalidRequest,
+} from '../../../schemas/errors.ts'
+import { recordAudit } from '../../audit/index.ts'
+import { isVerifierValid } from '../../flows/index.ts'
+import { revokeSession } from '../../sessions/index.ts'
+import { lockAndLoadUser } from '../../users/index.ts'
+import type { Client } from '../clients/client.ts'
+import { hashOf } from '../clients/secret.ts'
+import { type IssueDeps, issueTokens, openClientSession, type TokenResponse } from './issue.ts'
+import type { Origin } from './origin.ts'
+
+export interface CodeRequest {
+  code: string | undefined
+  redirectUri: string | undefined
+  codeVerifier: string | undefined
+  resources: readonly string[]
+}
+
+export type ExchangeDeps = IssueDeps & Deps<'db' | 'flows' | 'users'>
+
+/** Throws invalid_request, invalid_grant, invalid_target, access_denied, token_too_large or HookError. */
+export async function exchangeCode(
+  deps: ExchangeDeps,
+  client: Client,
+  asked: CodeRequest,
+  origin: Origin,
+  now: Date,
+): Promise<TokenResponse> {
+  if (!asked.code) throw oauthInvalidRequest('code is missing')
+  const hash = hashOf(asked.code)
+  const found = await findAuthorizationByCode(deps.db, hash)
+  if (!found?.user_id) throw invalidGrant('The authorization code is unknown')
+  const { user_id: userId } = found
+  const outcome = await deps.db.transaction().execute(async (trx) => {
+    // The user is locked before the code, as in a revocation of sessions, to prevent deadlocks.
+    const user = await lockAndLoadUser(trx, userId)
+    const request = await lockAuthorizationByCode(trx, hash)
+    if (!user || !request) return invalidGrant('The authorization code is unknown')
+    if (request.consumed_at) return revokeReplayed(deps, trx, request, user, origin, now)
+    const problem = await problemOf(trx, { request, client, user, asked }, now)
+    if (problem) return problem
+    return exchange(deps, trx, { request, client, user, asked }, origin, now)
+  })
+  if ('errorCode' in outcome) throw outcome
+  return issueTokens(deps, outcome, now)
+}
+
+interface Exchange {
+  request: Authorization
+  client: Client
+  user: UserRecord
+  asked: CodeRequest
+}
+
+/** Why the code is not exchanged. It is not consumed, so that its own client can still exchange it. */
+async function problemOf(
+  trx: Trx,
+  { request, client, user, asked }: Exchange,
+  now: Date,
+): Promise<ApiError | undefined> {
+  if (request.client_id !== client.id) return invalidGrant('The code was issued to another client')
+  if (!request.code_expires_at || request.code_expires_at <= now) {
+    return invalidGrant('The authorization code has expired')
+  }
+  if (asked.redirectUri !== undefined && asked.redirectUri !== request.redirect_uri) {
+    return invalidGrant('redirect_uri differs from the authorization request')
+  }
+  const verifier = asked.codeVerifier
+  // A verifier without a challenge: the request was replaced by one without PKCE (RFC 9700 §2.1.1).
+  if (Boolean(verifier) !== Boolean(request.code_challenge)) {
+    return invalidGrant(
+      verifier ? 'The authorization request had no code_challenge' : 'code_verifier is missing',
+    )
+  }
+  if (verifier && !isVerifierValid(request, verifier)) {
+    return invalidGrant('code_verifier is wrong')
+  }
+  if (user.deleted_at || isBanned(user, now)) return oauthAccessDenied('The user is banned')
+  // A sign-out since the approval revokes it.
+  const isOver = request.session_id !== null && !(await isSessionLive(trx, request.session_id))
+  return isOver
+    ? invalidGrant('The session that approved the request was revoked or has expired')
+    : undefined
+}
+
+async function exchange(
+  deps: ExchangeDeps,
+  trx: Trx,
+  { request, client, user, asked }: Exchange,
+  origin: Origin,
+  now: Date,
+) {
+  const grant = {
+    client,
+    user,
+    scope: request.scope,
+    granted: request.parameters?.resources ?? [],
+    resources: asked.resources,
+    signIn: signInOf(request),
+    nonce: request.nonce,
+    idTokenNames: request.parameters?.id_token_claims ?? [],
+    userinfoNames: request.parameters?.userinfo_claims ?? [],
+    method: 'oauth_provider/authorization_code' as const,
+  }
+  const opened = await openClientSession(deps, trx, grant, origin, now)
+  await consumeAuthorization(trx, request.id, opened.sessionId, now)
+  return opened
+}
+
+function signInOf({
+  session_id,
+  auth_time,
+  aal,
+  amr,
+  created_at,
+}: Authorization): StoredAuthentication {
+  return { session_id, auth_time: auth_time ?? created_at, aal: aal ?? 'aal1', amr: amr ?? [] }
+}
+
+/** A replayed code may have been stolen: the session issued for it is revoked (RFC 6749 §4.1.2). */
+async function revokeReplayed(
+  { audit, sessions }: ExchangeDeps,
+  trx: Trx,
+  { issued_session_id: sessionId }: Authorization,
+  user: UserRecord,
+  { ip }: Origin,
+  now: Date,
+): Promise<ApiError> {
+  if (sessionId && (await revokeSession(sessions, trx, user.id, sessionId, now))) {
+    const traits = { session_id: sessionId, reason: 'authorization code reused' }
+    await recordAudit(audit, trx, 'token_revoked', user, { ip, now, traits })
+  }
+  return invalidGrant('The authorization code was already used')
+}

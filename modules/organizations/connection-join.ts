@@ -1,0 +1,94 @@
+/** Membership by sign-in through the provider of a connection, with a role from what the provider says of the user. */
+import type { Trx } from '../../db/core/database.ts'
+import { findIdentity } from '../../db/identities/identities.ts'
+import { findConnectionOf } from '../../db/organizations/connections.ts'
+import { findMember, type MemberRow } from '../../db/organizations/members.ts'
+import type { RoleRule } from '../../db/tables/organizations.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import { ApiError } from '../../schemas/errors.ts'
+import { isRecord } from '../../schemas/values/record.ts'
+import { permitJoin } from './join.ts'
+import { addMember, type MemberDeps, setMemberRole } from './members.ts'
+
+export type JoiningConnection = NonNullable<Awaited<ReturnType<typeof findConnectionOf>>>
+
+/** A sign-in of a provider. */
+interface SignIn {
+  provider: string
+  identity: Identity
+}
+
+/**
+ * Before the transaction of a sign-in: the connection of the provider, if there is one, after the operator's hook has
+ * permitted a user who is no member yet. Throws HookError.
+ */
+export async function permitConnectionJoin(
+  deps: Deps<'config' | 'db' | 'hooks'>,
+  { provider, identity }: SignIn,
+  ip: string,
+): Promise<JoiningConnection | undefined> {
+  if (!deps.config.AUTH_ORGANIZATIONS_ENABLED || !/^(sso|custom):/.test(provider)) return undefined
+  const connection = await findConnectionOf(deps.db, provider)
+  if (!connection || !deps.hooks.beforeOrganizationJoin) return connection
+  const known = await findIdentity(deps.db, provider, identity.providerId)
+  const isMember = known && (await findMember(deps.db, connection.organization_id, known.user_id))
+  if (isMember) return connection
+  const { organization_id: id, slug, organization_name: name } = connection
+  const email = identity.emails.find(({ primary }) => primary)?.email ?? null
+  const user = { id: known?.user_id ?? null, email }
+  const role = roleOf(connection, identity)
+  await permitJoin(deps, { organization: { id, slug, name }, user, role, joined_by: 'sso' }, ip)
+  return connection
+}
+
+/**
+ * In the transaction of the sign-in: the user becomes a member, or gets the role that the provider says now. Only
+ * members of this connection change their role so. Throws organization_limit_reached.
+ */
+export async function joinByConnection(
+  deps: MemberDeps,
+  trx: Trx,
+  connection: JoiningConnection,
+  user: UserRecord,
+  { identity, ip }: { identity: Identity; ip: string },
+  now: Date,
+): Promise<void> {
+  const { id: connection_id, organization_id } = connection
+  const role = roleOf(connection, identity)
+  const by = { actor: user, ip }
+  const before = await findMember(trx, organization_id, user.id)
+  if (!before) {
+    const member = { organization_id, user_id: user.id, role, joined_by: 'sso' as const }
+    await addMember(deps, trx, { ...member, connection_id }, by, now)
+  } else if (before.connection_id === connection_id && connection.role_mapping.length > 0) {
+    await followRole(deps, trx, before, { role, by }, now)
+  }
+}
+
+/** The last owner stays one. */
+async function followRole(
+  deps: MemberDeps,
+  trx: Trx,
+  { organization_id: organizationId, user_id: userId }: MemberRow,
+  { role, by }: { role: string; by: { actor: UserRecord; ip: string } },
+  now: Date,
+): Promise<void> {
+  try {
+    await setMemberRole(deps, trx, { organizationId, userId }, role, by, now)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.errorCode !== 'last_owner') throw error
+  }
+}
+
+/** The role of the first rule that matches a claim of the user. */
+export function roleOf(
+  { default_role, role_mapping }: { default_role: string; role_mapping: readonly RoleRule[] },
+  { claims }: Pick<Identity, 'claims'>,
+): string {
+  const custom = isRecord(claims.custom_claims) ? claims.custom_claims : {}
+  const matches = ({ attribute, value }: RoleRule) =>
+    [claims[attribute], custom[attribute]].flat().map(String).includes(value)
+  return role_mapping.find(matches)?.role ?? default_role
+}

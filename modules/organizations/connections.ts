@@ -1,0 +1,139 @@
+/** Connections: providers whose users belong to an organization. */
+import type { Trx } from '../../db/core/database.ts'
+import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
+import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { findCustomProvider } from '../../db/custom-providers/providers.ts'
+import {
+  type ConnectionRow,
+  deleteConnection,
+  findConnection,
+  insertConnection,
+  type ListedConnection,
+  updateConnection,
+} from '../../db/organizations/connections.ts'
+import {
+  customProviderNotFound,
+  organizationConnectionExists,
+  organizationConnectionNotFound,
+  ssoProviderNotFound,
+} from '../../schemas/errors.ts'
+import type { MemberDeps } from './members.ts'
+import { lockLiveOrganization } from './organization.ts'
+import { type ChangedBy, recordChange } from './record.ts'
+import { checkGrant } from './roles.ts'
+
+export interface ConnectionInput {
+  name: string
+  ssoProviderId?: string | undefined
+  /** `custom:` and a name. */
+  customProvider?: string | undefined
+  change: ConnectionChange
+}
+
+export type ConnectionChange = Partial<
+  Pick<ConnectionRow, 'name' | 'enabled' | 'default_role' | 'role_mapping'>
+>
+
+/**
+ * Throws organization_not_found, sso_provider_not_found, custom_provider_not_found, organization_role_not_found and
+ * organization_connection_exists.
+ */
+export async function createConnection(
+  deps: MemberDeps,
+  trx: Trx,
+  organizationId: string,
+  { name, ssoProviderId, customProvider, change }: ConnectionInput,
+  granted: readonly string[],
+  by: ChangedBy,
+  now: Date,
+): Promise<ListedConnection> {
+  await lockLiveOrganization(trx, organizationId)
+  await checkRoles(trx, organizationId, change, granted)
+  const custom = customProvider ? await findCustomProvider(trx, customProvider) : undefined
+  if (customProvider && !custom) throw customProviderNotFound()
+  const id = crypto.randomUUID()
+  const row = {
+    id,
+    organization_id: organizationId,
+    name,
+    sso_provider_id: ssoProviderId ?? null,
+    custom_provider_id: custom?.id ?? null,
+    enabled: change.enabled ?? true,
+    default_role: change.default_role ?? 'member',
+    role_mapping: change.role_mapping ?? [],
+  }
+  try {
+    await insertConnection(trx, row, now)
+  } catch (error) {
+    if (isForeignKeyViolation(error)) throw ssoProviderNotFound()
+    throw isUniqueViolation(error) ? organizationConnectionExists() : error
+  }
+  return recorded(deps, trx, 'organization_connection_created', { organizationId, id }, by, now)
+}
+
+/** Throws organization_connection_not_found, organization_role_not_found and organization_role_too_high. */
+export async function changeConnection(
+  deps: MemberDeps,
+  trx: Trx,
+  key: ConnectionKey,
+  change: ConnectionChange,
+  granted: readonly string[],
+  by: ChangedBy,
+  now: Date,
+): Promise<ListedConnection> {
+  await findOrThrow(trx, key)
+  await checkRoles(trx, key.organizationId, change, granted)
+  await updateConnection(trx, key.id, change, now)
+  return recorded(deps, trx, 'organization_connection_updated', key, by, now)
+}
+
+/** Members stay, and so does the provider. Throws organization_connection_not_found. */
+export async function removeConnection(
+  deps: MemberDeps,
+  trx: Trx,
+  key: ConnectionKey,
+  by: ChangedBy,
+  now: Date,
+): Promise<ListedConnection> {
+  const removed = await recorded(deps, trx, 'organization_connection_deleted', key, by, now)
+  await deleteConnection(trx, key.id)
+  return removed
+}
+
+export interface ConnectionKey {
+  organizationId: string
+  id: string
+}
+
+/** The roles that sign-ins would get: no member gives more than they have. */
+async function checkRoles(
+  trx: Trx,
+  organizationId: string,
+  { default_role, role_mapping = [] }: ConnectionChange,
+  granted: readonly string[],
+): Promise<void> {
+  const roles = [...(default_role ? [default_role] : []), ...role_mapping.map(({ role }) => role)]
+  for (const role of new Set(roles)) await checkGrant(trx, organizationId, role, granted)
+}
+
+async function recorded(
+  deps: MemberDeps,
+  trx: Trx,
+  action: `organization_connection_${'created' | 'updated' | 'deleted'}`,
+  key: ConnectionKey,
+  by: ChangedBy,
+  now: Date,
+): Promise<ListedConnection> {
+  const found = await findOrThrow(trx, key)
+  const { name, enabled, default_role, role_mapping } = found
+  const ids = { organization_id: key.organizationId, connection_id: key.id }
+  const traits = { ...ids, name, enabled, default_role, role_mapping }
+  await recordChange(deps, trx, action, by, traits, now)
+  return found
+}
+
+async function findOrThrow(trx: Trx, { organizationId, id }: ConnectionKey) {
+  const found = await findConnection(trx, organizationId, id)
+  if (!found) throw organizationConnectionNotFound()
+  return found
+}

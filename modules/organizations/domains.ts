@@ -1,0 +1,132 @@
+/** Domains: added by an organization, and verified by DNS or by a code (domain-codes.ts). */
+import { randomBytes } from 'node:crypto'
+import { domainToASCII } from 'node:url'
+
+import type { Db, Trx } from '../../db/core/database.ts'
+import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import {
+  type DomainRow,
+  deleteDomain,
+  findDomain,
+  insertDomain,
+  listDomains,
+  updateDomain,
+} from '../../db/organizations/domains.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import {
+  organizationDomainExists,
+  organizationDomainNotFound,
+  organizationDomainTaken,
+  organizationDomainUnverified,
+  organizationLimitReached,
+  validationFailed,
+} from '../../schemas/errors.ts'
+import { dnsRecordOf, hasDnsRecord } from './dns.ts'
+import type { MemberDeps } from './members.ts'
+import { lockLiveOrganization } from './organization.ts'
+import { type ChangedBy, recordChange } from './record.ts'
+
+/** The domain in ASCII (UTS 46) and lower case. Throws validation_failed. */
+export function readDomain(input: string): string {
+  const domain = domainToASCII(input.trim().replace(/\.$/, '')).toLowerCase()
+  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+  const isDomain = new RegExp(`^(?:${label}\\.)+(?=[a-z0-9-]*[a-z])${label}$`).test(domain)
+  if (isDomain && domain.length <= 253) return domain
+  throw validationFailed('domain must be a name such as example.com', 422)
+}
+
+/** Throws organization_domain_exists and organization_limit_reached. */
+export async function addDomain(
+  deps: MemberDeps,
+  trx: Trx,
+  { organizationId, domain }: { organizationId: string; domain: string },
+  by: ChangedBy,
+  now: Date,
+): Promise<DomainRow> {
+  await lockLiveOrganization(trx, organizationId)
+  await checkDomainLimit(deps, trx, organizationId)
+  const id = crypto.randomUUID()
+  const dns_token = randomBytes(24).toString('base64url')
+  const row = { id, organization_id: organizationId, domain, dns_token }
+  const added = await insertDomain(trx, { ...row, verified_at: null, verified_by: null }, now)
+  if (!added) throw organizationDomainExists()
+  await recordChange(deps, trx, 'organization_domain_added', by, traitsOf(added), now)
+  return added
+}
+
+async function checkDomainLimit({ config }: Deps<'config'>, trx: Trx, organizationId: string) {
+  const limit = config.AUTH_ORGANIZATIONS_MAX_DOMAINS
+  if (limit === 0 || (await listDomains(trx, organizationId)).length < limit) return
+  throw organizationLimitReached(`An organization has at most ${limit} domains`)
+}
+
+/** Not inside a transaction. Throws organization_domain_not_found and organization_domain_unverified. */
+export async function checkDns(
+  deps: Deps<'config' | 'db'>,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  const { domain, dns_token } = await findDomainOrThrow(deps.db, organizationId, id)
+  const record = dnsRecordOf(domain, dns_token)
+  if (await hasDnsRecord(deps, record)) return
+  throw organizationDomainUnverified(
+    `The name ${record.name} has no TXT record ${record.value}. Create it, wait until it is published, and try again.`,
+  )
+}
+
+/** After `checkDns` or `checkCode`. Throws organization_domain_not_found and organization_domain_taken. */
+export async function markVerified(
+  deps: MemberDeps,
+  trx: Trx,
+  {
+    organizationId,
+    id,
+    how,
+  }: { organizationId: string; id: string; how: 'dns' | 'email' | 'admin' },
+  by: ChangedBy,
+  now: Date,
+): Promise<DomainRow> {
+  const before = await findDomainOrThrow(trx, organizationId, id)
+  if (before.verified_at) return before
+  const change = { verified_at: now, verified_by: how, code_hash: null, code_expires_at: null }
+  let after: DomainRow
+  try {
+    after = await updateDomain(trx, id, change, now)
+  } catch (error) {
+    throw isUniqueViolation(error) ? organizationDomainTaken() : error
+  }
+  const traits = { ...traitsOf(after), verified_by: how }
+  await recordChange(deps, trx, 'organization_domain_verified', by, traits, now)
+  return after
+}
+
+/** Members who joined by it stay. Throws organization_domain_not_found. */
+export async function removeDomain(
+  deps: MemberDeps,
+  trx: Trx,
+  { organizationId, id }: { organizationId: string; id: string },
+  by: ChangedBy,
+  now: Date,
+): Promise<DomainRow> {
+  const before = await findDomainOrThrow(trx, organizationId, id)
+  await deleteDomain(trx, id)
+  await recordChange(deps, trx, 'organization_domain_removed', by, traitsOf(before), now)
+  return before
+}
+
+/** Throws organization_domain_not_found. */
+export async function findDomainOrThrow(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<DomainRow> {
+  const found = await findDomain(db, organizationId, id)
+  if (!found) throw organizationDomainNotFound()
+  return found
+}
+
+export const traitsOf = ({ organization_id, domain, id }: DomainRow) => ({
+  organization_id,
+  domain,
+  domain_id: id,
+})

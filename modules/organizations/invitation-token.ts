@@ -1,0 +1,11 @@
+/** The token of an invitation, of which the hash is stored, and what is recorded of an invitation. */
+import { createHash } from 'node:crypto'
+
+import type { InvitationRow } from '../../db/organizations/invitations.ts'
+
+export const hashOf = (token: string): string =>
+  createHash('sha256').update(token).digest('base64url')
+
+export function traitsOf({ id, organization_id, email, role }: InvitationRow) {
+  return { organization_id, invitation_id: id, email, role }
+}

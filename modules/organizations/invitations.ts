@@ -1,0 +1,123 @@
+/** Invitations: accepted or declined once, by the user of their address, or revoked. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import {
+  consumeInvitation,
+  deleteInvitation,
+  findInvitation,
+  type InvitationKey,
+  type InvitationRow,
+} from '../../db/organizations/invitations.ts'
+import type { OrganizationRow } from '../../db/organizations/organizations.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import {
+  organizationInvitationForAnother,
+  organizationInvitationNotFound,
+  organizationJoinDisabled,
+} from '../../schemas/errors.ts'
+import { hashOf, traitsOf } from './invitation-token.ts'
+import { findLiveOrganization, permitJoin, questionOf } from './join.ts'
+import { addMember, type MemberDeps } from './members.ts'
+import { lockLiveOrganization } from './organization.ts'
+import { type ChangedBy, recordChange } from './record.ts'
+
+/** Throws organization_invitation_not_found. */
+export async function revokeInvitation(
+  deps: MemberDeps,
+  trx: Trx,
+  organizationId: string,
+  id: string,
+  by: ChangedBy,
+  now: Date,
+): Promise<InvitationRow> {
+  const revoked = await deleteInvitation(trx, organizationId, id)
+  if (!revoked) throw organizationInvitationNotFound()
+  await recordChange(deps, trx, 'organization_invitation_revoked', by, traitsOf(revoked), now)
+  return revoked
+}
+
+/** What a user shows to accept: the token of the email, or the id of an invitation to their confirmed address. */
+export type InvitationClaim = { token: string } | { id: string }
+
+/** Throws organization_invitation_not_found and HookError. Not inside a transaction. */
+export async function permitAcceptance(
+  deps: Deps<'db' | 'hooks'>,
+  user: UserRecord,
+  claim: InvitationClaim,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  const found = await findClaimed(deps.db, user, claim, now)
+  const organization = await findLiveOrganization(deps.db, found.organization_id)
+  await permitJoin(deps, questionOf(organization, user, found.role, 'invitation'), ip)
+}
+
+/**
+ * The user, who is locked, becomes a member. Throws organization_invitation_not_found,
+ * organization_invitation_for_another, organization_join_disabled and organization_limit_reached.
+ */
+export async function acceptInvitation(
+  deps: MemberDeps,
+  trx: Trx,
+  user: UserRecord,
+  claim: InvitationClaim,
+  by: ChangedBy,
+  now: Date,
+): Promise<OrganizationRow> {
+  const { organization, invitation } = await consumeClaimed(trx, user, claim, now)
+  if (!organization.invitation_join) throw organizationJoinDisabled('invitation')
+  const { organization_id, role } = invitation
+  const traits = { ...traitsOf(invitation), user_id: user.id }
+  await recordChange(deps, trx, 'organization_invitation_accepted', by, traits, now)
+  const member = { organization_id, user_id: user.id, role, connection_id: null }
+  await addMember(deps, trx, { ...member, joined_by: 'invitation' }, by, now)
+  return organization
+}
+
+/** Throws organization_invitation_not_found and organization_invitation_for_another. */
+export async function declineInvitation(
+  deps: MemberDeps,
+  trx: Trx,
+  user: UserRecord,
+  claim: InvitationClaim,
+  by: ChangedBy,
+  now: Date,
+): Promise<void> {
+  const { invitation } = await consumeClaimed(trx, user, claim, now)
+  const traits = { ...traitsOf(invitation), user_id: user.id }
+  await recordChange(deps, trx, 'organization_invitation_declined', by, traits, now)
+}
+
+/** The organization is locked before the invitation, as where it is revoked. */
+async function consumeClaimed(trx: Trx, user: UserRecord, claim: InvitationClaim, now: Date) {
+  const { id, organization_id } = await findClaimed(trx, user, claim, now)
+  const organization = await lockLiveOrganization(trx, organization_id)
+  const invitation = await consumeInvitation(trx, id, now)
+  if (!invitation) throw organizationInvitationNotFound()
+  return { organization, invitation }
+}
+
+async function findClaimed(
+  db: Db,
+  user: UserRecord,
+  claim: InvitationClaim,
+  now: Date,
+): Promise<InvitationRow> {
+  const key = keyOf(user, claim)
+  const found = key && (await findInvitation(db, key, now))
+  if (!found) throw organizationInvitationNotFound()
+  if (found.email !== user.email) throw organizationInvitationForAnother()
+  return found
+}
+
+/** Without the token, the address must be confirmed, and not by the provider of some organization. */
+function keyOf(user: UserRecord, claim: InvitationClaim): InvitationKey | undefined {
+  if ('token' in claim) return { tokenHash: hashOf(claim.token) }
+  const email = confirmedAddress(user)
+  return email === undefined ? undefined : { id: claim.id, email }
+}
+
+/** The address at which invitations reach a user without their token. */
+export function confirmedAddress(user: UserRecord): string | undefined {
+  const isConfirmed = user.email_confirmed_at && !user.is_sso_user
+  return isConfirmed ? (user.email ?? undefined) : undefined
+}

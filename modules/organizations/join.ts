@@ -1,0 +1,98 @@
+/** Joining by a verified domain or by a connection. Invitations are in invitations.ts. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import { findJoinableByDomain } from '../../db/organizations/domains.ts'
+import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { JoinQuestion } from '../../plugins/outgoing/hooks/organizations.ts'
+import { ApiError, organizationJoinDisabled, organizationNotFound } from '../../schemas/errors.ts'
+import { addMember, type MemberDeps } from './members.ts'
+import type { ChangedBy } from './record.ts'
+
+/** Calls the operator's hook, never inside a transaction. Throws HookError when it rejects. */
+export async function permitJoin(
+  { hooks }: Deps<'hooks'>,
+  question: JoinQuestion,
+  ip: string,
+): Promise<void> {
+  await hooks.beforeOrganizationJoin?.(question, ip)
+}
+
+/**
+ * The domain of the user's confirmed address. The address of an SSO user is what the provider of an organization says,
+ * and counts for that organization only.
+ */
+function confirmedDomain(user: UserRecord): string | undefined {
+  const { email, is_sso_user: isSso, is_anonymous: isAnonymous } = user
+  if (!email || !user.email_confirmed_at || isSso || isAnonymous) return undefined
+  return email.slice(email.lastIndexOf('@') + 1)
+}
+
+/** The organization that the user may join by the domain of their address. */
+export async function findJoinable(db: Db, user: UserRecord): Promise<OrganizationRow | undefined> {
+  const domain = confirmedDomain(user)
+  return domain === undefined ? undefined : findJoinableByDomain(db, domain, user.id)
+}
+
+/** Throws organization_join_disabled, organization_limit_reached and HookError. */
+export async function permitJoinByDomain(
+  deps: Deps<'db' | 'hooks'>,
+  user: UserRecord,
+  organizationId: string,
+  ip: string,
+): Promise<void> {
+  const found = await findJoinable(deps.db, user)
+  if (found?.id !== organizationId) throw organizationJoinDisabled('domain')
+  await permitJoin(deps, questionOf(found, user, found.default_role, 'domain'), ip)
+}
+
+/** Checks the domain again. Throws organization_join_disabled and organization_limit_reached. */
+export async function joinByDomain(
+  deps: MemberDeps,
+  trx: Trx,
+  user: UserRecord,
+  organizationId: string,
+  by: ChangedBy,
+  now: Date,
+): Promise<OrganizationRow> {
+  const found = await findJoinable(trx, user)
+  if (found?.id !== organizationId) throw organizationJoinDisabled('domain')
+  const member = { organization_id: found.id, user_id: user.id, role: found.default_role }
+  await addMember(deps, trx, { ...member, joined_by: 'domain', connection_id: null }, by, now)
+  return found
+}
+
+/** Throws organization_not_found. */
+export async function findLiveOrganization(db: Db, id: string): Promise<OrganizationRow> {
+  const found = await findOrganization(db, id)
+  if (!found || found.deleted_at) throw organizationNotFound()
+  return found
+}
+
+export function questionOf(
+  { id, slug, name }: Pick<OrganizationRow, 'id' | 'slug' | 'name'>,
+  user: Pick<UserRecord, 'id' | 'email'>,
+  role: string,
+  joinedBy: string,
+): JoinQuestion {
+  const about = { id: user.id, email: user.email }
+  return { organization: { id, slug, name }, user: about, role, joined_by: joinedBy }
+}
+
+/** Joins the organization whose verified domain joins automatically. Limits and the hook may leave the user out. */
+export async function joinAutomatically(
+  deps: MemberDeps & Deps<'db' | 'hooks'>,
+  user: UserRecord,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  const found = await findJoinable(deps.db, user)
+  if (found?.domain_join !== 'automatic') return
+  try {
+    await permitJoin(deps, questionOf(found, user, found.default_role, 'domain'), ip)
+    await deps.db
+      .transaction()
+      .execute((trx) => joinByDomain(deps, trx, user, found.id, { actor: user, ip }, now))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+  }
+}

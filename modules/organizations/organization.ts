@@ -1,0 +1,151 @@
+/** Creating, changing and deleting organizations. */
+import { randomBytes } from 'node:crypto'
+
+import type { Trx } from '../../db/core/database.ts'
+import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import {
+  deleteOrganizationRow,
+  insertOrganization,
+  lockOrganization,
+  type OrganizationChange,
+  type OrganizationRow,
+  setDeletedAt,
+  updateOrganization,
+} from '../../db/organizations/organizations.ts'
+import { lockUser } from '../../db/users/update-user.ts'
+import { organizationNotFound, organizationSlugTaken } from '../../schemas/errors.ts'
+import { ownerRole } from '../../schemas/organizations/permissions.ts'
+import { changedFields } from '../audit/index.ts'
+import { checkUserLimit } from './limits.ts'
+import { addMember, type MemberDeps } from './members.ts'
+import { type ChangedBy, recordChange } from './record.ts'
+import { findRolePermissions } from './roles.ts'
+import { toSlug } from './slug.ts'
+
+export interface OrganizationInput {
+  name: string
+  /** Made from the name when absent. */
+  slug?: string | undefined
+  metadata?: Record<string, unknown> | undefined
+}
+
+/**
+ * The first member is the owner; an admin may create an organization without one. Throws organization_slug_taken and
+ * organization_limit_reached.
+ */
+export async function createOrganization(
+  deps: MemberDeps,
+  trx: Trx,
+  { name, slug, metadata = {} }: OrganizationInput,
+  ownerId: string | null,
+  by: ChangedBy,
+  now: Date,
+): Promise<OrganizationRow> {
+  if (ownerId) {
+    await lockUser(trx, ownerId)
+    await checkUserLimit(deps, trx, ownerId)
+  }
+  const id = crypto.randomUUID()
+  const draft = { id, name, metadata, created_by: ownerId }
+  const created = await insertWithSlug(trx, draft, slug, now)
+  const { slug: stored } = created
+  const traits = { organization_id: id, slug: stored, name, ...(ownerId && { user_id: ownerId }) }
+  await recordChange(deps, trx, 'organization_created', by, traits, now)
+  if (!ownerId) return created
+  const owner = { organization_id: id, user_id: ownerId, role: ownerRole, connection_id: null }
+  await addMember(deps, trx, { ...owner, joined_by: 'creation' }, by, now)
+  return created
+}
+
+async function insertWithSlug(
+  trx: Trx,
+  draft: Omit<Parameters<typeof insertOrganization>[1], 'slug'>,
+  slug: string | undefined,
+  now: Date,
+): Promise<OrganizationRow> {
+  const wanted = slug ?? toSlug(draft.name)
+  const created = wanted && (await insertOrganization(trx, { ...draft, slug: wanted }, now))
+  if (created) return created
+  if (slug !== undefined) throw organizationSlugTaken()
+  const unique = `${wanted.slice(0, 50) || 'organization'}-${randomBytes(4).toString('hex')}`
+  const retried = await insertOrganization(trx, { ...draft, slug: unique }, now)
+  if (!retried) throw organizationSlugTaken()
+  return retried
+}
+
+/** Throws organization_not_found, organization_slug_taken and organization_role_not_found. */
+export async function changeOrganization(
+  deps: MemberDeps,
+  trx: Trx,
+  id: string,
+  change: OrganizationChange,
+  by: ChangedBy,
+  now: Date,
+): Promise<OrganizationRow> {
+  const before = await lockLiveOrganization(trx, id)
+  if (change.default_role !== undefined) await findRolePermissions(trx, id, change.default_role)
+  let after: OrganizationRow
+  try {
+    after = await updateOrganization(trx, id, change, now)
+  } catch (error) {
+    throw isUniqueViolation(error) ? organizationSlugTaken() : error
+  }
+  const changes = changedFields(shown(before), shown(after))
+  await recordChange(
+    deps,
+    trx,
+    'organization_updated',
+    by,
+    { organization_id: id, ...changes },
+    now,
+  )
+  return after
+}
+
+/** Members lose all rights; the rows stay until an admin removes them. Throws organization_not_found. */
+export async function deleteOrganization(
+  deps: MemberDeps,
+  trx: Trx,
+  id: string,
+  by: ChangedBy,
+  now: Date,
+): Promise<OrganizationRow> {
+  const before = await lockLiveOrganization(trx, id)
+  await setDeletedAt(trx, id, now, now)
+  await recordChange(deps, trx, 'organization_deleted', by, { organization_id: id }, now)
+  return before
+}
+
+/** Throws organization_not_found. */
+export async function restoreOrganization(
+  deps: MemberDeps,
+  trx: Trx,
+  id: string,
+  by: ChangedBy,
+  now: Date,
+): Promise<OrganizationRow> {
+  const before = await lockOrganization(trx, id)
+  if (!before?.deleted_at) throw organizationNotFound()
+  await setDeletedAt(trx, id, null, now)
+  await recordChange(deps, trx, 'organization_restored', by, { organization_id: id }, now)
+  return { ...before, deleted_at: null, updated_at: now }
+}
+
+/** Removes the rows of a deleted organization for good; its slug is free again. Throws organization_not_found. */
+export async function purgeOrganization(trx: Trx, id: string): Promise<OrganizationRow> {
+  const before = await lockOrganization(trx, id)
+  if (!before?.deleted_at) throw organizationNotFound()
+  await deleteOrganizationRow(trx, id)
+  return before
+}
+
+/** Throws organization_not_found. */
+export async function lockLiveOrganization(trx: Trx, id: string): Promise<OrganizationRow> {
+  const found = await lockOrganization(trx, id)
+  if (!found || found.deleted_at) throw organizationNotFound()
+  return found
+}
+
+function shown({ id, created_at, updated_at, deleted_at, created_by, ...fields }: OrganizationRow) {
+  return fields
+}

@@ -1,0 +1,41 @@
+/** Audit entries of organizations: in the audit log, and in the part that members of the organization may read. */
+import type { Trx } from '../../db/core/database.ts'
+import { insertOrganizationAuditEntry } from '../../db/organizations/audit.ts'
+import { nilUuid } from '../../db/tables/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { AuditAction } from '../audit/actions.ts'
+import { type Actor, recordAudit } from '../audit/index.ts'
+
+/** Who changes an organization: a user, an admin token, or a provisioning client. */
+export interface ChangedBy {
+  actor: Actor
+  ip: string
+}
+
+export type OrganizationAction = Extract<AuditAction, `organization_${string}`>
+
+interface Traits extends Record<string, unknown> {
+  organization_id: string
+}
+
+/** Also emits the event of the action. `traits` has what the event type lists, and `user_id` for the user concerned. */
+export async function recordChange(
+  { audit }: Deps<'audit'>,
+  trx: Trx,
+  action: OrganizationAction,
+  { actor, ip }: ChangedBy,
+  traits: Traits,
+  now: Date,
+): Promise<void> {
+  await recordAudit(audit, trx, action, actor, { ip, now, traits })
+  const { organization_id, ...rest } = traits
+  await insertOrganizationAuditEntry(trx, {
+    organization_id,
+    action,
+    actor_id: actor.id === nilUuid ? null : actor.id,
+    actor_name: actor.email || actor.phone || '',
+    traits: rest,
+    ip_address: ip,
+    created_at: now,
+  })
+}

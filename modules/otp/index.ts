@@ -1,0 +1,23 @@
+/** One-time codes and links by email and SMS: creation, verification, send limits, and throttling. */
+export { createEmailLink, createReauthenticationNonce } from './email-links.ts'
+export { deviceHash } from './limits/known-devices.ts'
+export {
+  checkInterval,
+  checkRepeatInterval,
+  perClientInterval,
+  releaseInterval,
+  reserveInterval,
+} from './limits/send-limits.ts'
+export {
+  checkSendQuota,
+  releaseQuotaOnError,
+  reserveOwnQuota,
+  reserveSendQuota,
+} from './limits/send-quotas.ts'
+export { forgetFailures, throttleAttempt, throttleSignIn } from './limits/throttle.ts'
+export { getLinkMethod, linkKinds } from './link-types.ts'
+export { deliverSms, dryRunSms, sendSms, storeSms, withholdSms } from './sms-otp.ts'
+export { consumeSmsOtp, smsSeconds, verifySmsOtp } from './sms-otp-check.ts'
+export { isSmsQuotaExhausted, reserveSms, reserveSmsRepeat } from './sms-reservation.ts'
+export { isPkce, isPkceLink } from './token-encoding.ts'
+export { consumeEmailLink, consumeOtpCode, findEmailLink, newCode } from './tokens.ts'

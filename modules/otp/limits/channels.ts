@@ -1,0 +1,72 @@
+/** The configured send limits of each channel. */
+import type { KeyObject } from 'node:crypto'
+
+import type { Config } from '../../../config/groups/index.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+
+export type SendChannel = 'email' | 'sms'
+
+/** Purposes with their own interval per recipient; recovery and magic links share one. */
+export type SendPurpose =
+  | 'signup'
+  /** A resent confirmation. */
+  | 'confirmation'
+  | 'recovery'
+  | 'email_change'
+  | 'email_change_repeat'
+  /** A requested new email: its owner gets no more messages than this. */
+  | 'email_change_target'
+  | 'reauthentication'
+  | 'phone_change'
+  | 'phone_change_repeat'
+  /** A phone factor. */
+  | 'factor'
+
+/**
+ * A resent message also waits for the original one. Not vice versa: anyone can request a resend, which must not delay
+ * sign-ups or other changes. For an identifier change, which requires a session, the worker checks it
+ * (`checkRepeatInterval`).
+ */
+export const repeats: Partial<Record<SendPurpose, SendPurpose>> = { confirmation: 'signup' }
+
+const confirmations: readonly SendPurpose[] = ['signup', 'confirmation']
+
+export interface Rate {
+  count: number
+  seconds: number
+}
+
+interface ChannelLimits {
+  intervalSeconds: (purpose: SendPurpose) => number
+  /** Undefined where no confirmation is sent. */
+  quota: Rate | undefined
+}
+
+export type SendLimits = Record<SendChannel, ChannelLimits>
+
+export function channelLimits(config: Config): SendLimits {
+  const mailInterval = config.AUTH_SMTP_MAX_FREQUENCY
+  return {
+    email: {
+      intervalSeconds: (purpose) => mailInterval ?? (confirmations.includes(purpose) ? 900 : 60),
+      get quota() {
+        return config.AUTH_MAILER_AUTOCONFIRM ? undefined : config.AUTH_RATE_LIMIT_EMAIL_SENT
+      },
+    },
+    sms: {
+      intervalSeconds: (purpose) =>
+        purpose === 'factor' ? config.AUTH_MFA_PHONE_MAX_FREQUENCY : config.AUTH_SMS_MAX_FREQUENCY,
+      get quota() {
+        return config.AUTH_SMS_AUTOCONFIRM ? undefined : config.AUTH_RATE_LIMIT_SMS_SENT
+      },
+    },
+  }
+}
+
+/** The limits of sending. */
+export interface SendPolicy {
+  metrics: Pick<Deps<'telemetry'>['telemetry']['metrics'], 'count'>
+  /** The key that hashes recipients. */
+  sendKey: KeyObject
+  channels: SendLimits
+}

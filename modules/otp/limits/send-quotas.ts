@@ -1,0 +1,177 @@
+/**
+ * Hourly send quotas. Each purpose has its own, so that sign-ups with invented addresses cannot exhaust recovery and
+ * sign-in. One client, and one recipient, may use at most two thirds of a quota.
+ */
+import { createHmac, type KeyObject } from 'node:crypto'
+
+import type { Db, Trx } from '../../../db/core/database.ts'
+import {
+  findQuotaLeft,
+  findQuotaWait,
+  type ReservedQuota,
+  releaseSendQuotas,
+  reserveSendQuotas,
+  type SendQuota,
+} from '../../../db/limits/send-quotas.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { sendQuotaExceeded } from '../../../schemas/errors.ts'
+import type { Rate, SendChannel, SendPolicy } from './channels.ts'
+
+/** Purposes with their own quota. */
+export type QuotaPurpose = 'signup' | 'recovery' | 'sign_in' | 'email_change' | 'phone_change'
+
+/** A counted message. */
+export interface CountedMessage {
+  purpose: QuotaPurpose
+  /** The recipient. */
+  to: string
+  /** The network of the requesting client; undefined when unknown, as in jobs of an earlier release. */
+  network: string | undefined
+}
+
+/** Smaller quotas are not divided. */
+const smallestShare = 20
+
+const channels: readonly SendChannel[] = ['email', 'sms']
+const purposesOf: Record<SendChannel, readonly QuotaPurpose[]> = {
+  email: ['signup', 'recovery', 'sign_in', 'email_change'],
+  sms: ['signup', 'sign_in', 'phone_change'],
+}
+
+/**
+ * Checks the quota for a request whose message is not certain yet. Throws over_email_send_rate_limit or
+ * over_sms_send_rate_limit.
+ */
+export async function checkSendQuota(
+  policy: SendPolicy,
+  db: Db,
+  channel: SendChannel,
+  message: CountedMessage,
+  now: Date,
+): Promise<void> {
+  rejectExhausted(policy, channel, await findWait(policy, db, channel, message, now))
+}
+
+/** True when no such message may be sent now. */
+export async function isQuotaExhausted(
+  policy: SendPolicy,
+  db: Db,
+  channel: SendChannel,
+  message: CountedMessage,
+  now: Date,
+): Promise<boolean> {
+  return (await findWait(policy, db, channel, message, now)) > 0
+}
+
+async function findWait(
+  policy: SendPolicy,
+  db: Db,
+  channel: SendChannel,
+  message: CountedMessage,
+  now: Date,
+): Promise<number> {
+  const { quota } = policy.channels[channel]
+  if (!quota) return 0
+  if (quota.count === 0) return quota.seconds
+  return findQuotaWait(db, quotasOf(policy, channel, message, quota), quota.seconds, now)
+}
+
+/**
+ * Reserves one message. Throws over_email_send_rate_limit or over_sms_send_rate_limit. The row of the purpose is locked
+ * until the transaction ends, so that this comes late in it. Returns the reservations; none without a quota.
+ */
+export async function reserveSendQuota(
+  policy: SendPolicy,
+  trx: Trx,
+  channel: SendChannel,
+  message: CountedMessage,
+  now: Date,
+): Promise<ReservedQuota[]> {
+  const { quota } = policy.channels[channel]
+  if (!quota) return []
+  if (quota.count === 0) rejectExhausted(policy, channel, quota.seconds)
+  const quotas = quotasOf(policy, channel, message, quota)
+  const { wait, taken } = await reserveSendQuotas(trx, quotas, quota.seconds, now)
+  rejectExhausted(policy, channel, wait)
+  return taken
+}
+
+/** Reserves one message of another kind, by a key of its caller. Returns the seconds to wait, 0 when it may be sent. */
+export async function reserveOwnQuota(
+  trx: Trx,
+  key: string,
+  { count, seconds }: Rate,
+  now: Date,
+): Promise<number> {
+  if (count === 0) return seconds
+  return (await reserveSendQuotas(trx, [{ key, count }], seconds, now)).wait
+}
+
+/**
+ * Sends a counted SMS and releases its reservation when the provider rejects it: otherwise a failing provider would
+ * exhaust the quota for an hour.
+ */
+export async function releaseQuotaOnError(
+  { sms }: Deps<'sms'>,
+  db: Db,
+  taken: readonly ReservedQuota[],
+  send: () => Promise<void>,
+): Promise<void> {
+  try {
+    await send()
+  } catch (error) {
+    if (sms.isUnsent(error)) await releaseSendQuotas(db, taken)
+    throw error
+  }
+}
+
+/** In this order: the row shared by all requests comes last. */
+function quotasOf(
+  { sendKey }: Pick<SendPolicy, 'sendKey'>,
+  channel: SendChannel,
+  { purpose, to, network }: CountedMessage,
+  { count }: Rate,
+): SendQuota[] {
+  const share = Math.min(count, Math.max(smallestShare, Math.floor((count * 2) / 3)))
+  const all = keyOf(channel, purpose)
+  const shareOf = (what: string) => ({ key: `${all} ${hashOf(sendKey, what)}`, count: share })
+  return [
+    ...(network ? [shareOf(`client\n${network}`)] : []),
+    shareOf(`address\n${to}`),
+    { key: all, count },
+  ]
+}
+
+const keyOf = (channel: SendChannel, purpose: QuotaPurpose) => `${channel} ${purpose}`
+
+function hashOf(key: KeyObject, what: string): string {
+  return createHmac('sha256', key).update(what).digest('base64url')
+}
+
+/** `wait`: the seconds until the quota has more, 0 when it has some. */
+function rejectExhausted({ metrics }: SendPolicy, channel: SendChannel, wait: number): void {
+  if (wait === 0) return
+  metrics.count('postern.send_quota.exceeded', { channel })
+  throw sendQuotaExceeded(channel, wait)
+}
+
+/** For channels with a quota. */
+export function addQuotaGauge(
+  { db, telemetry }: Deps<'db' | 'telemetry'>,
+  limits: SendPolicy['channels'],
+): void {
+  const left = async (channel: SendChannel, purpose: QuotaPurpose) => {
+    const { quota } = limits[channel]
+    if (!quota) return []
+    const all = { key: keyOf(channel, purpose), count: quota.count }
+    const value = await findQuotaLeft(db, all, quota.seconds, new Date())
+    return [{ value, labels: { channel, purpose } }]
+  }
+  const counted = channels.flatMap((channel) =>
+    purposesOf[channel].map((purpose) => [channel, purpose] as const),
+  )
+  telemetry.metrics.gauge('postern.send_quota.left', async () => {
+    const values = await Promise.all(counted.map(([channel, purpose]) => left(channel, purpose)))
+    return values.flat()
+  })
+}

@@ -1,0 +1,180 @@
+/**
+ * Throttles every attempt at an account. An attempt is counted before it is verified, so that concurrent ones cannot
+ * exceed the limit. After the first few, from any address, each further one doubles the waiting time. Unknown accounts
+ * are throttled too, so that waiting reveals nothing.
+ */
+import { createHmac, type KeyObject } from 'node:crypto'
+
+import type { Db, Trx } from '../../../db/core/database.ts'
+import {
+  type AttemptCount,
+  type CountedAttempt,
+  countAttempt,
+  countSignIn,
+  findBlock,
+  resetAllAttempts,
+  resetAttempts,
+  uncountAttempt,
+} from '../../../db/limits/throttles.ts'
+import type { DeviceOwner, IdentifierOwner } from '../../../db/sessions/known-devices.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
+import { type ApiError, tooManyAttempts, tooManyAttemptsToday } from '../../../schemas/errors.ts'
+import { type DevicePolicy, deviceHash } from './known-devices.ts'
+
+/** The types of secrets; each is counted separately. */
+export type AttemptKind = 'password' | 'code' | 'nonce' | 'factor'
+
+/** The client, and the owner of a known device. */
+type Device<Owner> = Owner & { clientInfo: ClientInfo }
+
+export interface VerificationAttempt<Owner extends DeviceOwner = DeviceOwner> {
+  kind: AttemptKind
+  /** A normalized identifier or a user id, known or not. */
+  account: string
+  /**
+   * Known devices are counted separately, so that unauthenticated clients cannot lock the user out. Not after a first
+   * factor: an attacker who has it can make any number of devices known. Without it, all attempts at the account count
+   * together.
+   */
+  device?: Device<Owner>
+}
+
+export interface ThrottlePolicy extends DevicePolicy {
+  /** Keys that hash the account, per type. */
+  gateKeys: Record<AttemptKind, KeyObject>
+}
+
+/** An admitted attempt. */
+export interface Attempt {
+  /** Failures of the day, this attempt included unless it succeeds. */
+  dayFailures: number
+  /** Further attempts are blocked today unless this one succeeds. */
+  isLastOfDay: boolean
+  /** Call after a successful attempt: releases its count, and resets the failures of a known device. */
+  succeeded: (db: Db) => Promise<void>
+  /** Verifies the secret, and releases the count when it was correct, or when the verification failed with an error. */
+  check: <T>(db: Db, act: () => Promise<T>, isRight: (outcome: T) => boolean) => Promise<T>
+}
+
+/** Attempts before the first waiting time. */
+const freeGuesses: Record<AttemptKind, number> = {
+  /** Tolerates typing errors, but slows down password lists. */
+  password: 10,
+  /** Two codes with all their attempts; each code has its own limit too. */
+  code: 20,
+  nonce: 20,
+  factor: 10,
+}
+const maxBlockSeconds = 300
+/** The limit of NIST SP 800-63B §5.2.2. */
+const maxFailuresADay = 100
+const dayMs = 86_400_000
+const forgottenAfterMs = 3_600_000
+
+/** Throws over_request_rate_limit while the account is blocked; otherwise the attempt is counted. */
+export async function throttleAttempt(
+  deps: ThrottlePolicy,
+  db: Db,
+  guess: VerificationAttempt,
+  now: Date,
+): Promise<Attempt> {
+  const count = countOf(deps, guess, now)
+  return admit(db, count, await countAttempt(db, count, now), now)
+}
+
+/** Throttles a password attempt and looks its user up in one round trip. */
+export async function throttleSignIn(
+  deps: ThrottlePolicy,
+  db: Db,
+  { account, device }: { account: string; device: Device<IdentifierOwner> },
+  now: Date,
+): Promise<{ attempt: Attempt; user: UserRecord | undefined }> {
+  const count = countOf(deps, { kind: 'password', account, device }, now)
+  const { user, ...counted } = await countSignIn(db, count, device, now)
+  return { attempt: await admit(db, count, counted, now), user }
+}
+
+/** The keys of a user's attempts, apart from those of known devices. */
+const accountsOf = ({ id, email, phone }: Pick<UserRecord, 'id' | 'email' | 'phone'>) => ({
+  password: [email, phone, `current password of ${id}`, `addresses wanted by ${id}`],
+  code: [email, phone],
+  nonce: [id],
+  factor: [id, `recovery code of ${id}`],
+})
+
+/** After an opened email link: earlier failures no longer block the user. */
+export async function forgetFailures(
+  deps: ThrottlePolicy,
+  trx: Trx,
+  user: Pick<UserRecord, 'id' | 'email' | 'phone'>,
+): Promise<void> {
+  const accounts = accountsOf(user)
+  const kinds: AttemptKind[] = ['password', 'code', 'nonce', 'factor']
+  const keys = kinds.flatMap((kind) =>
+    accounts[kind].flatMap((account) => (account ? keyOf(deps, kind, account) : [])),
+  )
+  await resetAllAttempts(trx, { keys })
+}
+
+function keyOf({ gateKeys }: ThrottlePolicy, kind: AttemptKind, what: string): string {
+  return createHmac('sha256', gateKeys[kind]).update(what).digest('base64url')
+}
+
+function countOf(
+  deps: ThrottlePolicy,
+  { kind, account, device }: VerificationAttempt,
+  now: Date,
+): AttemptCount {
+  const free = freeGuesses[kind]
+  const hash = device && deviceHash(deps, device.clientInfo)
+  return {
+    accountKey: keyOf(deps, kind, account),
+    device:
+      device && hash
+        ? { key: keyOf(deps, kind, `${account}\n${hash}`), hash, owner: device }
+        : undefined,
+    free,
+    maxBlockSeconds,
+    forgetBefore: new Date(now.getTime() - forgottenAfterMs),
+    maxADay: maxFailuresADay,
+    dayBefore: new Date(now.getTime() - dayMs),
+  }
+}
+
+async function admit(
+  db: Db,
+  { accountKey, device }: AttemptCount,
+  { isCounted, isKnownDevice, blockedUntil, dayFailures }: CountedAttempt,
+  now: Date,
+): Promise<Attempt> {
+  const key = device && isKnownDevice ? device.key : accountKey
+  if (!isCounted) throw await blockedBy(db, key, now)
+  const giveBack = (handle: Db) => uncountAttempt(handle, key, blockedUntil)
+  const succeeded = isKnownDevice ? (handle: Db) => resetAttempts(handle, key) : giveBack
+  return {
+    dayFailures: dayFailures ?? 0,
+    isLastOfDay: dayFailures === maxFailuresADay,
+    succeeded,
+    async check(handle, act, isRight) {
+      const outcome = await act().catch(async (error) => {
+        await giveBack(handle)
+        throw error
+      })
+      if (isRight(outcome)) await succeeded(handle)
+      return outcome
+    },
+  }
+}
+
+async function blockedBy(db: Db, key: string, now: Date): Promise<ApiError> {
+  const block = await findBlock(db, { key, maxADay: maxFailuresADay })
+  if (!block?.dayBeganAt) return tooManyAttempts(secondsUntil(block?.blockedUntil ?? null, now))
+  const dayEnds = new Date(block.dayBeganAt.getTime() + dayMs)
+  return tooManyAttemptsToday(secondsUntil(dayEnds, now))
+}
+
+/** At least 1: a successful attempt may have lifted the block since. */
+function secondsUntil(time: Date | null, now: Date): number {
+  return Math.max(1, Math.ceil(((time?.getTime() ?? 0) - now.getTime()) / 1000))
+}

@@ -1,0 +1,170 @@
+/**
+ * Codes by SMS: limits, then the provider, then the tables. A slow provider holds no connection; a rejection changes
+ * nothing.
+ */
+import type { FastifyInstance } from 'fastify'
+
+import type { Db, Trx } from '../../db/core/database.ts'
+import type { Metadata } from '../../db/tables/users.ts'
+import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
+import { type UserChange, updateUser } from '../../db/users/update-user.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { SendPolicy } from './limits/channels.ts'
+import type { ResponsePadding } from './limits/response-padding.ts'
+import { releaseQuotaOnError } from './limits/send-quotas.ts'
+import { smsSeconds } from './sms-otp-check.ts'
+import {
+  hasFixedCode,
+  releaseSms,
+  reserveSms,
+  reserveSmsQuota,
+  type SmsPurpose,
+  type SmsReservation,
+} from './sms-reservation.ts'
+import { createToken, newCode, type TokenPolicy } from './tokens.ts'
+
+export type SmsChannel = ReturnType<FastifyInstance['sms']['channelOf']>
+
+/** A requested code. */
+export interface SmsRequest extends SmsReservation {
+  channel: SmsChannel
+  /** The user; or the audience of the number's owner when it is unknown. */
+  owner: UserRecord | { audience: string; metadata?: Metadata | null }
+}
+
+/** A sent code. */
+export interface SentCode {
+  purpose: SmsPurpose
+  phone: string
+  code: string
+  /** Our UUID; the log relates it to the provider's. */
+  messageId: string
+}
+
+const tokenTypes: Record<SmsPurpose, TokenType> = {
+  confirmation: 'confirmation_token',
+  phone_change: 'phone_change_token',
+  reauthentication: 'reauthentication_token',
+}
+
+type SmsDeps = Deps<'config' | 'sms'> & SendPolicy & { pace: ResponsePadding }
+
+/**
+ * Generates and sends a code; the interval must be reserved. Throws sms_send_failed, or over_sms_send_rate_limit when
+ * the quota was exhausted meanwhile.
+ */
+export async function deliverSms(
+  deps: SmsDeps,
+  db: Db,
+  request: SmsRequest,
+  messageId: string,
+  now: Date,
+): Promise<SentCode> {
+  const { pace, sms } = deps
+  const { phone, channel, owner } = request
+  const sent = newSms(deps, request, messageId)
+  if (hasFixedCode(deps, phone, now)) return sent
+  await orRelease(deps, db, request, () =>
+    pace.measure(async () => {
+      const taken = await reserveSmsQuota(deps, db, request, now)
+      const message = { phone, code: sent.code, channel, messageId, ...readerOf(owner) }
+      await releaseQuotaOnError(deps, db, taken, () => sms.send(message))
+    }),
+  )
+  return sent
+}
+
+/** Reserves and sends. Throws over_sms_send_rate_limit, sms_send_failed or unexpected_failure. */
+export async function sendSms(
+  deps: SmsDeps,
+  db: Db,
+  request: SmsRequest,
+  now: Date,
+): Promise<SentCode> {
+  await db.transaction().execute((trx) => reserveSms(deps, trx, request, now))
+  return deliverSms(deps, db, request, crypto.randomUUID(), now)
+}
+
+/** Takes as long as `deliverSms` and counts as much, but sends nothing. Throws the same errors. */
+export async function withholdSms(
+  deps: SmsDeps,
+  db: Db,
+  request: SmsRequest,
+  messageId: string,
+  now: Date,
+): Promise<SentCode> {
+  const counted = { ...request, isCounted: true }
+  await orRelease(deps, db, request, () => takeAsLong(deps, db, counted, now))
+  return newSms(deps, request, messageId)
+}
+
+/**
+ * A dry run of `sendSms` with the same limits and duration, for a number that gets nothing. Throws the errors of the
+ * reservations.
+ */
+export async function dryRunSms(
+  deps: SmsDeps,
+  db: Db,
+  { isCounted, ...request }: SmsRequest & { isCounted: boolean },
+  now: Date,
+): Promise<void> {
+  await db.transaction().execute((trx) => reserveSms(deps, trx, request, now))
+  await takeAsLong(deps, db, { ...request, isCounted }, now)
+}
+
+function readerOf(owner: SmsRequest['owner']) {
+  if ('audience' in owner) return { aud: owner.audience, reader: owner.metadata }
+  return { user: owner, reader: owner.raw_user_meta_data }
+}
+
+async function takeAsLong(
+  deps: SmsDeps,
+  db: Db,
+  { isCounted, ...request }: SmsReservation & { isCounted: boolean },
+  now: Date,
+): Promise<void> {
+  if (hasFixedCode(deps, request.phone, now)) return
+  const counted = isCounted ? reserveSmsQuota(deps, db, request, now) : undefined
+  await Promise.all([counted, deps.pace.wait()])
+}
+
+/** Stores the code, which replaces the previous one. Returns the changed columns. */
+export async function storeSms(
+  deps: Deps<'config' | 'sms'> & TokenPolicy,
+  trx: Trx,
+  userId: string,
+  { purpose, phone, code }: SentCode,
+  now: Date,
+): Promise<UserChange> {
+  const change = {
+    [`${purpose}_sent_at`]: now,
+    ...(purpose === 'phone_change' && { phone_change: phone }),
+  }
+  // The user's row is written before the token's, as everywhere: see lockOwnersAt in db/tokens/attempts.ts.
+  await updateUser(trx, userId, change, now)
+  const digits = deps.config.AUTH_SMS_OTP_LENGTH
+  const lifetime = { ttlSeconds: smsSeconds(deps), pkce: false }
+  const token = { userId, type: tokenTypes[purpose], address: phone, digits, code, ...lifetime }
+  await createToken(deps, trx, token, now)
+  return change
+}
+
+function newSms({ config }: SmsDeps, { purpose, phone }: SmsRequest, messageId: string): SentCode {
+  return { purpose, phone, code: newCode(config.AUTH_SMS_OTP_LENGTH), messageId }
+}
+
+/** A failed delivery releases the interval. */
+async function orRelease(
+  policy: SendPolicy,
+  db: Db,
+  request: SmsRequest,
+  send: () => Promise<void>,
+): Promise<void> {
+  try {
+    await send()
+  } catch (error) {
+    await releaseSms(policy, db, request)
+    throw error
+  }
+}

@@ -1,0 +1,112 @@
+/** Reserves the interval and quota of an SMS before it is sent. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { unexpectedFailure } from '../../schemas/errors.ts'
+import type { SendPolicy } from './limits/channels.ts'
+import { perClientInterval, releaseInterval, reserveInterval } from './limits/send-limits.ts'
+import {
+  type CountedMessage,
+  checkSendQuota,
+  isQuotaExhausted,
+  type QuotaPurpose,
+  reserveSendQuota,
+} from './limits/send-quotas.ts'
+
+export type SmsPurpose = 'confirmation' | 'phone_change' | 'reauthentication'
+
+export interface SmsReservation {
+  purpose: SmsPurpose
+  /** The interval, if it is not that of the purpose. */
+  interval?: SmsPurpose | 'signup' | 'phone_change_repeat'
+  /** E.164 digits without the plus sign. */
+  phone: string
+  /** The requesting user, if it is not the number's owner: the interval applies to both. */
+  askedBy?: string
+  countsAs: QuotaPurpose
+  /** The network of a client that need not own the number: the interval is per client. */
+  network?: string | undefined
+}
+
+type SmsDeps = Deps<'sms'> & SendPolicy
+
+/**
+ * Reserves the interval of a message that is sent at once. Throws unexpected_failure without a provider, and
+ * over_sms_send_rate_limit.
+ */
+export async function reserveSms(
+  deps: SmsDeps,
+  trx: Trx,
+  reservation: SmsReservation,
+  now: Date,
+): Promise<void> {
+  const isFixed = hasFixedCode(deps, reservation.phone, now)
+  if (!deps.sms.enabled && !isFixed) throw unexpectedFailure('Unable to get SMS provider')
+  await reserveSmsRepeat(deps, trx, reservation, now)
+}
+
+/** The same for a message that may not be sent: also without a provider. Throws over_sms_send_rate_limit. */
+export async function reserveSmsRepeat(
+  deps: SmsDeps,
+  trx: Trx,
+  reservation: SmsReservation,
+  now: Date,
+): Promise<void> {
+  const { purpose, interval = purpose, phone } = reservation
+  for (const address of waitingOf(reservation)) {
+    await reserveInterval(deps, trx, 'sms', interval, address, now)
+  }
+  if (hasFixedCode(deps, phone, now)) return
+  await checkSendQuota(deps, trx, 'sms', countedOf(reservation), now)
+}
+
+/** Whether no message that counts like this may be sent now. A fixed code needs none. */
+export async function isSmsQuotaExhausted(
+  deps: SmsDeps,
+  db: Db,
+  reservation: SmsReservation,
+  now: Date,
+): Promise<boolean> {
+  if (hasFixedCode(deps, reservation.phone, now)) return false
+  return isQuotaExhausted(deps, db, 'sms', countedOf(reservation), now)
+}
+
+/** Ends the wait of what never came. */
+export async function releaseSms(
+  policy: SendPolicy,
+  db: Db,
+  reservation: SmsReservation,
+): Promise<void> {
+  const { purpose, interval = purpose } = reservation
+  for (const address of waitingOf(reservation)) {
+    await releaseInterval(policy, db, 'sms', interval, address)
+  }
+}
+
+/**
+ * Counts the message, outside of the transaction of the change, which holds no connection while the provider is asked.
+ * Throws over_sms_send_rate_limit.
+ */
+export function reserveSmsQuota(
+  policy: SendPolicy,
+  db: Db,
+  reservation: SmsReservation,
+  now: Date,
+) {
+  const message = countedOf(reservation)
+  return db.transaction().execute((trx) => reserveSendQuota(policy, trx, 'sms', message, now))
+}
+
+/** Whether the number has a test OTP and gets no message. */
+export function hasFixedCode({ sms }: Deps<'sms'>, phone: string, now: Date): boolean {
+  return sms.testOtp(phone, now) !== undefined
+}
+
+/** Sorted: two users who request each other's number must not deadlock. */
+function waitingOf({ phone, askedBy, network }: SmsReservation): string[] {
+  const own = perClientInterval(phone, network)
+  return askedBy ? [askedBy, own].sort() : [own]
+}
+
+function countedOf({ phone, countsAs, network }: SmsReservation): CountedMessage {
+  return { purpose: countsAs, to: phone, network }
+}

@@ -1,0 +1,70 @@
+/**
+ * The pages are a client of the API: they use the same routes, with the same limits, checks and audit entries, as an
+ * app. IP address and user agent are those of the browser.
+ */
+import type { FastifyRequest } from 'fastify'
+
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { isRecord } from '../../schemas/values/record.ts'
+
+export interface ApiCall {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  url: string
+  payload?: object
+  /** The token of the signed-in user. */
+  token?: string
+}
+
+export interface ApiResponse {
+  status: number
+  body: Record<string, unknown>
+  /** Of a response that is a list. */
+  items: Record<string, unknown>[]
+  /** What the response sets, as Set-Cookie headers. */
+  cookies: string[]
+}
+
+/** Headers of the page request that do not apply to the API call, which requests JSON. */
+const dropped =
+  /^(accept|authorization|connection|content-.*|cookie|expect|host|origin|sec-.*|transfer-encoding|x-supabase-api-version)$/
+
+/** Calls the API on behalf of the browser. */
+export async function callApi(
+  app: Deps<'inject'>,
+  request: FastifyRequest,
+  { method = 'POST', url, payload, token }: ApiCall,
+): Promise<ApiResponse> {
+  const passed = Object.entries(request.headers).filter(([name]) => !dropped.test(name))
+  const response = await app.inject({
+    method,
+    url,
+    remoteAddress: request.ip,
+    headers: {
+      ...Object.fromEntries(passed),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    ...(payload && { payload }),
+  })
+  const body: unknown = response.body === '' ? {} : JSON.parse(response.body)
+  return {
+    status: response.statusCode,
+    body: isRecord(body) ? body : {},
+    items: Array.isArray(body) ? body.filter(isRecord) : [],
+    cookies: [response.headers['set-cookie'] ?? []].flat(),
+  }
+}
+
+/** What a script of ours put into a form as JSON; null for anything else, which the API rejects. */
+export function jsonIn(field: string | undefined): unknown {
+  try {
+    return JSON.parse(field || 'null')
+  } catch {
+    return null
+  }
+}
+
+/** A text of the response; undefined when it has none of this name. */
+export function textIn({ body }: Pick<ApiResponse, 'body'>, name: string): string | undefined {
+  const value = body[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,24 @@
+/** The captcha of the forms that lead to endpoints which require one. */
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { type CaptchaWidget, captchaWidgets } from '../../ui/captcha.ts'
+
+/** What a page shows: the widget and the key of the site. */
+export interface ShownCaptcha extends CaptchaWidget {
+  siteKey: string
+}
+
+/** Undefined where no captcha is required. */
+export function getShownCaptcha({ config }: Deps<'config'>): ShownCaptcha | undefined {
+  const {
+    AUTH_SECURITY_CAPTCHA_ENABLED: isOn,
+    AUTH_SECURITY_CAPTCHA_PROVIDER: provider,
+    AUTH_SECURITY_CAPTCHA_SITE_KEY: siteKey,
+  } = config
+  return isOn && provider && siteKey ? { ...captchaWidgets[provider], siteKey } : undefined
+}
+
+/** What the API reads the solved challenge from. */
+export function captchaToken(deps: Deps<'config'>, fields: Readonly<Record<string, string>>) {
+  const token = fields[getShownCaptcha(deps)?.field ?? '']
+  return token ? { captcha_token: token } : {}
+}

@@ -1,0 +1,27 @@
+/** Texts of the pages for API errors. */
+import type { TextName } from '../../ui/texts.ts'
+import { type ApiResponse, textIn } from './api.ts'
+
+const texts: Record<string, TextName> = {
+  invalid_credentials: 'wrong_credentials',
+  otp_expired: 'wrong_code',
+  mfa_verification_failed: 'wrong_code',
+  email_not_confirmed: 'unconfirmed',
+  phone_not_confirmed: 'unconfirmed',
+  over_request_rate_limit: 'too_many',
+  over_email_send_rate_limit: 'too_many',
+  over_sms_send_rate_limit: 'too_many',
+  weak_password: 'weak_password',
+  same_password: 'weak_password',
+  user_banned: 'banned',
+  captcha_failed: 'captcha_failed',
+}
+
+/** Undefined for a successful response. */
+export function errorText(response: ApiResponse): TextName | undefined {
+  if (response.status < 400) return undefined
+  return textOf(textIn(response, 'error_code') ?? '')
+}
+
+/** What the pages say of an error code. */
+export const textOf = (errorCode: string): TextName => texts[errorCode] ?? 'failed'

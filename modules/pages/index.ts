@@ -1,0 +1,18 @@
+/** The hosted pages: what they have in common. */
+export { type ApiCall, type ApiResponse, callApi, jsonIn, textIn } from './api.ts'
+export { captchaToken, getShownCaptcha } from './captcha.ts'
+export { errorText, textOf } from './errors.ts'
+export { changeFlow, getCallbackUrl, linkFlow, verifierFor } from './link-flow.ts'
+export { readNext } from './next.ts'
+export { listPolicyLinks, permissionLines } from './permissions.ts'
+export {
+  type Exchange,
+  ensureCookie,
+  getHost,
+  type PageDeps,
+  type Shown,
+  sendOnward,
+  sendPage,
+  sendPageOf,
+  sendToNext,
+} from './send.ts'

@@ -1,0 +1,10 @@
+/** The page after the current one: always a page of this server. */
+
+const pages = /^\/(oauth\/consent|oauth\/device|sign-in\/password|console|account)(?=[/?]|$)/
+
+/** The page of this server that the text names; empty for anything else, which stands for the site of the operator. */
+export function readNext(text: unknown): string {
+  const next = typeof text === 'string' ? text : ''
+  const isPlain = /^\/[\w\-./~%?&=+:@]*$/.test(next) && !next.includes('//')
+  return isPlain && pages.test(next) ? next : ''
+}

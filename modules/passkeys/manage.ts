@@ -1,0 +1,40 @@
+/** Renaming and deleting passkeys. */
+import type { Trx } from '../../db/core/database.ts'
+import { deletePasskey, type PasskeyRow, renamePasskey } from '../../db/passkeys/credentials.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import { insufficientAal, noSuchPasskey } from '../../schemas/errors.ts'
+import { recordAudit } from '../audit/index.ts'
+
+/** The caller must have locked the session. Throws validation_failed for an unknown passkey. */
+export async function changePasskeyName(
+  { audit }: Deps<'audit'>,
+  trx: Trx,
+  { user }: Member,
+  { id, name }: { id: string; name: string },
+  { ip, now }: { ip: string; now: Date },
+): Promise<PasskeyRow> {
+  const row = await renamePasskey(trx, { userId: user.id, id }, name, now)
+  if (!row) throw noSuchPasskey()
+  await recordAudit(audit, trx, 'passkey_updated', user, { ip, now, traits: { passkey_id: id } })
+  return row
+}
+
+/**
+ * The caller must have locked the session and user, so that a concurrent sign-in with the deleted passkey is not taken
+ * for a clone. Throws insufficient_aal where a second factor is required, validation_failed for an unknown passkey.
+ */
+export async function removePasskey(
+  { audit, bearerAuth }: Deps<'audit' | 'bearerAuth'>,
+  trx: Trx,
+  auth: Member,
+  id: string,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  const { user } = auth
+  if (!bearerAuth.isConfirmed(auth, now)) {
+    throw insufficientAal('AAL2 required to delete a passkey', 403)
+  }
+  if (!(await deletePasskey(trx, { userId: user.id, id }))) throw noSuchPasskey()
+  await recordAudit(audit, trx, 'passkey_deleted', user, { ip, now, traits: { passkey_id: id } })
+}

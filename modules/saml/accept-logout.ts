@@ -1,0 +1,141 @@
+/** Logout messages of identity providers: requests that revoke sessions here, and responses to our requests. */
+import type { Trx } from '../../db/core/database.ts'
+import { consumeOnce } from '../../db/replays/replays.ts'
+import { consumeSamlLogout } from '../../db/saml/logouts.ts'
+import { findSsoProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import {
+  type IncomingMessage,
+  readForm,
+  readRedirect,
+  verifiedRoot,
+} from '../../providers/saml/incoming.ts'
+import { logoutResponse } from '../../providers/saml/messages.ts'
+import { isSuccess } from '../../providers/saml/response.ts'
+import { SamlError } from '../../providers/saml/saml-error.ts'
+import { childrenNamed, isNamed, textOf, type XmlElement } from '../../providers/saml/xml.ts'
+import {
+  samlIdpNotFound,
+  samlRelayStateNotFound,
+  samlResponseInvalid,
+} from '../../schemas/errors.ts'
+import { isUuid } from '../../schemas/fields.ts'
+import { checkLogoutMessage } from './checks.ts'
+import { endLogins } from './end-logins.ts'
+import { getSamlMetadata } from './metadata.ts'
+import { nameIdIn } from './provider-session.ts'
+import { messageId, type Sent, send } from './send.ts'
+import { getServiceProvider } from './service-provider.ts'
+import { accepted, createReplayKey, findProvider, upToDate } from './verify.ts'
+
+type LogoutDeps = Deps<'audit' | 'config' | 'db' | 'httpClient' | 'log' | 'sessions'>
+
+/** HTTP-Redirect binding: the raw query. HTTP-POST binding: the form fields. */
+export type PostedLogout = { query: string } | { fields: Record<string, string> }
+
+/**
+ * Returns the redirect target. Throws validation_failed, saml_idp_not_found, sso_provider_disabled and
+ * saml_relay_state_not_found.
+ */
+export async function acceptLogout(
+  deps: LogoutDeps,
+  posted: PostedLogout,
+  ip: string,
+  now: Date,
+): Promise<Sent> {
+  const message = await accepted(
+    () => ('query' in posted ? readRedirect(posted.query) : readForm(posted.fields)),
+    deps.log,
+  )
+  const { root } = message.document
+  if (isNamed(root, 'protocol', 'LogoutRequest')) return acceptRequest(deps, message, ip, now)
+  if (isNamed(root, 'protocol', 'LogoutResponse')) return acceptResponse(deps, message, now)
+  throw samlResponseInvalid('it is not a LogoutRequest or LogoutResponse')
+}
+
+async function acceptRequest(
+  deps: LogoutDeps,
+  message: IncomingMessage,
+  ip: string,
+  now: Date,
+): Promise<Sent> {
+  const provider = await findProvider(deps, undefined, message)
+  const { root, usableUntil } = await verified(deps, provider, message, now)
+  const nameId = await accepted(async () => nameIdOf(root), deps.log)
+  const sessionIndexes = childrenNamed(root, 'protocol', 'SessionIndex').map(textOf)
+  const principal = { sso_provider_id: provider.id, name_id: nameId, sessionIndexes }
+  await deps.db.transaction().execute(async (trx) => {
+    await consume(trx, provider, root, usableUntil)
+    await endLogins(deps, trx, principal, ip, now)
+  })
+  return respond(deps, provider, { message, root }, now)
+}
+
+function nameIdOf(request: XmlElement): string {
+  const nameId = nameIdIn(request)
+  if (!nameId) throw new SamlError('it has no NameID')
+  return nameId.value
+}
+
+async function consume(
+  trx: Trx,
+  { entity_id }: SsoProviderRow,
+  root: XmlElement,
+  usableUntil: Date,
+): Promise<void> {
+  if (await consumeOnce(trx, createReplayKey(entity_id, root), usableUntil)) return
+  throw samlResponseInvalid('it was already used')
+}
+
+/** Uses the binding of the request if the provider supports it; redirects to the site if it accepts no response. */
+async function respond(
+  deps: Deps<'config'>,
+  provider: SsoProviderRow,
+  { message, root }: { message: IncomingMessage; root: XmlElement },
+  now: Date,
+): Promise<Sent> {
+  const { logout } = await getSamlMetadata(provider)
+  const used = message.detached ? 'HTTP-Redirect' : 'HTTP-POST'
+  const endpoint = logout.find(({ binding }) => binding === used) ?? logout[0]
+  if (!endpoint) return { url: deps.config.AUTH_SITE_URL, fields: undefined }
+  const { binding, responseUrl: url } = endpoint
+  const { entityId: issuer } = getServiceProvider(deps)
+  const head = { id: messageId(), issuer, destination: url, issuedAt: now }
+  const xml = logoutResponse({ ...head, inResponseTo: root.getAttribute('ID') })
+  const { relayState } = message
+  return send(deps, { binding, url }, { kind: 'SAMLResponse', xml, relayState })
+}
+
+async function acceptResponse(
+  deps: LogoutDeps,
+  message: IncomingMessage,
+  now: Date,
+): Promise<Sent> {
+  const { relayState } = message
+  const logout = isUuid(relayState) ? await consumeSamlLogout(deps.db, relayState) : undefined
+  if (!logout) throw samlRelayStateNotFound()
+  const provider = await findSsoProvider(deps.db, logout.sso_provider_id)
+  if (!provider) throw samlIdpNotFound()
+  const { root } = await verified(deps, provider, message, now)
+  if (root.getAttribute('InResponseTo') !== logout.request_id) {
+    throw samlResponseInvalid('it is not a response to the request of this logout')
+  }
+  if (!isSuccess(root)) throw samlResponseInvalid('the identity provider did not log the user out')
+  return { url: logout.redirect_to, fields: undefined }
+}
+
+async function verified(
+  deps: LogoutDeps,
+  stored: SsoProviderRow,
+  message: IncomingMessage,
+  now: Date,
+): Promise<{ root: XmlElement; usableUntil: Date }> {
+  const provider = await upToDate(deps, stored, now)
+  const { certificates } = await getSamlMetadata(provider)
+  const { logoutUrl: destination } = getServiceProvider(deps)
+  return accepted(async () => {
+    const root = await verifiedRoot(message, certificates)
+    const expected = { destination, issuer: provider.entity_id, now }
+    return { root, usableUntil: checkLogoutMessage(root, expected) }
+  }, deps.log)
+}

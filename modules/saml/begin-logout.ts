@@ -1,0 +1,89 @@
+/** Single logout started here by a user (SAML 2.0 Profiles §4.4.3.1). */
+import type { Trx } from '../../db/core/database.ts'
+import { findSamlLoginOfSession, type SamlLogin } from '../../db/saml/logins.ts'
+import { insertSamlLogout } from '../../db/saml/logouts.ts'
+import { findSsoProvider } from '../../db/saml/providers.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Endpoint } from '../../providers/saml/idp-metadata.ts'
+import { logoutRequest, type NameId } from '../../providers/saml/messages.ts'
+import { recordAudit } from '../audit/index.ts'
+import { revokeSession } from '../sessions/index.ts'
+import { endLogins } from './end-logins.ts'
+import { getSamlMetadata } from './metadata.ts'
+import { messageId, postPage, send } from './send.ts'
+import { getServiceProvider } from './service-provider.ts'
+
+export interface LogoutStart {
+  user: UserRecord
+  sessionId: string
+  /** Already validated. */
+  redirectTo: string
+  ip: string
+}
+
+/**
+ * Revokes the session and those of the same provider session. Returns the redirect target: the provider, or the final
+ * target when the provider does not support single logout.
+ */
+export async function beginLogout(
+  deps: Deps<'audit' | 'config' | 'sessions'>,
+  trx: Trx,
+  { user, sessionId, redirectTo, ip }: LogoutStart,
+  now: Date,
+): Promise<string> {
+  const login = await findSamlLoginOfSession(trx, sessionId)
+  if (login?.name_id) {
+    const { sso_provider_id, name_id, session_index } = login
+    const sessionIndexes = session_index ? [session_index] : []
+    await endLogins(deps, trx, { sso_provider_id, name_id, sessionIndexes }, ip, now)
+  } else {
+    await recordAudit(deps.audit, trx, 'logout', user, { ip, now })
+    await revokeSession(deps.sessions, trx, user.id, sessionId, now)
+  }
+  return (login && (await requestLogout(deps, trx, login, redirectTo, now))) ?? redirectTo
+}
+
+/** Undefined for a provider without single logout. */
+async function requestLogout(
+  deps: Deps<'config'>,
+  trx: Trx,
+  login: SamlLogin,
+  redirectTo: string,
+  now: Date,
+): Promise<string | undefined> {
+  const provider = await findSsoProvider(trx, login.sso_provider_id)
+  const [endpoint] = provider ? (await getSamlMetadata(provider)).logout : []
+  const nameId = nameIdOf(login)
+  if (!endpoint || !nameId) return undefined
+  const [id, request_id] = [crypto.randomUUID(), messageId()]
+  const { url, fields } = await send(deps, endpoint, {
+    kind: 'SAMLRequest',
+    xml: requestOf(deps, login, nameId, endpoint, { id: request_id, issuedAt: now }),
+    relayState: id,
+  })
+  const { sso_provider_id } = login
+  const message = fields?.SAMLRequest ?? null
+  await insertSamlLogout(trx, {
+    ...{ id, sso_provider_id, request_id, redirect_to: redirectTo, message, created_at: now },
+  })
+  return message === null ? url : postPage(deps, id)
+}
+
+function requestOf(
+  deps: Deps<'config'>,
+  { session_index: sessionIndex }: SamlLogin,
+  nameId: NameId,
+  { url: destination }: Endpoint,
+  head: { id: string; issuedAt: Date },
+): string {
+  const { entityId: issuer } = getServiceProvider(deps)
+  return logoutRequest({ ...head, issuer, destination, nameId, sessionIndex })
+}
+
+function nameIdOf(login: SamlLogin): NameId | undefined {
+  const { name_id: value, name_id_format: format } = login
+  if (value === null) return undefined
+  const { name_qualifier: nameQualifier, sp_name_qualifier: spNameQualifier } = login
+  return { value, format, nameQualifier, spNameQualifier }
+}

@@ -1,0 +1,163 @@
+/**
+ * Conditions of a response and its assertion (SAML 2.0 Core §2.5, Profiles §4.1.4.3). The assertion is the signed one.
+ * Each check throws SamlError.
+ */
+import { SamlError } from '../../providers/saml/saml-error.ts'
+import { childrenNamed, textOf, type XmlElement } from '../../providers/saml/xml.ts'
+
+/** The expected values of a response. */
+export interface Expected {
+  entityId: string
+  acsUrl: string
+  /** Of the provider. */
+  issuer: string
+  /** The id of our request; undefined for an IdP-initiated sign-in. */
+  requestId: string | undefined
+  now: Date
+}
+
+const skewMs = 180_000
+const maxAgeMs = 90_000
+const auth = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
+
+export interface ResponseHead {
+  inResponseTo: string
+  destination: string
+  issueInstant: string
+  isSigned: boolean
+}
+
+/** Checks the response around the assertion. */
+export function checkResponse(
+  { inResponseTo, destination, issueInstant, isSigned }: ResponseHead,
+  expected: Expected,
+): void {
+  checkInResponseTo(inResponseTo, expected)
+  // A signed response must name its destination (Bindings §3.5.5.2).
+  if ((destination !== '' || isSigned) && destination !== expected.acsUrl) {
+    throw new SamlError('its Destination is another URL')
+  }
+  checkIssued(issueInstant, expected.now)
+}
+
+/**
+ * Checks a logout message, which is always signed and must name its destination. Returns when it expires, for replay
+ * detection.
+ */
+export function checkLogoutMessage(
+  message: XmlElement,
+  { destination, issuer, now }: Pick<Expected, 'issuer' | 'now'> & { destination: string },
+): Date {
+  checkHead(message, 'it')
+  if (message.getAttribute('Destination') !== destination) {
+    throw new SamlError('its Destination is another URL')
+  }
+  checkIssuer(message, { issuer })
+  checkPeriod(message, now)
+  return checkIssued(message.getAttribute('IssueInstant'), now)
+}
+
+function checkHead(element: XmlElement, name: string): void {
+  if (element.getAttribute('Version') !== '2.0') throw new SamlError('it is not SAML 2.0')
+  if (element.getAttribute('ID') === '') throw new SamlError(`${name} has no ID`)
+}
+
+/** Returns when the assertion expires, for replay detection. */
+export function checkAssertion(assertion: XmlElement, expected: Expected): Date {
+  checkHead(assertion, 'its assertion')
+  checkIssuer(assertion, expected)
+  checkIssued(assertion.getAttribute('IssueInstant'), expected.now)
+  const conditions = onlyChild(assertion, 'Conditions')
+  checkPeriod(conditions, expected.now)
+  checkAudience(conditions, expected)
+  return checkConfirmation(onlyChild(assertion, 'Subject'), expected)
+}
+
+function checkIssuer(element: XmlElement, { issuer }: Pick<Expected, 'issuer'>): void {
+  if (textOf(onlyChild(element, 'Issuer')) !== issuer) {
+    throw new SamlError('it has another issuer')
+  }
+}
+
+/** An unsolicited response must not refer to a request (Profiles §4.1.5). */
+function checkInResponseTo(inResponseTo: string, { requestId }: Pick<Expected, 'requestId'>): void {
+  if (inResponseTo === (requestId ?? '')) return
+  throw new SamlError('it is not a response to the request of this sign-in')
+}
+
+/** Returns when it becomes too old. */
+function checkIssued(issueInstant: string, now: Date): Date {
+  const issued = timeOf(issueInstant, 'IssueInstant')
+  const age = now.getTime() - issued
+  if (age > maxAgeMs) throw new SamlError('it was issued too long ago')
+  if (age < -skewMs) throw new SamlError('it was issued in the future')
+  return new Date(issued + maxAgeMs)
+}
+
+/** Checks NotBefore and NotOnOrAfter where present. Returns the latter. */
+function checkPeriod(element: XmlElement, now: Date): Date | undefined {
+  const [start, end] = ['NotBefore', 'NotOnOrAfter'].map((name) => element.getAttribute(name))
+  if (start && now.getTime() < timeOf(start, 'NotBefore') - skewMs) {
+    throw new SamlError('it is not valid yet')
+  }
+  if (!end) return undefined
+  const expiry = timeOf(end, 'NotOnOrAfter')
+  if (now.getTime() >= expiry + skewMs) throw new SamlError('it has expired')
+  return new Date(expiry + skewMs)
+}
+
+/** At least one restriction, and each of them must include this server. */
+function checkAudience(conditions: XmlElement, { entityId }: Expected): void {
+  const restrictions = childrenNamed(conditions, 'assertion', 'AudienceRestriction')
+  const isMeant = restrictions.every((restriction) =>
+    childrenNamed(restriction, 'assertion', 'Audience').some((each) => textOf(each) === entityId),
+  )
+  if (restrictions.length === 0 || !isMeant) {
+    throw new SamlError('it is intended for another audience')
+  }
+}
+
+/** One valid bearer confirmation is sufficient (Profiles §4.1.4.2). */
+function checkConfirmation(subject: XmlElement, expected: Expected): Date {
+  const confirmations = childrenNamed(subject, 'assertion', 'SubjectConfirmation')
+    .filter((each) => each.getAttribute('Method') === auth)
+    .flatMap((each) => childrenNamed(each, 'assertion', 'SubjectConfirmationData'))
+  const [first, ...others] = confirmations
+  if (!first) throw new SamlError('its subject has no valid bearer confirmation')
+  for (const other of others) {
+    const until = holds(other, expected)
+    if (until) return until
+  }
+  return confirm(first, expected)
+}
+
+function holds(data: XmlElement, expected: Expected): Date | undefined {
+  try {
+    return confirm(data, expected)
+  } catch {
+    return undefined
+  }
+}
+
+function confirm(data: XmlElement, expected: Expected): Date {
+  if (data.getAttribute('Recipient') !== expected.acsUrl) {
+    throw new SamlError('its Recipient is another URL')
+  }
+  checkInResponseTo(data.getAttribute('InResponseTo'), expected)
+  const until = checkPeriod(data, expected.now)
+  if (!until) throw new SamlError('its confirmation has no expiry')
+  return until
+}
+
+function onlyChild(element: XmlElement, name: string): XmlElement {
+  const [child, ...others] = childrenNamed(element, 'assertion', name)
+  if (child && others.length === 0) return child
+  throw new SamlError(`it must have exactly one ${name}`)
+}
+
+function timeOf(text: string, name: string): number {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)
+  const time = isTime ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw new SamlError(`its ${name} is not a time`)
+  return time
+}

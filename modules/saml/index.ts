@@ -1,0 +1,17 @@
+/** SAML 2.0 service provider: single sign-on through identity providers of organisations. */
+export { acceptLogout } from './accept-logout.ts'
+export { type AcsOutcome, acceptResponse } from './acs.ts'
+export { beginLogout } from './begin-logout.ts'
+export {
+  changeSamlProvider,
+  createSamlProvider,
+  type PreparedSso,
+  prepareProvider,
+  removeSamlProvider,
+} from './manage.ts'
+export { refreshStaleMetadata } from './metadata.ts'
+export { findPostedRequest } from './posted-request.ts'
+export type { Sent } from './send.ts'
+export { hasNextKey, metadataFor } from './service-provider.ts'
+export { beginSignOn } from './sign-on.ts'
+export { redirectTarget } from './target.ts'

@@ -1,0 +1,106 @@
+/** The metadata of identity providers: fetched, parsed once, and refreshed when stale. */
+import { storeFetchedMetadata } from '../../db/saml/metadata.ts'
+import { listSsoProviders, type SsoProviderRow } from '../../db/saml/providers.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { type IdpMetadata, readIdpMetadata } from '../../providers/saml/idp-metadata.ts'
+import { SamlError } from '../../providers/saml/saml-error.ts'
+import { samlMetadataFetchFailed, validationFailed } from '../../schemas/errors.ts'
+
+/** When the document has no cache duration. */
+const defaultCacheSeconds = 86_400
+
+const known = new Map<string, { xml: string; metadata: Promise<IdpMetadata> }>()
+
+/**
+ * Parsed once per provider and document. Throws validation_failed for metadata stored by GoTrue that this server does
+ * not support, such as a provider without a redirect binding.
+ */
+export function getSamlMetadata({ id, metadata_xml: xml }: SsoProviderRow): Promise<IdpMetadata> {
+  const found = known.get(id)
+  if (found?.xml === xml) return found.metadata
+  const metadata = parseSamlMetadata(xml)
+  known.set(id, { xml, metadata })
+  return metadata
+}
+
+/** Throws validation_failed. */
+export async function parseSamlMetadata(xml: string): Promise<IdpMetadata> {
+  try {
+    return await readIdpMetadata(xml)
+  } catch (error) {
+    if (!(error instanceof SamlError)) throw error
+    throw validationFailed(`The SAML metadata cannot be used: ${error.message}`)
+  }
+}
+
+/** Throws validation_failed for a URL that is not https, saml_metadata_fetch_failed. */
+export async function fetchMetadata(
+  { httpClient }: Deps<'httpClient'>,
+  address: string,
+): Promise<string> {
+  if (!address.startsWith('https://') || !URL.canParse(address)) {
+    throw validationFailed('metadata_url must be an https URL')
+  }
+  try {
+    const response = await httpClient.guardedFetch(address)
+    if (!response.ok) throw new TypeError(`status ${response.status}`)
+    return await response.text()
+  } catch (cause) {
+    throw samlMetadataFetchFailed(cause)
+  }
+}
+
+/** Whether the document has expired, or was fetched a day ago without an expiry. */
+export function isStale(
+  { metadata_url: url, metadata_read_at: readAt }: SsoProviderRow,
+  { expiresAt, cacheSeconds }: IdpMetadata,
+  now: Date,
+): boolean {
+  if (!url || !readAt) return false
+  if (expiresAt && expiresAt <= now) return true
+  const isDated = expiresAt !== undefined && cacheSeconds === undefined
+  const lifetimeSeconds = cacheSeconds ?? defaultCacheSeconds
+  return !isDated && readAt.getTime() + lifetimeSeconds * 1000 <= now.getTime()
+}
+
+/** Time of the last failed refresh, by provider. */
+const failures = new Map<string, number>()
+const retryMs = 60_000
+
+/**
+ * Fetches the document again and stores it if it belongs to the same provider; a failure is logged and the stored
+ * document stays. After a failure it is not fetched for a minute, because anyone can post a response that triggers
+ * this.
+ */
+export async function refreshMetadata(
+  deps: Deps<'db' | 'httpClient' | 'log'>,
+  provider: SsoProviderRow,
+  now: Date,
+): Promise<boolean> {
+  const { id, metadata_url: url } = provider
+  if (!url || now.getTime() - (failures.get(id) ?? 0) < retryMs) return false
+  try {
+    const xml = await fetchMetadata(deps, url)
+    const { entityId } = await parseSamlMetadata(xml)
+    if (entityId !== provider.entity_id) throw new SamlError('it is of another provider')
+    failures.delete(id)
+    return await storeFetchedMetadata(deps.db, id, { url, xml }, now)
+  } catch (error) {
+    failures.set(id, now.getTime())
+    const details = { err: error, sso_provider_id: id }
+    deps.log.warn(details, 'SAML metadata refresh failed, the stored document stays in use')
+    return false
+  }
+}
+
+/** Refreshes every provider with a stale document, one after another. */
+export async function refreshStaleMetadata(
+  deps: Deps<'db' | 'httpClient' | 'log'>,
+  now: Date,
+): Promise<void> {
+  for (const provider of await listSsoProviders(deps.db, {})) {
+    const metadata = await getSamlMetadata(provider).catch(() => undefined)
+    const isOld = metadata && !provider.disabled && isStale(provider, metadata, now)
+    if (isOld) await refreshMetadata(deps, provider, now)
+  }
+}

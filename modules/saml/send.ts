@@ -1,0 +1,32 @@
+/** Sends messages to identity providers through the browser, signed with the current key. */
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Endpoint } from '../../providers/saml/idp-metadata.ts'
+import { formFields, type OutgoingMessage, redirectUrl } from '../../providers/saml/outgoing.ts'
+import { getServiceProvider } from './service-provider.ts'
+
+/** The redirect target: a URL, or a page that posts a form. */
+export interface Sent {
+  url: string
+  fields: Record<string, string> | undefined
+}
+
+type Message = Omit<OutgoingMessage, 'privateKey'>
+
+export async function send(
+  deps: Deps<'config'>,
+  { binding, url }: Pick<Endpoint, 'binding' | 'url'>,
+  message: Message,
+): Promise<Sent> {
+  const { privateKeys } = getServiceProvider(deps)
+  const outgoing = { ...message, privateKey: privateKeys[0] }
+  if (binding === 'HTTP-Redirect') return { url: redirectUrl(url, outgoing), fields: undefined }
+  return { url, fields: await formFields(outgoing) }
+}
+
+/** The page that posts the request of this RelayState. */
+export function postPage(deps: Deps<'config'>, relayState: string): string {
+  return `${getServiceProvider(deps).postUrl}?id=${relayState}`
+}
+
+/** An NCName, as message ids must be. */
+export const messageId = () => `id-${crypto.randomUUID()}`

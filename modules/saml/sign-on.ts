@@ -1,0 +1,88 @@
+/** Redirects a user to their organisation's identity provider. */
+import { insertFlowState } from '../../db/flows/flow-states.ts'
+import {
+  findSsoProvider,
+  findSsoProviderByDomain,
+  type SsoProviderRow,
+} from '../../db/saml/providers.ts'
+import { insertRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { authnRequest } from '../../providers/saml/messages.ts'
+import { ssoProviderDisabled, ssoProviderNotFound } from '../../schemas/errors.ts'
+import type { Pkce } from '../otp/link-context.ts'
+import { normalizeDomain } from './manage.ts'
+import { getSamlMetadata } from './metadata.ts'
+import { messageId, postPage, type Sent, send } from './send.ts'
+import { getServiceProvider } from './service-provider.ts'
+
+export interface SignOnRequest {
+  /** Exactly one of the two is set. */
+  providerId: string | undefined
+  domain: string | undefined
+  /** Validated when the user returns. */
+  redirectTo: string | undefined
+  pkce: Pkce | undefined
+}
+
+export const samlMethod = 'sso/saml'
+const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent'
+
+/** Returns the redirect target. Throws sso_provider_not_found, sso_provider_disabled. */
+export async function beginSignOn(
+  deps: Deps<'config' | 'db'>,
+  request: SignOnRequest,
+  now: Date,
+): Promise<string> {
+  const provider = await findProvider(deps, request)
+  if (provider.disabled) throw ssoProviderDisabled()
+  const { signOn } = await getSamlMetadata(provider)
+  const [relayState, requestId] = [crypto.randomUUID(), messageId()]
+  await deps.db.transaction().execute(async (trx) => {
+    const flow_state_id = request.pkce ? crypto.randomUUID() : null
+    if (flow_state_id && request.pkce) {
+      const flow = { id: flow_state_id, user_id: null, auth_code: null, ...flowOf(request.pkce) }
+      await insertFlowState(trx, flow, now)
+    }
+    const state = { id: relayState, sso_provider_id: provider.id, request_id: requestId }
+    const redirect_to = request.redirectTo ?? null
+    await insertRelayState(trx, { ...state, redirect_to, flow_state_id }, now)
+  })
+  if (signOn.binding === 'HTTP-POST') return postPage(deps, relayState)
+  const { url } = await sendRequest(deps, provider, { id: relayState, request_id: requestId }, now)
+  return url
+}
+
+/** Creates the AuthnRequest of a started sign-in in the provider's binding. */
+export async function sendRequest(
+  deps: Deps<'config'>,
+  provider: SsoProviderRow,
+  { id: relayState, request_id }: Pick<RelayStateRow, 'id' | 'request_id'>,
+  now: Date,
+): Promise<Sent> {
+  const { signOn } = await getSamlMetadata(provider)
+  const { entityId, acsUrl } = getServiceProvider(deps)
+  const nameIdFormat = provider.name_id_format ?? persistent
+  const head = { id: request_id, issuer: entityId, destination: signOn.url, issuedAt: now }
+  const xml = authnRequest({ ...head, acsUrl, nameIdFormat })
+  return send(deps, signOn, { kind: 'SAMLRequest', xml, relayState })
+}
+
+async function findProvider(
+  { db }: Deps<'db'>,
+  { providerId, domain = '' }: SignOnRequest,
+): Promise<SsoProviderRow> {
+  const found = providerId
+    ? await findSsoProvider(db, providerId)
+    : await findSsoProviderByDomain(db, normalizeDomain(domain))
+  if (!found) throw ssoProviderNotFound()
+  return found
+}
+
+function flowOf({ challenge, method }: Pkce) {
+  return {
+    code_challenge: challenge,
+    code_challenge_method: method,
+    provider_type: samlMethod,
+    authentication_method: samlMethod,
+  }
+}

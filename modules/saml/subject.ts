@@ -1,0 +1,97 @@
+/** The user of an assertion: the id, the email address, and the claims mapped from attributes. */
+import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import { childrenNamed, textOf, type XmlElement } from '../../providers/saml/xml.ts'
+import { samlNoEmail, samlNoUserId } from '../../schemas/errors.ts'
+import { normalizeEmail } from '../../schemas/fields.ts'
+import { type Attribute, mapAttributes, type SamlAttributeMapping } from './attributes.ts'
+
+const subjectId = 'urn:oasis:names:tc:SAML:attribute:subject-id'
+const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
+const transientFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient'
+
+/** Attributes that providers use for the email address, most specific first. */
+const emailAttributes = [
+  'urn:oid:0.9.2342.19200300.100.1.3',
+  'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress',
+  'http://schemas.xmlsoap.org/claims/EmailAddress',
+  ...['mail', 'Mail', 'email'],
+]
+
+/** Claims with a field of their own; all others are custom claims. */
+const knownClaims = [
+  ...['name', 'family_name', 'given_name', 'middle_name', 'nickname', 'preferred_username'],
+  ...['profile', 'picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale', 'updated_at'],
+  ...['phone', 'full_name', 'avatar_url', 'slug', 'provider_id', 'user_name'],
+]
+/** Never taken from an attribute. */
+const decidedHere = ['sub', 'iss', 'email_verified', 'phone_verified']
+
+/** Throws saml_assertion_no_user_id and saml_assertion_no_email. */
+export function readSubject(
+  assertion: XmlElement,
+  { issuer, mapping }: { issuer: string; mapping: SamlAttributeMapping | null },
+): Identity {
+  const attributes = attributesOf(assertion)
+  const nameId = nameIdOf(assertion)
+  const id = attributes.find(({ names }) => names.includes(subjectId))?.values[0] ?? nameId.id
+  if (!id || id.length > 1000) throw samlNoUserId()
+  const { email: mappedEmail, ...mapped } = mapAttributes(attributes, mapping)
+  const email = emailOf([
+    mappedEmail,
+    ...emailAttributes.map((name) => firstValue(attributes, name)),
+    nameId.email,
+  ])
+  const entries = Object.entries(mapped).filter(([name]) => !decidedHere.includes(name))
+  const known = entries.filter(([name]) => knownClaims.includes(name))
+  const custom = entries.filter(([name]) => !knownClaims.includes(name))
+  const claims = {
+    iss: issuer,
+    sub: id,
+    email,
+    email_verified: true,
+    phone_verified: false,
+    ...Object.fromEntries(known),
+    ...(custom.length > 0 && { custom_claims: Object.fromEntries(custom) }),
+  }
+  const emails = [{ email, verified: true, primary: true }]
+  return { providerId: id, claims, emails }
+}
+
+function attributesOf(assertion: XmlElement): Attribute[] {
+  return childrenNamed(assertion, 'assertion', 'AttributeStatement')
+    .flatMap((statement) => childrenNamed(statement, 'assertion', 'Attribute'))
+    .map((attribute) => ({
+      names: [attribute.getAttribute('Name'), attribute.getAttribute('FriendlyName')].filter(
+        Boolean,
+      ),
+      values: childrenNamed(attribute, 'assertion', 'AttributeValue').map(textOf).filter(Boolean),
+    }))
+}
+
+function firstValue(attributes: readonly Attribute[], name: string): string | undefined {
+  return attributes.find(({ names, values }) => names.includes(name) && values.length > 0)
+    ?.values[0]
+}
+
+/** A transient id differs at every sign-in. */
+function nameIdOf(assertion: XmlElement): { id?: string; email?: string } {
+  const subjects = childrenNamed(assertion, 'assertion', 'Subject')
+  const [nameId] = subjects.flatMap((subject) => childrenNamed(subject, 'assertion', 'NameID'))
+  if (!nameId) return {}
+  const format = nameId.getAttribute('Format')
+  const text = nameId.textContent ?? ''
+  if (format === transientFormat || text.trim() === '') return {}
+  if (format !== emailFormat) return { id: text }
+  return { id: text.trim().toLowerCase(), email: text }
+}
+
+/** The first candidate must be an email address: another one might belong to another user. */
+function emailOf(candidates: readonly unknown[]): string {
+  const found = candidates.find((each) => typeof each === 'string' && each.trim() !== '')
+  if (typeof found !== 'string') throw samlNoEmail()
+  try {
+    return normalizeEmail(found)
+  } catch {
+    throw samlNoEmail()
+  }
+}

@@ -1,0 +1,113 @@
+/** Verifies that a posted response is from a known provider, and intended for this server, time and sign-in. */
+import { createHash } from 'node:crypto'
+
+import {
+  findSsoProvider,
+  findSsoProviderByEntityId,
+  type SsoProviderRow,
+} from '../../db/saml/providers.ts'
+import type { RelayStateRow } from '../../db/saml/relay-states.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import { readResponse, type SamlResponse, verifyResponse } from '../../providers/saml/response.ts'
+import { SamlError } from '../../providers/saml/saml-error.ts'
+import type { XmlElement } from '../../providers/saml/xml.ts'
+import {
+  samlIdpNotFound,
+  samlResponseInvalid,
+  ssoProviderDisabled,
+  validationFailed,
+} from '../../schemas/errors.ts'
+import { checkAssertion, checkResponse, type Expected } from './checks.ts'
+import { getSamlMetadata, isStale, refreshMetadata } from './metadata.ts'
+import { type ProviderSession, readProviderSession } from './provider-session.ts'
+import { getServiceProvider } from './service-provider.ts'
+import { readSubject } from './subject.ts'
+
+type ServiceDeps = Deps<'config' | 'db' | 'httpClient' | 'log'>
+
+export async function readPosted(posted: string, { log }: Deps<'log'>): Promise<SamlResponse> {
+  if (posted === '') throw validationFailed('SAMLResponse is missing')
+  return accepted(() => readResponse(posted), log)
+}
+
+/** Error messages are our own and contain nothing of the document, so they may be shown. */
+export async function accepted<T>(work: () => Promise<T>, log: Deps<'log'>['log']): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof SamlError)) throw error
+    const cause = error.cause instanceof SamlError ? error.cause.message : undefined
+    log.info({ reason: error.message, cause }, 'SAML message rejected')
+    throw samlResponseInvalid(error.message)
+  }
+}
+
+export async function findProvider(
+  { db }: Deps<'db'>,
+  relay: RelayStateRow | undefined,
+  { issuer }: Pick<SamlResponse, 'issuer'>,
+): Promise<SsoProviderRow> {
+  const provider = relay
+    ? await findSsoProvider(db, relay.sso_provider_id)
+    : await findSsoProviderByEntityId(db, issuer)
+  if (!provider) throw samlIdpNotFound()
+  if (provider.disabled) throw ssoProviderDisabled()
+  return provider
+}
+
+export interface Verified {
+  identity: Identity
+  session: ProviderSession
+  replayKey: string
+  usableUntil: Date
+}
+
+export async function verify(
+  deps: ServiceDeps,
+  stored: SsoProviderRow,
+  relay: RelayStateRow | undefined,
+  response: SamlResponse,
+  now: Date,
+): Promise<Verified> {
+  const provider = await upToDate(deps, stored, now)
+  const { certificates } = await getSamlMetadata(provider)
+  const { entityId, acsUrl, privateKeys } = getServiceProvider(deps)
+  const decryptionKeys = deps.config.AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS ? privateKeys : []
+  const issuer = provider.entity_id
+  const expected: Expected = { entityId, acsUrl, issuer, requestId: relay?.request_id, now }
+  return accepted(async () => {
+    const { assertion, isResponseSigned } = await verifyResponse(response, {
+      certificates,
+      decryptionKeys,
+    })
+    if (response.issuer !== issuer) throw new SamlError('it has another issuer')
+    checkResponse({ ...response, isSigned: isResponseSigned }, expected)
+    const usableUntil = checkAssertion(assertion, expected)
+    const mapping = provider.attribute_mapping
+    const identity = readSubject(assertion, { issuer, mapping })
+    const session = readProviderSession(assertion)
+    checkSessionEnd(session, now)
+    return { identity, session, usableUntil, replayKey: createReplayKey(issuer, assertion) }
+  }, deps.log)
+}
+
+export async function upToDate(
+  deps: Deps<'db' | 'httpClient' | 'log'>,
+  provider: SsoProviderRow,
+  now: Date,
+): Promise<SsoProviderRow> {
+  if (!isStale(provider, await getSamlMetadata(provider), now)) return provider
+  const isRenewed = await refreshMetadata(deps, provider, now)
+  return (isRenewed && (await findSsoProvider(deps.db, provider.id))) || provider
+}
+
+function checkSessionEnd({ end }: ProviderSession, now: Date): void {
+  if (end && end <= now) throw new SamlError('the session at the provider has expired')
+}
+
+/** Of an assertion or a message, which is accepted once. */
+export function createReplayKey(issuer: string, element: XmlElement): string {
+  const name = JSON.stringify([issuer, element.getAttribute('ID')])
+  return `saml:${createHash('sha256').update(name).digest('base64url')}`
+}

@@ -1,0 +1,107 @@
+/** Deactivation, reactivation and the end of accounts. */
+import type { Trx } from '../../db/core/database.ts'
+import { undoOnError } from '../../db/core/savepoint.ts'
+import { revokeConsents } from '../../db/oauth-server/consents.ts'
+import { deleteAuthorizationsOfUser } from '../../db/oauth-server/sessions.ts'
+import { deleteProviderIdentity, hasOtherAccess } from '../../db/scim/access.ts'
+import { findIdentifierOwners } from '../../db/users/identifier-owners.ts'
+import { recomputeProviders } from '../../db/users/providers.ts'
+import { findUser, type UserRecord } from '../../db/users/users.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { ApiError } from '../../schemas/errors.ts'
+import { recordAudit } from '../audit/index.ts'
+import { revokeAllSessions } from '../sessions/index.ts'
+import { deleteUserAsAdmin, verifyEmail } from '../users/index.ts'
+import { hasVerifiedDomain } from './accounts.ts'
+import { type AccountClaims, providerOf } from './claims.ts'
+import { clientOf, type ProvisioningRequest, setMembershipActive } from './membership.ts'
+
+type StateDeps = Deps<'audit' | 'config' | 'events' | 'sessions' | 'users'>
+
+/** Sessions, flows, codes and the grants of OAuth clients end with the transaction that stores the state. */
+export async function deactivateAccount(
+  deps: StateDeps,
+  trx: Trx,
+  userId: string,
+  request: ProvisioningRequest,
+): Promise<void> {
+  const { now } = request
+  await revokeAllSessions(deps.sessions, trx, userId, {}, now)
+  await revokeConsents(trx, userId, now)
+  await deleteAuthorizationsOfUser(trx, userId)
+  await setMembershipActive(deps, trx, userId, false, request)
+  await record(deps, trx, 'user_deactivated', userId, request)
+}
+
+export async function reactivateAccount(
+  deps: StateDeps,
+  trx: Trx,
+  userId: string,
+  request: ProvisioningRequest,
+): Promise<void> {
+  await setMembershipActive(deps, trx, userId, true, request)
+  await record(deps, trx, 'user_reactivated', userId, request)
+}
+
+/** Deletes an account that was made for the user and that nothing else needs. The account must be locked. */
+export async function deleteUnusedAccount(
+  deps: StateDeps,
+  trx: Trx,
+  userId: string,
+  { connection, now }: ProvisioningRequest,
+): Promise<void> {
+  if (await hasOtherAccess(trx, userId, providerOf(connection))) return
+  const how = { soft: false, namesConstraint: false }
+  try {
+    await undoOnError(trx, () => deleteUserAsAdmin(deps.users, trx, userId, how, now))
+  } catch (error) {
+    // The last owner of the server stays, and so does a user to whom rows of the operator refer.
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    await revokeAllSessions(deps.sessions, trx, userId, {}, now)
+  }
+}
+
+/** A linked account keeps its own ways to sign in. */
+export async function unlinkAccount(
+  trx: Trx,
+  userId: string,
+  { connection, now }: ProvisioningRequest,
+): Promise<void> {
+  if (!connection.has_saml) return
+  await deleteProviderIdentity(trx, userId, providerOf(connection))
+  await recomputeProviders(trx, userId, now)
+}
+
+/** Another address of an account that was made for the user, where the connection vouches for it. */
+export async function followEmail(
+  deps: StateDeps,
+  trx: Trx,
+  user: UserRecord,
+  { email }: AccountClaims,
+  { connection, now }: ProvisioningRequest,
+): Promise<void> {
+  if (!email || email === user.email) return
+  if (!user.is_sso_user) {
+    if (!(await hasVerifiedDomain(trx, connection, email))) return
+    const owners = await findIdentifierOwners(trx, [email], deps.config.AUTH_JWT_AUD)
+    if (owners.length > 0) return
+  }
+  await verifyEmail(deps.users, trx, user.id, { columns: { email }, voidsTokens: true }, now)
+}
+
+export async function record(
+  { audit }: Deps<'audit'>,
+  trx: Trx,
+  action: 'user_provisioned' | 'user_deprovisioned' | 'user_deactivated' | 'user_reactivated',
+  userId: string,
+  request: ProvisioningRequest,
+): Promise<void> {
+  const { actor, ip } = clientOf(request)
+  const user = await findUser(trx, userId)
+  const traits = {
+    user_id: userId,
+    user_email: user?.email ?? '',
+    connection_id: request.connection.sso_provider_id,
+  }
+  await recordAudit(audit, trx, action, actor, { ip, now: request.now, traits })
+}

@@ -1,0 +1,65 @@
+/** What an account takes from the resource of its user. */
+import type { ScimConnectionRow } from '../../db/scim/connections.ts'
+import type { ScimResource } from '../../db/tables/scim.ts'
+import { normalizeEmail } from '../../schemas/fields.ts'
+import { isRecord } from '../../schemas/values/record.ts'
+
+export interface AccountClaims {
+  userName: string
+  /** In its stored form; null without a valid one. */
+  email: string | null
+  name: string | undefined
+}
+
+export function claimsOf({ userName, displayName, name, emails }: ScimResource): AccountClaims {
+  const addresses = Array.isArray(emails) ? emails.filter(isRecord) : []
+  const preferred = addresses.find(({ primary }) => primary === true) ?? addresses[0]
+  return {
+    userName: String(userName),
+    email: readEmail(preferred?.value ?? userName),
+    name: textOf(displayName) ?? (isRecord(name) ? fullName(name) : undefined),
+  }
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+function fullName({ formatted, givenName, familyName }: Record<string, unknown>) {
+  const joined = [givenName, familyName].flatMap((part) => textOf(part) ?? []).join(' ')
+  return textOf(formatted) ?? textOf(joined)
+}
+
+function readEmail(value: unknown): string | null {
+  try {
+    return typeof value === 'string' ? normalizeEmail(value) : null
+  } catch {
+    return null
+  }
+}
+
+/** The provider of the identities of a connection with single sign-on. */
+export const providerOf = ({ sso_provider_id }: Pick<ScimConnectionRow, 'sso_provider_id'>) =>
+  `sso:${sso_provider_id}`
+
+export function metadataOf(connection: ScimConnectionRow, { name, email }: AccountClaims) {
+  const provider = connection.has_saml ? providerOf(connection) : 'email'
+  return {
+    appMetadata: { provider, providers: [provider] },
+    userMetadata: { ...(name && { full_name: name, name }), ...(email && { email }) },
+  }
+}
+
+/** With it, a sign-in at the provider opens the account: the NameID is the userName. */
+export function identitiesOf(
+  connection: ScimConnectionRow,
+  { userName, email }: AccountClaims,
+  userId: string,
+  isConfirmed: boolean,
+) {
+  const contact = { ...(email && { email }), email_verified: isConfirmed, phone_verified: false }
+  if (connection.has_saml) {
+    const identity_data = { sub: userName, ...contact }
+    return [{ provider: providerOf(connection), provider_id: userName, identity_data }]
+  }
+  if (!email) return []
+  return [{ provider: 'email', provider_id: userId, identity_data: { sub: userId, ...contact } }]
+}

@@ -1,0 +1,28 @@
+/** SCIM 2.0 (RFC 7643, RFC 7644): users and groups that identity providers provision. */
+export { permitAccount } from './accounts.ts'
+export { claimsOf } from './claims.ts'
+export {
+  changeScimConnection,
+  createScimConnection,
+  removeScimConnection,
+  requireScimConnection,
+} from './connections.ts'
+export { readFilter } from './filter.ts'
+export {
+  createScimGroup,
+  patchScimGroup,
+  removeScimGroup,
+  replaceScimGroup,
+  requireScimGroup,
+} from './groups.ts'
+export type { ProvisioningRequest } from './membership.ts'
+export { readPage, rowsToRead, toList } from './paging.ts'
+export { applyOperations } from './patch/apply.ts'
+export { readOperations } from './patch/operations.ts'
+export { toGroupResource, toUserResource } from './response.ts'
+export { type ListRequest, readSearch } from './search.ts'
+export { isSelected, type Selection, select } from './selection.ts'
+export { authenticateScimClient, endScimToken, issueScimToken } from './tokens.ts'
+export { changeScimUser, createScimUser, deleteScimUser, requireScimUser } from './users.ts'
+export { readResource } from './values.ts'
+export { matchesVersion, versionOf } from './version.ts'

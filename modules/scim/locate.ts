@@ -1,0 +1,62 @@
+/** Where the attribute of a filter is stored. */
+import type { Place, ValueType } from '../../db/scim/conditions.ts'
+import { scimRejected } from '../../schemas/errors.ts'
+import type { Attribute } from '../../schemas/scim/attributes.ts'
+import {
+  findAttribute,
+  type ResourceDefinition,
+  type ResourceType,
+} from '../../schemas/scim/resources.ts'
+
+export type Location =
+  | { place: Place }
+  | { list: Attribute; path: readonly string[]; sub: Attribute | undefined }
+
+const columns: Readonly<Record<string, Place>> = {
+  id: { column: 'id', type: 'exact' },
+  externalid: { column: 'external_id', type: 'exact' },
+  'meta.created': { column: 'created_at', type: 'time' },
+  'meta.lastmodified': { column: 'updated_at', type: 'time' },
+}
+const columnsOfType: Readonly<Record<ResourceType, Readonly<Record<string, Place>>>> = {
+  User: {
+    username: { column: 'user_name', type: 'text', isFolded: true },
+    active: { column: 'active', type: 'boolean' },
+  },
+  Group: { displayname: { column: 'display_name', type: 'text', isFolded: true } },
+}
+
+/** Throws invalidFilter for an attribute that is not in the schemas. */
+export function locate(definition: ResourceDefinition, name: string): Location {
+  const { attributes, extension, rest } = splitName(definition, name)
+  const lower = rest.toLowerCase()
+  const column = columns[lower] ?? columnsOfType[definition.type][lower]
+  if (column && !extension) return { place: column }
+  const [first = '', second, ...others] = rest.split('.')
+  const attribute = findAttribute(attributes, first)
+  const sub = second === undefined ? undefined : findAttribute(attribute?.subAttributes, second)
+  if (!attribute || others.length > 0 || (second !== undefined && !sub)) {
+    const detail = `The filter is invalid: ${name} is not an attribute of ${definition.type}`
+    throw scimRejected(400, 'invalidFilter', detail)
+  }
+  const path = [...(extension ? [extension] : []), attribute.name]
+  if (attribute.multiValued) return { list: attribute, path, sub }
+  return { place: { path: sub ? [...path, sub.name] : path, type: typeOf(sub ?? attribute) } }
+}
+
+/** Splits a name into the schema that it begins with and the rest. */
+export function splitName({ attributes, extensions, schema }: ResourceDefinition, name: string) {
+  for (const urn of [schema, ...Object.keys(extensions)]) {
+    const next = name.charAt(urn.length)
+    if (!name.toLowerCase().startsWith(urn.toLowerCase()) || (next !== '' && next !== ':')) continue
+    const rest = name.slice(urn.length + 1)
+    if (urn === schema) return { attributes, extension: undefined, rest }
+    return { attributes: extensions[urn], extension: urn, rest }
+  }
+  return { attributes, extension: undefined, rest: name }
+}
+
+export function typeOf({ type, caseExact }: Attribute): ValueType {
+  if (type === 'boolean') return 'boolean'
+  return caseExact ? 'exact' : 'text'
+}

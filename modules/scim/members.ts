@@ -1,0 +1,45 @@
+/** The members that a request names. */
+import type { Filter } from 'scim2-parse-filter'
+
+import { scimRejected } from '../../schemas/errors.ts'
+import { isUuid } from '../../schemas/fields.ts'
+import { isRecord } from '../../schemas/values/record.ts'
+import type { Operation } from './patch/operations.ts'
+import { invalidValue } from './values.ts'
+
+/** Ids of provisioned users that become members, cease to be, or are the only ones from now on. */
+export interface MemberChange {
+  kind: 'add' | 'remove' | 'set'
+  ids: readonly string[]
+}
+
+/** A repeated removal is no error. Throws invalidValue and invalidFilter. */
+export function readMemberChange({ op, target, value }: Operation): MemberChange {
+  if (target.filter) {
+    if (op !== 'remove') throw invalidValue('members are added and removed, not changed')
+    return { kind: 'remove', ids: idsOf(target.filter) }
+  }
+  const ids = readMemberIds(value)
+  if (op === 'add') return { kind: 'add', ids }
+  const isRemoval = op === 'remove' && value !== undefined && value !== null
+  return { kind: isRemoval ? 'remove' : 'set', ids }
+}
+
+/** `value eq "…"`, or several of them. Throws invalidFilter. */
+function idsOf(filter: Filter): string[] {
+  if ('compValue' in filter && filter.op === 'eq' && filter.attrPath.toLowerCase() === 'value') {
+    return [String(filter.compValue)].filter(isUuid)
+  }
+  if ('filters' in filter && filter.op === 'or') return filter.filters.flatMap(idsOf)
+  throw scimRejected(400, 'invalidFilter', 'members are selected by value eq "id"')
+}
+
+/** Throws invalidValue. */
+export function readMemberIds(value: unknown): string[] {
+  if (value === undefined || value === null) return []
+  return [value].flat().map((member: unknown) => {
+    const id = isRecord(member) ? member.value : member
+    if (typeof id === 'string' && isUuid(id)) return id.toLowerCase()
+    throw invalidValue('A member has the id of a user of this connection as its value')
+  })
+}

@@ -1,0 +1,101 @@
+/** Memberships of provisioned users. Those who joined in another way are left alone. */
+import type { Trx } from '../../db/core/database.ts'
+import { findMember, type MemberRow } from '../../db/organizations/members.ts'
+import { findOrganization } from '../../db/organizations/organizations.ts'
+import { findRoleChanges } from '../../db/scim/access.ts'
+import type { ScimConnectionRow } from '../../db/scim/connections.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { adminActor } from '../audit/index.ts'
+import { addMember, removeMember, setMemberRole, setMemberStatus } from '../organizations/index.ts'
+
+/** A request of a client. */
+export interface ProvisioningRequest {
+  connection: ScimConnectionRow
+  ip: string
+  now: Date
+}
+
+type MembershipDeps = Deps<'audit' | 'config'>
+
+/** The actor in the audit log. */
+export const clientOf = ({ connection, ip }: ProvisioningRequest) => ({
+  actor: adminActor(`scim:${connection.name}`),
+  ip,
+})
+
+/** The user must be locked. Throws organization_limit_reached. */
+export async function joinOrganization(
+  deps: MembershipDeps,
+  trx: Trx,
+  userId: string,
+  request: ProvisioningRequest,
+): Promise<void> {
+  const { organization_id, default_role: role } = request.connection
+  if (!organization_id || !deps.config.AUTH_ORGANIZATIONS_ENABLED) return
+  const organization = await findOrganization(trx, organization_id)
+  if (!organization?.scim_join || organization.deleted_at) return
+  const key = { organization_id, user_id: userId }
+  const member = { ...key, role, joined_by: 'scim', connection_id: null } as const
+  await addMember(deps, trx, member, clientOf(request), request.now)
+}
+
+/** Throws last_owner. */
+export async function leaveOrganization(
+  deps: MembershipDeps,
+  trx: Trx,
+  userId: string,
+  request: ProvisioningRequest,
+): Promise<void> {
+  const member = await provisionedMember(trx, userId, request)
+  if (!member) return
+  const key = { organizationId: member.organization_id, userId }
+  await removeMember(deps, trx, key, clientOf(request), request.now)
+}
+
+/** The last owner stays an active member: they cannot sign in all the same. */
+export async function setMembershipActive(
+  deps: MembershipDeps,
+  trx: Trx,
+  userId: string,
+  isActive: boolean,
+  request: ProvisioningRequest,
+): Promise<void> {
+  const member = await provisionedMember(trx, userId, request)
+  if (!member) return
+  const key = { organizationId: member.organization_id, userId }
+  const status = isActive ? 'active' : 'suspended'
+  try {
+    await setMemberStatus(deps, trx, key, status, clientOf(request), request.now)
+  } catch (error) {
+    if (!isLastOwner(error)) throw error
+  }
+}
+
+const isLastOwner = (error: unknown): boolean =>
+  error instanceof Error && 'errorCode' in error && error.errorCode === 'last_owner'
+
+async function provisionedMember(
+  trx: Trx,
+  userId: string,
+  { connection: { organization_id } }: ProvisioningRequest,
+): Promise<MemberRow | undefined> {
+  if (!organization_id) return undefined
+  const member = await findMember(trx, organization_id, userId)
+  return member?.joined_by === 'scim' ? member : undefined
+}
+
+/** Sets the roles that the groups of these users give them. Throws last_owner. */
+export async function applyRoles(
+  deps: MembershipDeps,
+  trx: Trx,
+  scimUserIds: readonly string[],
+  request: ProvisioningRequest,
+): Promise<void> {
+  const { connection, now } = request
+  if (!connection.organization_id || scimUserIds.length === 0) return
+  const changes = await findRoleChanges(trx, connection.sso_provider_id, scimUserIds)
+  for (const { organization_id, user_id, role } of changes) {
+    const key = { organizationId: organization_id, userId: user_id }
+    await setMemberRole(deps, trx, key, role, clientOf(request), now)
+  }
+}

@@ -1,0 +1,79 @@
+/** Applies the operations of a PATCH request to a resource. */
+import type { ScimResource } from '../../../db/tables/scim.ts'
+import { findAttribute, type ResourceDefinition } from '../../../schemas/scim/resources.ts'
+import { isRecord } from '../../../schemas/values/record.ts'
+import { complete, readValue, withOnePrimary } from '../values.ts'
+import { changedElements, listOf, readPart, union, without } from './elements.ts'
+import type { Operation } from './operations.ts'
+
+type Parts = Record<string, unknown>
+
+/** Returns the changed resource; the one that was given stays as it is. Throws invalidValue and noTarget. */
+export function applyOperations(
+  definition: ResourceDefinition,
+  resource: ScimResource,
+  operations: readonly Operation[],
+): ScimResource {
+  const changed = structuredClone(resource)
+  for (const operation of operations) {
+    for (const single of spread(definition, operation)) applyOne(changed, single)
+  }
+  return complete(definition, changed)
+}
+
+/** An operation on a whole extension becomes one for each of its attributes. */
+function spread({ extensions }: ResourceDefinition, operation: Operation): Operation[] {
+  const { op, target, value } = operation
+  const { extension } = target
+  if (!extension || target.name !== undefined || op === 'remove') return [operation]
+  return Object.entries(isRecord(value) ? value : {}).map(([key, part]) => {
+    const attribute = findAttribute(extensions[extension], key)
+    return { op, target: { extension, name: attribute?.name ?? key, attribute }, value: part }
+  })
+}
+
+function applyOne(resource: Parts, operation: Operation): void {
+  const { extension, name } = operation.target
+  if (!extension) {
+    applyToAttribute(resource, name ?? '', operation)
+    return
+  }
+  const present = resource[extension]
+  const parts: Parts = isRecord(present) && name !== undefined ? present : {}
+  if (name !== undefined) applyToAttribute(parts, name, operation)
+  if (Object.keys(parts).length > 0) resource[extension] = parts
+  else delete resource[extension]
+}
+
+function applyToAttribute(parts: Parts, name: string, operation: Operation): void {
+  const next = changedValue(parts[name], operation)
+  if (isEmpty(next)) delete parts[name]
+  else parts[name] = Array.isArray(next) ? withOnePrimary(next) : next
+}
+
+function changedValue(present: unknown, operation: Operation): unknown {
+  const { op, target, value } = operation
+  const { attribute, filter, sub } = target
+  const isList = attribute ? attribute.multiValued : Array.isArray(present)
+  if (filter || (isList && sub)) return changedElements(listOf(present), operation)
+  if (op === 'remove') return removed(present, operation)
+  if (sub) return { ...(isRecord(present) && present), ...readPart(operation) }
+  const read = readValue(attribute, value)
+  if (isList && op === 'add') return union(listOf(present), listOf(read))
+  // RFC 7644 §3.5.2.3: of a complex value, the given parts are replaced.
+  return isRecord(present) && isRecord(read) ? { ...present, ...read } : read
+}
+
+/** With a value, only these elements are removed, as Entra ID asks for. */
+function removed(present: unknown, { target: { sub }, value }: Operation): unknown {
+  if (sub) return without(present, sub)
+  if (value === undefined || value === null || !Array.isArray(present)) return undefined
+  const gone = listOf(value).map((one) => (isRecord(one) ? one.value : one))
+  return present.filter((one) => !gone.includes(isRecord(one) ? one.value : one))
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (Array.isArray(value)) return value.length === 0
+  return isRecord(value) && Object.values(value).every((part) => part === undefined)
+}

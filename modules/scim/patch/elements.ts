@@ -1,0 +1,66 @@
+/** Changes of the elements of a list. */
+import { isDeepStrictEqual } from 'node:util'
+
+import { type Filter, filter as matcherOf } from 'scim2-parse-filter'
+
+import { scimRejected } from '../../../schemas/errors.ts'
+import { findAttribute } from '../../../schemas/scim/resources.ts'
+import { isRecord } from '../../../schemas/values/record.ts'
+import { readValue } from '../values.ts'
+import type { Operation } from './operations.ts'
+
+type Parts = Record<string, unknown>
+
+/** The elements that match the filter are changed, or all of them without one. Throws noTarget. */
+export function changedElements(elements: readonly unknown[], operation: Operation): unknown[] {
+  const { op, target } = operation
+  const { filter, sub } = target
+  const matches = filter ? matcherOf(filter) : () => true
+  const isTarget = (element: unknown) => isRecord(element) && matches(element)
+  if (op === 'remove') {
+    if (!sub) return elements.filter((element) => !isTarget(element))
+    return elements.map((element) => (isTarget(element) ? without(element, sub) : element))
+  }
+  const part = readPart(operation)
+  if (!elements.some(isTarget)) return [...elements, { ...selected(filter), ...part }]
+  return elements.map((element) =>
+    isTarget(element) && isRecord(element) ? { ...element, ...part } : element,
+  )
+}
+
+/** The parts that a new element has by its filter: Entra ID adds `emails[type eq "work"].value`. Throws noTarget. */
+function selected(filter: Filter | undefined): Parts {
+  if (!filter) return {}
+  if (filter.op === 'eq' && 'compValue' in filter) return { [filter.attrPath]: filter.compValue }
+  if (filter.op === 'and' && 'filters' in filter) {
+    return Object.assign({}, ...filter.filters.map(selected))
+  }
+  throw scimRejected(400, 'noTarget', 'No value matches the filter of the path')
+}
+
+/** The value for the part of the path, or the parts that the value has. Throws invalidValue. */
+export function readPart({ target: { attribute, sub }, value }: Operation): Parts {
+  if (sub) return { [sub]: readValue(findAttribute(attribute?.subAttributes, sub), value) }
+  const single = attribute && { ...attribute, multiValued: false }
+  const read = readValue(single, [value].flat()[0])
+  return isRecord(read) ? read : {}
+}
+
+/** Values that are equal are one, and so are those of the same value and type. */
+export function union(present: readonly unknown[], more: readonly unknown[]): unknown[] {
+  const kept = present.filter((one) => !more.some((other) => isSame(one, other)))
+  return [...kept, ...more]
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (isDeepStrictEqual(one, other)) return true
+  if (!isRecord(one) || !isRecord(other) || one.value === undefined) return false
+  return one.value === other.value && one.type === other.type
+}
+
+export function without(value: unknown, name: string): Parts {
+  const { [name]: _gone, ...rest } = isRecord(value) ? value : {}
+  return rest
+}
+
+export const listOf = (value: unknown): unknown[] => (value === undefined ? [] : [value].flat())

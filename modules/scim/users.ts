@@ -1,0 +1,175 @@
+/** Provisioned users: creating, changing and deleting them. */
+import type { Db, Trx } from '../../db/core/database.ts'
+import { leaveGroups } from '../../db/scim/groups.ts'
+import {
+  findDeletedScimUser,
+  findScimUser,
+  insertScimUser,
+  isAccountProvisioned,
+  lockScimUser,
+  type ResourceKey,
+  type ScimUserRow,
+  setOwnsAccount,
+  updateScimUser,
+} from '../../db/scim/users.ts'
+import type { ScimResource } from '../../db/tables/scim.ts'
+import { lockUser } from '../../db/users/update-user.ts'
+import { findUser } from '../../db/users/users.ts'
+import { scimRejected } from '../../schemas/errors.ts'
+import type { CreationPermit } from '../users/sign-up/types.ts'
+import {
+  deactivateAccount,
+  deleteUnusedAccount,
+  followEmail,
+  reactivateAccount,
+  record,
+  unlinkAccount,
+} from './account-state.ts'
+import { linkOrCreateAccount, uniqueness } from './accounts.ts'
+import { claimsOf } from './claims.ts'
+import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
+import type { ScimDeps } from './plugin.ts'
+import { checkVersion } from './version.ts'
+import { rejectingTaken } from './written.ts'
+
+/** A resource, and the version that the client expects. */
+export interface ResourceRequest {
+  id: string
+  ifMatch: string | undefined
+}
+
+/**
+ * Creates the user; one of the same userName that was deleted is revived with its id. Throws uniqueness, also for a
+ * repeated request.
+ */
+export async function createScimUser(
+  deps: ScimDeps,
+  trx: Trx,
+  request: ProvisioningRequest,
+  { resource, permit }: { resource: ScimResource; permit: CreationPermit },
+): Promise<ScimUserRow> {
+  const { connection, now } = request
+  const connectionId = connection.sso_provider_id
+  const claims = claimsOf(resource)
+  const deleted = await lockDeleted(trx, connectionId, claims.userName)
+  const account =
+    (await formerAccount(trx, deleted?.user_id)) ??
+    (await linkOrCreateAccount(deps, trx, connection, { claims, permit }, now))
+  const { userId, isNew } = account
+  const key = { connectionId, id: deleted?.id ?? crypto.randomUUID() }
+  const revival = { resource, userId, deletedAt: null }
+  await rejectingTaken(() =>
+    deleted ? updateScimUser(trx, key, revival, now) : insertScimUser(trx, key, revival, now),
+  )
+  if (isNew !== undefined) await setOwnsAccount(trx, key.id, isNew)
+  await joinOrganization(deps, trx, userId, request)
+  await record(deps, trx, 'user_provisioned', userId, request)
+  const created = await requireScimUser(trx, key)
+  if (!created.active) await deactivateAccount(deps, trx, userId, request)
+  return created
+}
+
+/** The deleted user of this name, locked with the account. */
+async function lockDeleted(trx: Trx, connectionId: string, userName: string) {
+  const found = await findDeletedScimUser(trx, connectionId, userName)
+  if (!found) return undefined
+  if (found.user_id) await lockUser(trx, found.user_id)
+  const locked = await lockScimUser(trx, { connectionId, id: found.id })
+  // Another request revived it.
+  if (!locked?.deleted_at) throw uniqueness('There is a user with this userName')
+  return locked
+}
+
+/** The account that a deleted user had, unless another provisioned user has it now. */
+async function formerAccount(trx: Trx, userId: string | null | undefined) {
+  if (!userId || (await isAccountProvisioned(trx, userId))) return undefined
+  return { userId, isNew: undefined }
+}
+
+/**
+ * Replaces the resource by what `change` makes of it. A repeated request changes nothing, not even the version. Throws
+ * uniqueness and the errors of `change`.
+ */
+export async function changeScimUser(
+  deps: ScimDeps,
+  trx: Trx,
+  request: ProvisioningRequest,
+  { id, ifMatch }: ResourceRequest,
+  change: (resource: ScimResource) => ScimResource,
+): Promise<ScimUserRow> {
+  const { connection, now } = request
+  const key = { connectionId: connection.sso_provider_id, id }
+  const before = await lockWithAccount(trx, key)
+  checkVersion(before, ifMatch)
+  const resource = change(before.resource)
+  if (isSameResource(resource, before.resource)) return before
+  await rejectingTaken(() => updateScimUser(trx, key, { resource }, now))
+  const after = await requireScimUser(trx, key)
+  await followChanges(deps, trx, { before, after }, request)
+  return after
+}
+
+/** Postgres orders the keys of a stored document in its own way. */
+function isSameResource(one: ScimResource, other: ScimResource): boolean {
+  return canonical(one) === canonical(other)
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}
+
+async function followChanges(
+  deps: ScimDeps,
+  trx: Trx,
+  { before, after }: { before: ScimUserRow; after: ScimUserRow },
+  request: ProvisioningRequest,
+): Promise<void> {
+  const { user_id: userId } = after
+  if (!userId) return
+  if (before.active && !after.active) await deactivateAccount(deps, trx, userId, request)
+  if (!before.active && after.active) await reactivateAccount(deps, trx, userId, request)
+  const claims = claimsOf(after.resource)
+  if (!after.owns_account || claimsOf(before.resource).email === claims.email) return
+  const user = await findUser(trx, userId)
+  if (user) await followEmail(deps, trx, user, claims, request)
+}
+
+/** Deletes the user and the membership. The account stays if anything else needs it. */
+export async function deleteScimUser(
+  deps: ScimDeps,
+  trx: Trx,
+  request: ProvisioningRequest,
+  { id, ifMatch }: ResourceRequest,
+): Promise<void> {
+  const { connection, now } = request
+  const key = { connectionId: connection.sso_provider_id, id }
+  const before = await lockWithAccount(trx, key)
+  checkVersion(before, ifMatch)
+  await updateScimUser(trx, key, { deletedAt: now }, now)
+  await leaveGroups(trx, id)
+  const { user_id: userId, owns_account: owns } = before
+  if (!userId) return
+  await record(deps, trx, 'user_deprovisioned', userId, request)
+  await leaveOrganization(deps, trx, userId, request)
+  if (owns) await deleteUnusedAccount(deps, trx, userId, request)
+  else await unlinkAccount(trx, userId, request)
+}
+
+/** Locks are taken in one order: the account, then the provisioned user. Throws 404. */
+async function lockWithAccount(trx: Trx, key: ResourceKey): Promise<ScimUserRow> {
+  const found = await requireScimUser(trx, key)
+  if (found.user_id) await lockUser(trx, found.user_id)
+  await lockScimUser(trx, key)
+  return requireScimUser(trx, key)
+}
+
+/** Throws 404, the same for a user of another connection. */
+export async function requireScimUser(db: Db, key: ResourceKey): Promise<ScimUserRow> {
+  const found = await findScimUser(db, key)
+  if (!found) throw scimRejected(404, undefined, `There is no user ${key.id}`)
+  return found
+}

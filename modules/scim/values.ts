@@ -1,0 +1,110 @@
+/** Reads and normalizes the attributes that a client sends. */
+import type { ScimResource } from '../../db/tables/scim.ts'
+import { scimRejected } from '../../schemas/errors.ts'
+import type { Attribute } from '../../schemas/scim/attributes.ts'
+import { findAttribute, type ResourceDefinition } from '../../schemas/scim/resources.ts'
+import { isRecord } from '../../schemas/values/record.ts'
+
+/** Set by the server, or never stored. */
+const ignored = ['id', 'meta', 'schemas', 'password']
+
+/**
+ * The resource as it is stored: canonical names, no values that the server sets, unknown attributes as they were sent.
+ * Throws invalidValue.
+ */
+export function readResource(definition: ResourceDefinition, body: unknown): ScimResource {
+  if (!isRecord(body)) throw invalidValue('The body must be a JSON object')
+  // A user is active unless the client says otherwise.
+  const resource: ScimResource = definition.type === 'User' ? { active: true } : {}
+  for (const [key, value] of Object.entries(body)) {
+    if (ignored.includes(key.toLowerCase())) continue
+    const [name, read] = readEntry(definition, key, value)
+    if (read !== undefined) resource[name] = read
+  }
+  return complete(definition, resource)
+}
+
+/** Adds the schemas, and checks what is required. Throws invalidValue. */
+export function complete(definition: ResourceDefinition, resource: ScimResource): ScimResource {
+  for (const { name, required } of definition.attributes) {
+    const value = resource[name]
+    if (required && (typeof value !== 'string' || value.trim() === '')) {
+      throw invalidValue(`${name} is required`)
+    }
+  }
+  const { schemas: _schemas, ...attributes } = resource
+  const extensions = Object.keys(attributes).filter((name) => name.startsWith('urn:'))
+  return { schemas: [definition.schema, ...extensions], ...attributes }
+}
+
+function readEntry(
+  { attributes, extensions }: ResourceDefinition,
+  key: string,
+  value: unknown,
+): [string, unknown] {
+  const urn = Object.keys(extensions).find((known) => known.toLowerCase() === key.toLowerCase())
+  if (urn !== undefined) return [urn, readParts(extensions[urn], value, urn)]
+  const attribute = findAttribute(attributes, key)
+  return [attribute?.name ?? key, readValue(attribute, value)]
+}
+
+/** Undefined for a value that is not assigned, or that only the server sets. Throws invalidValue. */
+export function readValue(attribute: Attribute | undefined, value: unknown): unknown {
+  if (value === null || value === undefined) return undefined
+  if (!attribute) return value
+  if (attribute.mutability === 'readOnly') return undefined
+  if (!attribute.multiValued) return readSingle(attribute, value)
+  const elements = [value].flat().flatMap((element) => readSingle(attribute, element) ?? [])
+  return elements.length > 0 ? withOnePrimary(elements) : undefined
+}
+
+function readSingle(attribute: Attribute, value: unknown): unknown {
+  const { name, subAttributes, type } = attribute
+  if (subAttributes) {
+    if (!isRecord(value) && typeof value !== 'string') throw wrongType(name, 'an object')
+    // Some clients send the value alone, such as the id of a manager.
+    return readParts(subAttributes, isRecord(value) ? value : { value }, name)
+  }
+  if (type === 'boolean') return readBoolean(name, value)
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'string') throw wrongType(name, 'a string')
+  return value === '' ? undefined : value
+}
+
+/** Entra ID sends `"False"`. */
+function readBoolean(name: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  const text = typeof value === 'string' ? value.toLowerCase() : ''
+  if (text !== 'true' && text !== 'false') throw wrongType(name, 'true or false')
+  return text === 'true'
+}
+
+function readParts(
+  attributes: readonly Attribute[] | undefined,
+  value: unknown,
+  name: string,
+): Record<string, unknown> | undefined {
+  if (value === null || value === undefined) return undefined
+  if (!isRecord(value)) throw wrongType(name, 'an object')
+  const parts: Record<string, unknown> = {}
+  for (const [key, part] of Object.entries(value)) {
+    const attribute = findAttribute(attributes, key)
+    const read = readValue(attribute, part)
+    if (read !== undefined) parts[attribute?.name ?? key] = read
+  }
+  return Object.keys(parts).length > 0 ? parts : undefined
+}
+
+/** RFC 7643 §2.4: of several primary values, the last one that was set counts. */
+export function withOnePrimary(elements: readonly unknown[]): unknown[] {
+  const last = elements.findLastIndex((element) => isRecord(element) && element.primary === true)
+  return elements.map((element, at) =>
+    isRecord(element) && element.primary === true && at !== last
+      ? { ...element, primary: false }
+      : element,
+  )
+}
+
+export const invalidValue = (detail: string) => scimRejected(400, 'invalidValue', detail)
+
+const wrongType = (name: string, expected: string) => invalidValue(`${name} must be ${expected}`)

@@ -1,0 +1,12 @@
+/** Sessions: created here only, refreshed, stepped up, listed and revoked. */
+
+export { createSession, toTokenResponse } from './create.ts'
+export { createSessionWithUser } from './create-with-user.ts'
+export { getDeviceName } from './device-name.ts'
+export { findSessionByRefreshToken } from './find-by-token.ts'
+export { listSessions } from './list.ts'
+export { verifyLogoutToken } from './logout-link.ts'
+export { refreshSession } from './refresh.ts'
+export { sessionIdOfRefreshToken } from './refresh-token.ts'
+export { revokeAllSessions, revokeSession, suspendSessions } from './revoke.ts'
+export { permitStepUp, stepUpToAal2 } from './step-up.ts'

@@ -1,0 +1,153 @@
+/**
+ * Refresh tokens of GoTrue's older format: random characters, one row each. Accepted for existing sessions, which get
+ * counter tokens from then on, unless GoTrue shares the database: it would reject the previous token, which a second
+ * tab or a client that lost the response may send to it.
+ */
+import { randomBytes } from 'node:crypto'
+
+import { findSessionById } from '../../db/sessions/find-session.ts'
+import {
+  findChildToken,
+  findRefreshToken,
+  isPreviousRefreshToken,
+  type RefreshTokenRow,
+  rotateLegacyToken,
+  rotateRefreshToken,
+} from '../../db/sessions/legacy-tokens.ts'
+import type { TokenSession } from '../../db/sessions/sessions.ts'
+import { raisedBy } from '../../db/sessions/step-up.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import {
+  organizationNotFound,
+  refreshSessionNotFound,
+  refreshTokenAlreadyUsed,
+  refreshTokenNotFound,
+  validationFailed,
+} from '../../schemas/errors.ts'
+import { recordAudit } from '../audit/index.ts'
+import { isParentOfRaised } from './counter-token.ts'
+import { organizationScope } from './organization-scope.ts'
+import { findRefreshError } from './refresh-errors.ts'
+import { encodeRefreshToken } from './refresh-token.ts'
+import { revokeForReuse } from './reuse.ts'
+import type { Presenter, RefreshDeps, RotationOutcome } from './rotation.ts'
+import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
+
+/** Earlier releases had other forms; the table decides. */
+const usualForm = /^[a-z2-7]{12}$/
+
+/** In characters; counter tokens have 51 or more, so that a truncated one needs no look-up. */
+export const maxLegacyTokenLength = 44
+
+export async function refreshWithLegacyToken(
+  deps: RefreshDeps,
+  presented: string,
+  clientInfo: Presenter,
+  now: Date,
+): Promise<RotationOutcome> {
+  const token = await findRefreshToken(deps.db, presented)
+  if (!token) {
+    const isUsual = usualForm.test(presented)
+    return isUsual ? refreshTokenNotFound() : validationFailed('Refresh token is not valid')
+  }
+  const scope = organizationScope(deps, clientInfo.organizationId)
+  const record = token.session_id
+    ? await findSessionById(deps.db, token.session_id, scope)
+    : undefined
+  if (!record) return refreshSessionNotFound()
+  const usedAt = record.refreshed_at ?? latest(record.session_created_at, token)
+  const refreshError = await findRefreshError(
+    deps,
+    { ...record, refreshed_at: usedAt },
+    clientInfo,
+    now,
+  )
+  if (refreshError) return refreshError
+  if (clientInfo.organizationId && !record.organization) return organizationNotFound()
+  const staysRow = deps.gotrueMigration.isShared && record.refresh_token_hmac_key === null
+  const next = staysRow ? rotate : exchange
+  const exchanged = await next(deps, { token, record }, clientInfo, now)
+  return exchanged ?? answerSpentToken(deps, { presented, record }, clientInfo, now)
+}
+
+interface Presented {
+  token: RefreshTokenRow
+  record: TokenSession
+}
+
+/** Undefined when the token was consumed. */
+async function rotate(
+  { db, audit }: RefreshDeps,
+  { token, record }: Presented,
+  { userAgent, ip }: Presenter,
+  now: Date,
+): Promise<RotationOutcome | undefined> {
+  const child = newToken()
+  const spent = { tokenId: token.id, sessionId: record.session_id }
+  if (!(await rotateRefreshToken(db, { ...spent, child, userAgent, ip }, now))) return undefined
+  await recordAudit(audit, db, 'token_refreshed', record, { ip: ip ?? '', now })
+  return { record: { ...record, refreshed_at: now }, token: child, outcome: 'rotated' }
+}
+
+/** 60 random bits, in GoTrue's form. */
+function newToken(): string {
+  const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+  return Array.from(randomBytes(12), (byte) => letters[byte % letters.length]).join('')
+}
+
+/** Undefined when the token was consumed. */
+async function exchange(
+  deps: RefreshDeps,
+  { token, record }: Presented,
+  { userAgent, ip }: Presenter,
+  now: Date,
+): Promise<RotationOutcome | undefined> {
+  const { db, audit } = deps
+  const { session_id: sessionId } = record
+  const newKey = encryptKey(deps, sessionId, deriveKey(deps, sessionId))
+  const spent = { tokenId: token.id, sessionId }
+  const state = await rotateLegacyToken(db, { ...spent, newKey, userAgent, ip }, now)
+  if (!state) return undefined
+  await recordAudit(audit, db, 'token_refreshed', record, { ip: ip ?? '', now })
+  const key = decryptKey(deps, sessionId, state.refresh_token_hmac_key)
+  const answer = encodeRefreshToken(sessionId, state.refresh_token_counter, key)
+  return { record: { ...record, refreshed_at: now }, token: answer, outcome: 'rotated' }
+}
+
+/** As GoTrue does for its sessions: the parent of the current token may be reused at any time. */
+async function answerSpentToken(
+  deps: RefreshDeps,
+  { presented, record }: { presented: string; record: TokenSession },
+  clientInfo: Presenter,
+  now: Date,
+): Promise<RotationOutcome> {
+  // Read again: a concurrent request may have consumed it and changed the session.
+  const token = await findRefreshToken(deps.db, presented)
+  const scope = organizationScope(deps, clientInfo.organizationId)
+  const current = await findSessionById(deps.db, record.session_id, scope)
+  if (!token || !current) return refreshTokenNotFound()
+  const child = await findChild(deps, { token, record: current }, now)
+  if (child) return { record: current, token: child, outcome: 'reused' }
+  await revokeForReuse(deps, current, clientInfo, now)
+  return refreshTokenAlreadyUsed()
+}
+
+/** The unused child of this token. */
+async function findChild(
+  deps: Deps<'bearerAuth' | 'db' | 'encryption'>,
+  { token, record }: Presented,
+  now: Date,
+) {
+  const { db } = deps
+  const { session_id, refresh_token_hmac_key: stored, refresh_token_counter: counter } = record
+  if (!stored) return findChildToken(db, token)
+  const isRaised = counter === raisedBy && (await isParentOfRaised(deps, record, now))
+  if ((counter !== 0 && !isRaised) || !(await isPreviousRefreshToken(db, token))) return undefined
+  return encodeRefreshToken(session_id, counter, decryptKey(deps, session_id, stored))
+}
+
+function latest(openedAt: Date | null, { created_at, updated_at }: RefreshTokenRow): Date {
+  return new Date(
+    Math.max(...[openedAt, created_at, updated_at].map((time) => time?.getTime() ?? 0)),
+  )
+}

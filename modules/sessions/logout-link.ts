@@ -1,0 +1,57 @@
+/**
+ * The link in an email that revokes one session. It is signed and has the session id and an expiry, so that nothing is
+ * stored.
+ */
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { uuidIn, uuidSize, uuidToBytes } from './uuid-bytes.ts'
+
+/** The session of a link. */
+export interface LogoutTokenSession {
+  userId: string
+  sessionId: string
+}
+
+const purpose = 'end session link'
+const lifetimeMs = 7 * 86_400_000
+
+/** In bytes. */
+const expiryAt = 2 * uuidSize
+const macAt = expiryAt + 6
+const tokenSize = macAt + 32
+
+/** The URL of the page with the button. */
+export function logoutLink(
+  { config, encryption }: Deps<'config' | 'encryption'>,
+  { userId, sessionId }: LogoutTokenSession,
+  now: Date,
+): string {
+  const expiry = Buffer.alloc(macAt - expiryAt)
+  expiry.writeUIntBE(now.getTime() + lifetimeMs, 0, expiry.length)
+  const said = Buffer.concat([uuidToBytes(userId), uuidToBytes(sessionId), expiry])
+  const token = Buffer.concat([said, macOf(encryption.deriveKey(purpose), said)])
+  return `${config.AUTH_API_EXTERNAL_URL}/sessions/end?token=${token.toString('base64url')}`
+}
+
+/** Undefined for a foreign, changed or expired token. */
+export function verifyLogoutToken(
+  { encryption }: Deps<'encryption'>,
+  text: string,
+  now: Date,
+): LogoutTokenSession | undefined {
+  const token = Buffer.from(text, 'base64url')
+  if (token.length !== tokenSize) return undefined
+  const [said, mac] = [token.subarray(0, macAt), token.subarray(macAt)]
+  const keys = encryption.deriveKeys(purpose)
+  if (!keys.some((key) => timingSafeEqual(macOf(key, said), mac))) return undefined
+  if (said.readUIntBE(expiryAt, macAt - expiryAt) <= now.getTime()) return undefined
+  return {
+    userId: uuidIn(said.subarray(0, uuidSize)),
+    sessionId: uuidIn(said.subarray(uuidSize, expiryAt)),
+  }
+}
+
+function macOf(key: KeyObject, said: Buffer): Buffer {
+  return createHmac('sha256', key).update(said).digest()
+}

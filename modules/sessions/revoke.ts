@@ -1,0 +1,72 @@
+/** The single writers that revoke sessions, with pending flows and codes when all are revoked. */
+import type { Trx } from '../../db/core/database.ts'
+import { deleteSession, deleteSessions } from '../../db/sessions/sessions.ts'
+import { cancelUnconfirmedEmailChange } from '../../db/tokens/email-changes.ts'
+import { dropPhoneChange } from '../../db/tokens/phone-tokens.ts'
+import { lockUser } from '../../db/users/update-user.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { deleteFlowStatesOfUser, deleteIssuedFlowStatesOfUser } from '../flows/index.ts'
+
+export interface KeptSession {
+  /** The id of a session that stays. */
+  except?: string | undefined
+  /** Keeps flows whose link was not opened: one may belong to the link that is being verified. */
+  keepsUnopened?: boolean
+}
+
+/** Locks the user first, as session creation does, so that none is created concurrently. */
+export async function revokeAllSessions(
+  deps: Deps<'config' | 'events' | 'flows'>,
+  trx: Trx,
+  userId: string,
+  { except, keepsUnopened }: KeptSession,
+  now: Date,
+): Promise<void> {
+  const { config } = deps
+  const endFlows = keepsUnopened ? deleteIssuedFlowStatesOfUser : deleteFlowStatesOfUser
+  await lockUser(trx, userId)
+  // Before the sessions: a callback locks the flow first and then rows of its session, so that the other order could
+  // deadlock. And after them, for a flow that was started meanwhile.
+  await endFlows(trx, userId)
+  await emitSessionEnded(deps, trx, userId, await deleteSessions(trx, userId, except), now)
+  await endFlows(trx, userId)
+  // Its code goes to the requester, as does the link of an email change, unless the current address must confirm.
+  await dropPhoneChange(trx, userId)
+  const { AUTH_MAILER_AUTOCONFIRM, AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED } = config
+  const asksCurrent = AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && !AUTH_MAILER_AUTOCONFIRM
+  await cancelUnconfirmedEmailChange(trx, userId, { asksCurrent })
+}
+
+/** Revokes one session and locks the user first, like `revokeAllSessions`; false when the user has no such session. */
+export async function revokeSession(
+  deps: Deps<'events'>,
+  trx: Trx,
+  userId: string,
+  sessionId: string,
+  now: Date,
+): Promise<boolean> {
+  await lockUser(trx, userId)
+  const isEnded = await deleteSession(trx, userId, sessionId)
+  if (isEnded) await emitSessionEnded(deps, trx, userId, [sessionId], now)
+  return isEnded
+}
+
+/** Emits the events of deleted sessions. */
+export async function emitSessionEnded(
+  { events }: Deps<'events'>,
+  trx: Trx,
+  userId: string,
+  ids: readonly string[],
+  now: Date,
+): Promise<void> {
+  const drafts = ids.flatMap((session_id) =>
+    events.draft('session.revoked', userId, { session_id }),
+  )
+  await events.write(trx, drafts, now)
+}
+
+/** For a banned user: the sessions are rejected until the end of the ban, pending flows and codes are deleted. */
+export async function suspendSessions(trx: Trx, userId: string): Promise<void> {
+  await lockUser(trx, userId)
+  await deleteFlowStatesOfUser(trx, userId)
+}

@@ -1,0 +1,87 @@
+/** Steps a session up to aal2 after a verified factor. Nothing else does. */
+import type { Trx } from '../../db/core/database.ts'
+import { findActiveOrganization } from '../../db/organizations/active.ts'
+import { findSessionById } from '../../db/sessions/find-session.ts'
+import type { SessionRecord } from '../../db/sessions/sessions.ts'
+import { deleteLowSessions, stepUpSession } from '../../db/sessions/step-up.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { HookClaims } from '../../schemas/access-token.ts'
+import { oauthSession, sessionInvalid, sessionNotFound } from '../../schemas/errors.ts'
+import type { Session } from '../../schemas/session.ts'
+import { organizationScope } from './organization-scope.ts'
+import { isSuperseded } from './refresh-errors.ts'
+import { encodeRefreshToken } from './refresh-token.ts'
+import { emitSessionEnded } from './revoke.ts'
+import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
+import { computeClaims, withClaims } from './token-response.ts'
+
+/** The method of the factor, added to the session's `amr`. */
+export type SecondFactorMethod = 'totp' | 'mfa/phone' | 'mfa/webauthn' | 'mfa/recovery_code'
+
+/** The claims of the stepped-up session, computed before its transaction. */
+export interface PrecomputedClaims {
+  method: SecondFactorMethod
+  /** From the hook; undefined without one. */
+  claims: HookClaims | undefined
+}
+
+export interface SecondFactorEvent {
+  permit: PrecomputedClaims
+  /** The verified factor, unless it is a recovery code. */
+  factorId?: string
+}
+
+/**
+ * Calls the access token hook for the claims of the stepped-up session, after the factor was verified and before any
+ * change: when the hook rejects, the session keeps its level and the factor can be verified again. Never inside a
+ * transaction. Throws HookError.
+ */
+export async function permitStepUp(
+  deps: Deps<'config' | 'db' | 'hooks' | 'jwt'>,
+  session: SessionRecord,
+  { method, ip }: { method: SecondFactorMethod; ip: string },
+  now: Date,
+): Promise<PrecomputedClaims> {
+  if (!deps.hooks.customizeAccessToken) return { method, claims: undefined }
+  const others = session.amr.filter((claim) => claim.method !== method)
+  const amr = [{ method, timestamp: Math.floor(now.getTime() / 1000) }, ...others]
+  // Only the user verifies a factor, never an impersonating admin.
+  const organization = deps.config.AUTH_ORGANIZATIONS_ENABLED
+    ? await findActiveOrganization(deps.db, session.session_id, session.id)
+    : null
+  const raised = { ...session, aal: 'aal2' as const, amr, impersonated_by: null, organization }
+  const facts = { user: session, session: raised, method, ip }
+  return { method, claims: await computeClaims(deps, facts, now) }
+}
+
+/**
+ * Steps the session up. Reuse of the previous refresh token revokes the session; the user's other sessions below aal2
+ * are revoked. The caller must have locked the user. Throws session_not_found, session_expired, invalid_client or
+ * token_too_large.
+ */
+export async function stepUpToAal2(
+  deps: Deps<'bearerAuth' | 'config' | 'encryption' | 'events' | 'jwt' | 'telemetry'>,
+  trx: Trx,
+  session: SessionRecord,
+  { permit: { method, claims }, factorId }: SecondFactorEvent,
+  now: Date,
+): Promise<Session> {
+  const { id: userId, session_id: sessionId } = session
+  const limit = deps.bearerAuth.sessionPolicy.expiredBy(session, now)
+  // The required factor was just verified.
+  if (limit && limit !== 'low_aal') throw sessionInvalid()
+  // A superseded session must not become the current one.
+  if (await isSuperseded(deps, trx, session, now)) throw sessionInvalid()
+  if (session.oauth_client_id) throw oauthSession()
+  const newKey = encryptKey(deps, sessionId, deriveKey(deps, sessionId))
+  const proof = { sessionId, userId, method, factorId: factorId ?? null, newKey }
+  if (!(await stepUpSession(trx, proof, now))) throw sessionNotFound()
+  await emitSessionEnded(deps, trx, userId, await deleteLowSessions(trx, userId, sessionId), now)
+  const raised = await findSessionById(trx, sessionId, organizationScope(deps))
+  if (!raised) throw sessionNotFound()
+  deps.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
+  const key = decryptKey(deps, sessionId, raised.refresh_token_hmac_key ?? newKey)
+  const refreshToken = encodeRefreshToken(sessionId, raised.refresh_token_counter ?? 0, key)
+  const said = claims ?? deps.jwt.claimsOf(raised, raised, now)
+  return withClaims(deps, { user: raised, session: raised, refreshToken }, said, now)
+}

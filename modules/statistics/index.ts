@@ -1,0 +1,2 @@
+/** Figures for the overview of the console. */
+export { readStatistics } from './overview.ts'

@@ -1,0 +1,138 @@
+/** All that the overview shows, by statements that run at once. */
+import type { Db } from '../../db/core/database.ts'
+import { exactCountLimit } from '../../db/core/paging.ts'
+import { countMailBacklog } from '../../db/emails/backlog.ts'
+import {
+  countActiveSessions,
+  countNewUsers,
+  estimateSessions,
+  listWebhookHealth,
+  type WebhookHealth,
+} from '../../db/statistics/overview.ts'
+import { type BucketCount, sumUsageCounts } from '../../db/statistics/usage-counts.ts'
+import { countListed, estimateListed } from '../../db/users/search.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { Range, Statistics } from '../../schemas/console/statistics.ts'
+import { toTimestamp } from '../../schemas/values/timestamp.ts'
+import { type Buckets, countsIn, createBuckets } from './buckets.ts'
+
+type StatisticsDeps = Deps<'db' | 'jwt' | 'usageCounts'>
+
+const dayMs = 86_400_000
+
+export async function readStatistics(
+  deps: StatisticsDeps,
+  { range, aud, version }: { range: Range; aud: string; version: string },
+  now: Date,
+): Promise<Statistics> {
+  const { db, jwt, usageCounts } = deps
+  await usageCounts.flush()
+  const buckets = createBuckets(range, now)
+  const { since, bucketSeconds } = buckets
+  const [usage, created, users, sessions, mail, webhooks, keys] = await Promise.all([
+    sumUsageCounts(db, buckets),
+    countNewUsers(db, { aud, since, bucketSeconds }),
+    countUsers(db, aud),
+    countSessions(db, now),
+    countMailBacklog(db),
+    listWebhookHealth(db),
+    jwt.keys.list(),
+  ])
+  return {
+    version,
+    range,
+    bucket_seconds: bucketSeconds,
+    buckets: buckets.starts.map(momentOf),
+    users: { ...users, new: pointsIn(buckets, created) },
+    sign_ins: signInsIn(usage, buckets),
+    sessions,
+    mail: { ...mail, oldest_waiting: mail.oldest_waiting && toTimestamp(mail.oldest_waiting) },
+    limits: groupsOf(usage, 'limit').map((group) => ({
+      endpoint: group[0]?.name ?? '',
+      ...totalsOf(group, buckets),
+    })),
+    hooks: hooksIn(usage),
+    webhooks: summaryOf(webhooks),
+    keys: keys.map(({ kid, alg, state, created_at }) => ({
+      kid,
+      alg,
+      state,
+      created_at: toTimestamp(created_at),
+      age_days: Math.floor((now.getTime() - created_at.getTime()) / dayMs),
+    })),
+  }
+}
+
+async function countUsers(db: Db, aud: string): Promise<{ total: number; exact: boolean }> {
+  const listing = { aud, direction: 'desc' as const, search: undefined }
+  const counted = await countListed(db, listing)
+  if (counted <= exactCountLimit) return { total: counted, exact: true }
+  return { total: Math.max(counted, await estimateListed(db, listing)), exact: false }
+}
+
+async function countSessions(db: Db, now: Date): Promise<{ active: number; exact: boolean }> {
+  const counted = await countActiveSessions(db, now)
+  if (counted <= exactCountLimit) return { active: counted, exact: true }
+  return { active: Math.max(counted, (await estimateSessions(db)) ?? 0), exact: false }
+}
+
+function signInsIn(usage: readonly BucketCount[], buckets: Buckets): Statistics['sign_ins'] {
+  return groupsOf(usage, 'sign_in').map((group) => ({
+    method: group[0]?.name ?? '',
+    outcome: outcomeOf(group[0]?.outcome),
+    ...totalsOf(group, buckets),
+  }))
+}
+
+const outcomes = ['success', 'failed', 'limited', 'error'] as const
+
+function outcomeOf(text: string | undefined): (typeof outcomes)[number] {
+  return outcomes.find((outcome) => outcome === text) ?? 'failed'
+}
+
+function pointsIn(buckets: Buckets, rows: readonly { at: number; count: number }[]) {
+  const counts = countsIn(buckets, rows)
+  return buckets.starts.map((start, i) => ({ at: momentOf(start), count: counts[i] ?? 0 }))
+}
+
+const momentOf = (start: number): string => toTimestamp(new Date(start * 1000))
+
+/** Failing is what rests after failures, and what was paused for them. */
+function summaryOf(webhooks: readonly WebhookHealth[]): Statistics['webhooks'] {
+  const failing = webhooks.filter(({ failures, reason }) => failures > 0 || reason !== null)
+  return {
+    active: webhooks.filter(({ state }) => state === 'active').length,
+    paused: webhooks.filter(({ state }) => state === 'paused').length,
+    failing: failing.map(({ dead, ...webhook }) => webhook),
+    dead_deliveries: webhooks.reduce((sum, { dead }) => sum + dead, 0),
+  }
+}
+
+function hooksIn(usage: readonly BucketCount[]): Statistics['hooks'] {
+  const ofHooks = Object.values(
+    Object.groupBy(
+      usage.filter(({ kind }) => kind === 'hook'),
+      ({ name }) => name,
+    ),
+  )
+  return ofHooks.flatMap((rows = []) => {
+    const [first] = rows
+    const failed = rows.filter(({ outcome }) => outcome === 'failed')
+    return first ? [{ name: first.name, calls: sumOf(rows), failures: sumOf(failed) }] : []
+  })
+}
+
+/** Rows of one name and outcome together, in the order of the rows. */
+function groupsOf(usage: readonly BucketCount[], kind: BucketCount['kind']): BucketCount[][] {
+  const rows = usage.filter((row) => row.kind === kind)
+  const groups = Object.groupBy(rows, ({ name, outcome }) => `${name} ${outcome}`)
+  return Object.values(groups).flatMap((group) => (group ? [group] : []))
+}
+
+function totalsOf(rows: readonly BucketCount[], buckets: Buckets) {
+  return { total: sumOf(rows), counts: countsIn(buckets, rows) }
+}
+
+function sumOf(rows: readonly { count: number }[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0)
+}

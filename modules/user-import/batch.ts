@@ -1,0 +1,72 @@
+/** Stores a batch of users; a failing batch is halved until the failing rows are found. */
+import type { Trx } from '../../db/core/database.ts'
+import { createSavepoint, rollbackToSavepoint } from '../../db/core/savepoint.ts'
+import {
+  type BulkUser,
+  findTakenInBulk,
+  insertBulkIdentities,
+  insertBulkUsers,
+} from '../../db/users/bulk.ts'
+import type { BulkRecord } from './bulk-record.ts'
+
+/** A row that was not taken, by its line in the file. */
+export interface ImportRejection {
+  line: number
+  reason: string
+}
+
+/** Stores the valid rows and returns the others with reasons. */
+export async function storeBatch(trx: Trx, records: BulkRecord[]): Promise<ImportRejection[]> {
+  const [first] = records
+  if (!first) return []
+  await createSavepoint(trx, 'batch')
+  try {
+    return await insert(trx, records)
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (!reason) throw error
+    await rollbackToSavepoint(trx, 'batch')
+    if (records.length === 1) return [{ line: first.line, reason }]
+    const middle = Math.ceil(records.length / 2)
+    const refused = await storeBatch(trx, records.slice(0, middle))
+    return [...refused, ...(await storeBatch(trx, records.slice(middle)))]
+  }
+}
+
+async function insert(trx: Trx, records: BulkRecord[]): Promise<ImportRejection[]> {
+  const inserted = await insertBulkUsers(
+    trx,
+    records.map(({ user }) => user),
+  )
+  const isNew = ({ user }: BulkRecord) => inserted.delete(user.id)
+  const [stored, left]: [BulkRecord[], BulkRecord[]] = [[], []]
+  for (const record of records) (isNew(record) ? stored : left).push(record)
+  const identities = stored.flatMap((record) => record.identities)
+  if (identities.length > 0) await insertBulkIdentities(trx, identities)
+  return left.length > 0 ? explain(trx, left) : []
+}
+
+async function explain(trx: Trx, records: BulkRecord[]): Promise<ImportRejection[]> {
+  const taken = await findTakenInBulk(
+    trx,
+    records.map(({ user }) => user),
+  )
+  const values = (key: 'id' | 'email' | 'phone') => new Set(taken.map((row) => row[key]))
+  const known = { id: values('id'), email: values('email'), phone: values('phone') }
+  const keys = ['id', 'email', 'phone'] as const
+  const isTaken = (user: BulkUser) => keys.filter((key) => user[key] && known[key].has(user[key]))
+  return records.map(({ line, user }) => {
+    return { line, reason: `a user already has this ${isTaken(user).join(' and ')}` }
+  })
+}
+
+/**
+ * Errors caused by the row: invalid data (SQLSTATE class 22), violated constraints (23), index or nesting limits (54).
+ * Undefined for all others.
+ */
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  const code = String(error.code)
+  if (code === '23505') return 'a user already has one of its identities'
+  return /^(2[23]|54)/.test(code) ? `the database rejects it: ${error.message}` : undefined
+}

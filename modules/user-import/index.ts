@@ -1,0 +1,7 @@
+/** Users from a file: each row checked, brought into the form of the database, and stored in batches. */
+export { type ImportRejection, storeBatch } from './batch.ts'
+export { type BulkRecord, type Defaults, RejectedRow, toBulkRecord } from './bulk-record.ts'
+export { type ExportedRow, headerRow, renderRows } from './csv.ts'
+export { escapeFormula } from './formulas.ts'
+export { type ImportedText, type ImportText, importText } from './import-text.ts'
+export { type Format, getFileFormat, type Row, readRows } from './read-rows.ts'

@@ -1,0 +1,98 @@
+/** Reads the rows of a user file as a stream. */
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+
+import { parse } from 'csv-parse'
+
+import { fromText } from './formulas.ts'
+
+export type Format = 'ndjson' | 'csv'
+
+export interface Row {
+  /** 1-based; for CSV the line on which the row ends. */
+  line: number
+  /** Undefined when the row cannot be parsed. */
+  value: unknown
+  /** Bytes read so far, including buffered ones after the row. */
+  bytesRead: number
+}
+
+/** By the file extension. Throws an Error for an unknown one. */
+export function getFileFormat(file: string): Format {
+  if (/\.(ndjson|jsonl)$/i.test(file)) return 'ndjson'
+  if (/\.csv$/i.test(file)) return 'csv'
+  throw new Error(`${file} has an unknown format: its name must end in .ndjson, .jsonl or .csv.`)
+}
+
+/** Skips empty lines. Throws an Error for invalid CSV, since the start of the next row is unknown. */
+export async function* readRows(file: string): AsyncGenerator<Row> {
+  const input = createReadStream(file)
+  yield* rowsOf(input, getFileFormat(file), () => input.bytesRead)
+}
+
+/** The same of a text. */
+export async function* readRowsOf(text: string, format: Format): AsyncGenerator<Row> {
+  yield* rowsOf(Readable.from([text], { objectMode: false }), format, () => 0)
+}
+
+type BytesRead = () => number
+
+const rowsOf = (input: Readable, format: Format, bytesRead: BytesRead) =>
+  format === 'csv' ? readCsv(input, bytesRead) : readNdjson(input, bytesRead)
+
+async function* readNdjson(input: Readable, bytesRead: BytesRead): AsyncGenerator<Row> {
+  let line = 0
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1
+    const json = line === 1 ? text.replace(/^\uFEFF/, '') : text
+    if (json.trim() === '') continue
+    yield { line, value: parseJson(json), bytesRead: bytesRead() }
+  }
+}
+
+async function* readCsv(input: Readable, bytesRead: BytesRead): AsyncGenerator<Row> {
+  const parser = input.pipe(
+    parse({ columns: true, bom: true, info: true, skip_empty_lines: true, trim: false }),
+  )
+  input.on('error', (error) => parser.destroy(error))
+  for await (const { record, info } of parser) {
+    yield { line: info.lines, value: fromCsv(record), bytesRead: bytesRead() }
+  }
+}
+
+/** Columns with JSON or a boolean. */
+const jsonColumns = [
+  'app_metadata',
+  'user_metadata',
+  'raw_app_meta_data',
+  'raw_user_meta_data',
+  'identities',
+]
+const booleanColumns = ['email_confirm', 'phone_confirm', 'is_anonymous', 'is_sso_user']
+
+/** Empty fields are absent; undefined when a JSON field is invalid. */
+function fromCsv(record: Record<string, string>): unknown {
+  const entries = Object.entries(record).filter(([, text]) => text !== '')
+  const row: Record<string, unknown> = Object.fromEntries(
+    entries.map(([name, text]) => [name, fromText(text)]),
+  )
+  for (const name of jsonColumns) {
+    const text = record[name]
+    if (!text) continue
+    row[name] = parseJson(text)
+    if (row[name] === undefined) return undefined
+  }
+  for (const name of booleanColumns) {
+    if (record[name]) row[name] = /^(true|t|1|yes)$/i.test(record[name])
+  }
+  return row
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,73 @@
+/** Setting and changing the username of a user. */
+import type { Trx } from '../../db/core/database.ts'
+import {
+  clearPreferredUsername,
+  deleteReplaceable,
+  findUsername,
+  insertUsername,
+  releaseUsername,
+  setPreferredUsername,
+  type Username,
+} from '../../db/usernames/usernames.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { usernameChangedRecently, usernameTaken } from '../../schemas/errors.ts'
+import type { Actor } from '../audit/entry.ts'
+import { recordAudit } from '../audit/index.ts'
+
+/** When the user may choose another name; undefined for now. */
+export function nextUsernameChange(
+  { config }: Deps<'config'>,
+  present: { assigned_at: Date } | undefined,
+  now: Date,
+): Date | undefined {
+  if (!present) return undefined
+  const next = present.assigned_at.getTime() + config.AUTH_USERNAMES_CHANGE_INTERVAL * 1000
+  return next > now.getTime() ? new Date(next) : undefined
+}
+
+/**
+ * The user is locked. The earlier name is held, so that no one else can take it for a while. Throws
+ * username_changed_recently and username_taken.
+ */
+export async function changeUsername(
+  deps: Deps<'audit' | 'config'>,
+  trx: Trx,
+  user: Actor,
+  name: Username,
+  { ip, now }: { ip: string; now: Date },
+): Promise<void> {
+  const present = await findUsername(trx, user.id)
+  if (present?.username === name.username) return
+  const next = nextUsernameChange(deps, present, now)
+  if (next) throw usernameChangedRecently(Math.ceil((next.getTime() - now.getTime()) / 1000))
+  await assignUsername(deps, trx, user.id, name, now)
+  const traits = { username: name.username }
+  await recordAudit(deps.audit, trx, 'user_modified', user, { ip, now, traits })
+}
+
+/** The same without an interval and a record, for an admin. Throws username_taken. */
+export async function assignUsername(
+  { config }: Deps<'config'>,
+  trx: Trx,
+  userId: string,
+  name: Username,
+  now: Date,
+): Promise<void> {
+  const present = await findUsername(trx, userId)
+  if (present?.username === name.username) return
+  const heldUntil = new Date(now.getTime() + config.AUTH_USERNAMES_HOLD * 1000)
+  // A name that looks like the new one holds itself.
+  const isHeld = present && present.skeleton !== name.skeleton
+  if (present) await releaseUsername(trx, userId, isHeld ? heldUntil : undefined)
+  await deleteReplaceable(trx, name, userId, now)
+  if (!(await insertUsername(trx, { ...name, user_id: userId, assigned_at: now }))) {
+    throw usernameTaken()
+  }
+  await setPreferredUsername(trx, userId, name.username, now)
+}
+
+/** The name is free at once. */
+export async function removeUsername(trx: Trx, userId: string, now: Date): Promise<void> {
+  await releaseUsername(trx, userId)
+  await clearPreferredUsername(trx, userId, now)
+}

@@ -1,0 +1,20 @@
+/** The skeleton of Unicode Technical Standard #39 §4: names that look alike have the same. */
+import type { Username } from '../../db/usernames/usernames.ts'
+
+export type SkeletonOf = (name: string) => Username['skeleton']
+
+export function createSkeleton(prototypes: Readonly<Record<string, string>>): SkeletonOf {
+  const byCharacter = new Map(Object.entries(prototypes))
+  return (name) =>
+    [...name.normalize('NFD')]
+      .filter((char) => !/\p{Default_Ignorable_Code_Point}/u.test(char))
+      .map((char) => byCharacter.get(char) ?? char)
+      .join('')
+      .normalize('NFD')
+}
+
+/** The server's own: the table is loaded where usernames are enabled. */
+export async function loadSkeleton(): Promise<SkeletonOf> {
+  const { default: table } = await import('./confusables.json', { with: { type: 'json' } })
+  return createSkeleton(table.prototypes)
+}

@@ -1,0 +1,143 @@
+/** An admin's change of a user, and its effects on tokens, sessions and identities. */
+import type { Trx } from '../../../db/core/database.ts'
+import { upsertIdentity } from '../../../db/identities/identities.ts'
+import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
+import type { Metadata } from '../../../db/tables/users.ts'
+import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/by-channel.ts'
+import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
+import { recomputeProviders } from '../../../db/users/providers.ts'
+import {
+  type UserChange,
+  updateUser,
+  withoutPendingChanges,
+} from '../../../db/users/update-user.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { RecordChange } from '../../../schemas/admin-user.ts'
+import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
+import { revokeAllSessions, suspendSessions } from '../../sessions/index.ts'
+import { verifyEmail } from '../confirm-email.ts'
+import { verifyPhone } from '../confirm-phone.ts'
+import { mergeWithin } from '../metadata-size.ts'
+import { bannedUntil } from './ban.ts'
+
+/** Empty strings and false mean no change. */
+export interface Change {
+  role: string | undefined
+  email: string | undefined
+  phone: string | undefined
+  passwordHash: string | undefined
+  confirmsEmail: boolean
+  confirmsPhone: boolean
+  userMetadata: Metadata | undefined
+  appMetadata: Metadata | undefined
+  /** Null lifts the ban. */
+  bannedUntil: Date | null | undefined
+}
+
+/** Throws validation_failed or weak_password. Hashes the password, so that it must run before the transaction. */
+export async function readAdminChange(
+  { passwords }: Deps<'passwords'>,
+  input: RecordChange,
+  now: Date,
+): Promise<Change> {
+  const { password } = input
+  const change = {
+    role: input.role?.trim() || undefined,
+    email: input.email ? normalizeEmail(input.email) : undefined,
+    phone: input.phone ? normalizePhone(input.phone) : undefined,
+    confirmsEmail: input.email_confirm ?? false,
+    confirmsPhone: input.phone_confirm ?? false,
+    userMetadata: input.user_metadata,
+    appMetadata: input.app_metadata,
+    bannedUntil: bannedUntil(input.ban_duration, now),
+  }
+  if (!password) return { ...change, passwordHash: undefined }
+  await passwords.checkStrength(password)
+  return { ...change, passwordHash: await passwords.hash(password) }
+}
+
+/** Writes the change. Throws metadata_too_large; a taken identifier is a unique violation of the database. */
+export async function writeChange(
+  deps: Deps<'config' | 'events' | 'sessions'>,
+  trx: Trx,
+  user: UserRecord,
+  change: Change,
+  now: Date,
+): Promise<void> {
+  await updateUser(trx, user.id, columnsOf(change), now)
+  await writeProofs(deps, trx, user, change, now)
+  await endSessions(deps, trx, user, change, now)
+  await voidTokens(trx, user.id, change)
+  await writeIdentities(trx, user.id, change, now)
+  const { appMetadata, userMetadata } = change
+  const metadata = { app: appMetadata, user: userMetadata }
+  if (appMetadata || userMetadata) await mergeWithin(deps, trx, user.id, metadata, now)
+}
+
+/** Earlier authentications no longer reflect the user's identifiers or role. */
+async function endSessions(
+  { sessions }: Deps<'sessions'>,
+  trx: Trx,
+  user: UserRecord,
+  { passwordHash, role, bannedUntil: end }: Change,
+  now: Date,
+): Promise<void> {
+  const hasOtherRole = role !== undefined && role !== user.role
+  if (passwordHash) await deleteKnownDevices(trx, user.id)
+  if (passwordHash || hasOtherRole) await revokeAllSessions(sessions, trx, user.id, {}, now)
+  else if (end && end > now) await suspendSessions(trx, user.id)
+}
+
+function columnsOf({ role, email, phone, passwordHash, bannedUntil }: Change): UserChange {
+  return {
+    ...(role && { role }),
+    ...(email && { email, email_change: '', email_change_confirm_status: 0 }),
+    ...(phone && { phone, phone_change: '' }),
+    ...(passwordHash && { encrypted_password: passwordHash, ...withoutPendingChanges }),
+    ...(bannedUntil !== undefined && { banned_until: bannedUntil }),
+  }
+}
+
+/** An anonymous user becomes permanent with a verified identifier, set in this change or before. */
+async function writeProofs(
+  deps: Deps<'events' | 'sessions'>,
+  trx: Trx,
+  user: UserRecord,
+  change: Change,
+  now: Date,
+): Promise<void> {
+  const { email, phone, confirmsEmail, confirmsPhone } = change
+  const provesEmail = confirmsEmail && (email ?? (user.email_confirmed_at ? null : user.email))
+  const provesPhone = confirmsPhone && (phone ?? (user.phone_confirmed_at ? null : user.phone))
+  const turnsPermanent = provesEmail || provesPhone
+  const columns = { is_anonymous: turnsPermanent ? false : user.is_anonymous }
+  if (confirmsEmail) await verifyEmail(deps, trx, user.id, { columns }, now)
+  if (confirmsPhone) await verifyPhone(deps, trx, user.id, { columns, inMetadata: false }, now)
+}
+
+/**
+ * Deletes pending tokens of the changed credentials; those of the other identifier stay. A changed identifier alone
+ * does not settle the password: a pending sign-up stays.
+ */
+async function voidTokens(trx: Trx, id: string, change: Change): Promise<void> {
+  const { email, phone, passwordHash, confirmsEmail, confirmsPhone } = change
+  if (passwordHash) return deleteTokens(trx, id)
+  if (email || confirmsEmail) await deleteTokensSentTo(trx, id, 'email')
+  if (phone || confirmsPhone) await deleteTokensSentTo(trx, id, 'phone')
+  if (confirmsEmail || confirmsPhone) await deleteOrphanedSignUp(trx, id)
+}
+
+async function writeIdentities(trx: Trx, id: string, change: Change, now: Date): Promise<void> {
+  const { email, phone, confirmsEmail, confirmsPhone } = change
+  if (!email && !phone) return
+  const put = (provider: string, data: Metadata) =>
+    upsertIdentity(
+      trx,
+      { user_id: id, provider, provider_id: id, identity_data: { sub: id, ...data } },
+      now,
+    )
+  if (email) await put('email', { email, email_verified: confirmsEmail, phone_verified: false })
+  if (phone) await put('phone', { phone, email_verified: false, phone_verified: confirmsPhone })
+  await recomputeProviders(trx, id, now)
+}

@@ -1,0 +1,25 @@
+import type { Trx } from '../../../db/core/database.ts'
+import type { Metadata } from '../../../db/tables/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { lockAndLoadUser } from '../lock.ts'
+import { mergeWithin } from '../metadata-size.ts'
+import { findOwner } from '../sign-up/find-owner.ts'
+import { isUnverified } from '../sign-up/unconfirmed-user.ts'
+import { isMadeByAdmin, type LoginIdentifier } from '../sign-up/user-data.ts'
+
+/**
+ * Merges an admin's metadata into an unverified user whom an admin created. Changes no other user. Throws
+ * metadata_too_large.
+ */
+export async function applyAdminMetadata(
+  deps: Deps<'config'>,
+  trx: Trx,
+  { contact, aud, data }: { contact: LoginIdentifier; aud: string; data: Metadata },
+  now: Date,
+): Promise<void> {
+  if (Object.keys(data).length === 0) return
+  const found = await findOwner(trx, contact, aud)
+  const user = found && (await lockAndLoadUser(trx, found.id))
+  if (!user || !isUnverified(user, contact) || !isMadeByAdmin(user)) return
+  await mergeWithin(deps, trx, user.id, { user: data }, now)
+}

@@ -1,0 +1,37 @@
+/**
+ * Users: creating, finding and changing accounts, and confirming identifiers. No other module inserts a user, confirms
+ * an identifier or clears unverified credentials.
+ */
+export { readAdminChange } from './admin/change.ts'
+export { readNewAdminUser } from './admin/input.ts'
+export { inviteUser, prepareInvitation } from './admin/invite.ts'
+export { applyAdminMetadata } from './admin/metadata.ts'
+export { listUserPage, listUsersAfter, readUserFilter, readUserSearch } from './admin/search.ts'
+export { createUserAsAdmin, deleteUserAsAdmin, updateUserAsAdmin } from './admin/users.ts'
+export { verifyEmail } from './confirm-email.ts'
+export { verifyPhone } from './confirm-phone.ts'
+export { emitEmailChanged } from './email-changed.ts'
+export {
+  lockActiveUser,
+  lockAndLoadUser,
+  lockUserByEmail,
+  lockUserById,
+  lockUserByPhone,
+  lockUserByUsername,
+} from './lock.ts'
+export { checkMetadataSize } from './metadata-size.ts'
+export { checkProfile, isCredentialChange, updateProfile } from './profile.ts'
+export { findRepeatedSignUp, signUpAutoconfirmed } from './sign-up/autoconfirmed.ts'
+export {
+  callBeforeUserCreated,
+  callBeforeUserCreatedForSignUp,
+  callBeforeUserCreatedIfNew,
+  callBeforeUserCreatedInConstantTime,
+} from './sign-up/before-user-created.ts'
+export { signUpByEmail } from './sign-up/by-email.ts'
+export { sendSignUpOtp, signUpByPhone } from './sign-up/by-phone.ts'
+export { clearAutoconfirmed, clearUnverifiedCredentials } from './sign-up/clear-unverified.ts'
+export { createUser, createUserWithSession } from './sign-up/create-user.ts'
+export { dryRunPhoneOtp } from './sign-up/dry-run.ts'
+export { resolvePendingSignUp, storePendingSignUp } from './sign-up/pending.ts'
+export { contestSignUp, findOrCreateUnconfirmedUser } from './sign-up/unconfirmed-user.ts'

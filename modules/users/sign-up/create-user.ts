@@ -1,0 +1,114 @@
+/** The single writer that creates a user. */
+import type { Db, Trx } from '../../../db/core/database.ts'
+import type { NewIdentity } from '../../../db/identities/identities.ts'
+import type { Metadata } from '../../../db/tables/users.ts'
+import {
+  deleteUnusedInOtherAudiences,
+  insertUser,
+  type NewUser,
+} from '../../../db/users/insert-user.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { AuthenticationEvent } from '../../sessions/build.ts'
+import type { CreatedSession } from '../../sessions/create.ts'
+import { createSessionWithUser } from '../../sessions/index.ts'
+import { enqueueAfterUserCreated } from './after-user-created.ts'
+import type { CreationPermit } from './types.ts'
+
+export interface NewUserInput {
+  /** The result of the operator's hook. */
+  permit: CreationPermit
+  aud: string
+  /** The default role when absent. */
+  role?: string
+  /** In its stored form, as the phone is. */
+  email?: string | null
+  phone?: string | null
+  passwordHash: string | null
+  userMetadata: Metadata
+  appMetadata: Metadata
+  isAnonymous?: boolean
+  isSso?: boolean
+  emailConfirmedAt?: Date | null
+  phoneConfirmedAt?: Date | null
+  bannedUntil?: Date | null
+  /** Oldest first. */
+  identities?: readonly Omit<NewIdentity, 'user_id'>[]
+}
+
+export type CreateUserDeps = Deps<'config' | 'encryption' | 'events' | 'hooks' | 'jobQueue'>
+
+/** Undefined when another request took an identifier or the id. */
+export async function createUser(
+  deps: CreateUserDeps,
+  trx: Trx,
+  input: NewUserInput,
+  now: Date,
+): Promise<UserRecord | undefined> {
+  const row = rowOf(deps, input)
+  const { identities = [] } = input
+  const events = deps.events.draft('user.created', row.id, {})
+  const insert = () => insertUser(trx, row, { identities, events }, now)
+  const inserted = await insert()
+  const user = inserted ?? ((await makeWay(deps, trx, row, now)) ? await insert() : undefined)
+  if (user) await enqueueAfterUserCreated(deps, trx, input.permit)
+  return user
+}
+
+/**
+ * An identifier belongs to one user across all audiences, and clients may sign up with any identifier in any audience:
+ * an unverified sign-up must not block others. Returns true when the identifier is free now.
+ */
+async function makeWay(
+  { events }: Deps<'events'>,
+  trx: Trx,
+  user: NewUser,
+  now: Date,
+): Promise<boolean> {
+  const gone = await deleteUnusedInOtherAudiences(trx, user)
+  for (const id of gone) await events.record(trx, 'user.deleted', id, { soft: false }, now)
+  return gone.length > 0
+}
+
+/**
+ * Creates a user without identities and their first session in one statement. Throws token_too_large, and an Error when
+ * the id is in use.
+ */
+export async function createUserWithSession(
+  deps: CreateUserDeps & Deps<'db' | 'sessions'>,
+  user: Omit<NewUserInput, 'identities' | 'email' | 'phone'>,
+  proof: AuthenticationEvent,
+  now: Date,
+): Promise<CreatedSession> {
+  const row = rowOf(deps, user)
+  const newUser = { user: row, events: deps.events.draft('user.created', row.id, {}) }
+  const insert = async (db: Db) => {
+    const opened = await createSessionWithUser(deps.sessions, db, newUser, proof, now)
+    if (!opened) throw new Error('a random id was taken')
+    return opened
+  }
+  if (!deps.hooks.afterUserCreated) return insert(deps.db)
+  return deps.db.transaction().execute(async (trx) => {
+    const opened = await insert(trx)
+    await enqueueAfterUserCreated(deps, trx, user.permit)
+    return opened
+  })
+}
+
+function rowOf({ config }: Deps<'config'>, user: NewUserInput): NewUser {
+  return {
+    id: user.permit.userId,
+    aud: user.aud,
+    role: user.role ?? config.AUTH_JWT_DEFAULT_GROUP_NAME,
+    email: user.email ?? null,
+    phone: user.phone ?? null,
+    encrypted_password: user.passwordHash,
+    raw_app_meta_data: user.appMetadata,
+    raw_user_meta_data: user.userMetadata,
+    is_anonymous: user.isAnonymous ?? false,
+    is_sso_user: user.isSso ?? false,
+    email_confirmed_at: user.emailConfirmedAt ?? null,
+    phone_confirmed_at: user.phoneConfirmedAt ?? null,
+    banned_until: user.bannedUntil ?? null,
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * The dry run of a sign-up for an identifier in use: everything is done with an unused one and rolled back, so that the
+ * response is built by the same code in the same time.
+ */
+import { randomInt } from 'node:crypto'
+
+import type { Trx } from '../../../db/core/database.ts'
+import { createSavepoint, rollbackToSavepoint } from '../../../db/core/savepoint.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { sendUncountedLinkEmail } from '../../emails/index.ts'
+import { storeSms } from '../../otp/index.ts'
+import type { CreateUserDeps } from './create-user.ts'
+import type { EmailSignUp, SignUpContact, SignUpInput } from './types.ts'
+import { createUnconfirmedUser } from './unconfirmed-user.ts'
+
+/** Rolls back to the savepoint `sign_up`. */
+export async function dryRunEmailSignUp(
+  deps: CreateUserDeps & Deps<'emails'>,
+  trx: Trx,
+  { user: input, context }: EmailSignUp,
+  now: Date,
+): Promise<UserRecord> {
+  const { address } = input.contact
+  const unused = { ...input.contact, address: `${crypto.randomUUID()}@rehearsal.invalid` }
+  const user = await createUnconfirmedUser(deps, trx, { ...input, contact: unused }, now)
+  if (!user) throw new Error('a random address was taken')
+  const sent = await sendUncountedLinkEmail(deps.emails, trx, 'confirmation', user, context, now)
+  await rollbackToSavepoint(trx, 'sign_up')
+  const metadata = { ...user.raw_user_meta_data, email: address }
+  return { ...user, ...sent, email: address, raw_user_meta_data: metadata, identities: [] }
+}
+
+/** A dry run of a sign-up by phone, for a number that gets no account. */
+export async function dryRunPhoneOtp(
+  deps: CreateUserDeps & Deps<'otp'>,
+  trx: Trx,
+  { contact, aud, data }: SignUpContact,
+  ip: string,
+  now: Date,
+): Promise<void> {
+  const permit = { userId: crypto.randomUUID(), ip }
+  const user = { contact, aud, data, permit, passwordHash: null, byAdmin: false }
+  await createSavepoint(trx, 'sign_up')
+  await dryRunPhoneSignUp(deps, trx, user, now)
+}
+
+/** Rolls back to the savepoint `sign_up`. */
+export async function dryRunPhoneSignUp(
+  deps: CreateUserDeps & Deps<'otp'>,
+  trx: Trx,
+  input: SignUpInput,
+  now: Date,
+): Promise<UserRecord> {
+  const phone = input.contact.address
+  const unused = `0${randomInt(10 ** 14)}`
+  const contact = { ...input.contact, address: unused }
+  const user = await createUnconfirmedUser(deps, trx, { ...input, contact }, now)
+  if (!user) throw new Error('a random number was taken')
+  const message = { phone: unused, code: String(randomInt(10 ** 6)), messageId: user.id }
+  const sent = await storeSms(deps.otp, trx, user.id, { purpose: 'confirmation', ...message }, now)
+  await rollbackToSavepoint(trx, 'sign_up')
+  return { ...user, ...sent, phone, identities: [] }
+}

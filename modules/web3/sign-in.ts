@@ -1,0 +1,106 @@
+/** Sign-in with a wallet's key. */
+import { createHash } from 'node:crypto'
+
+import type { Trx } from '../../db/core/database.ts'
+import { lockIdentity } from '../../db/identities/identities.ts'
+import { consumeOnce } from '../../db/replays/replays.ts'
+import { findWalletIdentity } from '../../db/web3/wallet-identities.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
+import { walletRejected } from '../../schemas/errors.ts'
+import type { Session } from '../../schemas/session.ts'
+import { createAuditEntry } from '../audit/index.ts'
+import { completeExternalSignIn, permitExternalUser } from '../identities/index.ts'
+import type { ExternalUser } from '../identities/types.ts'
+import type { LinkContext } from '../otp/link-context.ts'
+import { createSession, toTokenResponse } from '../sessions/index.ts'
+import type { CreationPermit } from '../users/sign-up/types.ts'
+import { type SignedMessage, type VerifiedMessage, verifyMessage } from './verify.ts'
+
+export interface WalletContext {
+  aud: string
+  ip: string
+  clientInfo: ClientInfo
+  links: LinkContext
+}
+
+type ServiceDeps = Deps<'audit' | 'config' | 'db' | 'flows' | 'identities' | 'sessions'>
+
+const provider = 'web3'
+
+/**
+ * Creates a session for the address that signed the message; an unknown address gets a new user. A message is accepted
+ * once. Throws web3_provider_disabled, web3_unsupported_chain, validation_failed, invalid_grant, signup_disabled,
+ * user_banned and HookError.
+ */
+export async function signInWithWallet(
+  deps: ServiceDeps,
+  signed: SignedMessage,
+  context: WalletContext,
+  now: Date,
+): Promise<Session> {
+  const { aud, ip } = context
+  const verified = await verifyMessage(deps, signed, now)
+  const external = await toExternalUser(deps.db, verified)
+  const permit = await permitExternalUser(deps.identities, deps.db, external, {}, { aud, ip })
+  const outcome = await deps.db
+    .transaction()
+    .execute((trx) => createWalletSession(deps, trx, verified, { ...context, permit }, now))
+  if (outcome.state === 'rejected') throw outcome.error
+  return toTokenResponse(deps.sessions, outcome.opened, now)
+}
+
+async function createWalletSession(
+  deps: ServiceDeps,
+  trx: Trx,
+  verified: VerifiedMessage,
+  { clientInfo, ...context }: WalletContext & { permit: CreationPermit | undefined },
+  now: Date,
+) {
+  await lockIdentity(trx, provider, identityId(verified).toLowerCase())
+  if (!(await consumeOnce(trx, digestOf(verified), verified.usableUntil))) {
+    throw walletRejected('The message was already used. Sign a new one.')
+  }
+  const external = await toExternalUser(trx, verified)
+  const found = await completeExternalSignIn(deps.identities, trx, external, {}, context, now)
+  if (found.state === 'rejected') return found
+  const { user, action } = found
+  const entry = createAuditEntry(deps.audit, action, user, context.ip, traitsOf(verified))
+  const event = { method: 'web3' as const, clientInfo, audit: entry }
+  const opened = await createSession(deps.sessions, trx, user, event, now)
+  return { state: 'opened' as const, opened }
+}
+
+/** The profile, as from an external provider. A known address keeps its first spelling. */
+async function toExternalUser(
+  db: Deps<'db'>['db'],
+  verified: VerifiedMessage,
+): Promise<ExternalUser> {
+  const { chain, message } = verified
+  const id = identityId(verified)
+  const known = chain.anyCase ? await findWalletIdentity(db, id) : undefined
+  const providerId = known ?? id
+  const { address, domain, statement = chain.noStatement, chainId: network = '' } = message
+  const claims = {
+    sub: providerId,
+    email_verified: false,
+    phone_verified: false,
+    custom_claims: { address, chain: chain.name, network, domain, statement },
+  }
+  return { provider, identity: { providerId, claims, emails: [] }, emailOptional: true }
+}
+
+function identityId({ chain, message }: VerifiedMessage): string {
+  return `${provider}:${chain.name}:${message.address}`
+}
+
+/** Of the text, because some wallets create a different signature each time. */
+function digestOf({ chain, text }: VerifiedMessage): string {
+  const digest = createHash('sha256').update(text).digest('base64url')
+  return `${provider}:${chain.name}:${digest}`
+}
+
+function traitsOf({ chain, message }: VerifiedMessage) {
+  const { address, domain, uri, chainId: network = '' } = message
+  return { provider, chain: chain.name, network, address, domain, uri: uri.href }
+}

@@ -1,0 +1,198 @@
+/** What cleanup deletes: each step removes one kind of row, by how long ago it expired. */
+import {
+  deleteAnonymousUser,
+  deleteOldAnonymousUsers,
+  listOldAnonymousUsers,
+} from '../../../db/cleanup/anonymous-users.ts'
+import {
+  deleteAbandonedFactors,
+  deleteEndedSessions,
+  deleteExpiredSessions,
+  deleteOldAuditEntries,
+  deleteOldChallenges,
+  deleteOldFlowStates,
+  deleteOldKnownDevices,
+  deleteOldSendIntervals,
+  deleteOldSignInDevices,
+  deleteOldThrottles,
+  deleteRevokedRefreshTokens,
+} from '../../../db/cleanup/cleanup.ts'
+import { deleteExpiredPasskeyChallenges } from '../../../db/cleanup/passkeys.ts'
+import { deleteExpiredOneTimeTokens } from '../../../db/cleanup/tokens.ts'
+import type { Db } from '../../../db/core/database.ts'
+import { isForeignKeyViolation } from '../../../db/core/foreign-key-violation.ts'
+import type { Pages } from '../../../db/core/paging.ts'
+import { countPages } from '../../../db/core/table-pages.ts'
+import { deleteOldConsumedCodes } from '../../../db/flows/consumed-codes.ts'
+import { deleteOldSendQuotas } from '../../../db/limits/send-quotas.ts'
+import {
+  deleteOldAuthorizations,
+  deleteOldDeviceCodes,
+  deleteOldPageSessions,
+  deleteOldPushedRequests,
+  deleteUnusedClients,
+} from '../../../db/oauth-server/cleanup.ts'
+import { deleteExpiredReplays } from '../../../db/replays/replays.ts'
+import { deleteOldSamlLogouts } from '../../../db/saml/logouts.ts'
+import { deleteOldRelayStates } from '../../../db/saml/relay-states.ts'
+import { deleteSupersededSessions } from '../../../db/sessions/supersede.ts'
+import { deleteOldUsageCounts } from '../../../db/statistics/usage-counts.ts'
+import { deleteExpiredUsernames } from '../../../db/usernames/usernames.ts'
+import { deleteOldPendingSignUps } from '../../../db/users/pending-sign-ups.ts'
+
+/** The console shows the last 30 days. */
+const usageSeconds = 32 * 86_400
+
+/** Seconds. */
+export interface Retention {
+  /** For rows that expire or are consumed, counted from that moment. */
+  ended: number
+  sessionTimebox: number | undefined
+  sessionInactivity: number | undefined
+  /** Set when a user may have one session per tag and only the newest counts. */
+  singlePerUser: { tags: readonly string[] } | undefined
+  /** The maximum duration of a flow from its start to the expiry of its code; no link lives longer. */
+  flow: number
+  /** Until a second-factor challenge and an unconfirmed factor have expired. */
+  challenge: number
+  factor: number
+  /** How long failures count towards the daily limit. */
+  throttles: number
+  /** The longest time for which the last message to an address limits the next one. */
+  limits: number
+  anonymousUsers: number | undefined
+  auditLog: number | undefined
+}
+
+/** Half a year: a user who returns later is throttled and notified as on a new device. */
+const knownDeviceSeconds = 180 * 86_400
+
+/** Dynamically registered clients that were not used for this long are deleted. */
+const unusedClientSeconds = 90 * 86_400
+
+/** Deletes expired rows in batches of about `batchSize`, and yields the count of each batch. */
+export type Step = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
+
+export function cleanupTasks(retention: Retention): Record<string, Step> {
+  const { ended, sessionTimebox, sessionInactivity, anonymousUsers, auditLog } = retention
+  const hasSessionLimits = sessionTimebox !== undefined || sessionInactivity !== undefined
+  return {
+    ended_sessions: step(ended, deleteEndedSessions),
+    ...(hasSessionLimits && { expired_sessions: expiredSessions(retention) }),
+    ...(retention.singlePerUser && { superseded_sessions: supersededSessions(retention) }),
+    refresh_tokens: spentRefreshTokens(retention),
+    one_time_tokens: step(ended, (db, expiredBefore, limit) => {
+      const madeBefore = ago(expiredBefore, retention.flow)
+      return deleteExpiredOneTimeTokens(db, { expiredBefore, madeBefore }, limit)
+    }),
+    passkey_challenges: step(ended, deleteExpiredPasskeyChallenges),
+    replays: step(ended, deleteExpiredReplays),
+    usernames: step(ended, deleteExpiredUsernames),
+    usage_counts: step(usageSeconds, deleteOldUsageCounts),
+    saml_relay_states: step(retention.flow + ended, deleteOldRelayStates),
+    saml_logouts: step(retention.flow + ended, deleteOldSamlLogouts),
+    flow_states: step(retention.flow + ended, deleteOldFlowStates),
+    consumed_codes: step(retention.flow + ended, deleteOldConsumedCodes),
+    oauth_authorizations: step(ended, deleteOldAuthorizations),
+    oauth_pushed_requests: step(ended, deleteOldPushedRequests),
+    oauth_device_codes: step(ended, deleteOldDeviceCodes),
+    page_sessions: step(ended, deleteOldPageSessions),
+    unused_oauth_clients: step(unusedClientSeconds, deleteUnusedClients),
+    factor_challenges: step(retention.challenge + ended, deleteOldChallenges),
+    abandoned_factors: step(retention.factor + ended, deleteAbandonedFactors),
+    pending_sign_ups: step(retention.flow + ended, deleteOldPendingSignUps),
+    throttles: step(retention.throttles + ended, deleteOldThrottles),
+    known_devices: step(knownDeviceSeconds, deleteOldKnownDevices),
+    sign_in_devices: step(knownDeviceSeconds, deleteOldSignInDevices),
+    send_intervals: step(retention.limits + ended, deleteOldSendIntervals),
+    send_quotas: step(retention.limits + ended, deleteOldSendQuotas),
+    ...(anonymousUsers !== undefined && {
+      anonymous_users: step(anonymousUsers, deleteUnreferenced),
+    }),
+    ...(auditLog !== undefined && { audit_entries: step(auditLog, deleteOldAuditEntries) }),
+  }
+}
+
+type Deletion = (db: Db, before: Date, limit: number) => Promise<number>
+
+/**
+ * When rows of the operator's own tables reference some of them, rows are deleted one by one and the referenced ones
+ * stay.
+ */
+async function deleteUnreferenced(db: Db, createdBefore: Date, limit: number): Promise<number> {
+  try {
+    return await deleteOldAnonymousUsers(db, createdBefore, limit)
+  } catch (error) {
+    if (!isForeignKeyViolation(error)) throw error
+  }
+  let removed = 0
+  for (const id of await listOldAnonymousUsers(db, createdBefore, limit)) {
+    const isGone = await deleteAnonymousUser(db, id).catch((error: unknown) => {
+      if (isForeignKeyViolation(error)) return false
+      throw error
+    })
+    if (isGone) removed += 1
+  }
+  return removed
+}
+
+/** Deletes the oldest rows first, until a batch is not full. */
+function step(seconds: number, remove: Deletion): Step {
+  return async function* (db, now, batchSize) {
+    let removed: number
+    do {
+      removed = await remove(db, ago(now, seconds), batchSize)
+      yield removed
+    } while (removed === batchSize)
+  }
+}
+
+/** A table page holds some dozens of sessions or refresh tokens. */
+const rowsPerPage = 30
+
+/** Scans the table once. */
+function spentRefreshTokens({ ended }: Retention): Step {
+  return async function* (db, now, batchSize) {
+    for await (const pages of rangesOf(db, 'refresh_tokens', batchSize)) {
+      yield await deleteRevokedRefreshTokens(db, ago(now, ended), pages)
+    }
+  }
+}
+
+/** Scans the table once. */
+function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention): Step {
+  return async function* (db, now, batchSize) {
+    const before = (limit: number | undefined) =>
+      limit === undefined ? null : ago(now, limit + ended)
+    const age = { openedBefore: before(sessionTimebox), usedBefore: before(sessionInactivity) }
+    for await (const pages of rangesOf(db, 'sessions', batchSize)) {
+      yield await deleteExpiredSessions(db, age, pages)
+    }
+  }
+}
+
+/** Scans the table once. */
+function supersededSessions({ ended, sessionTimebox, singlePerUser }: Retention): Step {
+  return async function* (db, now, batchSize) {
+    const openedAfter = sessionTimebox === undefined ? null : ago(now, sessionTimebox)
+    const kind = { tags: singlePerUser?.tags ?? [], openedAfter }
+    const times = { usedBefore: ago(now, ended), now }
+    for await (const pages of rangesOf(db, 'sessions', batchSize)) {
+      yield await deleteSupersededSessions(db, kind, times, pages)
+    }
+  }
+}
+
+async function* rangesOf(
+  db: Db,
+  table: 'refresh_tokens' | 'sessions',
+  batchSize: number,
+): AsyncIterable<Pages> {
+  const range = Math.ceil(batchSize / rowsPerPage)
+  const pages = await countPages(db, table)
+  for (let from = 0; from < pages; from += range) yield { from, to: from + range }
+}
+
+function ago(now: Date, seconds: number): Date {
+  return new Date(now.getTime() - seconds * 1000)
+}

@@ -1,0 +1,90 @@
+/** One batch for one endpoint: leases the due deliveries, sends them concurrently and stores the outcomes together. */
+import { type LeasedDelivery, leaseDeliveries } from '../../../db/events/deliveries.ts'
+import { type Attempted, recordAttempts } from '../../../db/events/outcomes.ts'
+import {
+  clearWebhookFailures,
+  findWebhook,
+  pauseWebhook,
+  recordWebhookFailure,
+  resumeWebhook,
+  type WebhookRow,
+} from '../../../db/events/webhooks.ts'
+import type { Deps } from '../../define-plugin.ts'
+import { toMessage } from './message.ts'
+import { getWebhookRetryDelay, isEndpointDown, isGivenUp, restDelay } from './schedule.ts'
+import { listWebhookSecrets } from './secrets.ts'
+import { type Sent, send, timeLimitMs } from './send.ts'
+
+export type DeliveryDeps = Deps<'config' | 'db' | 'encryption' | 'httpClient' | 'log' | 'telemetry'>
+
+/**
+ * Deliveries of different users, so their order is preserved; few enough to hold in memory with the largest metadata.
+ */
+const roundSize = 20
+/** Added to the time limit of an attempt, to store its outcome. */
+const leaseMarginMs = 5_000
+
+/** Returns false when nothing more is due at this endpoint for now. */
+export async function deliverBatch(deps: DeliveryDeps, webhookId: string): Promise<boolean> {
+  const { config, db } = deps
+  const now = new Date()
+  const webhook = await findWebhook(db, webhookId)
+  if (webhook?.state !== 'active' || (webhook.retry_at && webhook.retry_at > now)) {
+    return false
+  }
+  const secrets = listWebhookSecrets(deps, webhook, now)
+  if (secrets.length === 0) return false
+  // While the endpoint is down, one event tests it as well as twenty.
+  const limit = isEndpointDown(webhook.failures) ? 1 : roundSize
+  const leasedUntil = new Date(now.getTime() + timeLimitMs(config) + leaseMarginMs)
+  const claimed = await leaseDeliveries(db, { webhookId, limit, leasedUntil, now })
+  if (claimed.length === 0) return false
+  const target = { url: webhook.url, secrets }
+  const sent = await Promise.all(
+    claimed.map(async (delivery) => ({
+      delivery,
+      ...(await send(deps, target, toMessage(delivery))),
+    })),
+  )
+  return settle(deps, webhook, sent)
+}
+
+type Result = Sent & { delivery: LeasedDelivery }
+
+/** Stores the outcomes. Returns whether another batch should follow immediately. */
+async function settle(
+  deps: DeliveryDeps,
+  webhook: WebhookRow,
+  results: Result[],
+): Promise<boolean> {
+  const { db, log, telemetry } = deps
+  const now = new Date()
+  const outcomes = results.map((result) => outcomeOf(result, now))
+  await recordAttempts(db, webhook.id, outcomes, now)
+  for (const { state } of outcomes) {
+    telemetry.metrics.count('postern.webhook_deliveries', { outcome: state })
+  }
+  const dead = outcomes.filter(({ state }) => state === 'dead').length
+  if (dead > 0) log.warn({ webhook: webhook.id, events: dead }, 'event deliveries abandoned')
+  if (results.some(({ gone }) => gone)) {
+    log.warn({ webhook: webhook.id }, 'webhook paused: responded with 410')
+    await pauseWebhook(db, webhook.id, 'responded with 410 Gone', now)
+    return false
+  }
+  if (results.some(({ accepted }) => accepted)) {
+    if (isEndpointDown(webhook.failures)) await resumeWebhook(db, webhook.id, now)
+    else if (webhook.failures > 0) await clearWebhookFailures(db, webhook.id)
+    return true
+  }
+  const asked = Math.max(...results.map(({ retryAfterMs }) => retryAfterMs))
+  const restMs = Math.max(restDelay(webhook.failures + 1), asked)
+  await recordWebhookFailure(db, webhook.id, new Date(now.getTime() + restMs))
+  return restMs === 0
+}
+
+function outcomeOf({ delivery, answer, accepted }: Result, now: Date): Attempted {
+  const { position, attempts, first_attempt_at } = delivery
+  const retryAt = new Date(now.getTime() + getWebhookRetryDelay(attempts))
+  const refused = isGivenUp(first_attempt_at, now) ? 'dead' : 'waiting'
+  return { position, attempts, state: accepted ? 'delivered' : refused, due_at: retryAt, answer }
+}

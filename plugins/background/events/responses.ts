@@ -1,0 +1,36 @@
+/** Webhooks and deliveries as the admin API returns them. */
+import type { DeliveryRow } from '../../../db/events/history.ts'
+import { type Delivery, toWebhook, type WebhookSource } from '../../../schemas/webhook.ts'
+import { type SentEvent, toBody } from './message.ts'
+
+/** What the audit log contains about a webhook. */
+export function endpointTraits(row: WebhookSource) {
+  const { url, description, events, state } = toWebhook(row)
+  return { url, description, events, state }
+}
+
+/** The request and the response of a delivery. */
+export function toDelivery(row: DeliveryRow, url: string): Delivery {
+  const { id, position, type, state, attempts, answer } = row
+  return {
+    event_id: id,
+    position,
+    type,
+    state,
+    attempts,
+    answer,
+    first_attempt_at: moment(row.first_attempt_at),
+    last_attempt_at: moment(row.last_attempt_at),
+    next_attempt_at: state === 'waiting' ? moment(row.due_at) : null,
+    delivered_at: moment(row.delivered_at),
+    request: toStoredRequest(row, url),
+  }
+}
+
+/** Without signatures, which differ between attempts. */
+export function toStoredRequest(event: SentEvent, url: string): Delivery['request'] {
+  const headers = { 'content-type': 'application/json', 'webhook-id': event.id }
+  return { url, headers, body: toBody(event) }
+}
+
+const moment = (date: Date | null) => date?.toISOString() ?? null

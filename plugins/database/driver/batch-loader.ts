@@ -1,0 +1,76 @@
+/**
+ * Batches what concurrent requests wait for: while one batch is under way, the next collects. A request that comes alone
+ * is sent at once, and nothing waits for a timer.
+ */
+import DataLoader from 'dataloader'
+
+import { RequestDeadline } from '../../observability/request-context/deadline.ts'
+import { bindContext, withDeadline } from '../../observability/request-context/index.ts'
+
+export interface BatchOptions {
+  /** A larger batch would keep the first request waiting for the last. */
+  maxBatchSize: number
+  /** A batch that takes longer does not delay the next one; in milliseconds. */
+  slowAfterMs: number
+  /** The maximum duration of a request in milliseconds. No request waits for a batch after it. */
+  maxDurationMs: number
+}
+
+/**
+ * A function that loads a value by a batch. `loadAll` returns values or errors in the order of the keys. It is called after
+ * the keys were requested, never before. No batch ends with the request that happened to begin it.
+ */
+export function createBatchLoader<Key, Value>(
+  { maxBatchSize, slowAfterMs, maxDurationMs }: BatchOptions,
+  loadAll: (keys: readonly Key[]) => Promise<(Value | Error)[]>,
+): (key: Key) => Promise<Value> {
+  const queue = createQueue()
+  const loader = new DataLoader<Key, Value>(
+    async (keys) => {
+      const deadline = new RequestDeadline()
+      const done = queue.whenDone()
+      let timer = setTimeout(() => {
+        done()
+        timer = setTimeout(() => deadline.end(), maxDurationMs - slowAfterMs).unref()
+      }, slowAfterMs).unref()
+      try {
+        return await withDeadline(deadline, () => loadAll(keys))
+      } finally {
+        clearTimeout(timer)
+        done()
+      }
+    },
+    // A cached value would be older than the request.
+    { cache: false, maxBatchSize, batchScheduleFn: queue.add },
+  )
+  return (key) => loader.load(key)
+}
+
+/** Dispatches one batch at a time. */
+function createQueue() {
+  const waiting: (() => void)[] = []
+  let isBusy = false
+
+  function dispatchNext(): void {
+    const dispatch = waiting.shift()
+    isBusy = dispatch !== undefined
+    if (dispatch) setImmediate(dispatch)
+  }
+
+  return {
+    add(dispatch: () => void): void {
+      // The statement belongs to the trace of a request that waits for it, not of the one before.
+      waiting.push(bindContext(dispatch))
+      if (!isBusy) dispatchNext()
+    },
+
+    /** The returned function lets the next batch begin; further calls do nothing. */
+    whenDone(): () => void {
+      let isDone = false
+      return () => {
+        if (!isDone) dispatchNext()
+        isDone = true
+      }
+    },
+  }
+}

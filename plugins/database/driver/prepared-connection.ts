@@ -1,0 +1,161 @@
+/**
+ * A connection whose statements are named, so that Postgres plans and describes each of them once, and pipelined: what
+ * needs no response goes out with the next statement.
+ */
+import { createHash } from 'node:crypto'
+
+import type pg from 'pg'
+
+import {
+  groupLockTimeout,
+  type Result,
+  type Statement,
+  type StatementOutcome,
+} from './connection.ts'
+import {
+  boundStep,
+  commandStep,
+  type DescribedStatement,
+  describeStatement,
+  runEachStep,
+  runSteps,
+  type Step,
+} from './pipeline.ts'
+import { PlainConnection } from './plain-connection.ts'
+
+/** Statements beyond this number are sent unnamed, so that no connection collects plans without end. */
+const maxNamedStatements = 500
+
+const beginGroup = ['begin', groupLockTimeout].map(commandStep)
+
+/** Makes the prepared connection of each connection of a pool, once. */
+export function prepareConnections(): (client: pg.PoolClient) => PreparedConnection {
+  const nameOf = createStatementNames()
+  const prepared = new WeakMap<pg.PoolClient, PreparedConnection>()
+  return (client) => {
+    const connection = prepared.get(client) ?? new PreparedConnection(client, nameOf)
+    prepared.set(client, connection)
+    return connection
+  }
+}
+
+/** Gives each text a name, the same on every connection. */
+function createStatementNames(): (text: string) => string | undefined {
+  const names = new Map<string, string>()
+  return (text) => {
+    const known = names.get(text)
+    if (known !== undefined || names.size >= maxNamedStatements) return known
+    const name = createHash('sha256').update(text).digest('base64url').slice(0, 32)
+    names.set(text, name)
+    return name
+  }
+}
+
+class PreparedConnection extends PlainConnection {
+  readonly #nameOf: (text: string) => string | undefined
+  /** By name. */
+  readonly #described = new Map<string, DescribedStatement>()
+  /** Sent with the next statement, in this order. */
+  #waiting: Step[] = []
+  #isBeginWaiting = false
+
+  constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
+    super(client)
+    this.#nameOf = nameOf
+  }
+
+  override async begin(text: string): Promise<void> {
+    this.#waiting.push(commandStep(text))
+    this.#isBeginWaiting = true
+  }
+
+  /** A transaction without statements never reaches Postgres. */
+  override async commit(): Promise<string> {
+    const isBegun = !this.#isBeginWaiting
+    const steps = this.#takeWaiting()
+    if (!isBegun && !steps.some(isStatement)) return 'COMMIT'
+    if (steps.length === 0) return super.commit()
+    return (await runSteps(this.client, [...steps, commandStep('commit')])).command
+  }
+
+  override async rollback(): Promise<void> {
+    const isBegun = !this.#isBeginWaiting
+    this.#takeWaiting()
+    if (isBegun) await super.rollback()
+  }
+
+  /** A statement without values is a command, and is not named. */
+  override run(statement: Statement): Promise<Result> {
+    const step = this.#describedStep(statement)
+    return step
+      ? runSteps(this.client, [...this.#takeWaiting(), step])
+      : this.#runUndescribed(statement)
+  }
+
+  override async runPipelined(statement: Statement): Promise<void> {
+    const { text, values } = statement
+    const step = values.length === 0 ? commandStep(text) : this.#describedStep(statement)
+    if (step) this.#waiting.push(step)
+    else await this.run(statement)
+  }
+
+  override async flush(): Promise<void> {
+    if (this.#waiting.some(isStatement)) await this.#sendWaiting()
+  }
+
+  /** In one message once this connection has described all of the statements. */
+  override async commitAll(statements: readonly Statement[]): Promise<StatementOutcome[]> {
+    const steps = statements.flatMap((statement) => this.#describedStep(statement) ?? [])
+    if (steps.length < statements.length) return super.commitAll(statements)
+    try {
+      const outcomes = await runEachStep(this.client, [
+        ...beginGroup,
+        ...steps,
+        commandStep('commit'),
+      ])
+      return outcomes.slice(beginGroup.length, -1)
+    } catch (error) {
+      // Fails when the connection is lost, which ends the transaction as well.
+      await super.rollback().catch(() => {})
+      throw error
+    }
+  }
+
+  override release(destroy = false): void {
+    this.#takeWaiting()
+    super.release(destroy)
+  }
+
+  /** Undefined for a statement that this connection has not described. */
+  #describedStep({ text, values }: Statement): Step | undefined {
+    if (values.length === 0) return undefined
+    const described = this.#described.get(this.#nameOf(text) ?? '')
+    return described && boundStep(described, values)
+  }
+
+  /** Runs a command, or a statement for the first time on this connection. */
+  async #runUndescribed({ text, values }: Statement): Promise<Result> {
+    await this.#sendWaiting()
+    if (values.length === 0) return this.client.query(text)
+    const name = this.#nameOf(text)
+    if (name === undefined) return this.client.query(text, [...values])
+    const result = await this.client.query({ name, text, values: [...values] })
+    this.#described.set(name, describeStatement(this.client, { name, text }, result.fields))
+    return result
+  }
+
+  async #sendWaiting(): Promise<void> {
+    const steps = this.#takeWaiting()
+    if (steps.length > 0) await runSteps(this.client, steps)
+  }
+
+  #takeWaiting(): Step[] {
+    const steps = this.#waiting
+    this.#waiting = []
+    this.#isBeginWaiting = false
+    return steps
+  }
+}
+
+/** Commands that begin a transaction or a savepoint are of no use without a statement. */
+const isStatement = ({ described }: Step): boolean => described !== undefined

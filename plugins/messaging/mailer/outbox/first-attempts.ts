@@ -1,0 +1,86 @@
+/**
+ * Makes the first attempt at an email in the process that queued it, as soon as the response is sent. The job queue
+ * would cost three statements and two notifications more; it handles what cannot be sent immediately. If the process
+ * crashes first, cleanup adds a job for the email.
+ */
+import pLimit from 'p-limit'
+
+import {
+  afterResponse,
+  logFields,
+  withLogFields,
+} from '../../../observability/request-context/index.ts'
+
+export interface FirstAttemptsDeps {
+  /** Adds jobs for messages that are not attempted here. */
+  handOver: (ids: readonly string[]) => Promise<void>
+  /** Whether the job queue runs, which retries what cannot be sent immediately. */
+  isQueueUp: () => boolean
+  log: { warn(fields: object, message: string): void }
+}
+
+type Attempt = (signal: AbortSignal) => Promise<void>
+
+/** Concurrent attempts, as in the job queue. */
+const concurrency = 2
+/** When more are waiting, the rest go to the job queue, which all replicas share. */
+const mostWaiting = 100
+/** Time between the start of shutdown and aborting attempts in progress. */
+const tellMs = 5_000
+
+export function createFirstAttempts({ handOver, isQueueUp, log }: FirstAttemptsDeps) {
+  const run = pLimit(concurrency)
+  const waiting = new Set<string>()
+  const underWay = new Set<Promise<void>>()
+  const ending = new AbortController()
+  let stopped: Promise<void> | undefined
+
+  async function begin(id: string, attempt: Attempt): Promise<void> {
+    // It may have been handed over in between.
+    if (!waiting.delete(id)) return
+    try {
+      await attempt(ending.signal)
+    } catch (error) {
+      // The database is lost; the email is still queued when it is back.
+      log.warn({ err: error, message_id: id }, 'first attempt failed, email left to the job queue')
+    }
+  }
+
+  function enter(id: string, attempt: Attempt): void {
+    const done = run(begin, id, attempt)
+    underWay.add(done)
+    void done.finally(() => underWay.delete(done))
+  }
+
+  async function end(): Promise<void> {
+    const ids = [...waiting]
+    waiting.clear()
+    setTimeout(() => ending.abort(), tellMs).unref()
+    if (ids.length > 0) {
+      await handOver(ids).catch((error) => {
+        log.warn(
+          { err: error, mails: ids.length },
+          'first attempts failed, emails left to the cleanup',
+        )
+      })
+    }
+    await Promise.all(underWay)
+  }
+
+  return {
+    /** Whether this process attempts the message after the response; otherwise it needs a job. */
+    takes(id: string, attempt: Attempt): boolean {
+      if (stopped || waiting.size >= mostWaiting || !isQueueUp()) return false
+      const fields = { ...logFields() }
+      if (!afterResponse(() => withLogFields(fields, () => enter(id, attempt)))) return false
+      waiting.add(id)
+      return true
+    },
+
+    /** Waits for attempts in progress and starts no others. May be called more than once. */
+    stop(): Promise<void> {
+      stopped ??= end()
+      return stopped
+    },
+  }
+}

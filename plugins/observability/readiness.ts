@@ -1,0 +1,130 @@
+/**
+ * The readiness check for load balancers: not ready before the database responds and is migrated, and again once
+ * shutdown has begun.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+
+import type { QueryExecutorProvider } from 'kysely'
+
+import { migrationState } from '../../db/migrate/index.ts'
+import { definePlugin } from '../define-plugin.ts'
+import { withoutDeadline } from './request-context/index.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readiness: ReturnType<typeof createReadiness>
+  }
+}
+
+export interface Checks {
+  database: boolean
+  migrations: boolean
+  queue: boolean
+}
+
+export interface Readiness {
+  ready: boolean
+  stopping: boolean
+  checks: Checks
+}
+
+interface ReadinessDeps {
+  db: QueryExecutorProvider
+  schema: string
+  /** Milliseconds without a working job queue; 0 while it works. */
+  queueDownMs: () => number
+  countConnections: () => Promise<number>
+}
+
+/** A slower database counts as unavailable. */
+const answerMs = 2_000
+/** The endpoint is public, so the database is queried once a second at most. */
+const freshMs = 1_000
+/**
+ * The queue restarts by itself after an outage of the database; a short interruption does not make the server unready.
+ */
+const longestQueuePauseMs = 60_000
+/** A load balancer that connects per request has no open connections at times and still sends requests here. */
+const quietMs = 1_000
+/** Called by machines every second or two, so they do not count as work. */
+export const healthChecks = ['/health', '/ready']
+
+function createReadiness(deps: ReadinessDeps) {
+  const { db, schema, queueDownMs, countConnections } = deps
+  let stopping = false
+  let askedForWorkAt = Number.NEGATIVE_INFINITY
+  let asked: { at: number; checks: Promise<Checks> } | undefined
+
+  async function check(): Promise<Checks> {
+    const deadline = AbortSignal.timeout(answerMs)
+    const late = new Promise<never>((_, reject) => {
+      deadline.addEventListener('abort', () => reject(deadline.reason))
+    })
+    const queue = queueDownMs() < longestQueuePauseMs
+    try {
+      const { pending } = await Promise.race([migrationState(db, schema), late])
+      return { database: true, migrations: pending.length === 0, queue }
+    } catch {
+      return { database: false, migrations: false, queue }
+    }
+  }
+
+  return {
+    /** Never throws. */
+    async check(): Promise<Readiness> {
+      const now = performance.now()
+      if (!asked || now - asked.at > freshMs) {
+        asked = { at: now, checks: withoutDeadline(check) }
+      }
+      const checks = await asked.checks
+      const ready = !stopping && checks.database && checks.migrations && checks.queue
+      return { ready, stopping, checks }
+    },
+
+    get stopping(): boolean {
+      return stopping
+    },
+
+    /** A user's request was served on this route. */
+    answered(url: string | undefined): void {
+      if (url === undefined || !healthChecks.includes(url)) askedForWorkAt = performance.now()
+    },
+
+    /**
+     * Reports "not ready" and closes every connection after its next response, so that load balancers and clients move
+     * to other replicas. Resolves when no connection is open and no request has come for a moment, after `seconds` at
+     * the latest.
+     */
+    async leave(seconds: number): Promise<void> {
+      stopping = true
+      const end = performance.now() + seconds * 1000
+      const isQuiet = async () =>
+        performance.now() - askedForWorkAt > quietMs && (await countConnections()) === 0
+      while (performance.now() < end && !(await isQuiet())) await pause(50)
+    },
+  }
+}
+
+export default definePlugin({
+  name: 'readiness',
+  deps: ['config', 'db', 'jobQueue', 'server', 'telemetry', 'addHook'],
+  create(deps) {
+    const { config, db, jobQueue, server, telemetry } = deps
+    const readiness = createReadiness({
+      db,
+      schema: config.AUTH_DB_NAMESPACE,
+      queueDownMs: jobQueue.downMs,
+      countConnections: () =>
+        new Promise((resolve) => server.getConnections((_error, count) => resolve(count ?? 0))),
+    })
+    deps.addHook('onSend', (request, reply, _payload, done) => {
+      readiness.answered(request.routeOptions.url)
+      if (readiness.stopping) reply.header('connection', 'close')
+      done()
+    })
+    telemetry.metrics.gauge('postern.ready', async () => [
+      { value: (await readiness.check()).ready ? 1 : 0, labels: {} },
+    ])
+    return readiness
+  },
+})

@@ -1,0 +1,40 @@
+/** Counts requests to other servers by host and outcome. */
+import type { Metrics } from './metrics.ts'
+
+/** `fetch` with the response type of its implementation. */
+type Fetch<R> = (input: string | URL | Request, init?: RequestInit) => Promise<R>
+
+/** Maximum hosts with their own series; later ones share one, because webhooks can name any host. */
+const mostHosts = 50
+const hosts = new Set<string>()
+
+/** Wraps fetch to count each call. */
+export function countedFetch<R extends { status: number }>(
+  fetch: Fetch<R>,
+  metrics: Metrics,
+): Fetch<R> {
+  if (!metrics.enabled) return fetch
+  return async (input, init) => {
+    const host = labelOf(new URL(input instanceof Request ? input.url : input).hostname)
+    const count = (outcome: string) => metrics.count('postern.outgoing_requests', { host, outcome })
+    try {
+      const response = await fetch(input, init)
+      count(outcomeOf(response.status))
+      return response
+    } catch (error) {
+      const isLate = error instanceof Error && error.name === 'TimeoutError'
+      count(isLate ? 'timeout' : 'unreachable')
+      throw error
+    }
+  }
+}
+
+function outcomeOf(status: number): string {
+  if (status >= 500) return 'failed'
+  return status >= 400 ? 'rejected' : 'ok'
+}
+
+function labelOf(host: string): string {
+  if (hosts.size < mostHosts) hosts.add(host)
+  return hosts.has(host) ? host : 'other'
+}

@@ -1,0 +1,17 @@
+/** BEFORE_ORGANIZATION_JOIN. */
+import type { HookCaller } from './caller.ts'
+
+export interface JoinQuestion {
+  organization: { id: string; slug: string; name: string }
+  /** The id is null for a user who is created by the same sign-in. */
+  user: { id: string | null; email: string | null }
+  role: string
+  joined_by: string
+}
+
+/** Asks the hook whether the user may become a member. Throws HookError when not. */
+export function beforeOrganizationJoin(call: HookCaller) {
+  return async (question: JoinQuestion, ip: string): Promise<void> => {
+    await call(question, { ip })
+  }
+}

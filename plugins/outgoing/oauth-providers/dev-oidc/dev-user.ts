@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto'
+
+/** The user for a typed name: an email address is used as is, and any other name in any script gets one. */
+export function toDevUser(typed: string) {
+  const isAddress = /^[^\s@]+@[^\s@]+$/.test(typed)
+  const email = isAddress ? typed : `${localPartOf(typed)}@dev.example`
+  const name = isAddress ? typed.slice(0, typed.indexOf('@')) : typed
+  return { sub: typed, name, email, email_verified: true }
+}
+
+function localPartOf(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '.')
+    .replaceAll(/^\.|\.$/g, '')
+    .slice(0, 60)
+  return plain || `user-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
+}

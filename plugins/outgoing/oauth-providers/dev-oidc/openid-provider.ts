@@ -1,0 +1,107 @@
+/** The package oidc-provider, loaded when it is installed: production installs without development packages. */
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import { exportJWK, generateKeyPair } from 'jose'
+
+import type { ProviderSettings } from '../../../../providers/core/types.ts'
+import { toDevUser } from './dev-user.ts'
+import { errorPage } from './pages.ts'
+
+export const mount = '/dev/oidc'
+/** Seconds. */
+const hour = 3600
+
+export interface OpenidProvider {
+  /** Handles a protocol request; `url` is the URL before it was rewritten for routing. */
+  handle(request: IncomingMessage, response: ServerResponse, url: string): void
+  /** Completes the login; undefined means cancelled. Resolves to the address to redirect to. */
+  answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    name: string | undefined,
+  ): Promise<string>
+}
+
+export function isInstalled(): boolean {
+  try {
+    return import.meta.resolve('oidc-provider') !== ''
+  } catch {
+    return false
+  }
+}
+
+export async function startOpenidProvider(settings: ProviderSettings): Promise<OpenidProvider> {
+  const provider = await createProvider(settings)
+  const handle = provider.callback()
+  return {
+    handle(request, response, url) {
+      // Removes the mount path, which oidc-provider adds by itself.
+      const path = url.slice(url.indexOf(mount) + mount.length)
+      Object.assign(request, { originalUrl: url, url: path })
+      handle(request, response)
+    },
+    answer: (request, response, name) =>
+      provider.interactionResult(
+        request,
+        response,
+        name === undefined
+          ? { error: 'access_denied', error_description: 'The user said no' }
+          : { login: { accountId: name } },
+        { mergeWithLastSubmission: false },
+      ),
+  }
+}
+
+async function createProvider(settings: ProviderSettings) {
+  const { clientIds, secret, redirectUri, issuer = '' } = settings
+  const { interactionPolicy, Provider } = await import('oidc-provider')
+  const { Check, base } = interactionPolicy
+  const policy = base()
+  // Asks every time, so that a developer can sign in as another user.
+  const isUnanswered = new Check('each_time', 'every user is asked', ({ oidc }) =>
+    oidc.result?.login === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
+  )
+  policy.get('login')?.checks.add(isUnanswered)
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: clientIds[0] ?? '',
+        client_secret: secret,
+        redirect_uris: [redirectUri],
+        response_types: ['code'],
+      },
+    ],
+    jwks: { keys: [await newKey()] },
+    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { policy, url: (_context, { uid }) => `${mount}/login/${uid}` },
+    pkce: { required: () => true },
+    ttl: { AccessToken: hour, Grant: hour, IdToken: hour, Interaction: hour, Session: hour },
+    conformIdTokenClaims: false,
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    findAccount: (_context, name) => ({ accountId: name, claims: () => toDevUser(name) }),
+    // Consent is implied by the typed name.
+    async loadExistingGrant({ oidc }) {
+      const { client, session } = oidc
+      if (!client || !session?.accountId) return undefined
+      const grant = new provider.Grant({
+        clientId: client.clientId,
+        accountId: session.accountId,
+      })
+      grant.addOIDCScope('openid email profile')
+      await grant.save()
+      return grant
+    },
+    renderError(context, { error, error_description }) {
+      context.type = 'html'
+      context.body = errorPage(`${error_description ?? error}`)
+    },
+  })
+  return provider
+}
+
+async function newKey() {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  return { ...(await exportJWK(privateKey)), kid: 'dev', alg: 'RS256', use: 'sig' }
+}

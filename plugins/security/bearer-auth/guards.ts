@@ -1,0 +1,82 @@
+/** Hooks that authorize a request before its handler runs, and accessors for the result. They throw like index.ts. */
+import type { FastifyRequest } from 'fastify'
+
+import type { SessionRecord } from '../../../db/sessions/sessions.ts'
+import { anonymousNotAllowed, noAuthorization } from '../../../schemas/errors.ts'
+import type { AuthContext } from './find-bearer.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Also open to users who still have to verify the second factor their role requires. */
+    isOpenWithoutFactor?: true
+    /**
+     * True for a route by which users change how they sign in: impersonating admins are rejected. Every route for
+     * signed-in users declares it.
+     */
+    themselves?: boolean
+  }
+}
+
+/** A non-anonymous user with a session: required to change how the user signs in. */
+export interface SessionAuth extends AuthContext {
+  session: SessionRecord
+}
+
+type Authenticate = (request: FastifyRequest, now: Date) => Promise<AuthContext>
+
+interface Auth {
+  authenticate: Authenticate
+  authenticateNotImpersonated: Authenticate
+  authorizeAdmin: (request: FastifyRequest, roles: readonly string[], now: Date) => Promise<void>
+  checkFactor: (auth: AuthContext) => void
+  adminRoles: readonly string[]
+  inviterRoles: readonly string[]
+}
+
+export function createGuards(auth: Auth) {
+  return {
+    /**
+     * preParsing: requires a live user and stores them in `request.auth`. On routes with `themselves`, rejects an
+     * impersonating admin.
+     */
+    async requireUser(request: FastifyRequest): Promise<void> {
+      const { themselves } = request.routeOptions.config
+      const authenticate = themselves ? auth.authenticateNotImpersonated : auth.authenticate
+      request.auth = await authenticate(request, new Date())
+    },
+
+    /** The user of the request, for handlers behind requireUser. Throws no_authorization when there is none. */
+    bearerOf({ auth }: FastifyRequest): AuthContext {
+      if (!auth) throw noAuthorization()
+      return auth
+    },
+
+    /**
+     * As bearerOf, for routes with `themselves`. Throws no_authorization for a token without a session (401) and for an
+     * anonymous user (403).
+     */
+    memberOf({ auth }: FastifyRequest): SessionAuth {
+      if (!auth?.session) throw noAuthorization()
+      if (auth.user.is_anonymous) throw anonymousNotAllowed()
+      return { ...auth, session: auth.session }
+    },
+
+    /**
+     * preParsing after requireUser: with a role of AUTH_MFA_REQUIRED_ROLES, the session must have a verified second
+     * factor, unless the route leads there (`config.isOpenWithoutFactor`).
+     */
+    async requireFactor(request: FastifyRequest): Promise<void> {
+      const { auth: bearer, routeOptions } = request
+      if (!bearer || routeOptions.config.isOpenWithoutFactor) return
+      auth.checkFactor(bearer)
+    },
+
+    /** onRequest: requires an admin token whose role may call this endpoint; `request.admin` holds its claims. */
+    requireAdmin: (request: FastifyRequest): Promise<void> =>
+      auth.authorizeAdmin(request, auth.adminRoles, new Date()),
+
+    /** onRequest: as requireAdmin, for roles that may invite. */
+    requireInviter: (request: FastifyRequest): Promise<void> =>
+      auth.authorizeAdmin(request, auth.inviterRoles, new Date()),
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * What a request may do in the organization that its path names: a member has the permissions of the role, an admin of
+ * the server has all. Each route names the permission it needs (`config.permission`).
+ */
+import type { FastifyRequest } from 'fastify'
+
+import type { Db, Trx } from '../../../db/core/database.ts'
+import { findMembership } from '../../../db/organizations/members.ts'
+import { findOrganization, lockOrganization } from '../../../db/organizations/organizations.ts'
+import { lockUsers } from '../../../db/users/update-user.ts'
+import {
+  noAuthorization,
+  organizationNotFound,
+  organizationPermissionRequired,
+} from '../../../schemas/errors.ts'
+import { isUuid } from '../../../schemas/fields.ts'
+import {
+  everyPermission,
+  hasPermission,
+  permissionsOf,
+  type SystemPermission,
+} from '../../../schemas/organizations/permissions.ts'
+import type { AdminRequest } from './admins.ts'
+import { findLive } from './find-bearer.ts'
+import { lookUpsIn } from './look-ups.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a member needs; `member` for any member. */
+    permission?: SystemPermission | 'member'
+  }
+  interface FastifyRequest {
+    organization: OrganizationAccess | null
+  }
+}
+
+export interface OrganizationAccess {
+  id: string
+  permissions: readonly string[]
+}
+
+type OrganizationRequest = Pick<FastifyRequest, 'auth' | 'organization'> & AdminRequest
+
+interface GuardDeps {
+  db: Db
+  holdAdmin: (
+    trx: Trx,
+    request: AdminRequest,
+    now: Date,
+    subject?: readonly { id: string }[],
+  ) => Promise<void>
+}
+
+export function createOrganizationGuards({ db, holdAdmin }: GuardDeps) {
+  return {
+    /** Throws organization_not_found to users who are no members, and organization_permission_required. */
+    async requireOrganization(request: FastifyRequest): Promise<void> {
+      request.organization = await accessOf(db, request)
+    },
+
+    /** The organization of a handler behind requireOrganization. */
+    organizationOf({ organization }: Pick<FastifyRequest, 'organization'>): OrganizationAccess {
+      if (!organization) throw organizationNotFound()
+      return organization
+    },
+
+    /**
+     * First in a transaction: the actor is still signed in and still has the permission, until it ends. Locks the users,
+     * the actor among them, in one order, and then the organization. Throws what `requireOrganization` throws.
+     */
+    async holdOrganization(
+      trx: Trx,
+      request: OrganizationRequest,
+      now: Date,
+      userIds: readonly string[] = [],
+    ): Promise<OrganizationAccess> {
+      const { admin, auth, organization } = request
+      if (admin) {
+        await holdAdmin(
+          trx,
+          request,
+          now,
+          userIds.map((id) => ({ id })),
+        )
+        await lockUsers(trx, userIds)
+      } else {
+        if (!auth) throw noAuthorization()
+        await lockUsers(trx, [auth.user.id, ...userIds])
+        await findLive(lookUpsIn(trx), auth.claims, now)
+      }
+      await lockOrganization(trx, organization?.id ?? '')
+      return accessOf(trx, request)
+    },
+  }
+}
+
+async function accessOf(
+  db: Db,
+  { admin, auth, params, routeOptions }: Omit<OrganizationRequest, 'organization'>,
+): Promise<OrganizationAccess> {
+  const id = organizationIdIn(params)
+  if (admin) {
+    if (!(await findOrganization(db, id))) throw organizationNotFound()
+    return { id, permissions: [everyPermission] }
+  }
+  const member = auth && (await findMembership(db, id, auth.user.id))
+  if (member?.status !== 'active') throw organizationNotFound()
+  const permissions = permissionsOf(member.role, member.role_permissions)
+  const wanted = routeOptions.config.permission
+  if (!wanted) throw new Error(`${routeOptions.url} names no permission`)
+  if (wanted !== 'member' && !hasPermission(permissions, wanted)) {
+    throw organizationPermissionRequired(wanted)
+  }
+  return { id, permissions }
+}
+
+/** Throws organization_not_found. */
+function organizationIdIn(params: unknown): string {
+  const { organization_id: id }: { organization_id?: unknown } = Object(params)
+  if (typeof id !== 'string' || !isUuid(id)) throw organizationNotFound()
+  return id.toLowerCase()
+}

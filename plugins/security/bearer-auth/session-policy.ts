@@ -1,0 +1,179 @@
+/**
+ * Session lifetimes and refresh rules (AUTH_SESSIONS_*, AUTH_SECURITY_REFRESH_TOKEN_*), and where a second factor is
+ * required (AUTH_MFA_FRESHNESS, AUTH_MFA_REQUIRED_ROLES).
+ */
+import type { Config } from '../../../config/groups/index.ts'
+import { type AmrClaim, secondFactorMethods } from '../../../db/tables/factors.ts'
+import type { Aal } from '../../../db/tables/sessions.ts'
+import { ApiError, insufficientAal, mfaEnrollmentRequired } from '../../../schemas/errors.ts'
+import { readSessionRules, type SessionRules } from './session-rules.ts'
+
+export type SessionPolicy = ReturnType<typeof createSessionPolicy>
+
+type Limit = 'not_after' | 'timebox' | 'inactivity' | 'low_aal'
+
+interface Level {
+  aal: Aal | null
+  /** Of the user. */
+  factors: readonly { status: 'unverified' | 'verified' }[]
+}
+
+interface Age extends Level {
+  session_created_at: Date | null
+  refreshed_at: Date | null
+  not_after: Date | null
+  oauth_client_id: string | null
+}
+
+/** A user, and the session of their token when it has one. */
+interface Asking {
+  user: Pick<Level, 'factors'> & { role: string | null }
+  session: { aal: Aal | null; amr: readonly AmrClaim[] } | undefined
+}
+
+function createSessionPolicy(rules: SessionRules) {
+  return {
+    ...rules,
+    ...createSessionLimits(rules),
+    ...createFactorRules(rules),
+    ...createReuseRules(rules),
+
+    /** The session tag of a client: the one it sends, when that is configured. */
+    tagOf({ tag }: { tag: string | null }): string | null {
+      return rules.tags.find((known) => known === tag) ?? rules.tags[0] ?? null
+    },
+  }
+}
+
+function createSessionLimits(rules: SessionRules) {
+  const openedAfter = (now: Date) => cutoff(rules.timeboxSeconds, now)
+  const usedAfter = (now: Date) => cutoff(rules.inactivitySeconds, now)
+  const owedAfter = (now: Date) => cutoff(rules.lowAalSeconds, now)
+
+  return {
+    /** Sessions created at or before this have expired; null without such a limit. */
+    openedAfter,
+
+    /** Sessions last used at or before this have expired; null without such a limit. */
+    usedAfter,
+
+    /** Sessions created at or before this that still lack a required factor have expired; null without such a limit. */
+    owedAfter,
+
+    /** Which limit the session has reached, if any; in the order of the reported errors. */
+    expiredBy(session: Age, now: Date): Limit | undefined {
+      const openedAt = session.session_created_at ?? now
+      const usedAt = session.refreshed_at ?? openedAt
+      if (session.not_after && session.not_after <= now) return 'not_after'
+      if (isPast(openedAt, openedAfter(now))) return 'timebox'
+      if (isPast(usedAt, usedAfter(now))) return 'inactivity'
+      const isClients = session.oauth_client_id !== null
+      if (!isClients && owesFactor(session) && isPast(openedAt, owedAfter(now))) return 'low_aal'
+      return undefined
+    },
+  }
+}
+
+function createFactorRules(rules: SessionRules) {
+  return {
+    /**
+     * Whether guarded actions are allowed: the user has no factor, or verified one in this session within
+     * AUTH_MFA_FRESHNESS.
+     */
+    isConfirmed({ user, session }: Asking, now: Date): boolean {
+      if (!hasFactor(user)) return true
+      if (!session || isLow(session)) return false
+      const provenAfter = cutoff(rules.freshnessSeconds, now)
+      return !isPast(latestProof(session.amr), provenAfter)
+    },
+
+    /** Why a user with a role of AUTH_MFA_REQUIRED_ROLES is still limited; undefined for every other user. */
+    owedByRole({ user, session }: Asking, role: string | undefined): OwedFactor | undefined {
+      const roles = [user.role, role]
+      const listed = [...rules.factorRoles, rules.limitedRole]
+      const isListed = rules.factorRoles.length > 0 && listed.some((one) => roles.includes(one))
+      if (!isListed || (session && !isLow(session))) return undefined
+      return hasFactor(user) ? 'verification' : 'enrollment'
+    },
+
+    /** The same for admins while AUTH_CONSOLE_REQUIRE_MFA is set, whatever their role. */
+    owedByAdmin({ user, session }: Asking): OwedFactor | undefined {
+      if (session && !isLow(session)) return undefined
+      return hasFactor(user) ? 'verification' : 'enrollment'
+    },
+  }
+}
+
+function createReuseRules(rules: SessionRules) {
+  const isInReuseInterval = (spentAt: Date, now: Date) =>
+    now.getTime() - spentAt.getTime() <= rules.reuseIntervalSeconds * 1000
+
+  return {
+    /**
+     * Whether the previous refresh token is still accepted: for as long as a lost response explains its reuse. Without
+     * rotation a reused token is rejected immediately.
+     */
+    toleratesReuse(spentAt: Date, now: Date): boolean {
+      return rules.rotation && (rules.reuseUntilUsed || isInReuseInterval(spentAt, now))
+    },
+
+    isInReuseInterval: (spentAt: Date, now: Date) =>
+      rules.rotation && isInReuseInterval(spentAt, now),
+  }
+}
+
+export type OwedFactor = 'enrollment' | 'verification'
+
+/** Throws mfa_enrollment_required or insufficient_aal when a second factor is required. */
+export function throwOwed(owed: OwedFactor | undefined): void {
+  if (owed === 'enrollment') throw mfaEnrollmentRequired()
+  if (owed) throw insufficientAal('Users with this role must verify a second factor first', 403)
+}
+
+/** The requirement that such an error reports; undefined for every other error. */
+export function owedIn(error: unknown): OwedFactor | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  if (error.errorCode === 'insufficient_aal') return 'verification'
+  return error.errorCode === 'mfa_enrollment_required' ? 'enrollment' : undefined
+}
+
+const provingMethods: readonly string[] = [...secondFactorMethods, 'passkey']
+
+/** The time of the newest authentication that raised the session to aal2. */
+function latestProof(amr: readonly AmrClaim[]): Date {
+  const proofs = amr.filter(({ method }) => provingMethods.includes(method))
+  return new Date(Math.max(0, ...proofs.map(({ timestamp }) => timestamp)) * 1000)
+}
+
+function hasFactor({ factors }: Pick<Level, 'factors'>): boolean {
+  return factors.some(({ status }) => status === 'verified')
+}
+
+function isLow({ aal }: Pick<Level, 'aal'>): boolean {
+  return aal === null || aal === 'aal1'
+}
+
+function owesFactor(session: Level): boolean {
+  return isLow(session) && hasFactor(session)
+}
+
+function cutoff(seconds: number | undefined, now: Date): Date | null {
+  return seconds === undefined ? null : new Date(now.getTime() - seconds * 1000)
+}
+
+function isPast(time: Date, limit: Date | null): boolean {
+  return limit !== null && time <= limit
+}
+
+/** The policy from the configuration. */
+export function configuredSessionPolicy(config: Config) {
+  const rules = readSessionRules(config)
+  const policy = createSessionPolicy(rules)
+  return Object.assign(policy, {
+    /** Rebuilds the policy after settings changed. */
+    reload(): void {
+      Object.assign(rules, readSessionRules(config))
+      Object.assign(policy, rules)
+    },
+  })
+}

@@ -1,0 +1,151 @@
+/** The claims of an access token: the user and their session. */
+import type { Config } from '../../../config/groups/index.ts'
+import type { SessionState, TokenSession } from '../../../db/sessions/sessions.ts'
+import type { AccessToken } from '../../../schemas/access-token.ts'
+import { isForUs } from '../../../schemas/audience.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
+import { getOrganizationClaims } from './organization-claims.ts'
+
+export interface ClaimsSource {
+  user: Pick<
+    TokenSession,
+    | 'id'
+    | 'aud'
+    | 'role'
+    | 'email'
+    | 'phone'
+    | 'raw_app_meta_data'
+    | 'raw_user_meta_data'
+    | 'is_anonymous'
+    | 'factors'
+  >
+  session: Pick<SessionState, 'session_id' | 'session_created_at' | 'aal'> &
+    Partial<
+      Pick<
+        TokenSession,
+        'not_after' | 'impersonated_by' | 'oauth_client_id' | 'scopes' | 'organization'
+      >
+    > & {
+      /** Of a token for an OAuth client. */
+      audience?: readonly string[]
+      clientId?: string
+      userinfoClaims?: readonly string[]
+    }
+  amr: AccessToken['amr']
+  config: Pick<
+    Config,
+    | 'AUTH_API_EXTERNAL_URL'
+    | 'AUTH_JWT_ALLOWED_AUDIENCES'
+    | 'AUTH_JWT_AUD'
+    | 'AUTH_JWT_EXP'
+    | 'AUTH_JWT_ISSUER'
+    | 'AUTH_ORGANIZATIONS_CLAIMS'
+    | 'AUTH_SESSIONS_ALLOW_LOW_AAL'
+    | 'AUTH_USERNAMES_ENABLED'
+  >
+  now: Date
+}
+
+/** The issuer, as the operator configured it. */
+export function getIssuer(
+  config: Pick<Config, 'AUTH_API_EXTERNAL_URL' | 'AUTH_JWT_ISSUER'>,
+): string {
+  return config.AUTH_JWT_ISSUER ?? config.AUTH_API_EXTERNAL_URL
+}
+
+/**
+ * Every claim is in every token, empty when the user has no value. Throws validation_failed for a row with an audience
+ * that is not allowed.
+ */
+export function accessTokenClaims(source: ClaimsSource): AccessToken {
+  const { user, session, config, now } = source
+  if (!isForUs(config, user.aud ?? undefined)) {
+    throw validationFailed('This user has an audience that this server does not accept', 422)
+  }
+  const amr = source.amr.map(withProvider(user)).toSorted((a, b) => b.timestamp - a.timestamp)
+  return {
+    iss: getIssuer(config),
+    sub: user.id,
+    aud: audienceOf(source),
+    role: user.role ?? '',
+    iat: toSeconds(now),
+    exp: expiryOf(source),
+    ...contactsOf(source),
+    app_metadata: user.raw_app_meta_data ?? {},
+    aal: aalOf(session),
+    amr,
+    session_id: session.session_id,
+    is_anonymous: user.is_anonymous,
+    ...(session.impersonated_by && { act: { sub: session.impersonated_by } }),
+    ...(session.oauth_client_id && clientClaims(session)),
+    ...(session.organization &&
+      getOrganizationClaims(session.organization, config.AUTH_ORGANIZATIONS_CLAIMS)),
+  }
+}
+
+/** A client reads its token, so claims about the user are limited to the granted scopes. */
+function contactsOf({ user, session, config }: ClaimsSource) {
+  const scopes = session.oauth_client_id ? (session.scopes ?? '').split(' ') : undefined
+  const grants = (scope: string) => scopes === undefined || scopes.includes(scope)
+  return {
+    email: grants('email') ? (user.email ?? '') : '',
+    phone: grants('phone') ? (user.phone ?? '') : '',
+    user_metadata: grants('profile') ? (user.raw_user_meta_data ?? {}) : {},
+    ...(config.AUTH_USERNAMES_ENABLED && grants('profile') && usernameOf(user)),
+  }
+}
+
+/** Written by the server only: a user may claim any name in user_metadata. */
+function usernameOf({ raw_app_meta_data: metadata }: ClaimsSource['user']) {
+  const username = metadata?.preferred_username
+  return typeof username === 'string' ? { preferred_username: username } : undefined
+}
+
+function clientClaims({
+  clientId,
+  oauth_client_id: id,
+  scopes,
+  userinfoClaims = [],
+}: ClaimsSource['session']) {
+  return {
+    client_id: clientId ?? id ?? '',
+    scope: scopes ?? '',
+    ...(userinfoClaims.length > 0 && { userinfo_claims: [...userinfoClaims] }),
+  }
+}
+
+/** A single audience is a string, as clients of the database expect it (RFC 7519 §4.1.3). */
+function audienceOf({ user, session: { audience } }: ClaimsSource): string | string[] {
+  const [first = user.aud ?? '', ...others] = audience ?? []
+  return others.length > 0 ? [first, ...others] : first
+}
+
+/** The provider's id of a SAML sign-in. */
+function withProvider({ raw_app_meta_data: metadata }: ClaimsSource['user']) {
+  const provider = String(metadata?.provider ?? '')
+  return (entry: AccessToken['amr'][number]) =>
+    entry.method === 'sso/saml' && provider.startsWith('sso:')
+      ? { ...entry, provider: provider.slice('sso:'.length) }
+      : entry
+}
+
+/** The same function as the server's own checks, so that a token never claims more than they grant. */
+function aalOf({ aal }: ClaimsSource['session']): 'aal1' | 'aal2' {
+  return aal === 'aal2' || aal === 'aal3' ? 'aal2' : 'aal1'
+}
+
+/** No token outlives its session, nor the limited time of a session without its required second factor. */
+function expiryOf({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
+  const end = session.not_after ? toSeconds(session.not_after) : Number.POSITIVE_INFINITY
+  const expiry = Math.min(toSeconds(now) + config.AUTH_JWT_EXP, end)
+  const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL
+  const owesFactor =
+    aalOf(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
+  const isExempt = allowance === undefined || !owesFactor || Boolean(session.oauth_client_id)
+  if (isExempt || !session.session_created_at) return expiry
+  return Math.min(expiry, Math.floor(toSeconds(session.session_created_at) + allowance))
+}
+
+function toSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000)
+}

@@ -1,0 +1,14 @@
+/** The audit details of a key change that a user requested. */
+import type { Trx } from '../../../../db/core/database.ts'
+import type { SigningKeyRow } from '../../../../db/keys/signing-keys.ts'
+
+/** The effect of a change. */
+export interface KeyChange {
+  /** The key that was added or removed. */
+  kid: string
+  before: SigningKeyRow[]
+  after: SigningKeyRow[]
+}
+
+/** Records a change in its transaction; absent for changes without an author. */
+export type RecordKeyChange = ((trx: Trx, change: KeyChange) => Promise<void>) | undefined

@@ -1,0 +1,67 @@
+/** Builds key rings from configured and stored keys. */
+import type { JWK } from 'jose'
+
+import type { Config } from '../../../../config/groups/index.ts'
+import type { SigningKeyRow } from '../../../../db/keys/signing-keys.ts'
+import { readConfiguredKeys } from './configured-keys.ts'
+import { importSigningKey, importVerificationKey, publicPart, secretKey } from './key-material.ts'
+import { createKeyRing, type KeyRing, type VerificationKey } from './key-ring.ts'
+
+export type KeyRingConfig = Pick<
+  Config,
+  | 'AUTH_JWT_ACCEPT_SECRET'
+  | 'AUTH_JWT_ALGORITHM'
+  | 'AUTH_JWT_KEYS'
+  | 'AUTH_JWT_KEY_ID'
+  | 'AUTH_JWT_SECRET'
+  | 'AUTH_OAUTH_SERVER_ENABLED'
+>
+
+/** From AUTH_JWT_KEYS; `idTokenKey` is the stored key for ID tokens where the configured one is a shared secret. */
+export async function configuredRing(
+  jwks: readonly JWK[],
+  config: KeyRingConfig,
+  idTokenKey?: { row: SigningKeyRow; privateJwk: (row: SigningKeyRow) => JWK },
+) {
+  const keys = await readConfiguredKeys(jwks)
+  const secret = await acceptedSecret(config)
+  if (!idTokenKey) return createKeyRing({ ...keys, secret })
+  const { row, privateJwk } = idTokenKey
+  const verifying = [...keys.verifying, await toVerificationKey(row)]
+  const idTokens = await importSigningKey(privateJwk(row))
+  return createKeyRing({ signing: keys.signing, verifying, idTokens, secret })
+}
+
+/** `rows` are the keys that are not revoked. `privateJwk` decrypts the one that signs. */
+export async function storedRing(
+  rows: SigningKeyRow[],
+  config: KeyRingConfig,
+  privateJwk: (row: SigningKeyRow) => JWK,
+): Promise<KeyRing> {
+  const verifying = await Promise.all(rows.map(toVerificationKey))
+  const secret = await acceptedSecret(config)
+  const current = rows.find(({ state }) => state === 'current')
+  if (config.AUTH_JWT_ALGORITHM === 'HS256') {
+    const signing = await secretOf(config)
+    const signsIdTokens = config.AUTH_OAUTH_SERVER_ENABLED && current
+    const idTokens = signsIdTokens ? await importSigningKey(privateJwk(current)) : undefined
+    return createKeyRing({ signing, verifying, idTokens, secret })
+  }
+  if (!current) throw new Error('no signing key is current')
+  const signing = await importSigningKey(privateJwk(current))
+  return createKeyRing({ signing, verifying, secret })
+}
+
+async function toVerificationKey(row: SigningKeyRow): Promise<VerificationKey> {
+  const publicJwk = await publicPart(row.public_jwk)
+  const retiresAt = row.state === 'previous' ? (row.retires_at ?? undefined) : undefined
+  return { ...(await importVerificationKey(row.public_jwk)), publicJwk, retiresAt }
+}
+
+function secretOf({ AUTH_JWT_SECRET, AUTH_JWT_KEY_ID }: KeyRingConfig) {
+  return secretKey(Buffer.from(AUTH_JWT_SECRET), AUTH_JWT_KEY_ID)
+}
+
+async function acceptedSecret(config: KeyRingConfig) {
+  return config.AUTH_JWT_ACCEPT_SECRET ? secretOf(config) : undefined
+}

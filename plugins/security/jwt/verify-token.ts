@@ -1,0 +1,130 @@
+/** Verifies access tokens (RFC 7519, RFC 9068) and remembers the verified ones, because verifying a signature takes time. */
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { errors, type JWTHeaderParameters, jwtVerify } from 'jose'
+
+import type { Config } from '../../../config/groups/index.ts'
+import { AccessTokenClaims } from '../../../schemas/access-token.ts'
+import { isForUs } from '../../../schemas/audience.ts'
+import { ApiError, badJwt } from '../../../schemas/errors.ts'
+import { isAccessToken, isIdToken, isIssuedHere } from './purpose.ts'
+import type { SigningKeys } from './signing-keys/index.ts'
+import { maxTokenLength } from './token-size.ts'
+import { createVerifiedTokens } from './verified-tokens.ts'
+
+export const clockToleranceSeconds = 5
+
+const maxRemembered = 2_048
+
+const claimsCheck = TypeCompiler.Compile(AccessTokenClaims)
+
+interface VerifierOptions {
+  signingKeys: SigningKeys
+  config: Pick<
+    Config,
+    | 'AUTH_API_EXTERNAL_URL'
+    | 'AUTH_JWT_ALLOWED_AUDIENCES'
+    | 'AUTH_JWT_AUD'
+    | 'AUTH_JWT_VALID_METHODS'
+  >
+  /** The `iss` claim of tokens that are signed here. */
+  issuer: string
+  takeover: Readonly<{ isShared: boolean }> | undefined
+}
+
+/** A function that returns the claims of a token. It throws bad_jwt for an invalid one. */
+export function createTokenVerifier(
+  options: VerifierOptions,
+): (token: string) => Promise<AccessTokenClaims> {
+  const verified = createVerifiedTokens(maxRemembered)
+  options.signingKeys.onChange(() => verified.clear())
+  return async (token) => {
+    const now = new Date()
+    const known = verified.get(token)
+    if (known && !isExpired(known, now)) return known
+    verified.delete(token)
+    if (token.length > maxTokenLength) throw unverifiable('it is too long')
+    const claims = await verifyToken(options, token, now)
+    verified.set(token, claims)
+    return claims
+  }
+}
+
+async function verifyToken(
+  options: VerifierOptions,
+  token: string,
+  now: Date,
+): Promise<AccessTokenClaims> {
+  const findKey = (header: JWTHeaderParameters) => keyFor(options, header, now)
+  try {
+    const { payload } = await jwtVerify(token, findKey, {
+      clockTolerance: clockToleranceSeconds,
+      currentDate: now,
+    })
+    const claims: unknown = payload
+    if (!claimsCheck.Check(claims)) throw unverifiable('a claim has the wrong type')
+    checkClaims(options, claims)
+    return Object.freeze(claims)
+  } catch (error) {
+    throw toBadJwt(error)
+  }
+}
+
+/** The only key that may verify a token; the algorithm is the key's, never the token's choice. */
+async function keyFor(
+  { signingKeys, config }: VerifierOptions,
+  header: JWTHeaderParameters,
+  now: Date,
+) {
+  const { kid, alg } = header
+  if (!isAccessToken(header)) throw unverifiable('it is no access token')
+  let key = signingKeys.ring.find(kid, alg, now)
+  if (!key && kid !== undefined) {
+    await signingKeys.lookAgain(now)
+    key = signingKeys.ring.find(kid, alg, now)
+  }
+  if (!key) throw unverifiable('its key is unknown')
+  const allowed = config.AUTH_JWT_VALID_METHODS ?? [key.alg]
+  if (alg !== key.alg || !allowed.includes(alg)) throw unverifiable('its algorithm is not allowed')
+  return key.key
+}
+
+/** Checks what a valid signature does not say: the audience, the purpose, the issuer, and whether it was revoked. */
+function checkClaims(
+  { signingKeys, config, issuer, takeover }: VerifierOptions,
+  claims: AccessTokenClaims,
+): void {
+  // A token that waits for a second factor is for this server only; one of an OAuth client may be for other audiences
+  // only.
+  const isClients = claims.client_id !== undefined && claims.session_id !== undefined
+  if (!isClients && !isForUs(config, claims.aud) && claims.aud !== issuer) {
+    throw unverifiable('its audience is not accepted here')
+  }
+  if (isIdToken(claims)) throw unverifiable('it is an ID token')
+  if (!isIssuedHere(claims, issuer, takeover?.isShared === true)) {
+    throw unverifiable('it has another issuer')
+  }
+  if (signingKeys.isRevoked(claims.jti)) throw unverifiable('it was revoked')
+}
+
+function isExpired({ exp }: AccessTokenClaims, now: Date): boolean {
+  return exp !== undefined && exp + clockToleranceSeconds <= Math.floor(now.getTime() / 1000)
+}
+
+function unverifiable(why: string) {
+  return badJwt(`invalid JWT: unable to parse or verify signature, ${why}`)
+}
+
+/** Only errors the token can cause; an unreachable database during key lookup is not one. */
+function toBadJwt(error: unknown): unknown {
+  if (error instanceof ApiError) return error
+  if (error instanceof errors.JWTExpired) return unverifiable('it has expired')
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return unverifiable(
+      error.claim === 'nbf' ? 'it is not valid yet' : 'a claim has the wrong type',
+    )
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return unverifiable('its signature is wrong')
+  }
+  return error instanceof errors.JOSEError ? unverifiable('it is malformed') : error
+}

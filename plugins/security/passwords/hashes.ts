@@ -1,0 +1,105 @@
+/** Stored password hashes: argon2id for new ones; other formats are verified and replaced at the next sign-in. */
+import { createHash } from 'node:crypto'
+
+import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2'
+import { verify as bcryptVerify } from '@node-rs/bcrypt'
+
+import { parseAspnetHash } from './aspnet-identity.ts'
+import { parseFirebaseHash, verifyFirebaseHash } from './firebase-scrypt.ts'
+import { parseLdapHash, verifyLdapHash } from './ldap.ts'
+import { parsePbkdf2Hash, verifyPbkdf2Hash } from './pbkdf2.ts'
+import { parseScryptHash, verifyScryptHash } from './scrypt.ts'
+import { parseShaCryptHash } from './sha-crypt.ts'
+import { verifyShaCryptHash } from './sha-crypt-thread.ts'
+
+export interface ArgonParameters {
+  /** KiB. */
+  memoryCost: number
+  timeCost: number
+  parallelism: number
+}
+
+/** With a random salt unless one is given. */
+export function hashArgon2id(
+  password: string,
+  parameters: ArgonParameters,
+  salt?: Uint8Array,
+): Promise<string> {
+  return argonHash(password, { ...parameters, ...(salt && { salt }) })
+}
+
+/** With the parameters of GoTrue 2.197, independent of the password settings. */
+export function hashRecoveryCode(code: string): Promise<string> {
+  return argonHash(code, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+}
+
+const argonForm = /^\$argon2(id|i)\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/
+const bcryptForm = /^\$2[abxy]?\$(\d\d)\$[./A-Za-z0-9]{53}$/
+
+const sha256Prefix = 'bcrypt_sha256$'
+
+/** Django prefixes standard formats with the name of its hasher. */
+function withoutHasher(stored: string): string {
+  return stored.replace(/^(?:argon2(?=\$argon2)|bcrypt\$(?=\$2)|bcrypt_sha256\$(?=\$2))/, '')
+}
+
+type Verify = (password: string) => boolean | Promise<boolean>
+
+/** The verifier of a hash; undefined when its format is unknown or its cost too high. */
+function readHash(stored: string): Verify | undefined {
+  const form = withoutHasher(stored)
+  return readArgon(form) ?? readBcrypt(form, stored) ?? readImported(form)
+}
+
+function readArgon(form: string): Verify | undefined {
+  const [, , memory, time, parallelism] = argonForm.exec(form) ?? []
+  const isBounded = Number(memory) <= 1_048_576 && Number(time) <= 20 && Number(parallelism) <= 16
+  return isBounded ? (password) => argonVerify(form, password) : undefined
+}
+
+function readBcrypt(form: string, stored: string): Verify | undefined {
+  const [, cost] = bcryptForm.exec(form) ?? []
+  const isPrehashed = stored.startsWith(sha256Prefix)
+  if (cost === undefined || Number(cost) > 16) return undefined
+  return (password) => bcryptVerify(isPrehashed ? sha256(password) : password, form)
+}
+
+/** Formats that are only imported. */
+function readImported(form: string): Verify | undefined {
+  return (
+    verifying(parsePbkdf2Hash(form), verifyPbkdf2Hash) ??
+    verifying(parseFirebaseHash(form), verifyFirebaseHash) ??
+    verifying(parseAspnetHash(form), verifyPbkdf2Hash) ??
+    verifying(parseScryptHash(form), verifyScryptHash) ??
+    verifying(parseLdapHash(form), verifyLdapHash) ??
+    verifying(parseShaCryptHash(form), verifyShaCryptHash)
+  )
+}
+
+function verifying<Parsed>(
+  parsed: Parsed | undefined,
+  verify: (parsed: Parsed, password: string) => boolean | Promise<boolean>,
+): Verify | undefined {
+  return parsed && ((password) => verify(parsed, password))
+}
+
+/** Whether the format and cost of a hash are accepted. */
+export function isSupportedHash(stored: string): boolean {
+  return readHash(stored) !== undefined
+}
+
+/** False for a wrong password and for an unknown format. */
+export async function verifyHash(stored: string, password: string): Promise<boolean> {
+  const verify = readHash(stored)
+  return verify ? verify(password) : false
+}
+
+/** In hex, because bcrypt truncates its input at 72 bytes and stops at NUL. */
+function sha256(password: string): string {
+  return createHash('sha256').update(password).digest('hex')
+}
+
+/** True when the hash should be replaced with current parameters at the next sign-in. */
+export function isOutdated(stored: string, { memoryCost, timeCost, parallelism }: ArgonParameters) {
+  return !stored.startsWith(`$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`)
+}

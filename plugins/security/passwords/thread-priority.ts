@@ -1,0 +1,28 @@
+/** Lowers the priority of libuv's thread pool, which computes hashes, where the system supports it. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { setPriority } from 'node:os'
+
+/** Leaves hashes a tenth of a core when all cores are busy. */
+const niceness = 10
+
+const tasks = '/proc/self/task'
+
+/**
+ * True when requests without hashes are not slowed by hashing. Only Linux has per-thread priorities (setpriority(2));
+ * elsewhere nothing changes.
+ */
+export async function lowerPoolPriority(): Promise<boolean> {
+  if (process.platform !== 'linux') return false
+  // Starts the pool.
+  await stat('/')
+  try {
+    const pool = readdirSync(tasks).filter(
+      (id) => readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === 'libuv-worker',
+    )
+    for (const id of pool) setPriority(Number(id), niceness)
+    return pool.length > 0
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,77 @@
+/** Converts a provider's profile to a stored identity. */
+import { foldAddress } from '../address.ts'
+import { isPostgresText, toPostgresJson } from './postgres-text.ts'
+import { ProviderError } from './provider-error.ts'
+import type { Claims, Identity, Profile, ProviderEmail, Tokens } from './types.ts'
+
+/** The common claims: id, name and picture under every name that clients read. */
+export function toProfileNames(id: string, name: string, picture = ''): Claims {
+  return { sub: id, provider_id: id, name, full_name: name, picture, avatar_url: picture }
+}
+
+/** Returns no entry for an empty address. `verified`: the provider has verified it. */
+export function email(
+  address: string,
+  { verified, primary = true }: { verified: boolean; primary?: boolean },
+): ProviderEmail[] {
+  return address.trim() === '' ? [] : [{ email: address, verified, primary }]
+}
+
+export function fullName(first: string, last: string): string {
+  return `${first} ${last}`.trim()
+}
+
+/** The index allows no longer ids. Those of OpenID Connect have at most 255 characters (Core §2). */
+const maxIdLength = 1_000
+
+/** The maximum of schemas/fields.ts; longer addresses are left out. */
+const maxAddressBytes = 255
+
+/** Throws ProviderError profile when the id is missing or cannot be stored unchanged. */
+export function toProviderIdentity(profile: Profile, tokens?: Tokens): Identity {
+  const { sub } = profile
+  if (sub === '') throw new ProviderError('profile', 'the profile has no user id')
+  if (sub.length > maxIdLength || !isPostgresText(sub)) {
+    throw new ProviderError('profile', 'the user id is too long or not a string')
+  }
+  const emails = profile.emails
+    .filter((entry) => isPostgresText(entry.email))
+    .map(normalise)
+    .filter(hasLengthOfAddress)
+  const chosen = emails.find((entry) => entry.primary) ?? emails.at(-1)
+  const claims = present({
+    ...toPostgresJson(profile.claims),
+    email: chosen?.email,
+    email_verified: chosen?.verified ?? profile.claims.email_verified === true,
+    phone_verified: profile.claims.phone_verified === true,
+  })
+  return { providerId: sub, claims, emails, ...(tokens && tokenFields(tokens)) }
+}
+
+/** The index allows no longer addresses. */
+function hasLengthOfAddress({ email: address }: ProviderEmail): boolean {
+  return address !== '' && Buffer.byteLength(address) <= maxAddressBytes
+}
+
+function tokenFields({ accessToken, refreshToken }: Tokens) {
+  return {
+    ...(isPostgresText(accessToken) && { providerToken: accessToken }),
+    ...(refreshToken !== '' &&
+      isPostgresText(refreshToken) && { providerRefreshToken: refreshToken }),
+  }
+}
+
+function normalise({ email: written, verified, primary }: ProviderEmail): ProviderEmail {
+  const { address, isSame } = foldAddress(written)
+  return { email: address, verified: verified && isSame, primary }
+}
+
+function present(claims: Claims): Claims {
+  const tokenFields = Object.entries(claims).filter(([, value]) => !isEmpty(value))
+  return Object.fromEntries(tokenFields)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}

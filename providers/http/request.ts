@@ -1,0 +1,60 @@
+import type { HttpOptions, Reply, Request, Send } from '../core/http-types.ts'
+
+/** There was no response. The message has the address and the reason, nothing of the request. */
+export class NoReply extends Error {
+  override name = 'NoReply'
+}
+
+/** A limited `fetch` for libraries. */
+export function createHttpRequest({ fetch, timeoutMs }: HttpOptions): Request {
+  return (url, init = {}) => {
+    const headers = new Headers(init.headers)
+    headers.set('user-agent', 'Postern')
+    if (!headers.has('accept')) headers.set('accept', 'application/json')
+    const signal = AbortSignal.timeout(timeoutMs)
+    return fetch(url, { ...init, headers, signal, redirect: 'manual' })
+  }
+}
+
+export function createSend(request: Request): Send {
+  return (url, init) => readReply(url, () => request(url, init))
+}
+
+/** Reads the response of a request. Throws only NoReply. */
+export async function readReply(url: string, ask: () => Promise<Response>): Promise<Reply> {
+  const address = addressOf(url)
+  try {
+    const response = await ask()
+    const { ok, status } = response
+    const contentType = response.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
+    return { ok, status, contentType, body: await response.text(), address }
+  } catch (error) {
+    throw new NoReply(`${address}: ${reasonOf(error)}`)
+  }
+}
+
+/** Whether the response says that the provider is unavailable. */
+export function isProviderDown({ status }: Pick<Reply, 'status'>): boolean {
+  return status >= 500 || status === 429
+}
+
+/** Parses the JSON of a response, or returns undefined. */
+export function parseResponseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+function addressOf(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed ? `${parsed.host}${parsed.pathname}` : 'an invalid URL'
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed'
+  const cause = error.cause instanceof Error ? error.cause : error
+  if (error.name === 'TimeoutError') return 'no response in time'
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
+}

@@ -1,0 +1,97 @@
+/** The access token request (RFC 6749 §4.1.3) and client authentication (§2.3.1). */
+import {
+  type ClientAuth as Authenticate,
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  ClientSecretPost,
+  customFetch,
+  nopkce,
+} from 'oauth4webapi'
+
+import type { Reply } from '../core/http-types.ts'
+import { ProviderError } from '../core/provider-error.ts'
+import type { Callback, ProviderHttp, ProviderSettings, Tokens } from '../core/types.ts'
+import { noReplyAs } from '../http/no-response.ts'
+import { quoted } from '../http/quoted.ts'
+import { isProviderDown, readReply } from '../http/request.ts'
+import { checkCallback } from './callback.ts'
+import { describe, readTokens } from './token-response.ts'
+import type { ClientAuth, OAuth2Flow } from './types.ts'
+
+/**
+ * Returns a function that exchanges the code of a callback. Throws ProviderError code_exchange. It remembers the
+ * accepted client authentication: a rejected one costs a request.
+ */
+export function createCodeExchange(
+  settings: ProviderSettings,
+  { request }: ProviderHttp,
+  flow: OAuth2Flow,
+): (callback: Callback) => Promise<Tokens> {
+  let order = flow.clientAuth ?? ['basic', 'body']
+  // A provider in the operator's network may use plain http.
+  const options = { [customFetch]: request, [allowInsecureRequests]: true }
+
+  return async (callback) => {
+    const endpoints = await flow.endpoints(callback.now)
+    const granted = checkCallback(flow, endpoints, callback)
+    const { id, secret } = await createProviderClient(settings, flow, callback.now)
+    const server = { issuer: endpoints.token, token_endpoint: endpoints.token }
+    const verifier = (flow.pkce && callback.secrets.codeVerifier) || nopkce
+    const ask = (style: ClientAuth) =>
+      authorizationCodeGrantRequest(
+        server,
+        { client_id: id },
+        authentications[style](secret),
+        granted,
+        settings.redirectUri,
+        verifier,
+        options,
+      )
+    const rejections: Reply[] = []
+    for (const style of order) {
+      const requested = readReply(endpoints.token, () => ask(style))
+      const reply = await requested.catch(noReplyAs('code_exchange'))
+      const tokens = readTokens(reply)
+      if (tokens) {
+        order = [style, ...order.filter((other) => other !== style)]
+        return tokens
+      }
+      rejections.push(reply)
+    }
+    const sent = [secret, callback.params.code, callback.secrets.codeVerifier]
+    const said = quoted(rejections.map(({ body }) => body).join(' | '), sent)
+    throw new ProviderError('code_exchange', rejections.map(describe).join('; '), {
+      // Some providers respond to an unknown client authentication with a server error.
+      isDown: rejections.every(isProviderDown),
+      said,
+    })
+  }
+}
+
+/** Throws ProviderError configuration when settings are missing. */
+export async function createProviderClient(
+  settings: ProviderSettings,
+  flow: OAuth2Flow,
+  now: Date,
+) {
+  const id = settings.clientIds[0]
+  const secret = flow.clientSecret ? await flow.clientSecret(now) : settings.secret
+  if (id && secret && settings.redirectUri) return { id, secret }
+  throw new ProviderError('configuration', 'client id, secret or redirect URI is missing')
+}
+
+const authentications: Record<ClientAuth, (secret: string) => Authenticate> = {
+  body: ClientSecretPost,
+  /**
+   * RFC 6749 §2.3.1: both parts are form-encoded. The library's ClientSecretBasic also encodes `-`, `.` and `_`, which
+   * most ids contain, and some providers do not decode them.
+   */
+  basic: (secret) => (_server, client, _body, headers) => {
+    const pair = [client.client_id, secret].map(formEncoded).join(':')
+    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`)
+  },
+}
+
+function formEncoded(value: string): string {
+  return new URLSearchParams({ '': value }).toString().slice(1)
+}

@@ -1,0 +1,34 @@
+import type { JWTPayload } from 'jose'
+
+import type { Issuers, ProviderSettings } from '../core/types.ts'
+import { text } from '../http/json.ts'
+import type { Grant } from '../oauth/types.ts'
+import { sameText } from './constant-time.ts'
+import { type IdTokenCheck, rejected, verifyIdToken } from './verify-id-token.ts'
+
+type CallbackCheck = Pick<IdTokenCheck, 'accepts' | 'discoverAt'> & {
+  settings: ProviderSettings
+  /** Whether this provider may omit the nonce. */
+  mayLackNonce?(claims: JWTPayload): boolean
+}
+
+/** Verifies the id_token of a callback: for our first client id, with the nonce of the flow. */
+export async function verifyCallbackIdToken(
+  issuers: Issuers,
+  { tokens, callback }: Grant,
+  { settings, mayLackNonce, ...check }: CallbackCheck,
+): Promise<JWTPayload> {
+  if (tokens.idToken === '') throw rejected('the response has no id_token')
+  const claims = await verifyIdToken(issuers, tokens.idToken, {
+    ...check,
+    // The further client ids of a custom provider are additional audiences.
+    audiences: settings.custom ? settings.clientIds : settings.clientIds.slice(0, 1),
+    isOwnGrant: true,
+    accessToken: tokens.accessToken,
+    now: callback.now,
+  })
+  const mayLack = settings.skipNonceCheck || mayLackNonce?.(claims) === true
+  if (claims.nonce === undefined && mayLack) return claims
+  if (!sameText(text(claims.nonce), callback.secrets.nonce ?? '')) throw rejected('another nonce')
+  return claims
+}

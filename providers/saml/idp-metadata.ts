@@ -1,0 +1,129 @@
+/** The metadata of identity providers (SAML 2.0 Metadata). */
+import { SamlError } from './saml-error.ts'
+import { isUsableCertificate } from './signature.ts'
+import { childrenNamed, isNamed, parseXml, textOf, type XmlElement } from './xml.ts'
+
+export interface IdpMetadata {
+  entityId: string
+  /** The endpoint for the AuthnRequest. */
+  signOn: Endpoint
+  /** The single logout endpoints, one per binding. */
+  logout: Endpoint[]
+  /** Signing certificates, base64 of DER. */
+  certificates: string[]
+  /** When to fetch the document again; undefined when it does not say. */
+  expiresAt: Date | undefined
+  cacheSeconds: number | undefined
+}
+
+export type Binding = 'HTTP-Redirect' | 'HTTP-POST'
+
+export interface Endpoint {
+  binding: Binding
+  url: string
+  /** The endpoint for responses. */
+  responseUrl: string
+}
+
+/** The supported bindings in order of preference. */
+const bindings: readonly Binding[] = ['HTTP-Redirect', 'HTTP-POST']
+const bindingPrefix = 'urn:oasis:names:tc:SAML:2.0:bindings:'
+
+/** Throws SamlError. */
+export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
+  const { root } = await parseXml(Buffer.from(xml))
+  const entity = entityOf(root)
+  const entityId = entity.getAttribute('entityID')
+  if (entityId === '' || entityId.length > 1024) throw new SamlError('it has no entityID')
+  const descriptors = childrenNamed(entity, 'metadata', 'IDPSSODescriptor')
+  const [descriptor] = descriptors
+  if (!descriptor || descriptors.length > 1) {
+    throw new SamlError('it must have exactly one IDPSSODescriptor')
+  }
+  const [signOn] = endpointsOf(descriptor, 'SingleSignOnService')
+  if (!signOn) throw new SamlError(noSignOn(descriptor))
+  const certificates = certificatesOf(descriptor)
+  if (certificates.length === 0) {
+    throw new SamlError('it has no signing certificate with an RSA key of 2048 bits or more')
+  }
+  const logout = endpointsOf(descriptor, 'SingleLogoutService')
+  return { entityId, signOn, logout, certificates, ...lifetimeOf(entity, descriptor) }
+}
+
+/** The only provider of the document, which may be wrapped in a list. */
+function entityOf(root: XmlElement): XmlElement {
+  if (isNamed(root, 'metadata', 'EntityDescriptor')) return root
+  if (!isNamed(root, 'metadata', 'EntitiesDescriptor')) {
+    throw new SamlError('it is not SAML 2.0 metadata')
+  }
+  const entities = childrenNamed(root, 'metadata', 'EntityDescriptor').filter(
+    (entity) => childrenNamed(entity, 'metadata', 'IDPSSODescriptor').length > 0,
+  )
+  const [entity] = entities
+  if (!entity || entities.length > 1) {
+    throw new SamlError('it must have exactly one identity provider')
+  }
+  return entity
+}
+
+/** Endpoints of a service in our order of preference. */
+function endpointsOf(descriptor: XmlElement, name: string): Endpoint[] {
+  const services = childrenNamed(descriptor, 'metadata', name)
+  return bindings.flatMap((binding) =>
+    services
+      .filter((service) => service.getAttribute('Binding') === `${bindingPrefix}${binding}`)
+      .flatMap((service) => {
+        const url = httpUrl(service.getAttribute('Location'))
+        const responseUrl = httpUrl(service.getAttribute('ResponseLocation')) ?? url
+        return url && responseUrl ? [{ binding, url, responseUrl }] : []
+      }),
+  )
+}
+
+function httpUrl(text: string): string | undefined {
+  const url = URL.parse(text)
+  return url && ['https:', 'http:'].includes(url.protocol) ? url.href : undefined
+}
+
+function noSignOn(descriptor: XmlElement): string {
+  const wanted = 'it has no SingleSignOnService with the binding HTTP-Redirect or HTTP-POST'
+  const isArtifact = childrenNamed(descriptor, 'metadata', 'SingleSignOnService').some(
+    (service) => service.getAttribute('Binding') === `${bindingPrefix}HTTP-Artifact`,
+  )
+  return isArtifact ? `${wanted}; HTTP-Artifact is not supported` : wanted
+}
+
+/** Certificates for signing or without a stated use. */
+function certificatesOf(descriptor: XmlElement): string[] {
+  const texts = childrenNamed(descriptor, 'metadata', 'KeyDescriptor')
+    .filter((key) => key.getAttribute('use') !== 'encryption')
+    .flatMap((key) => childrenNamed(key, 'signature', 'KeyInfo'))
+    .flatMap((info) => childrenNamed(info, 'signature', 'X509Data'))
+    .flatMap((data) => childrenNamed(data, 'signature', 'X509Certificate'))
+    .map((certificate) => textOf(certificate).replace(/\s+/g, ''))
+  return [...new Set(texts)].filter(isUsableCertificate)
+}
+
+function lifetimeOf(...elements: XmlElement[]) {
+  const ends = elements
+    .map((element) => new Date(element.getAttribute('validUntil')))
+    .filter((end) => !Number.isNaN(end.getTime()))
+    .toSorted((one, other) => one.getTime() - other.getTime())
+  const seconds = elements
+    .map((element) => secondsOf(element.getAttribute('cacheDuration')))
+    .filter((duration) => duration !== undefined)
+  return {
+    expiresAt: ends[0],
+    cacheSeconds: seconds.length > 0 ? Math.min(...seconds) : undefined,
+  }
+}
+
+/** Parses an xs:duration without months and years, which no cache duration needs. */
+function secondsOf(text: string): number | undefined {
+  const parts = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?$/.exec(text)
+  if (!parts || text === 'P') return undefined
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts
+    .slice(1)
+    .map((part) => Number(part ?? 0))
+  return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+}

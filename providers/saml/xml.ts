@@ -1,0 +1,136 @@
+/**
+ * Parses XML of unauthenticated clients: bounded, without DTDs, and with two parsers that must both find it well-formed
+ * before anything is read.
+ */
+import { checkMarkup, maxDepth, maxXmlBytes } from './markup.ts'
+import { SamlError } from './saml-error.ts'
+
+export const loadXml = () => import('@node-saml/node-saml/lib/xml.js')
+
+const elementNode = 1
+
+/** The used part of the DOM types. */
+export interface XmlElement {
+  nodeType: number
+  localName: string
+  namespaceURI: string | null
+  textContent: string | null
+  childNodes: ArrayLike<XmlElement>
+  attributes: ArrayLike<{ name: string; value: string }>
+  parentNode: XmlElement | null
+  getAttribute(name: string): string
+  toString(): string
+}
+
+export interface XmlDocument {
+  text: string
+  root: XmlElement
+  /** Every element, in document order. */
+  elements: XmlElement[]
+}
+
+export const namespaces = {
+  protocol: 'urn:oasis:names:tc:SAML:2.0:protocol',
+  assertion: 'urn:oasis:names:tc:SAML:2.0:assertion',
+  metadata: 'urn:oasis:names:tc:SAML:2.0:metadata',
+  signature: 'http://www.w3.org/2000/09/xmldsig#',
+  encryption: 'http://www.w3.org/2001/04/xmlenc#',
+  encryption11: 'http://www.w3.org/2009/xmlenc11#',
+} as const
+
+/** Throws SamlError. */
+export async function parseXml(bytes: Uint8Array): Promise<XmlDocument> {
+  if (bytes.length > maxXmlBytes) throw new SamlError(`it is longer than ${maxXmlBytes} bytes`)
+  const text = decodeUtf8(bytes)
+  checkMarkup(text)
+  const { parseDomFromString, parseXml2JsFromString } = await loadXml()
+  let root: XmlElement
+  try {
+    // The stricter parser; the other one repairs some errors.
+    await parseXml2JsFromString(text)
+    root = documentElement(await parseDomFromString(text))
+  } catch {
+    throw new SamlError('it is not well-formed XML')
+  }
+  const elements = elementsIn(root)
+  checkIds(elements)
+  return { text, root, elements }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new SamlError('it is not UTF-8')
+  }
+}
+
+function documentElement(document: unknown): XmlElement {
+  if (typeof document === 'object' && document !== null && 'documentElement' in document) {
+    const root = document.documentElement
+    if (isElement(root)) return root
+  }
+  throw new SamlError('it has no root element')
+}
+
+function isElement(node: unknown): node is XmlElement {
+  return (
+    typeof node === 'object' && node !== null && 'nodeType' in node && node.nodeType === elementNode
+  )
+}
+
+function elementsIn(root: XmlElement): XmlElement[] {
+  const found: XmlElement[] = []
+  const visit = (element: XmlElement, depth: number) => {
+    if (depth > maxDepth) throw new SamlError(`it is more than ${maxDepth} levels deep`)
+    found.push(element)
+    for (const child of listChildren(element)) visit(child, depth + 1)
+  }
+  visit(root, 1)
+  return found
+}
+
+/** A signature refers to an element by id, so ids must be unique. */
+function checkIds(elements: readonly XmlElement[]): void {
+  const seen = new Set<string>()
+  for (const { attributes } of elements) {
+    for (const { name, value } of Array.from(attributes)) {
+      if (!/^(xml:)?id$/i.test(name)) continue
+      if (seen.has(value)) throw new SamlError('two elements have the same id')
+      seen.add(value)
+    }
+  }
+}
+
+export function listChildren(element: XmlElement): XmlElement[] {
+  return Array.from(element.childNodes).filter((node) => node.nodeType === elementNode)
+}
+
+/** Children with this name and namespace. */
+export function childrenNamed(
+  element: XmlElement,
+  namespace: keyof typeof namespaces,
+  name: string,
+): XmlElement[] {
+  return listChildren(element).filter((child) => isNamed(child, namespace, name))
+}
+
+export function isNamed(
+  { localName, namespaceURI }: XmlElement,
+  namespace: keyof typeof namespaces,
+  name: string,
+): boolean {
+  return localName === name && namespaceURI === namespaces[namespace]
+}
+
+/** An element's trimmed text; '' for a missing element. */
+export const textOf = (element: XmlElement | undefined): string =>
+  (element?.textContent ?? '').trim()
+
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

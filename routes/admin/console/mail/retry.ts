@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { deleteMail, findMail } from '../../../../db/emails/dead-letters.ts'
+import { listDeadMail } from '../../../../db/emails/queue.ts'
+import { recordAdminAction } from '../../../../modules/audit/index.ts'
+import { MailPath, RetryBody } from '../../../../schemas/console/mail.ts'
+import { ErrorResponses } from '../../../../schemas/error.ts'
+import { mailNotFound, mailNotRetryable } from '../../../../schemas/errors.ts'
+import { readUuid } from '../../../../schemas/fields.ts'
+import { Empty, NoBody } from '../../../../schemas/values/empty.ts'
+
+/** The rest waits for the next request. */
+const most = 1_000
+
+const Queued = Type.Object({
+  queued: Type.Integer({
+    description: `Number of emails that will be sent again, at most ${most}`,
+  }),
+})
+
+const tags = ['admin']
+
+const retrySchema = {
+  summary: 'Retry a dead letter',
+  tags,
+  params: MailPath,
+  body: RetryBody,
+  response: { 200: Empty, ...ErrorResponses },
+}
+
+const retryAllSchema = {
+  summary: 'Retry all dead letters that can be sent',
+  tags,
+  body: RetryBody,
+  response: { 200: Queued, ...ErrorResponses },
+}
+
+const deleteSchema = {
+  summary: 'Delete an email that is not being sent',
+  tags,
+  params: MailPath,
+  response: { 204: NoBody, ...ErrorResponses },
+}
+
+const retry: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, mailer } = fastify
+
+  fastify.post('/admin/mail/:id/retry', { schema: retrySchema }, async (request) => {
+    const now = new Date()
+    const id = readUuid('id', request.params.id)
+    await db.transaction().execute(async (trx) => {
+      await bearerAuth.holdAdmin(trx, request, now)
+      const row = await findMail(trx, id)
+      if (!row) throw mailNotFound()
+      const blocker = mailer.retryBlocker(row, now)
+      const isAccepted = blocker?.isUncertain && request.body?.uncertain
+      if (blocker && !isAccepted) throw mailNotRetryable(blocker.sentence)
+      if (!(await mailer.retry(trx, id, now))) throw mailNotRetryable('is being sent')
+      await recordAdminAction(audit, trx, 'mail_retried', request, { now, message_id: id })
+    })
+    return {}
+  })
+
+  fastify.post('/admin/mail/retry', { schema: retryAllSchema }, async (request) => {
+    const now = new Date()
+    const evenUncertain = request.body?.uncertain ?? false
+    const queued = await db.transaction().execute(async (trx) => {
+      await bearerAuth.holdAdmin(trx, request, now)
+      let count = 0
+      for (const row of await listDeadMail(trx, most)) {
+        const blocker = mailer.retryBlocker(row, now)
+        if (blocker && !(blocker.isUncertain && evenUncertain)) continue
+        if (await mailer.retry(trx, row.id, now)) count += 1
+      }
+      await recordAdminAction(audit, trx, 'mail_retried', request, { now, queued: count })
+      return count
+    })
+    return { queued }
+  })
+
+  fastify.delete('/admin/mail/:id', { schema: deleteSchema }, async (request, reply) => {
+    const now = new Date()
+    const id = readUuid('id', request.params.id)
+    await db.transaction().execute(async (trx) => {
+      await bearerAuth.holdAdmin(trx, request, now)
+      if (!(await deleteMail(trx, id))) throw mailNotFound()
+      await recordAdminAction(audit, trx, 'mail_dropped', request, { now, message_id: id })
+    })
+    return reply.status(204).send(null)
+  })
+}
+
+export default retry

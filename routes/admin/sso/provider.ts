@@ -1,0 +1,95 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import type { Db } from '../../../db/core/database.ts'
+import {
+  findSsoProvider,
+  findSsoProviderByResourceId,
+  type SsoProviderRow,
+} from '../../../db/saml/providers.ts'
+import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
+import {
+  changeSamlProvider,
+  prepareProvider,
+  removeSamlProvider,
+} from '../../../modules/saml/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { ssoProviderNotFound } from '../../../schemas/errors.ts'
+import { isUuid } from '../../../schemas/fields.ts'
+import {
+  auditedSsoProvider,
+  SsoProvider,
+  SsoProviderInput,
+  toSsoProvider,
+} from '../../../schemas/sso-provider.ts'
+
+const Path = Type.Object({
+  provider: Type.String({ description: 'The id, or resource_ and the resource id' }),
+})
+
+const schema = { tags: ['admin'], params: Path }
+
+const response = { 200: SsoProvider, ...ErrorResponses }
+
+const readSchema = { ...schema, summary: 'Get a SAML identity provider', response }
+
+const updateSchema = {
+  ...schema,
+  summary: 'Update a SAML identity provider',
+  description: 'Absent fields stay. The entity id cannot change.',
+  body: SsoProviderInput,
+  response,
+}
+
+const deleteSchema = {
+  ...schema,
+  summary: 'Delete a SAML identity provider; its users remain',
+  response,
+}
+
+const provider: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db } = fastify
+  const path = '/admin/sso/providers/:provider'
+
+  fastify.get(path, { schema: readSchema }, async ({ params }) =>
+    toSsoProvider(await find(db, params.provider)),
+  )
+
+  fastify.put(path, { schema: updateSchema }, async (request) => {
+    const now = new Date()
+    const prepared = await prepareProvider(fastify, request.body)
+    return db.transaction().execute(async (trx) => {
+      await bearerAuth.holdAdmin(trx, request, now)
+      const { id } = await find(trx, request.params.provider)
+      const { before, after } = await changeSamlProvider(trx, id, prepared, now)
+      const changes = changedFields(auditedSsoProvider(before), auditedSsoProvider(after))
+      const traits = { now, provider: `sso:${id}`, ...changes }
+      await recordAdminAction(audit, trx, 'sso_provider_updated', request, traits)
+      return toSsoProvider(after)
+    })
+  })
+
+  fastify.delete(path, { schema: deleteSchema }, async (request) => {
+    const now = new Date()
+    return db.transaction().execute(async (trx) => {
+      await bearerAuth.holdAdmin(trx, request, now)
+      const { id } = await find(trx, request.params.provider)
+      const removed = await removeSamlProvider(trx, id)
+      const changes = changedFields(auditedSsoProvider(removed), undefined)
+      const traits = { now, provider: `sso:${id}`, ...changes }
+      await recordAdminAction(audit, trx, 'sso_provider_deleted', request, traits)
+      return toSsoProvider(removed)
+    })
+  })
+
+  /** Throws sso_provider_not_found. */
+  async function find(db: Db, name: string): Promise<SsoProviderRow> {
+    const resource = /^resource_(.+)$/s.exec(name)?.[1]
+    const byId = () => (isUuid(name) ? findSsoProvider(db, name) : undefined)
+    const row = await (resource ? findSsoProviderByResourceId(db, resource) : byId())
+    if (!row) throw ssoProviderNotFound()
+    return row
+  }
+}
+
+export default provider

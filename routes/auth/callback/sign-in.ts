@@ -1,0 +1,80 @@
+/** Handles a provider's response: the account and, in the same transaction, the code or session for the client. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import type { Trx } from '../../../db/core/database.ts'
+import { createAuditEntry, recordAudit } from '../../../modules/audit/index.ts'
+import { issueOauthCode, readLinkContext } from '../../../modules/flows/index.ts'
+import type { AuthorizationState } from '../../../modules/flows/oauth-state.ts'
+import { completeExternalSignIn, permitExternalUser } from '../../../modules/identities/index.ts'
+import type { ExternalUser, SignInOutcome } from '../../../modules/identities/types.ts'
+import { joinByConnection, permitConnectionJoin } from '../../../modules/organizations/index.ts'
+import { createSession } from '../../../modules/sessions/index.ts'
+
+type Accepted = Extract<SignInOutcome, { state: 'accepted' }>
+
+interface Asked {
+  request: FastifyRequest
+  flow: AuthorizationState
+  user: ExternalUser
+}
+
+/** Resolves the account and, in the same transaction, issues the code or creates the session. */
+export async function signIn(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  flow: AuthorizationState,
+  user: ExternalUser,
+  now: Date,
+) {
+  const { db, flows, identities, organizations } = app
+  const { audience: aud, clientIp: ip } = request
+  const { baseUrl, network } = readLinkContext(flows, request, {})
+  const permit = await permitExternalUser(identities, db, user, flow, { aud, ip })
+  const connection = await permitConnectionJoin(organizations, user, ip)
+  const links = { redirectTo: flow.target, baseUrl, pkce: undefined, network }
+  const context = { ip, aud, permit, links }
+  return db.transaction().execute(async (trx) => {
+    const found = await completeExternalSignIn(identities, trx, user, flow, context, now)
+    if (found.state === 'rejected') return found
+    if (connection) {
+      const { identity } = user
+      await joinByConnection(organizations, trx, connection, found.user, { identity, ip }, now)
+    }
+    const complete = flow.pkce ? issueCode : openSession
+    return complete(app, trx, { request, flow, user }, found, now)
+  })
+}
+
+async function issueCode(
+  { audit, flows }: FastifyInstance,
+  trx: Trx,
+  { request, flow, user: externalUser }: Asked,
+  { user, action }: Accepted,
+  now: Date,
+) {
+  // The code exchange records the sign-in; other actions are recorded here.
+  const isRecorded = action === 'login' || action === 'identity_linked'
+  const record = { ip: request.clientIp, now, traits: { provider: flow.provider } }
+  if (!isRecorded) await recordAudit(audit, trx, action, user, record)
+  const code = await issueOauthCode(flows, trx, flow, user.id, externalUser.identity, now)
+  return { state: 'code' as const, code }
+}
+
+async function openSession(
+  { audit, sessions }: FastifyInstance,
+  trx: Trx,
+  { request: { clientInfo, clientIp: ip }, flow: { provider } }: Asked,
+  { user, action }: Accepted,
+  now: Date,
+) {
+  const isLinked = action === 'identity_linked'
+  const entry = isLinked ? undefined : createAuditEntry(audit, action, user, ip, { provider })
+  const opened = await createSession(
+    sessions,
+    trx,
+    user,
+    { method: 'oauth', clientInfo, audit: entry },
+    now,
+  )
+  return { state: 'opened' as const, opened }
+}

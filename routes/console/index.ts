@@ -1,0 +1,15 @@
+/** The admin console: its session and its files. When disabled, nothing of it is loaded. */
+import type { FastifyPluginAsync } from 'fastify'
+
+import { registerRoutes } from '../../plugins/register-routes.ts'
+
+const console: FastifyPluginAsync = async (fastify) => {
+  if (!fastify.config.AUTH_CONSOLE_ENABLED) return
+  const [{ sessionRoutes }, { siteRoutes }] = await Promise.all([
+    import('./session/index.ts'),
+    import('./site/index.ts'),
+  ])
+  await registerRoutes(fastify, { ...sessionRoutes, ...siteRoutes })
+}
+
+export default console

@@ -1,0 +1,129 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { hasAdmins } from '../../../db/admins/admins.ts'
+import {
+  accessTokenFor,
+  checkForm,
+  clearedCookie,
+  endPageSession,
+  findSignedIn,
+  formToken,
+} from '../../../modules/page-session/index.ts'
+import { ensureCookie } from '../../../modules/pages/index.ts'
+import { ConsoleUser, toConsoleUser } from '../../../schemas/console/admin.ts'
+import { AdminRole, adminRoleNames } from '../../../schemas/console/admin-role.ts'
+import { FormTokenHeader } from '../../../schemas/console/form-token.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { notAdmin, sessionNotFound } from '../../../schemas/errors.ts'
+import { nullable, oneOfOrNull } from '../../../schemas/values/choices.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+
+const path = '/console/session'
+
+const State = Type.Object({
+  form_token: Type.String({ description: 'For the header X-Form-Token of changes' }),
+  user: nullable(ConsoleUser),
+  role: oneOfOrNull(adminRoleNames),
+  owed: oneOfOrNull(['verification', 'enrollment'], { description: 'Of a second factor' }),
+  has_admins: Type.Boolean(),
+  sign_in_url: Type.String(),
+  factor_url: Type.String(),
+  account_url: nullable(
+    Type.String({ description: 'Where a second factor is added; null without the account page' }),
+  ),
+})
+
+const Token = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Integer(),
+  expires_at: Type.Integer({ description: 'Seconds since the Unix epoch' }),
+  role: AdminRole,
+  user: ConsoleUser,
+})
+
+/** Lifetime of a console token in seconds; the console renews it before. */
+const lifetime = 300
+
+const readSchema = {
+  summary: 'Get the console session',
+  tags: ['console'],
+  response: { 200: State, ...ErrorResponses },
+}
+
+const exchangeSchema = {
+  summary: 'Exchange the cookie of the sign-in pages for a short-lived access token',
+  tags: ['console'],
+  headers: FormTokenHeader,
+  response: { 200: Token, ...ErrorResponses },
+}
+
+const signOutSchema = {
+  summary: 'Sign out of the console',
+  tags: ['console'],
+  headers: FormTokenHeader,
+  response: { 204: NoBody, ...ErrorResponses },
+}
+
+const session: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, config, db, jwt } = fastify
+  const base = config.AUTH_API_EXTERNAL_URL
+  const next = `next=${encodeURIComponent('/console')}`
+
+  fastify.get(path, { schema: readSchema }, async (request, reply) => {
+    const now = new Date()
+    const cookie = ensureCookie(fastify, request, reply)
+    const signedIn = await accessOf(fastify, request, now)
+    return {
+      form_token: formToken(fastify, cookie),
+      user: signedIn?.user ?? null,
+      role: signedIn?.role ?? null,
+      owed: signedIn?.owed ?? null,
+      has_admins: await hasAdmins(db),
+      sign_in_url: `${base}/sign-in?${next}`,
+      factor_url: `${base}/sign-in/factor?${next}`,
+      account_url: config.AUTH_ACCOUNT_PAGE_ENABLED ? `${base}/account/factors` : null,
+    }
+  })
+
+  fastify.post(path, { schema: exchangeSchema }, async (request) => {
+    const now = new Date()
+    checkForm(fastify, request, request.headers['x-form-token'])
+    const found = await accessOf(fastify, request, now)
+    if (!found) throw sessionNotFound()
+    if (!found.role) throw notAdmin()
+    if (found.owed) bearerAuth.throwOwed(found.owed)
+    const token = await accessTokenFor(fastify, found.signedIn, now, lifetime)
+    const { exp = 0 } = await jwt.verify(token)
+    return {
+      access_token: token,
+      token_type: 'bearer' as const,
+      expires_in: exp - Math.floor(now.getTime() / 1000),
+      expires_at: exp,
+      role: found.role,
+      user: found.user,
+    }
+  })
+
+  fastify.delete(path, { schema: signOutSchema }, async (request, reply) => {
+    const now = new Date()
+    checkForm(fastify, request, request.headers['x-form-token'])
+    const signedIn = await findSignedIn(fastify, request, now)
+    if (signedIn) await endPageSession(fastify, signedIn, { ip: request.clientIp, now })
+    return reply.header('set-cookie', clearedCookie(fastify)).status(204).send(null)
+  })
+}
+
+async function accessOf(fastify: FastifyInstance, request: FastifyRequest, now: Date) {
+  const { bearerAuth, jwt } = fastify
+  const signedIn = await findSignedIn(fastify, request, now)
+  if (!signedIn) return undefined
+  const { session } = signedIn
+  const claims = jwt.claimsOf(session, session, now)
+  const access = await bearerAuth.accessOf({ claims, user: session }, now)
+  return { ...access, signedIn, user: toConsoleUser(session) }
+}
+
+export default session

@@ -1,0 +1,64 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import {
+  authenticateClient,
+  createDeviceCode,
+  deviceSeconds,
+  pollSeconds,
+} from '../../../modules/oauth-server/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { ClientFields, listResources } from '../../../schemas/oauth/token.ts'
+
+const Text = Type.String()
+
+const Body = Type.Object({
+  scope: Type.Optional(Text),
+  resource: Type.Optional(Type.Union([Text, Type.Array(Text)])),
+  ...ClientFields,
+})
+
+const Codes = Type.Object({
+  device_code: Text,
+  user_code: Text,
+  verification_uri: Text,
+  verification_uri_complete: Text,
+  expires_in: Type.Integer(),
+  interval: Type.Integer(),
+})
+
+const deviceAuthorization: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { config, db, httpClient, jwt, log, rateLimits } = fastify
+  const deps = { config, db, httpClient, jwt, log }
+  const page = `${config.AUTH_API_EXTERNAL_URL}/oauth/device`
+
+  fastify.post(
+    '/oauth/device_authorization',
+    {
+      config: { rateLimit: rateLimits.oauthAuthorize },
+      schema: {
+        summary: 'Device authorization endpoint (RFC 8628)',
+        tags: ['oauth'],
+        body: Body,
+        response: { 200: Codes, ...ErrorResponses },
+      },
+    },
+    async ({ body, headers }) => {
+      const now = new Date()
+      const presented = { ...body, authorization: headers.authorization }
+      const client = await authenticateClient(deps, presented, now)
+      const asked = { scope: body.scope, resources: listResources(body) }
+      const { deviceCode, userCode } = await createDeviceCode(deps, client, asked, now)
+      return {
+        device_code: deviceCode,
+        user_code: userCode,
+        verification_uri: page,
+        verification_uri_complete: `${page}?user_code=${userCode}`,
+        expires_in: deviceSeconds,
+        interval: pollSeconds,
+      }
+    },
+  )
+}
+
+export default deviceAuthorization

@@ -1,0 +1,48 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import {
+  authenticateClient,
+  pushedRequestSeconds,
+  pushRequest,
+  sentValue,
+} from '../../../modules/oauth-server/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { ManyQuery } from '../../../schemas/values/query.ts'
+
+const Pushed = Type.Object({ request_uri: Type.String(), expires_in: Type.Integer() })
+
+const pushedRequest: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { config, db, flows, httpClient, jwt, log, rateLimits } = fastify
+  const deps = { config, db, flows, httpClient, jwt, log }
+
+  fastify.post(
+    '/oauth/par',
+    {
+      config: { rateLimit: rateLimits.oauthAuthorize },
+      schema: {
+        summary: 'Pushed authorization request endpoint (RFC 9126)',
+        description: 'A form with the parameters of /oauth/authorize, sent by the client.',
+        tags: ['oauth'],
+        body: ManyQuery,
+        response: { 201: Pushed, ...ErrorResponses },
+      },
+    },
+    async ({ body, headers }, reply) => {
+      const now = new Date()
+      const presented = {
+        authorization: headers.authorization,
+        client_id: sentValue(body, 'client_id'),
+        client_secret: sentValue(body, 'client_secret'),
+        client_assertion: sentValue(body, 'client_assertion'),
+        client_assertion_type: sentValue(body, 'client_assertion_type'),
+      }
+      const client = await authenticateClient(deps, presented, now)
+      const requestUri = await pushRequest(deps, client, body, now)
+      reply.status(201)
+      return { request_uri: requestUri, expires_in: pushedRequestSeconds }
+    },
+  )
+}
+
+export default pushedRequest

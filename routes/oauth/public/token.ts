@@ -1,0 +1,96 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+
+import {
+  authenticateClient,
+  type Client,
+  exchangeCode,
+  exchangeDeviceCode,
+  type Origin,
+  refreshClient,
+  type TokenResponse,
+} from '../../../modules/oauth-server/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import {
+  oauthInvalidRequest,
+  oauthUnsupportedGrantType,
+  unauthorizedClient,
+} from '../../../schemas/errors.ts'
+import { deviceGrant } from '../../../schemas/oauth/client.ts'
+import { listResources, OauthTokenRequest, OauthTokens } from '../../../schemas/oauth/token.ts'
+
+type Grant = (
+  client: Client,
+  body: OauthTokenRequest,
+  origin: Origin,
+  now: Date,
+) => Promise<TokenResponse>
+
+const schema = {
+  summary: 'Token endpoint for OAuth clients (RFC 6749)',
+  description:
+    'A form, or JSON. The client authenticates with its registered method: client_secret_basic, client_secret_post, private_key_jwt or none.',
+  tags: ['oauth'],
+  body: OauthTokenRequest,
+  response: { 200: OauthTokens, ...ErrorResponses },
+}
+
+const token: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, config, db, flows, httpClient, jwt, log, rateLimits, sessions, users } = fastify
+  const deps = { audit, config, db, flows, httpClient, jwt, log, sessions, users }
+
+  const grants: Record<string, Grant> = {
+    authorization_code: (client, body, origin, now) =>
+      exchangeCode(
+        deps,
+        client,
+        {
+          code: body.code,
+          redirectUri: body.redirect_uri,
+          codeVerifier: body.code_verifier,
+          resources: listResources(body),
+        },
+        origin,
+        now,
+      ),
+    [deviceGrant]: (client, body, origin, now) =>
+      exchangeDeviceCode(
+        deps,
+        client,
+        { deviceCode: body.device_code, resources: listResources(body) },
+        origin,
+        now,
+      ),
+    refresh_token: (client, body, origin, now) =>
+      refreshClient(
+        deps,
+        client,
+        { refreshToken: body.refresh_token, scope: body.scope, resources: listResources(body) },
+        origin,
+        now,
+      ),
+  }
+
+  fastify.post(
+    '/oauth/token',
+    {
+      config: { rateLimit: rateLimits.oauthToken },
+      schema,
+    },
+    async ({ body, headers, clientInfo: info, clientIp: ip }, reply) => {
+      const now = new Date()
+      const presented = { ...body, authorization: headers.authorization }
+      const client = await authenticateClient(deps, presented, now)
+      const { grant_type: type } = body
+      if (!type) throw oauthInvalidRequest('grant_type is missing')
+      const grant = Object.hasOwn(grants, type) ? grants[type] : undefined
+      if (!grant) throw oauthUnsupportedGrantType('Unknown grant_type')
+      if (!client.grantTypes.includes(type)) {
+        throw unauthorizedClient(`This client is not registered for the grant type ${type}`)
+      }
+      reply.header('pragma', 'no-cache')
+      return grant(client, body, { client: info, ip }, now)
+    },
+  )
+}
+
+export default token

@@ -1,0 +1,64 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { findClientByUrl } from '../../../db/oauth-server/clients.ts'
+import { listGrants, revokeGrant } from '../../../modules/oauth-server/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
+import { isUuid } from '../../../schemas/fields.ts'
+import { OauthGrant } from '../../../schemas/oauth/authorization.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+
+const path = '/user/oauth/grants'
+
+const grants: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, events } = fastify
+
+  fastify.get(
+    path,
+    {
+      config: { themselves: false },
+      schema: {
+        summary: 'List the grants of the current user, newest first',
+        tags: ['oauth'],
+        response: { 200: Type.Array(OauthGrant), ...ErrorResponses },
+      },
+    },
+    async (request) => listGrants(db, bearerAuth.bearerOf(request).user.id),
+  )
+
+  fastify.delete(
+    path,
+    {
+      config: { themselves: true },
+      schema: {
+        summary: 'Revoke a grant and the sessions of its client',
+        tags: ['oauth'],
+        querystring: Type.Object({ client_id: Type.Optional(Type.String()) }),
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const now = new Date()
+      const clientId = await rowOf(request.query.client_id ?? '')
+      await db.transaction().execute(async (trx) => {
+        const { user } = await bearerAuth.hold(trx, bearerAuth.bearerOf(request), now)
+        await revokeGrant({ audit, events }, trx, user, clientId, { ip: request.clientIp, now })
+      })
+      return reply.status(204).send(null)
+    },
+  )
+
+  /**
+   * The row of a client by UUID or document URL. The document is not fetched, so that the grant of a removed client can
+   * be revoked. Throws validation_failed.
+   */
+  async function rowOf(clientId: string): Promise<string> {
+    if (isUuid(clientId)) return clientId.toLowerCase()
+    const client = await findClientByUrl(db, clientId)
+    if (!client) throw validationFailed('client_id must be the id of a client')
+    return client.id
+  }
+}
+
+export default grants

@@ -1,0 +1,65 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+
+import { recordAdminAction } from '../../../modules/audit/index.ts'
+import {
+  changedBy,
+  purgeOrganization,
+  restoreOrganization,
+} from '../../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import {
+  AdminOrganization,
+  OrganizationPath,
+  toAdminOrganization,
+} from '../../../schemas/organizations/organization.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+
+const lifecycle: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, organizations } = fastify
+  const path = '/admin/organizations/:organization_id'
+
+  fastify.post(
+    `${path}/restore`,
+    {
+      schema: {
+        summary: 'Undo the deletion of an organization',
+        params: OrganizationPath,
+        response: { 200: AdminOrganization, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const id = readUuid('organization_id', request.params.organization_id)
+      const now = new Date()
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const by = await changedBy(trx, request)
+        return toAdminOrganization(await restoreOrganization(organizations, trx, id, by, now))
+      })
+    },
+  )
+
+  fastify.post(
+    `${path}/purge`,
+    {
+      schema: {
+        summary: 'Remove a deleted organization for good; its slug is free again',
+        params: OrganizationPath,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const id = readUuid('organization_id', request.params.organization_id)
+      const now = new Date()
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const { slug, name } = await purgeOrganization(trx, id)
+        const traits = { now, organization_id: id, slug, name, permanent: true }
+        await recordAdminAction(audit, trx, 'organization_deleted', request, traits)
+      })
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export default lifecycle

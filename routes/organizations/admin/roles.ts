@@ -1,0 +1,120 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { listRoles } from '../../../db/organizations/roles.ts'
+import { recordAdminAction } from '../../../modules/audit/index.ts'
+import {
+  changedBy,
+  changeRole,
+  createRole,
+  removeRole,
+  unlimited,
+} from '../../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import {
+  NewRole,
+  Role,
+  RoleInput,
+  Roles,
+  toRole,
+  toRoles,
+} from '../../../schemas/organizations/settings.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+
+const Path = Type.Object({ role: Type.String() })
+
+/** Roles of every organization. One with the name of a system role adds to its permissions. */
+const addServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, organizations } = fastify
+  const path = '/admin/organization-roles'
+
+  fastify.get(
+    path,
+    { schema: { summary: 'List the roles of every organization', response: { 200: Roles } } },
+    async () => ({ roles: toRoles(await listRoles(db, null)) }),
+  )
+
+  fastify.post(
+    path,
+    {
+      schema: {
+        summary: 'Create a role of every organization, or add permissions to a system role',
+        body: NewRole,
+        response: { 201: Role, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { name, ...input } = request.body
+      const now = new Date()
+      const role = await db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const by = await changedBy(trx, request)
+        const key = { organizationId: null, name }
+        const created = await createRole(organizations, trx, key, input, unlimited, by, now)
+        const traits = { now, role: name, permissions: created.permissions }
+        await recordAdminAction(audit, trx, 'organization_role_created', request, traits)
+        return created
+      })
+      return reply.status(201).send(toRole(name, [role]))
+    },
+  )
+}
+
+const changeServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { audit, bearerAuth, db, organizations } = fastify
+  const path = '/admin/organization-roles'
+  const response = { 200: Role, ...ErrorResponses }
+
+  fastify.put(
+    `${path}/:role`,
+    {
+      schema: {
+        summary: 'Change a role of every organization',
+        params: Path,
+        body: RoleInput,
+        response,
+      },
+    },
+    async (request) => {
+      const { role: name } = request.params
+      const now = new Date()
+      const role = await db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const by = await changedBy(trx, request)
+        const key = { organizationId: null, name }
+        const input = request.body
+        const changed = await changeRole(organizations, trx, key, input, unlimited, by, now)
+        const traits = { now, role: name, permissions: changed.permissions }
+        await recordAdminAction(audit, trx, 'organization_role_updated', request, traits)
+        return changed
+      })
+      return toRole(name, [role])
+    },
+  )
+
+  fastify.delete(
+    `${path}/:role`,
+    {
+      schema: {
+        summary: 'Delete a role of every organization that no member has',
+        params: Path,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { role: name } = request.params
+      const now = new Date()
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.holdAdmin(trx, request, now)
+        const by = await changedBy(trx, request)
+        const key = { organizationId: null, name }
+        await removeRole(organizations, trx, key, unlimited, by, now)
+        const traits = { now, role: name }
+        await recordAdminAction(audit, trx, 'organization_role_deleted', request, traits)
+      })
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export { addServerRoles, changeServerRoles }

@@ -1,0 +1,69 @@
+/** Routes of organizations, loaded when they are enabled. */
+import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify'
+
+import { registerRoutes } from '../../plugins/register-routes.ts'
+import switchedOff from './switched-off.ts'
+
+const organizations: FastifyPluginAsync = async (fastify) => {
+  if (!fastify.config.AUTH_ORGANIZATIONS_ENABLED) return registerRoutes(fastify, { switchedOff })
+  const { own, admin, scoped } = await loadRoutes()
+
+  const members: FastifyPluginAsync = async (group) => {
+    guardUsers(group)
+    await registerRoutes(group, own.ownRoutes)
+  }
+  const ofMembers: FastifyPluginAsync = async (group) => {
+    guardUsers(group)
+    group.addHook('preParsing', fastify.bearerAuth.requireOrganization)
+    group.addHook('onRoute', needsPermission)
+    await registerRoutes(group, scoped.scopedRoutes)
+  }
+  const admins: FastifyPluginAsync = async (group) => {
+    guardAdmins(group)
+    await registerRoutes(group, admin.adminRoutes)
+  }
+  const ofAdmins: FastifyPluginAsync = async (group) => {
+    guardAdmins(group)
+    group.addHook('preParsing', fastify.bearerAuth.requireOrganization)
+    await registerRoutes(group, { ...scoped.scopedRoutes, ...admin.adminScopedRoutes })
+  }
+  await registerRoutes(fastify, { members, admins })
+  await fastify.register(ofMembers, { prefix: '/organizations/:organization_id' })
+  await fastify.register(ofAdmins, { prefix: '/admin/organizations/:organization_id' })
+}
+
+function guardUsers(group: FastifyInstance): void {
+  const { bearerAuth, openapi } = group
+  group.addHook('preParsing', bearerAuth.requireUser)
+  group.addHook('preParsing', bearerAuth.requireFactor)
+  group.addHook('onRoute', openapi.needsBearer)
+  group.addHook('onRoute', tagged('organizations'))
+}
+
+function guardAdmins(group: FastifyInstance): void {
+  const { bearerAuth, openapi } = group
+  group.addHook('onRequest', bearerAuth.requireAdmin)
+  group.addHook('onRoute', openapi.needsBearer)
+  group.addHook('onRoute', tagged('admin'))
+}
+
+const tagged = (tag: string) => (route: RouteOptions) => {
+  route.schema = { ...route.schema, tags: [tag] }
+}
+
+/** A route without a permission does not start. */
+function needsPermission({ method, url, config }: RouteOptions): void {
+  if (config?.permission) return
+  throw new Error(`${method} ${url} names no permission`)
+}
+
+async function loadRoutes() {
+  const [own, scoped, admin] = await Promise.all([
+    import('./own/index.ts'),
+    import('./scoped/index.ts'),
+    import('./admin/index.ts'),
+  ])
+  return { own, scoped, admin }
+}
+
+export default organizations

@@ -1,0 +1,77 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { listMemberships } from '../../../db/organizations/memberships.ts'
+import {
+  createOrganization,
+  joinAutomatically,
+  readSlug,
+} from '../../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { organizationCreationDisabled } from '../../../schemas/errors.ts'
+import { readList, SearchQuery, toPage } from '../../../schemas/organizations/list.ts'
+import {
+  checkOrganizationMetadata,
+  Membership,
+  Memberships,
+  OrganizationInput,
+  toMembership,
+} from '../../../schemas/organizations/organization.ts'
+import { ownerRole } from '../../../schemas/organizations/permissions.ts'
+
+const list: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, config, db, organizations } = fastify
+
+  fastify.get(
+    '/organizations',
+    {
+      config: { themselves: false },
+      schema: {
+        summary: 'List the organizations of the current user, last joined first',
+        description: 'Users join organizations whose domain joins automatically by this request.',
+        querystring: Type.Object(SearchQuery),
+        response: { 200: Memberships, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const { user, session } = bearerAuth.bearerOf(request)
+      const { size, ...filter } = readList(request.query)
+      await joinAutomatically(organizations, user, { ip: request.clientIp, now: new Date() })
+      const of = { ...filter, sessionId: session?.session_id ?? null }
+      const rows = await listMemberships(db, user.id, of, size)
+      const { page, next } = toPage(rows, size, ({ id }) => id)
+      return { organizations: page.map(toMembership), next }
+    },
+  )
+
+  fastify.post(
+    '/organizations',
+    {
+      config: { themselves: true },
+      schema: {
+        summary: 'Create an organization, of which the current user is the owner',
+        body: OrganizationInput,
+        response: { 201: Membership, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      if (!config.AUTH_ORGANIZATIONS_USER_CREATION_ENABLED) throw organizationCreationDisabled()
+      const { name, slug, metadata } = request.body
+      if (slug !== undefined) readSlug(slug)
+      checkOrganizationMetadata(metadata)
+      const auth = bearerAuth.memberOf(request)
+      const now = new Date()
+      const created = await db.transaction().execute(async (trx) => {
+        const { user } = await bearerAuth.holdMember(trx, auth, now)
+        const by = { actor: user, ip: request.clientIp }
+        const input = { name: name.trim(), slug, metadata }
+        return createOrganization(organizations, trx, input, user.id, by, now)
+      })
+      const owner = { role: ownerRole, role_permissions: null, joined_by: 'creation' }
+      const membership = { ...created, ...owner, joined_at: now, is_active: false }
+      return reply.status(201).send(toMembership(membership))
+    },
+  )
+}
+
+export default list

@@ -1,0 +1,156 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+
+import { type DomainRow, listDomains } from '../../../db/organizations/domains.ts'
+import {
+  addDomain,
+  checkCode,
+  checkDns,
+  dnsRecordOf,
+  domainAddresses,
+  markVerified,
+  readDomain,
+  removeDomain,
+  sendDomainCode,
+} from '../../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
+import { Domain, Domains } from '../../../schemas/organizations/settings.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { toTimestamp } from '../../../schemas/values/timestamp.ts'
+import { change } from './change.ts'
+
+const Path = Type.Composite([OrganizationPath, Type.Object({ domain_id: Type.String() })])
+const Verification = Type.Union([
+  Type.Object({ code: Type.Optional(Type.String({ description: 'Without it, DNS is asked' })) }),
+  Type.Null(),
+])
+
+const addDomains: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db, organizations } = fastify
+
+  fastify.get(
+    '/domains',
+    {
+      config: { permission: 'domains:read' },
+      schema: {
+        summary: 'List the domains of an organization',
+        params: OrganizationPath,
+        response: { 200: Domains, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const rows = await listDomains(db, bearerAuth.organizationOf(request).id)
+      return { domains: rows.map(toDomain) }
+    },
+  )
+
+  fastify.post(
+    '/domains',
+    {
+      config: { permission: 'domains:write' },
+      schema: {
+        summary: 'Add a domain, which is then verified',
+        params: OrganizationPath,
+        body: Type.Object({ domain: Type.String({ maxLength: 255 }) }),
+        response: { 201: Domain, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const domain = readDomain(request.body.domain)
+      const added = await change(fastify, request, ({ trx, id: organizationId, by, now }) =>
+        addDomain(organizations, trx, { organizationId, domain }, by, now),
+      )
+      return reply.status(201).send(toDomain(added))
+    },
+  )
+}
+
+const verifyDomains: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, organizations, rateLimits } = fastify
+  const response = { 200: Domain, ...ErrorResponses }
+
+  fastify.post(
+    '/domains/:domain_id/send_code',
+    {
+      config: { permission: 'domains:write', rateLimit: rateLimits.otp },
+      schema: {
+        summary: 'Send the code of a domain to one of its fixed addresses',
+        params: Path,
+        body: Type.Object({ address: Type.String() }),
+        response,
+      },
+    },
+    async (request) => {
+      const id = readUuid('domain_id', request.params.domain_id)
+      const { address } = request.body
+      return change(fastify, request, async ({ trx, id: organizationId, by, now }) =>
+        toDomain(
+          await sendDomainCode(organizations, trx, { organizationId, id, address }, by, now),
+        ),
+      )
+    },
+  )
+
+  fastify.post(
+    '/domains/:domain_id/verify',
+    {
+      config: { permission: 'domains:write', rateLimit: rateLimits.verify },
+      schema: {
+        summary: 'Verify a domain by its TXT record, or by the code that was sent',
+        params: Path,
+        body: Verification,
+        response,
+      },
+    },
+    async (request) => {
+      const id = readUuid('domain_id', request.params.domain_id)
+      const { id: organizationId } = bearerAuth.organizationOf(request)
+      const code = request.body?.code
+      if (code === undefined) await checkDns(organizations, organizationId, id)
+      else await checkCode(organizations, organizationId, id, code, new Date())
+      const how = code === undefined ? 'dns' : 'email'
+      return change(fastify, request, async ({ trx, by, now }) =>
+        toDomain(await markVerified(organizations, trx, { organizationId, id, how }, by, now)),
+      )
+    },
+  )
+}
+
+const removeDomains: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { organizations } = fastify
+
+  fastify.delete(
+    '/domains/:domain_id',
+    {
+      config: { permission: 'domains:write' },
+      schema: {
+        summary: 'Remove a domain; its users stay members',
+        params: Path,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const id = readUuid('domain_id', request.params.domain_id)
+      await change(fastify, request, ({ trx, id: organizationId, by, now }) =>
+        removeDomain(organizations, trx, { organizationId, id }, by, now),
+      )
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+function toDomain(row: DomainRow): Static<typeof Domain> {
+  const { id, domain, dns_token, verified_at, verified_by, created_at, updated_at } = row
+  return {
+    ...{ id, domain, verified_by },
+    verified_at: verified_at && toTimestamp(verified_at),
+    dns_record: dnsRecordOf(domain, dns_token),
+    email_addresses: domainAddresses(domain),
+    created_at: toTimestamp(created_at),
+    updated_at: toTimestamp(updated_at),
+  }
+}
+
+export { addDomains, removeDomains, verifyDomains }

@@ -1,0 +1,133 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import type { Db } from '../../../db/core/database.ts'
+import { findListedMember, listMembers } from '../../../db/organizations/listed-members.ts'
+import { findMember } from '../../../db/organizations/members.ts'
+import {
+  checkGrant,
+  checkReach,
+  removeMember,
+  setMemberRole,
+} from '../../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { memberNotFound } from '../../../schemas/errors.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import { readList, SearchQuery, toPage } from '../../../schemas/organizations/list.ts'
+import { Member, Members, RoleField, toMember } from '../../../schemas/organizations/member.ts'
+import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { change, type Held } from './change.ts'
+
+const Path = Type.Composite([OrganizationPath, Type.Object({ user_id: Type.String() })])
+const Query = Type.Object({ ...SearchQuery, role: Type.Optional(Type.String()) })
+
+const readMembers: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db } = fastify
+  const response = { 200: Member, ...ErrorResponses }
+
+  fastify.get(
+    '/members',
+    {
+      config: { permission: 'members:read' },
+      schema: {
+        summary: 'List the members of an organization, newest first',
+        params: OrganizationPath,
+        querystring: Query,
+        response: { 200: Members, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const { size, ...filter } = readList(request.query)
+      const { id } = bearerAuth.organizationOf(request)
+      const rows = await listMembers(db, id, { ...filter, role: request.query.role }, size)
+      const { page, next } = toPage(rows, size, ({ user_id }) => user_id)
+      return { members: page.map(toMember), next }
+    },
+  )
+
+  fastify.get(
+    '/members/:user_id',
+    {
+      config: { permission: 'members:read' },
+      schema: { summary: 'Get a member of an organization', params: Path, response },
+    },
+    async (request) => {
+      const userId = readUuid('user_id', request.params.user_id)
+      return shown(db, bearerAuth.organizationOf(request).id, userId)
+    },
+  )
+}
+
+const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { organizations } = fastify
+  const response = { 200: Member, ...ErrorResponses }
+
+  fastify.put(
+    '/members/:user_id',
+    {
+      config: { permission: 'members:write' },
+      schema: {
+        summary: 'Give a member another role',
+        description: 'A member gives no role, and changes no member, with more permissions.',
+        params: Path,
+        body: Type.Object({ role: RoleField }),
+        response,
+      },
+    },
+    async (request) => {
+      const userId = readUuid('user_id', request.params.user_id)
+      const { role } = request.body
+      return change(
+        fastify,
+        request,
+        async (held) => {
+          await checkMember(held, userId)
+          const { trx, id, permissions, by, now } = held
+          await checkGrant(trx, id, role, permissions)
+          await setMemberRole(organizations, trx, { organizationId: id, userId }, role, by, now)
+          return shown(trx, id, userId)
+        },
+        [userId],
+      )
+    },
+  )
+
+  fastify.delete(
+    '/members/:user_id',
+    {
+      config: { permission: 'members:write' },
+      schema: {
+        summary: 'Remove a member from an organization',
+        description: 'The account stays. Sessions of the user lose the organization.',
+        params: Path,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const userId = readUuid('user_id', request.params.user_id)
+      const remove = async (held: Held) => {
+        await checkMember(held, userId)
+        const key = { organizationId: held.id, userId }
+        await removeMember(organizations, held.trx, key, held.by, held.now)
+      }
+      await change(fastify, request, remove, [userId])
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+/** Throws member_not_found, and organization_role_too_high for a member with more permissions than the actor. */
+async function checkMember({ trx, id, permissions }: Held, userId: string): Promise<void> {
+  const member = await findMember(trx, id, userId)
+  if (!member) throw memberNotFound()
+  await checkReach(trx, id, member.role, permissions)
+}
+
+async function shown(db: Db, organizationId: string, userId: string) {
+  const found = await findListedMember(db, organizationId, userId)
+  if (!found) throw memberNotFound()
+  return toMember(found)
+}
+
+export { changeMembers, readMembers }

@@ -1,0 +1,93 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+
+import { findOrganization } from '../../../db/organizations/organizations.ts'
+import {
+  changeOrganization,
+  checkGrant,
+  deleteOrganization,
+  readSlug,
+} from '../../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { organizationNotFound } from '../../../schemas/errors.ts'
+import {
+  checkOrganizationMetadata,
+  Organization,
+  OrganizationChange,
+  OrganizationPath,
+  organizationColumns,
+  toOrganization,
+} from '../../../schemas/organizations/organization.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { change } from './change.ts'
+
+const readOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db } = fastify
+  const params = OrganizationPath
+
+  fastify.get(
+    '',
+    {
+      config: { permission: 'organization:read' },
+      schema: {
+        summary: 'Get an organization',
+        params,
+        response: { 200: Organization, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const found = await findOrganization(db, bearerAuth.organizationOf(request).id)
+      if (!found) throw organizationNotFound()
+      return toOrganization(found)
+    },
+  )
+}
+
+const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { organizations } = fastify
+  const params = OrganizationPath
+
+  fastify.put(
+    '',
+    {
+      config: { permission: 'organization:write' },
+      schema: {
+        summary: 'Change an organization, and how users join it',
+        description: 'Fields that are absent stay.',
+        params,
+        body: OrganizationChange,
+        response: { 200: Organization, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const { slug, metadata, default_role: role } = request.body
+      if (slug !== undefined) readSlug(slug)
+      checkOrganizationMetadata(metadata)
+      const columns = organizationColumns(request.body)
+      return change(fastify, request, async ({ trx, id, permissions, by, now }) => {
+        if (role !== undefined) await checkGrant(trx, id, role, permissions)
+        return toOrganization(await changeOrganization(organizations, trx, id, columns, by, now))
+      })
+    },
+  )
+
+  fastify.delete(
+    '',
+    {
+      config: { permission: 'organization:delete' },
+      schema: {
+        summary: 'Delete an organization',
+        description: 'Its members lose all access to it at once. An admin can restore it.',
+        params,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      await change(fastify, request, ({ trx, id, by, now }) =>
+        deleteOrganization(organizations, trx, id, by, now),
+      )
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export { readOrganization, writeOrganization }

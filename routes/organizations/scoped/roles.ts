@@ -1,0 +1,107 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { listRoles } from '../../../db/organizations/roles.ts'
+import { changeRole, createRole, removeRole } from '../../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
+import {
+  NewRole,
+  Role,
+  RoleInput,
+  Roles,
+  toRole,
+  toRoles,
+} from '../../../schemas/organizations/settings.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { change } from './change.ts'
+
+const Path = Type.Composite([OrganizationPath, Type.Object({ role: Type.String() })])
+
+const addRoles: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db, organizations } = fastify
+
+  fastify.get(
+    '/roles',
+    {
+      config: { permission: 'roles:read' },
+      schema: {
+        summary: 'List the roles of an organization',
+        params: OrganizationPath,
+        response: { 200: Roles, ...ErrorResponses },
+      },
+    },
+    async (request) => ({
+      roles: toRoles(await listRoles(db, bearerAuth.organizationOf(request).id)),
+    }),
+  )
+
+  fastify.post(
+    '/roles',
+    {
+      config: { permission: 'roles:write' },
+      schema: {
+        summary: 'Create a role of an organization',
+        description: 'A member gives a role no permission that they do not have.',
+        params: OrganizationPath,
+        body: NewRole,
+        response: { 201: Role, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { name, ...input } = request.body
+      const role = await change(fastify, request, (held) => {
+        const { trx, id: organizationId, permissions, by, now } = held
+        return createRole(organizations, trx, { organizationId, name }, input, permissions, by, now)
+      })
+      return reply.status(201).send(toRole(name, [role]))
+    },
+  )
+}
+
+const changeRoles: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { organizations } = fastify
+
+  fastify.put(
+    '/roles/:role',
+    {
+      config: { permission: 'roles:write' },
+      schema: {
+        summary: 'Change a role of an organization',
+        params: Path,
+        body: RoleInput,
+        response: { 200: Role, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const { role: name } = request.params
+      const role = await change(fastify, request, (held) => {
+        const { trx, id: organizationId, permissions, by, now } = held
+        const key = { organizationId, name }
+        return changeRole(organizations, trx, key, request.body, permissions, by, now)
+      })
+      return toRole(name, [role])
+    },
+  )
+
+  fastify.delete(
+    '/roles/:role',
+    {
+      config: { permission: 'roles:write' },
+      schema: {
+        summary: 'Delete a role that no member has',
+        params: Path,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { role: name } = request.params
+      await change(fastify, request, ({ trx, id: organizationId, permissions, by, now }) =>
+        removeRole(organizations, trx, { organizationId, name }, permissions, by, now),
+      )
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export { addRoles, changeRoles }

@@ -1,0 +1,57 @@
+import {
+  type AccountPage,
+  type Action,
+  accountPage,
+  type Fields,
+} from '../../../modules/account/index.ts'
+import type { Visit } from '../../../modules/account/visit.ts'
+import { readNext } from '../../../modules/pages/index.ts'
+import { ApiError } from '../../../schemas/errors.ts'
+
+const show: AccountPage['show'] = (visit, outcome, fields) => {
+  const account = visit.user.email || visit.user.phone
+  const next = targetOf(fields)
+  const data = () => ({
+    ...{ account, next, nextEncoded: encodeURIComponent(next) },
+    hasPassword: visit.hasPassword && !visit.isManaged,
+    canSend: account !== '' && !visit.isManaged,
+    isCodeSent: fields.action === 'send' || fields.action === 'code',
+  })
+  return visit.show('account/confirm', { title: 'confirm_title', data }, outcome)
+}
+
+const send: Action = async (visit, fields) => {
+  await visit.call({ method: 'GET', url: '/reauthenticate' })
+  return show(visit, { done: 'code_on_way' }, fields)
+}
+
+/** The API records what is shown in the session; a method that was added within a day does not count. */
+async function prove(visit: Visit, payload: object, fields: Fields) {
+  await visit.call({ method: 'PUT', url: '/user', payload })
+  try {
+    await visit.requireProof('factor')
+  } catch (error) {
+    const isTooNew = error instanceof ApiError && error.errorCode === 'reauthentication_needed'
+    if (isTooNew) return show(visit, { error: 'too_new' }, fields)
+    throw error
+  }
+  return visit.leave(targetOf(fields))
+}
+
+/** Where the change is made. */
+function targetOf({ next }: Fields): string {
+  const target = readNext(next)
+  return target.startsWith('/account/') ? target : '/account'
+}
+
+/** Proof that a change needs: the password, a code, or another sign-in. */
+export default accountPage(() => ({
+  path: '/account/confirm',
+  summary: 'Reauthentication of the user',
+  show,
+  actions: {
+    send,
+    password: (visit, fields) => prove(visit, { current_password: fields.password }, fields),
+    code: (visit, fields) => prove(visit, { nonce: fields.nonce?.trim() }, fields),
+  },
+}))

@@ -1,0 +1,50 @@
+import {
+  type AccountPage,
+  accountPage,
+  deviceIn,
+  momentIn,
+} from '../../../modules/account/index.ts'
+import { isRecord } from '../../../schemas/values/record.ts'
+
+const path = '/account/devices'
+
+/** The sessions of the user. */
+function devices(): AccountPage {
+  return {
+    path,
+    summary: 'Sessions of the user',
+    async show(visit, outcome) {
+      const { body } = await visit.call({ method: 'GET', url: '/sessions' })
+      const sessions = Array.isArray(body.sessions) ? body.sessions.filter(isRecord) : []
+      return visit.show(
+        'account/devices',
+        {
+          title: 'devices',
+          data: (say, tag) => ({
+            devices: sessions.map((session) => ({
+              id: session.id,
+              name: deviceIn(say, session.user_agent),
+              ip: session.ip ?? '',
+              used: momentIn(tag, session.last_used_at),
+              isCurrent: session.current === true,
+              isImpersonated: session.impersonated_by !== undefined,
+            })),
+          }),
+        },
+        outcome,
+      )
+    },
+    actions: {
+      async revoke(visit, { session_id: id = '' }) {
+        await visit.call({ method: 'DELETE', url: `/sessions/${encodeURIComponent(id)}` })
+        return visit.leave(path, 'saved')
+      },
+      async revoke_others(visit) {
+        await visit.call({ url: '/logout?scope=others' })
+        return visit.leave(path, 'saved')
+      },
+    },
+  }
+}
+
+export default accountPage(devices)

@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+
+import { type AccountPage, accountPage, settleSession } from '../../../modules/account/index.ts'
+import type { Visit } from '../../../modules/account/visit.ts'
+import { changeFlow, ensureCookie, textIn } from '../../../modules/pages/index.ts'
+
+const path = '/account/email'
+
+function email(app: FastifyInstance): AccountPage {
+  return {
+    path,
+    summary: 'Email address of the user',
+    async show(visit, outcome, fields) {
+      const { user, isManaged } = visit
+      if (!isManaged && !user.new_email) await visit.requireProof('credentials')
+      const addresses = addressesOf(app, visit)
+      const data = () => ({ current: user.email, typed: fields.email ?? '', addresses })
+      return visit.show('account/email', { title: 'email', data }, outcome)
+    },
+    actions: {
+      async change(visit, { email: wanted }) {
+        const { request, reply } = visit
+        const { redirect_to, ...pkce } = changeFlow(
+          app,
+          ensureCookie(app, request, reply),
+          '/account',
+        )
+        const url = `/user?redirect_to=${encodeURIComponent(redirect_to)}`
+        const payload = { email: wanted, ...pkce }
+        const { body } = await visit.call({ method: 'PUT', url, payload })
+        return visit.leave(path, body.new_email ? undefined : 'saved')
+      },
+
+      async verify(visit, { code = '', which }) {
+        const { user } = visit
+        const address = which === 'current' ? user.email : user.new_email
+        const typed = { type: 'email_change', email: address, token: code.trim() }
+        const response = await visit.verify(typed)
+        await settleSession(app, visit, user.id, response)
+        return textIn(response, 'msg')
+          ? visit.leave(path, 'email_half')
+          : visit.leave('/account', 'saved')
+      },
+    },
+  }
+}
+
+/** Where the codes of a pending change were sent. */
+function addressesOf({ config }: FastifyInstance, { user: { email: current, new_email } }: Visit) {
+  if (!new_email) return []
+  const asksBoth = config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && current !== ''
+  const wanted = { which: 'new', address: new_email }
+  return asksBoth ? [wanted, { which: 'current', address: current }] : [wanted]
+}
+
+export default accountPage(email)

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+
+import { type AccountPage, accountPage, momentIn } from '../../../modules/account/index.ts'
+import { changeFlow, ensureCookie, sendOnward, textIn } from '../../../modules/pages/index.ts'
+
+const path = '/account/linked'
+
+/** Email and phone have pages of their own. */
+const ownPages = ['email', 'phone']
+
+/** Accounts at external providers. */
+function linked(app: FastifyInstance): AccountPage {
+  const { oauthProviders } = app
+
+  return {
+    path,
+    summary: 'Linked accounts of the user',
+    show(visit, outcome) {
+      const identities = (visit.user.identities ?? []).filter(
+        ({ provider }) => !ownPages.includes(provider),
+      )
+      const offered = Object.entries(oauthProviders.switches).filter(([, isOn]) => isOn)
+      return visit.show(
+        'account/linked',
+        {
+          title: 'linked',
+          data: (_say, tag) => ({
+            identities: identities.map(({ identity_id: id, provider, email, created_at }) => ({
+              ...{ id, email: email ?? '', name: oauthProviders.titleOf(provider) },
+              added: momentIn(tag, created_at),
+            })),
+            providers: offered.map(([id]) => ({ id, name: oauthProviders.titleOf(id) })),
+          }),
+        },
+        outcome,
+      )
+    },
+    actions: {
+      /** Bound to this browser: otherwise another user could be led to link their account to this one. */
+      async link(visit, { provider = '' }) {
+        const { request, reply } = visit
+        const query = new URLSearchParams({
+          ...changeFlow(app, ensureCookie(app, request, reply), path),
+          ...{ provider, skip_http_redirect: 'true', bind_browser: 'true' },
+        })
+        const url = `/user/identities/authorize?${query}`
+        const response = await visit.call({ method: 'GET', url })
+        for (const cookie of response.cookies) reply.header('set-cookie', cookie)
+        return sendOnward(app, request, reply, textIn(response, 'url') ?? '')
+      },
+      async unlink(visit, { identity_id: id = '' }) {
+        await visit.call({ method: 'DELETE', url: `/user/identities/${encodeURIComponent(id)}` })
+        return visit.leave(path, 'saved')
+      },
+    },
+  }
+}
+
+export default accountPage(linked)

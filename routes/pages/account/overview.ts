@@ -1,0 +1,87 @@
+import type { FastifyInstance } from 'fastify'
+
+import { type AccountPage, accountPage, phonesAllowed } from '../../../modules/account/index.ts'
+import type { AccountSay, AccountTextName, Visit } from '../../../modules/account/visit.ts'
+import { clearedCookie, endPageSession } from '../../../modules/page-session/index.ts'
+import { getHost, sendPage } from '../../../modules/pages/index.ts'
+import type { User } from '../../../schemas/user.ts'
+import { nameIn } from './profile.ts'
+
+interface Row {
+  label: AccountTextName
+  page: string
+  value?: string | undefined
+  isShown?: boolean
+}
+
+function overview(app: FastifyInstance): AccountPage {
+  const { config } = app
+
+  return {
+    path: '/account',
+    summary: 'Account page',
+    show(visit, outcome) {
+      const url = config.AUTH_SITE_URL
+      return visit.show(
+        'account/overview',
+        {
+          title: 'account',
+          data: (say) => ({ rows: rowsOf(app, visit, say), site: { url, host: getHost(url) } }),
+        },
+        outcome,
+      )
+    },
+    actions: {
+      async sign_out({ request, reply, signedIn, now }) {
+        await endPageSession(app, signedIn, { ip: request.clientIp, now })
+        reply.header('set-cookie', clearedCookie(app))
+        return sendPage(app, request, reply, 'message', { title: (say) => say('signed_out') })
+      },
+    },
+  }
+}
+
+/** What the user can see and change, as far as it is switched on. */
+function rowsOf(app: FastifyInstance, { user, hasPassword, isManaged }: Visit, say: AccountSay) {
+  const { config } = app
+  const none = say('not_set')
+  const rows: Row[] = [
+    { label: 'profile', page: 'profile', value: nameIn(user) || none },
+    { label: 'email', page: 'email', value: user.email || none },
+    {
+      label: 'phone',
+      page: 'phone',
+      value: user.phone ? `+${user.phone}` : none,
+      isShown: phonesAllowed(app) || Boolean(user.phone),
+    },
+    {
+      label: 'password',
+      page: 'password',
+      value: hasPassword ? say('is_set') : none,
+      isShown: !isManaged,
+    },
+    { label: 'factors', page: 'factors', value: factorNames(user, say) || none },
+    { label: 'passkeys', page: 'passkeys', isShown: config.AUTH_PASSKEY_ENABLED },
+    { label: 'linked', page: 'linked', isShown: config.AUTH_SECURITY_MANUAL_LINKING_ENABLED },
+    { label: 'devices', page: 'devices' },
+    { label: 'apps', page: 'apps', isShown: config.AUTH_OAUTH_SERVER_ENABLED },
+    { label: 'data', page: 'data' },
+  ]
+  return rows
+    .filter(({ isShown = true }) => isShown)
+    .map(({ label, page, value }) => ({ label: say(label), page, value }))
+}
+
+function factorNames({ factors = [] }: User, say: AccountSay): string {
+  const verified = factors.filter(({ status }) => status === 'verified')
+  const names = verified.flatMap(({ factor_type: type }) => labels[type] ?? [])
+  return [...new Set(names)].map((name) => say(name)).join(', ')
+}
+
+const labels: Record<string, AccountTextName> = {
+  totp: 'factor_app',
+  phone: 'factor_sms',
+  webauthn: 'factor_usb',
+}
+
+export default accountPage(overview)

@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+
+import { type AccountPage, accountPage, momentIn } from '../../../modules/account/index.ts'
+import { accessTokenFor, checkForm, findSignedIn } from '../../../modules/page-session/index.ts'
+import { callApi, jsonIn } from '../../../modules/pages/index.ts'
+import { sessionNotFound } from '../../../schemas/errors.ts'
+import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+
+const path = '/account/passkeys'
+const optionsUrl = '/passkeys/registration/options'
+
+function passkeys(): AccountPage {
+  return {
+    path,
+    summary: 'Passkeys of the user',
+    async show(visit, outcome) {
+      const { items } = await visit.call({ method: 'GET', url: '/passkeys' })
+      return visit.show(
+        'account/passkeys',
+        {
+          title: 'passkeys',
+          data: (_say, tag) => ({
+            passkeys: items.map(({ id, friendly_name, created_at, last_used_at }) => ({
+              ...{ id, name: friendly_name ?? '' },
+              added: momentIn(tag, created_at),
+              used: momentIn(tag, last_used_at),
+            })),
+          }),
+        },
+        outcome,
+      )
+    },
+    actions: {
+      /** Without a challenge, the script got none: the API says why. */
+      async register(visit, { challenge_id, credential }) {
+        if (!challenge_id) await visit.call({ url: optionsUrl })
+        const payload = { challenge_id, credential: jsonIn(credential) }
+        await visit.call({ url: '/passkeys/registration/verify', payload })
+        return visit.leave(path, 'saved')
+      },
+      async rename(visit, { passkey_id: id = '', name = '' }) {
+        const payload = { friendly_name: name.trim() }
+        await visit.call({ method: 'PATCH', url: `/passkeys/${encodeURIComponent(id)}`, payload })
+        return visit.leave(path, 'saved')
+      },
+      async remove(visit, { passkey_id: id = '' }) {
+        await visit.call({ method: 'DELETE', url: `/passkeys/${encodeURIComponent(id)}` })
+        return visit.leave(path, 'saved')
+      },
+    },
+  }
+}
+
+const pageRoutes = accountPage(passkeys)
+
+const routes: FastifyPluginAsyncTypebox = async (fastify, options) => {
+  if (!fastify.config.AUTH_PASSKEY_ENABLED) return
+  await pageRoutes(fastify, options)
+
+  // The script of the page requests them before the browser creates a passkey.
+  fastify.post(
+    `${path}/options`,
+    {
+      schema: {
+        summary: 'Create registration options for the account page',
+        tags: ['pages'],
+        body: Form,
+      },
+    },
+    async (request) => {
+      checkForm(fastify, request, readFormFields(request.body).form_token)
+      const now = new Date()
+      const signedIn = await findSignedIn(fastify, request, now)
+      if (!signedIn) throw sessionNotFound()
+      const token = await accessTokenFor(fastify, signedIn, now)
+      const { body } = await callApi(fastify, request, { url: optionsUrl, token })
+      return body
+    },
+  )
+}
+
+export default routes

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+
+import { type AccountPage, accountPage } from '../../../modules/account/index.ts'
+import { ApiError } from '../../../schemas/errors.ts'
+
+const path = '/account/password'
+
+function password({ config }: FastifyInstance): AccountPage {
+  const asksCurrent = config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD
+
+  const show: AccountPage['show'] = async (visit, outcome, { nonce }) => {
+    const { hasPassword, isManaged, user } = visit
+    if (!hasPassword && !isManaged) await visit.requireProof('credentials')
+    const account = user.email || user.phone
+    const asks = { asksCurrent: asksCurrent && hasPassword, asksCode: nonce !== undefined }
+    return visit.show(
+      'account/password',
+      { title: 'password', data: () => ({ account, ...asks }) },
+      outcome,
+    )
+  }
+
+  return {
+    path,
+    summary: 'Password of the user',
+    show,
+    actions: {
+      async change(visit, { current, password: chosen, nonce }) {
+        const payload = {
+          password: chosen,
+          ...(current && { current_password: current }),
+          ...(nonce && { nonce: nonce.trim() }),
+        }
+        try {
+          await visit.call({ method: 'PUT', url: '/user', payload })
+        } catch (error) {
+          if (!visit.hasPassword || !isCodeNeeded(error)) throw error
+          await visit.call({ method: 'GET', url: '/reauthenticate' })
+          return show(visit, { done: 'code_on_way' }, { nonce: '' })
+        }
+        return visit.leave(path, 'password_saved')
+      },
+    },
+  }
+}
+
+/** Another password needs the code in the request itself. */
+function isCodeNeeded(error: unknown): boolean {
+  return error instanceof ApiError && error.errorCode === 'reauthentication_needed'
+}
+
+export default accountPage(password)

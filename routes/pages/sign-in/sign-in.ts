@@ -1,0 +1,173 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+import { checkForm } from '../../../modules/page-session/index.ts'
+import {
+  callApi,
+  captchaToken,
+  ensureCookie,
+  errorText,
+  getShownCaptcha,
+  jsonIn,
+  linkFlow,
+  readNext,
+  sendPage,
+} from '../../../modules/pages/index.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { PageOrError } from '../../../schemas/page.ts'
+import { findRequestingApp } from './app-name.ts'
+import { finishSignIn, isSession } from './finish.ts'
+import { providersFor } from './providers.ts'
+
+const Query = Type.Object({
+  next: Type.Optional(Type.String()),
+  login_hint: Type.Optional(Type.String()),
+})
+
+const described = { tags: ['pages'], response: { 200: PageOrError, 400: PageOrError } }
+
+type Fields = Record<string, string>
+
+const signIn: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { rateLimits } = fastify
+
+  fastify.get(
+    '/sign-in',
+    { schema: { summary: 'Sign-in page', querystring: Query, ...described } },
+    async (request, reply) => {
+      const { next, login_hint: email = '' } = request.query
+      return showForm(fastify, request, reply, { next: readNext(next), email })
+    },
+  )
+
+  fastify.post(
+    '/sign-in/passkey',
+    {
+      config: { rateLimit: rateLimits.passkey },
+      schema: {
+        summary: 'Create authentication options for the sign-in page',
+        tags: ['pages'],
+        body: Type.Union([Form, Type.Null()]),
+      },
+    },
+    async (request) => {
+      const { body } = await callApi(fastify, request, {
+        url: '/passkeys/authentication/options',
+        payload: captchaToken(fastify, readFormFields(request.body ?? {})),
+      })
+      return body
+    },
+  )
+
+  fastify.post(
+    '/sign-in',
+    { schema: { summary: 'Submit the sign-in page', body: Form, ...described } },
+    async (request, reply) => {
+      const fields = readFormFields(request.body)
+      checkForm(fastify, request, fields.form_token)
+      const next = readNext(fields.next)
+      if (fields.action === 'code' || fields.action === 'sms') {
+        return sendCode(fastify, request, reply, fields, next)
+      }
+      const response = await callApi(fastify, request, attemptIn(fastify, fields))
+      if (isSession(response)) return finishSignIn(fastify, request, reply, response, next)
+      const error = errorText(response) ?? 'failed'
+      if (fields.action === 'verify') {
+        return showCodeForm(fastify, request, reply, fields, { next, error })
+      }
+      return showForm(fastify, request, reply, { next, email: fields.email ?? '', error })
+    },
+  )
+}
+
+async function sendCode(
+  fastify: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  fields: Fields,
+  next: string,
+) {
+  const { config } = fastify
+  const { email, phone, action } = fields
+  const cookie = ensureCookie(fastify, request, reply)
+  const { redirect_to, ...pkce } = linkFlow(fastify, cookie, next)
+  const url = `/otp?redirect_to=${encodeURIComponent(redirect_to)}`
+  const payload = action === 'sms' ? { phone } : { email, ...pkce }
+  const create_user = !config.AUTH_DISABLE_SIGNUP
+  const response = await callApi(fastify, request, {
+    url,
+    payload: { ...payload, create_user, ...captchaToken(fastify, fields) },
+  })
+  const error = errorText(response)
+  // An unknown address is not told apart where accounts cannot be made.
+  if (!error || response.body.error_code === 'otp_disabled') {
+    const shown = action === 'sms' ? { phone } : { email }
+    return showCodeForm(fastify, request, reply, shown, { next })
+  }
+  return showForm(fastify, request, reply, { next, email: email ?? '', error })
+}
+
+function showCodeForm(
+  fastify: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { email = '', phone = '' }: { email?: string | undefined; phone?: string | undefined },
+  { next, error }: { next: string; error?: string },
+) {
+  return sendPage(fastify, request, reply, 'code', {
+    title: (say) => say('code_title'),
+    next,
+    error,
+    status: error ? 400 : 200,
+    data: () => ({ email, phone }),
+  })
+}
+
+async function showForm(
+  fastify: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { next, email, error }: { next: string; email: string; error?: string },
+) {
+  const { config } = fastify
+  const cookie = ensureCookie(fastify, request, reply)
+  const app = await findRequestingApp(fastify, next)
+  return sendPage(fastify, request, reply, 'sign-in', {
+    title: (say) => say('sign_in'),
+    next,
+    error,
+    status: error ? 400 : 200,
+    captcha: getShownCaptcha(fastify),
+    locales: app?.locales,
+    data: () => ({
+      app: app?.name,
+      email,
+      hasPassword: config.AUTH_EXTERNAL_EMAIL_ENABLED,
+      hasPhone: config.AUTH_EXTERNAL_PHONE_ENABLED,
+      hasPasskeys: config.AUTH_PASSKEY_ENABLED,
+      providers: providersFor(fastify, cookie, next),
+      mayCreate: !config.AUTH_DISABLE_SIGNUP && config.AUTH_EXTERNAL_EMAIL_ENABLED,
+    }),
+  })
+}
+
+/** The call of the API that a form stands for. */
+function attemptIn(deps: Deps<'config'>, fields: Fields) {
+  const { action, email, phone, password, code, ...passkey } = fields
+  if (action === 'passkey') {
+    const payload = { challenge_id: passkey.challenge_id, credential: jsonIn(passkey.credential) }
+    return { url: '/passkeys/authentication/verify', payload }
+  }
+  if (action === 'verify') {
+    const address = phone ? { phone, type: 'sms' } : { email, type: 'email' }
+    return { url: '/verify', payload: { ...address, token: code?.trim() } }
+  }
+  return {
+    url: '/token?grant_type=password',
+    payload: { email, password, ...captchaToken(deps, fields) },
+  }
+}
+
+export default signIn

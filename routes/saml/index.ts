@@ -1,0 +1,23 @@
+/** SAML 2.0 single sign-on: for browsers and identity providers, without a token. */
+import type { FastifyPluginAsync } from 'fastify'
+
+import { registerRoutes } from '../../plugins/register-routes.ts'
+import { samlProviderDisabled } from '../../schemas/errors.ts'
+import acs from './acs.ts'
+import metadata from './metadata.ts'
+import post from './post.ts'
+import slo from './slo.ts'
+import sso from './sso.ts'
+
+const saml: FastifyPluginAsync = async (fastify) => {
+  if (fastify.config.AUTH_SAML_ENABLED) {
+    return registerRoutes(fastify, { sso, metadata, acs, post, slo })
+  }
+  for (const path of ['/sso', '/sso/*']) {
+    fastify.all(path, { schema: { hide: true } }, async () => {
+      throw samlProviderDisabled()
+    })
+  }
+}
+
+export default saml

@@ -1,0 +1,36 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { hasNextKey, metadataFor } from '../../modules/saml/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+
+const Query = Type.Object({
+  download: Type.Optional(
+    Type.String({ description: 'If true, a file that is valid for five years' }),
+  ),
+})
+
+const metadata: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.get(
+    '/sso/saml/metadata',
+    {
+      schema: {
+        summary: 'Service provider metadata (SAML 2.0)',
+        tags: ['sso'],
+        querystring: Query,
+        produces: ['application/xml'],
+        response: { 200: Type.String(), ...ErrorResponses },
+      },
+    },
+    async ({ query }, reply) => {
+      const isDownload = query.download === 'true'
+      const seconds = hasNextKey(fastify) ? 60 : 600
+      reply.header('cache-control', `public, max-age=${seconds}`)
+      if (isDownload) reply.header('content-disposition', 'attachment; filename="metadata.xml"')
+      const xml = metadataFor(fastify, { isDownload }, new Date())
+      return reply.type('application/xml').serializer(String).send(xml)
+    },
+  )
+}
+
+export default metadata

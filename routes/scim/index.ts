@@ -1,0 +1,81 @@
+/** SCIM 2.0 (RFC 7644), for identity providers. Bodies and errors have the form of the protocol. */
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+
+import type { ScimConnectionRow } from '../../db/scim/connections.ts'
+import { authenticateScimClient } from '../../modules/scim/index.ts'
+import { registerRoutes } from '../../plugins/register-routes.ts'
+import { featureDisabled, methodNotAllowed, scimRejected } from '../../schemas/errors.ts'
+import { adminBodyLimit } from '../../schemas/values/body-limits.ts'
+import discovery from './v2/discovery.ts'
+import group, { groupWrites } from './v2/group.ts'
+import groups, { groupCreation } from './v2/groups.ts'
+import { parseScimBody } from './v2/parse-body.ts'
+import { scimMediaType, toScimError } from './v2/scim-error.ts'
+import search from './v2/search.ts'
+import unsupported from './v2/unsupported.ts'
+import user, { userWrites } from './v2/user.ts'
+import users, { userCreation } from './v2/users.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The connection of the token; null outside of SCIM. */
+    scimConnection: ScimConnectionRow | null
+  }
+}
+
+type ScimRequest = FastifyRequest<{ Params: { connection?: string } }>
+
+/** Routes with a token, which is checked before the body is read. */
+const guarded: FastifyPluginAsync = async (fastify) => {
+  const { db, openapi } = fastify
+  fastify.addHook('onRoute', openapi.needsBearer)
+  fastify.addHook('onRequest', async (request: ScimRequest) => {
+    const { connection = '' } = request.params
+    const { authorization } = request.headers
+    request.scimConnection = await authenticateScimClient(db, connection, authorization, new Date())
+  })
+  await registerRoutes(fastify, { users, userCreation, user, userWrites })
+  await registerRoutes(fastify, { groups, groupCreation, group, groupWrites })
+  await registerRoutes(fastify, { search, unsupported })
+}
+
+const versionTwo: FastifyPluginAsync = async (fastify) => {
+  const { apiErrors } = fastify
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', { parseAs: 'string', bodyLimit: adminBodyLimit }, parseScimBody)
+  fastify.addHook('onRequest', async (_request, reply) => void reply.type(scimMediaType))
+  fastify.setErrorHandler((thrown, request, reply) => {
+    const { status, headers, body } = toScimError(apiErrors.report(request, thrown))
+    return reply.status(status).headers(headers).type(scimMediaType).send(JSON.stringify(body))
+  })
+  fastify.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(fastify, request)
+    const fault = allowed ? methodNotAllowed(allowed) : noSuchEndpoint()
+    const { status, body } = toScimError(fault)
+    if (allowed) reply.header('allow', allowed)
+    return reply.status(status).type(scimMediaType).send(JSON.stringify(body))
+  })
+  await registerRoutes(fastify, { discovery, guarded })
+}
+
+/** The methods of the path, or an empty string. */
+function methodsOf(fastify: FastifyInstance, { raw }: FastifyRequest): string {
+  const url = (raw.url ?? '/').split('?')[0] ?? '/'
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+  return methods.filter((method) => fastify.findRoute({ method, url }) !== null).join(', ')
+}
+
+const noSuchEndpoint = () => scimRejected(404, undefined, 'There is no such endpoint')
+
+const scim: FastifyPluginAsync = async (fastify) => {
+  fastify.decorateRequest('scimConnection', null)
+  if (fastify.config.AUTH_EXPERIMENTAL_SCIM_ENABLED) {
+    await fastify.register(versionTwo, { prefix: '/scim/v2' })
+    return
+  }
+  fastify.all('/scim/*', { schema: { hide: true } }, async () => {
+    throw featureDisabled('SCIM is disabled')
+  })
+}
+
+export default scim

@@ -1,0 +1,121 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+import type { Trx } from '../../../db/core/database.ts'
+import type { ScimGroupRow } from '../../../db/scim/groups.ts'
+import {
+  isSelected,
+  type ProvisioningRequest,
+  patchScimGroup,
+  readOperations,
+  readResource,
+  removeScimGroup,
+  replaceScimGroup,
+  requireScimGroup,
+  type Selection,
+  select,
+  toGroupResource,
+} from '../../../modules/scim/index.ts'
+import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import {
+  contextOf,
+  deletionSchema,
+  keyOf,
+  resourceSchema,
+  ScimPatch,
+  ScimResource,
+  sendResource,
+} from './shapes.ts'
+
+const definition = resourceDefinitions.Group
+
+type GroupRequest = FastifyRequest<{ Querystring: Selection }>
+type Write = (trx: Trx, context: ProvisioningRequest) => Promise<void>
+
+const path = '/:connection/Groups/:id'
+
+const group: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { db, scim } = fastify
+
+  fastify.get(
+    path,
+    { schema: { ...resourceSchema, summary: 'Get a provisioned group (SCIM)' } },
+    async (request, reply) => {
+      const { query } = request
+      const row = await requireScimGroup(db, keyOf(request, 'Group'), shownOf(query))
+      return send(request, reply, row, query)
+    },
+  )
+
+  fastify.delete(
+    path,
+    { schema: { ...deletionSchema, summary: 'Deprovision a group (SCIM)' } },
+    async (request, reply) => {
+      const key = keyOf(request, 'Group')
+      await db.transaction().execute((trx) => removeScimGroup(scim, trx, contextOf(request), key))
+      return reply.removeHeader('content-type').status(204).send(null)
+    },
+  )
+}
+
+/** Changes of the resource. */
+export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { scim } = fastify
+
+  fastify.put(
+    path,
+    {
+      schema: {
+        ...resourceSchema,
+        summary: 'Replace a provisioned group (SCIM)',
+        body: ScimResource,
+      },
+    },
+    async (request, reply) => {
+      const resource = readResource(definition, request.body)
+      const key = keyOf(request, 'Group')
+      const row = await change(fastify, request, request.query, (trx, context) =>
+        replaceScimGroup(scim, trx, context, key, resource),
+      )
+      return send(request, reply, row, request.query)
+    },
+  )
+
+  fastify.patch(
+    path,
+    {
+      schema: {
+        ...resourceSchema,
+        summary: 'Change a provisioned group (SCIM)',
+        body: ScimPatch,
+      },
+    },
+    async (request, reply) => {
+      const operations = readOperations(definition, request.body)
+      const key = keyOf(request, 'Group')
+      const row = await change(fastify, request, request.query, (trx, context) =>
+        patchScimGroup(scim, trx, context, key, operations),
+      )
+      return send(request, reply, row, request.query)
+    },
+  )
+}
+
+function change({ db }: FastifyInstance, request: FastifyRequest, query: Selection, write: Write) {
+  return db.transaction().execute(async (trx) => {
+    await write(trx, contextOf(request))
+    return requireScimGroup(trx, keyOf(request, 'Group'), shownOf(query))
+  })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, row: ScimGroupRow, query: Selection) {
+  const resource = toGroupResource(row, contextOf(request).base)
+  return sendResource(request, reply, row, select(definition, resource, query))
+}
+
+/** A group may have thousands of members, which are read only when they are shown. */
+const shownOf = (query: GroupRequest['query']) => ({
+  withMembers: isSelected(definition, 'members', query),
+})
+
+export default group

@@ -1,0 +1,88 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { countScimGroups, listScimGroups, type ScimGroupRow } from '../../../db/scim/groups.ts'
+import {
+  createScimGroup,
+  isSelected,
+  type ListRequest,
+  readResource,
+  readSearch,
+  requireScimGroup,
+  select,
+  toGroupResource,
+} from '../../../modules/scim/index.ts'
+import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import { listResources } from './list-resources.ts'
+import {
+  contextOf,
+  creationSchema,
+  ListQuery,
+  listSchema,
+  ScimSearch,
+  sendResource,
+} from './shapes.ts'
+
+const definition = resourceDefinitions.Group
+
+const path = '/:connection/Groups'
+
+const groups: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.get(
+    path,
+    {
+      schema: {
+        ...listSchema,
+        summary: 'List provisioned groups (SCIM)',
+        querystring: ListQuery,
+      },
+    },
+    (request) => list(fastify, request, request.query),
+  )
+
+  fastify.post(
+    `${path}/.search`,
+    {
+      schema: {
+        ...listSchema,
+        summary: 'Search provisioned groups (SCIM)',
+        body: ScimSearch,
+      },
+    },
+    (request) => list(fastify, request, readSearch(request.body)),
+  )
+}
+
+/** The creation of one. */
+export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { db, scim } = fastify
+
+  fastify.post(
+    path,
+    { schema: { ...creationSchema, summary: 'Provision a group (SCIM)' } },
+    async (request, reply) => {
+      const context = contextOf(request)
+      const resource = readResource(definition, request.body)
+      const withMembers = isSelected(definition, 'members', request.query)
+      const row = await db.transaction().execute(async (trx) => {
+        const key = await createScimGroup(scim, trx, context, resource)
+        return requireScimGroup(trx, key, { withMembers })
+      })
+      reply.status(201).header('location', `${context.base}/Groups/${row.id}`)
+      const shown = select(definition, toGroupResource(row, context.base), request.query)
+      return sendResource(request, reply, row, shown)
+    },
+  )
+}
+
+function list({ db }: FastifyInstance, request: FastifyRequest, query: ListRequest) {
+  const withMembers = isSelected(definition, 'members', query)
+  return listResources<ScimGroupRow>(request, query, {
+    definition,
+    count: (id, filter) => countScimGroups(db, id, filter),
+    read: (id, filter, page) => listScimGroups(db, id, filter, { ...page, withMembers }),
+    show: toGroupResource,
+  })
+}
+
+export default groups

@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify'
+
+import type { Condition } from '../../../db/scim/conditions.ts'
+import type { PageRequest } from '../../../db/scim/paging.ts'
+import {
+  type ListRequest,
+  readFilter,
+  readPage,
+  rowsToRead,
+  select,
+  toList,
+} from '../../../modules/scim/index.ts'
+import type { ResourceDefinition } from '../../../schemas/scim/resources.ts'
+import { contextOf } from './shapes.ts'
+
+/** The resources of one type. */
+interface Listing<Row> {
+  definition: ResourceDefinition
+  count: (connectionId: string, filter: Condition | undefined) => Promise<number>
+  read: (
+    connectionId: string,
+    filter: Condition | undefined,
+    page: PageRequest,
+  ) => Promise<(Row & { created_text: string })[]>
+  show: (row: Row, base: string) => Record<string, unknown>
+}
+
+/** A page of the connection’s resources (RFC 7644 §3.4.2). Nothing is read when only the total is requested. */
+export async function listResources<Row extends { id: string }>(
+  request: FastifyRequest,
+  query: ListRequest,
+  { definition, count, read, show }: Listing<Row>,
+) {
+  const { connection, base } = contextOf(request)
+  const id = connection.sso_provider_id
+  const page = readPage(query)
+  const filter = query.filter ? readFilter(definition, query.filter) : undefined
+  const total = await count(id, filter)
+  const limit = rowsToRead(page)
+  const rows = limit > 0 ? await read(id, filter, { ...page, limit }) : []
+  return toList(page, rows, total, (row) => select(definition, show(row, base), query))
+}

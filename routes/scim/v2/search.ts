@@ -1,0 +1,67 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+
+import { countScimGroups, listScimGroups } from '../../../db/scim/groups.ts'
+import { countScimUsers, listScimUsers } from '../../../db/scim/users.ts'
+import {
+  readFilter,
+  readPage,
+  readSearch,
+  select,
+  toGroupResource,
+  toList,
+  toUserResource,
+} from '../../../modules/scim/index.ts'
+import { scimRejected } from '../../../schemas/errors.ts'
+import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import { contextOf, listSchema, ScimSearch } from './shapes.ts'
+
+const { User, Group } = resourceDefinitions
+
+/** A search for all resources: users come first, then groups. */
+const search: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { db } = fastify
+
+  fastify.post(
+    '/:connection/.search',
+    {
+      schema: {
+        ...listSchema,
+        summary: 'Search provisioned users and groups (SCIM)',
+        description: 'By startIndex and count. The filter names attributes that both have.',
+        body: ScimSearch,
+      },
+    },
+    async (request) => {
+      const { connection, base } = contextOf(request)
+      const { sso_provider_id: id } = connection
+      const query = readSearch(request.body)
+      const page = readPage(query)
+      if (page.byCursor) {
+        throw scimRejected(400, 'invalidCursor', 'Search one resource type to use a cursor')
+      }
+      const { filter } = query
+      const [ofUsers, ofGroups] = [User, Group].map((type) =>
+        filter ? readFilter(type, filter) : undefined,
+      )
+      const userCount = await countScimUsers(db, id, ofUsers)
+      const groupCount = await countScimGroups(db, id, ofGroups)
+      const users = await listScimUsers(db, id, ofUsers, page)
+      const rest = {
+        limit: page.limit - users.length,
+        offset: Math.max(0, page.offset - userCount),
+      }
+      const asked = { ...rest, withMembers: true }
+      const groups = await listScimGroups(db, id, ofGroups, asked)
+      const rows = [
+        ...users.map((row) => ({ ...row, shown: select(User, toUserResource(row, base), query) })),
+        ...groups.map((row) => ({
+          ...row,
+          shown: select(Group, toGroupResource(row, base), query),
+        })),
+      ]
+      return toList(page, rows, userCount + groupCount, ({ shown }) => shown)
+    },
+  )
+}
+
+export default search

@@ -1,0 +1,103 @@
+/** Shapes that the routes of SCIM share. Resources are read by their own schemas (schemas/scim/resources.ts). */
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+import { matchesVersion, type ProvisioningRequest, versionOf } from '../../../modules/scim/index.ts'
+import { scimRejected } from '../../../schemas/errors.ts'
+import { isUuid } from '../../../schemas/fields.ts'
+import { scimBase } from '../../../schemas/scim/connection.ts'
+import type { ResourceType } from '../../../schemas/scim/resources.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+
+const ScimErrorBody = Type.Object(
+  {
+    schemas: Type.Array(Type.String()),
+    status: Type.String(),
+    scimType: Type.Optional(Type.String()),
+    detail: Type.Optional(Type.String()),
+  },
+  { title: 'ScimError' },
+)
+export const ScimErrors = { '4xx': ScimErrorBody, '5xx': ScimErrorBody }
+
+export const ScimResource = Type.Object({}, { additionalProperties: true, title: 'ScimResource' })
+export const ScimList = Type.Object({}, { additionalProperties: true, title: 'ScimList' })
+export const ScimSearch = Type.Object({}, { additionalProperties: true, title: 'ScimSearch' })
+export const ScimPatch = Type.Object({}, { additionalProperties: true, title: 'ScimPatch' })
+
+export const ConnectionPath = Type.Object({
+  connection: Type.String({ description: 'The id of the connection' }),
+})
+export const ResourcePath = Type.Object({ ...ConnectionPath.properties, id: Type.String() })
+
+const selection = {
+  attributes: Type.Optional(Type.String({ description: 'Comma-separated names' })),
+  excludedAttributes: Type.Optional(Type.String({ description: 'Comma-separated names' })),
+}
+export const SelectionQuery = Type.Object(selection)
+export const ListQuery = Type.Object({
+  ...selection,
+  filter: Type.Optional(Type.String({ description: 'RFC 7644 §3.4.2.2' })),
+  startIndex: Type.Optional(Type.String({ description: 'From 1' })),
+  count: Type.Optional(Type.String()),
+  cursor: Type.Optional(Type.String({ description: 'Empty for the first page (RFC 9865)' })),
+})
+
+/** What the routes of users and of groups have in common. */
+export const listSchema = {
+  tags: ['scim'],
+  params: ConnectionPath,
+  response: { 200: ScimList, ...ScimErrors },
+}
+export const creationSchema = {
+  tags: ['scim'],
+  params: ConnectionPath,
+  querystring: SelectionQuery,
+  body: ScimResource,
+  response: { 201: ScimResource, ...ScimErrors },
+}
+export const resourceSchema = {
+  tags: ['scim'],
+  params: ResourcePath,
+  querystring: SelectionQuery,
+  response: { 200: ScimResource, ...ScimErrors },
+}
+export const deletionSchema = {
+  tags: ['scim'],
+  params: ResourcePath,
+  response: { 204: NoBody, ...ScimErrors },
+}
+
+/** The connection of the token, and where its resources are. */
+export function contextOf({
+  scimConnection: connection,
+  clientIp: ip,
+  server,
+}: FastifyRequest): ProvisioningRequest & { base: string } {
+  if (!connection) throw new Error('the route has no guard')
+  const base = scimBase(server.config.AUTH_API_EXTERNAL_URL, connection.sso_provider_id)
+  return { connection, ip, now: new Date(), base }
+}
+
+/** The resource of the path. Throws 404 for what is no id. */
+export function keyOf(request: FastifyRequest, type: ResourceType) {
+  const { id = '' }: { id?: string } = Object(request.params)
+  if (!isUuid(id)) throw scimRejected(404, undefined, `There is no ${type.toLowerCase()} ${id}`)
+  const { sso_provider_id: connectionId } = contextOf(request).connection
+  return { connectionId, id: id.toLowerCase(), ifMatch: request.headers['if-match'] }
+}
+
+/** Sends the resource, or 304 when the client has this version. */
+export function sendResource(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  row: { updated_at: Date },
+  resource: Record<string, unknown>,
+) {
+  reply.header('etag', versionOf(row))
+  const known = request.headers['if-none-match']
+  if (request.method === 'GET' && known && matchesVersion(row, known)) {
+    return reply.removeHeader('content-type').status(304).send()
+  }
+  return reply.send(resource)
+}

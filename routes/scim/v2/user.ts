@@ -1,0 +1,106 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+import type { ScimUserRow } from '../../../db/scim/users.ts'
+import type { ScimResource as Resource } from '../../../db/tables/scim.ts'
+import {
+  applyOperations,
+  changeScimUser,
+  deleteScimUser,
+  readOperations,
+  readResource,
+  requireScimUser,
+  type Selection,
+  select,
+  toUserResource,
+} from '../../../modules/scim/index.ts'
+import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import {
+  contextOf,
+  deletionSchema,
+  keyOf,
+  resourceSchema,
+  ScimPatch,
+  ScimResource,
+  sendResource,
+} from './shapes.ts'
+
+const definition = resourceDefinitions.User
+
+const path = '/:connection/Users/:id'
+
+const user: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { db, scim } = fastify
+
+  fastify.get(
+    path,
+    { schema: { ...resourceSchema, summary: 'Get a provisioned user (SCIM)' } },
+    async (request, reply) => {
+      const row = await requireScimUser(db, keyOf(request, 'User'))
+      return send(request, reply, row, request.query)
+    },
+  )
+
+  fastify.delete(
+    path,
+    { schema: { ...deletionSchema, summary: 'Deprovision a user (SCIM)' } },
+    async (request, reply) => {
+      const key = keyOf(request, 'User')
+      await db.transaction().execute((trx) => deleteScimUser(scim, trx, contextOf(request), key))
+      return reply.removeHeader('content-type').status(204).send(null)
+    },
+  )
+}
+
+/** Changes of the resource. */
+export const userWrites: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.put(
+    path,
+    {
+      schema: {
+        ...resourceSchema,
+        summary: 'Replace a provisioned user (SCIM)',
+        body: ScimResource,
+      },
+    },
+    async (request, reply) => {
+      const resource = readResource(definition, request.body)
+      return send(request, reply, await change(fastify, request, () => resource), request.query)
+    },
+  )
+
+  fastify.patch(
+    path,
+    {
+      schema: {
+        ...resourceSchema,
+        summary: 'Change a provisioned user (SCIM)',
+        body: ScimPatch,
+      },
+    },
+    async (request, reply) => {
+      const operations = readOperations(definition, request.body)
+      const row = await change(fastify, request, (resource) =>
+        applyOperations(definition, resource, operations),
+      )
+      return send(request, reply, row, request.query)
+    },
+  )
+}
+
+function change(
+  { db, scim }: FastifyInstance,
+  request: FastifyRequest,
+  make: (resource: Resource) => Resource,
+) {
+  const key = keyOf(request, 'User')
+  const write = db.transaction()
+  return write.execute((trx) => changeScimUser(scim, trx, contextOf(request), key, make))
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, row: ScimUserRow, query: Selection) {
+  const resource = toUserResource(row, contextOf(request).base)
+  return sendResource(request, reply, row, select(definition, resource, query))
+}
+
+export default user

@@ -1,0 +1,86 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import { countScimUsers, listScimUsers, type ScimUserRow } from '../../../db/scim/users.ts'
+import {
+  claimsOf,
+  createScimUser,
+  type ListRequest,
+  permitAccount,
+  readResource,
+  readSearch,
+  select,
+  toUserResource,
+} from '../../../modules/scim/index.ts'
+import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import { listResources } from './list-resources.ts'
+import {
+  contextOf,
+  creationSchema,
+  ListQuery,
+  listSchema,
+  ScimSearch,
+  sendResource,
+} from './shapes.ts'
+
+const definition = resourceDefinitions.User
+
+const path = '/:connection/Users'
+
+const users: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.get(
+    path,
+    {
+      schema: {
+        ...listSchema,
+        summary: 'List provisioned users (SCIM)',
+        querystring: ListQuery,
+      },
+    },
+    (request) => list(fastify, request, request.query),
+  )
+
+  fastify.post(
+    `${path}/.search`,
+    {
+      schema: {
+        ...listSchema,
+        summary: 'Search provisioned users (SCIM)',
+        body: ScimSearch,
+      },
+    },
+    (request) => list(fastify, request, readSearch(request.body)),
+  )
+}
+
+/** The creation of one. */
+export const userCreation: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { db, scim } = fastify
+
+  fastify.post(
+    path,
+    { schema: { ...creationSchema, summary: 'Provision a user (SCIM)' } },
+    async (request, reply) => {
+      const context = contextOf(request)
+      const resource = readResource(definition, request.body)
+      const permit = await permitAccount(scim, context.connection, claimsOf(resource), context.ip)
+      const row = await db
+        .transaction()
+        .execute((trx) => createScimUser(scim, trx, context, { resource, permit }))
+      reply.status(201).header('location', `${context.base}/Users/${row.id}`)
+      const shown = select(definition, toUserResource(row, context.base), request.query)
+      return sendResource(request, reply, row, shown)
+    },
+  )
+}
+
+function list({ db }: FastifyInstance, request: FastifyRequest, query: ListRequest) {
+  return listResources<ScimUserRow>(request, query, {
+    definition,
+    count: (id, filter) => countScimUsers(db, id, filter),
+    read: (id, filter, page) => listScimUsers(db, id, filter, page),
+    show: toUserResource,
+  })
+}
+
+export default users

@@ -1,0 +1,91 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { listFilteredEntries } from '../../db/audit/search.ts'
+import { findRecoveryCodeSet } from '../../db/factors/recovery-codes.ts'
+import { listConsents } from '../../db/oauth-server/consents.ts'
+import { findPasskeys } from '../../db/passkeys/credentials.ts'
+import { requireSecondFactor } from '../../modules/credentials/index.ts'
+import { listSessions } from '../../modules/sessions/index.ts'
+import { Device, toDevice } from '../../schemas/device.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { OauthGrant, toGrant } from '../../schemas/oauth/authorization.ts'
+import { Passkeys, toPasskey } from '../../schemas/passkey.ts'
+import { RemainingCodes } from '../../schemas/recovery-codes.ts'
+import { toUser, User } from '../../schemas/user.ts'
+import { Timestamp } from '../../schemas/values/timestamp.ts'
+
+const maxActivities = 1000
+
+const Activity = Type.Object({
+  at: Timestamp,
+  action: Type.String(),
+  ip_address: Type.String(),
+})
+
+const Export = Type.Object(
+  {
+    exported_at: Timestamp,
+    user: User,
+    sessions: Type.Array(Device),
+    passkeys: Passkeys,
+    recovery_codes: RemainingCodes,
+    grants: Type.Array(OauthGrant),
+    activity: Type.Array(Activity, {
+      description: `The newest ${maxActivities} audit log entries of the user`,
+    }),
+  },
+  { title: 'UserExport' },
+)
+
+const userExport: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, credentials, db, sessions } = fastify
+
+  fastify.get(
+    '/user/export',
+    {
+      config: { themselves: true },
+      schema: {
+        summary: 'Export what is stored about the current user',
+        description: 'Without secrets. A user with a second factor needs a session at aal2.',
+        tags: ['user'],
+        response: { 200: Export, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const now = new Date()
+      const auth = bearerAuth.bearerOf(request)
+      requireSecondFactor(credentials, auth, 'credentials', now)
+      const { user, session } = auth
+      const [live, keys, codes, grants, activity] = await Promise.all([
+        listSessions(sessions, db, user.id, now),
+        findPasskeys(db, user.id),
+        findRecoveryCodeSet(db, user.id),
+        listConsents(db, user.id),
+        findActivity(user.id),
+      ])
+      return {
+        exported_at: now.toISOString(),
+        user: toUser(user),
+        sessions: live.map((each) => toDevice(each, session?.session_id)),
+        passkeys: keys.map(toPasskey),
+        recovery_codes: { remaining: codes?.remaining ?? 0 },
+        grants: grants.map(toGrant),
+        activity,
+      }
+    },
+  )
+
+  async function findActivity(userId: string) {
+    const none = { search: undefined, action: undefined, from: undefined, to: undefined }
+    const filter = { ...none, after: undefined, userId }
+    const entries = await listFilteredEntries(db, filter, maxActivities)
+    return entries.slice(0, maxActivities).map(({ payload, created_at, ip_address }) => ({
+      at: (created_at ?? new Date(0)).toISOString(),
+      action: payload?.action ?? '',
+      ip_address: ip_address,
+    }))
+  }
+}
+
+export default userExport

@@ -1,0 +1,114 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+import {
+  generateRecoveryCodes,
+  prepareRecoveryCodes,
+  regenerateRecoveryCodes,
+  requireRecoveryEnroll,
+} from '../../../modules/factors/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+
+const Body = Type.Union([
+  Type.Object({ friendly_name: Type.Optional(Type.String({ maxLength: 255 })) }),
+  Type.Null(),
+])
+
+const Codes = Type.Object({ codes: Type.Array(Type.String()) }, { title: 'RecoveryCodes' })
+
+const CodeSet = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Of the factor' }),
+    type: Type.Literal('recovery_code'),
+    friendly_name: Type.String(),
+    total: Type.Integer(),
+    ...Codes.properties,
+  },
+  { title: 'RecoveryCodeSet' },
+)
+
+const createSchema = {
+  summary: 'Create recovery codes if the user has none',
+  description:
+    'Requires a session at aal2 and another verified factor. The codes are only shown now.',
+  tags: ['mfa'],
+  body: Body,
+  response: { 200: CodeSet, ...ErrorResponses },
+}
+
+const replaceSchema = {
+  summary: 'Replace all recovery codes',
+  description:
+    'Requires a session at aal2. The codes are only shown now, and earlier ones become invalid.',
+  tags: ['mfa'],
+  response: { 200: CodeSet, ...ErrorResponses },
+}
+
+const createOrReplaceSchema = {
+  summary: 'Create or replace recovery codes',
+  description:
+    'Requires a session at aal2. The codes are only shown now, and earlier ones become invalid.',
+  tags: ['mfa'],
+  response: { 200: Codes, ...ErrorResponses },
+}
+
+const generate: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, factors } = fastify
+  const config = { themselves: true } as const
+  // Before the body is read: a disabled feature returns its error for every body.
+  const preParsing = async () => requireRecoveryEnroll(factors)
+
+  fastify.post(
+    '/factors/recovery-codes',
+    { config, preParsing, schema: createSchema },
+    async (request) => toSet(await make(fastify, request, request.body?.friendly_name)),
+  )
+
+  fastify.post(
+    '/factors/recovery-codes/regenerate',
+    { config, preParsing, schema: replaceSchema },
+    async (request) => toSet(await replaceCodes(fastify, request)),
+  )
+
+  fastify.post(
+    '/factors/recovery_codes',
+    { config, preParsing, schema: createOrReplaceSchema },
+    async (request) => {
+      const { factors: all } = bearerAuth.memberOf(request).user
+      const hasCodes = all.some(({ factor_type }) => factor_type === 'recovery_code')
+      const { codes } = await (hasCodes ? replaceCodes(fastify, request) : make(fastify, request))
+      return { codes }
+    },
+  )
+}
+
+async function make(
+  { bearerAuth, db, factors }: FastifyInstance,
+  request: FastifyRequest,
+  name?: string,
+) {
+  const auth = bearerAuth.memberOf(request)
+  const at = { ip: request.clientIp, now: new Date() }
+  const prepared = await prepareRecoveryCodes(factors, auth, 'generate', at.now)
+  return db.transaction().execute(async (trx) => {
+    const held = await bearerAuth.holdMember(trx, auth, at.now)
+    return generateRecoveryCodes(factors, trx, held, { ...prepared, name }, at)
+  })
+}
+
+async function replaceCodes({ bearerAuth, db, factors }: FastifyInstance, request: FastifyRequest) {
+  const auth = bearerAuth.memberOf(request)
+  const at = { ip: request.clientIp, now: new Date() }
+  const prepared = await prepareRecoveryCodes(factors, auth, 'regenerate', at.now)
+  return db.transaction().execute(async (trx) => {
+    const held = await bearerAuth.holdMember(trx, auth, at.now)
+    return regenerateRecoveryCodes(factors, trx, held, prepared, at)
+  })
+}
+
+function toSet({ codes, ...factor }: { id: string; friendly_name: string; codes: string[] }) {
+  return { ...factor, type: 'recovery_code' as const, total: codes.length, codes }
+}
+
+export default generate

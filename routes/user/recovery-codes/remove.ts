@@ -1,0 +1,39 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { removeRecoveryCodes } from '../../../modules/factors/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+
+const Removed = Type.Object(
+  { id: Type.String({ format: 'uuid', description: 'Of the factor' }) },
+  { title: 'RecoveryCodesRemoved' },
+)
+
+const remove: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, db, factors } = fastify
+
+  fastify.delete(
+    '/factors/recovery-codes',
+    {
+      config: { themselves: true },
+      schema: {
+        summary: 'Delete all recovery codes',
+        description:
+          'Requires a session at aal2. Sessions that one of them had raised fall back to aal1.',
+        tags: ['mfa'],
+        response: { 200: Removed, ...ErrorResponses },
+      },
+    },
+    async (request) => {
+      const auth = bearerAuth.memberOf(request)
+      const at = { ip: request.clientIp, now: new Date() }
+      const id = await db.transaction().execute(async (trx) => {
+        const held = await bearerAuth.holdMember(trx, auth, at.now)
+        return removeRecoveryCodes(factors, trx, held, at)
+      })
+      return { id }
+    },
+  )
+}
+
+export default remove

@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+
+import { notifyOfFailure } from '../../../modules/credentials/index.ts'
+import {
+  approveRecovery,
+  attemptRecovery,
+  callMfaVerificationHook,
+  completeRecovery,
+  readRecoveryCode,
+  releaseRecovery,
+  requireRecoveryVerify,
+} from '../../../modules/factors/index.ts'
+import type { RecoveryAttempt } from '../../../modules/factors/recovery-codes/verify.ts'
+import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import { needed } from '../../../schemas/documented.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { HookError, recoveryCodeWrong } from '../../../schemas/errors.ts'
+import { Session } from '../../../schemas/session.ts'
+
+const Body = Type.Object({ code: Type.Optional(Type.String(needed)) })
+
+const verify: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { bearerAuth, credentials, db, factors, rateLimits } = fastify
+
+  for (const path of ['/factors/recovery-codes', '/factors/recovery_codes']) {
+    fastify.post(
+      `${path}/verify`,
+      {
+        config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
+        // Before the body is read: a disabled feature returns its error for every body.
+        preParsing: async () => requireRecoveryVerify(factors),
+        schema: {
+          summary: 'Verify a recovery code instead of a factor',
+          description:
+            'The code is consumed. The session continues at aal2 with new tokens; other sessions of the user below aal2 are revoked.',
+          tags: ['mfa'],
+          body: Body,
+          response: { 200: Session, ...ErrorResponses },
+        },
+      },
+      async (request) => {
+        const at = { ip: request.clientIp, now: new Date() }
+        const auth = bearerAuth.memberOf(request)
+        const code = readRecoveryCode(request.body.code)
+        const attempt = await attemptRecovery(factors, db, auth, code, at.now)
+        const raised = await complete(auth, attempt, at).catch(async (error) => {
+          // A wrong code counts even if the hook failed. One that the hook rejected does not, as in GoTrue.
+          const counts = attempt.codeId === undefined && error instanceof HookError
+          if (!counts) await releaseRecovery(factors, db, attempt)
+          throw error
+        })
+        if (raised) return raised
+        const failed = {
+          attempt: { dayFailures: attempt.failures, isLastOfDay: false },
+          isFactor: true,
+        }
+        await notifyOfFailure(credentials, db, auth.user, failed, at.now)
+        throw recoveryCodeWrong()
+      },
+    )
+  }
+
+  /** The session at aal2; undefined for a wrong code. Throws the hooks' rejections. */
+  async function complete(
+    auth: Member,
+    { codeId, factor }: RecoveryAttempt,
+    at: { ip: string; now: Date },
+  ): Promise<Session | undefined> {
+    const isRight = codeId !== undefined
+    const rejection = await callMfaVerificationHook(factors, db, factor, { isRight, ip: at.ip })
+    if (rejection) throw rejection
+    if (!isRight) return undefined
+    const permit = await approveRecovery(factors, auth, at)
+    return db.transaction().execute(async (trx) => {
+      const held = await bearerAuth.holdMember(trx, auth, at.now)
+      return completeRecovery(factors, trx, held, { codeId, factor, permit }, at)
+    })
+  }
+}
+
+export default verify

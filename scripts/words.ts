@@ -1,0 +1,123 @@
+/**
+ * `node scripts/words.ts [--check]`: counts replaced words over code, documents and tests, identifiers included, and
+ * prints the counts. With --check it fails on the words that must not come back (docs/architecture.md, "Words").
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+
+interface Word {
+  forms: readonly string[]
+  /** The term to use instead. */
+  instead: string
+  /** Occurrences that are left, without allowed ones. Lower it with every replacement, never raise it. */
+  limit: number
+}
+
+export const words: readonly Word[] = [
+  { forms: ['house'], instead: 'deps, dependencies', limit: 0 },
+  { forms: ['person', 'persons', 'people'], instead: 'user', limit: 0 },
+  {
+    forms: ['somebody', 'whoever', 'nobody', 'everybody', 'anybody'],
+    instead: 'user, no user',
+    limit: 0,
+  },
+  { forms: ['stranger', 'strangers'], instead: 'client, unknown user', limit: 2 },
+  { forms: ['refuse', 'refuses', 'refusing'], instead: 'reject', limit: 0 },
+  { forms: ['refusal', 'refusals'], instead: 'rejection, error', limit: 2 },
+  { forms: ['judgement', 'judgements'], instead: 'result', limit: 0 },
+  { forms: ['riddle', 'riddles'], instead: 'the standard term', limit: 0 },
+  { forms: ['anew'], instead: 'again, new', limit: 0 },
+  { forms: ['newcomer', 'newcomers'], instead: 'new user', limit: 0 },
+  { forms: ['unproven'], instead: 'unverified', limit: 0 },
+  { forms: ['decoy', 'decoys'], instead: 'dummy', limit: 0 },
+]
+
+/** Where a word is no private term: each with its reason. A path matches as a whole or as a folder. */
+const allowed: Readonly<Record<string, string>> = {
+  LICENSE: 'the text of the MIT license',
+  'CHANGELOG.md': 'quotes names that changed',
+  'docs/decisions/': 'history',
+  'docs/internals/decisions/': 'history',
+  'mail/languages/': 'texts for end users',
+  'ui/languages/': 'texts for end users',
+  'test/db/fixtures/': 'the specification, and databases of earlier releases',
+  'db/migrations/': 'names of tables that exist',
+  'dev/postgres/account.ts': 'the system user nobody',
+  'cli/openapi.ts': 'a login name that does not exist',
+  'providers/vendors/notion.ts': "a field of Notion's API",
+  'test/support/providers/documented/work.ts': "a field of Notion's API",
+  'test/services/programs.ts': 'the system user nobody',
+  'scripts/words.ts': 'the list itself',
+  'test/architecture/words.test.ts': 'tests the list',
+}
+
+/** Names that a line may contain: stored or external. */
+const allowedNames =
+  /Nobody has verified its name|postern_decoy_tokens|nobody@|\/nobody\b|nobody\.example|user nobody/g
+
+const patterns = [
+  '*.{md,ts,yml,json,cjs}',
+  '{bench,cli,config,console,db,deploy,dev,docs,examples,mail,modules,plugins,providers,routes,schemas,scripts,server,sms,test,ui}/**/*.{ts,tsx,js,cjs,mjs,md,json,yml,yaml,sql,html,css,sh}',
+]
+const generated = /node_modules\/|package-lock\.json$|docs\/openapi\.json$|\/dist\//
+
+export interface Occurrence {
+  file: string
+  line: number
+  form: string
+}
+
+/** The words of a text, camelCase and snake_case identifiers split. */
+export function wordsIn(text: string): string[] {
+  const runs = text.match(/[A-Za-z]+/g) ?? []
+  return runs
+    .flatMap((run) => run.split(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/))
+    .map((word) => word.toLowerCase())
+}
+
+/** Occurrences of listed words in one file. */
+export function occurrencesIn(file: string, text: string): Occurrence[] {
+  const listed = new Set(words.flatMap(({ forms }) => forms))
+  return text.split('\n').flatMap((line, index) =>
+    wordsIn(line.replace(allowedNames, ''))
+      .filter((word) => listed.has(word))
+      .map((form) => ({ file, line: index + 1, form })),
+  )
+}
+
+/** Every occurrence in the repository, allowed files left out. */
+export function findOccurrences(): Occurrence[] {
+  const files = globSync(patterns, { cwd: root }).filter((file) => !generated.test(file))
+  return files
+    .filter((file) => !Object.keys(allowed).some((path) => file === path || file.startsWith(path)))
+    .sort()
+    .flatMap((file) => occurrencesIn(file, readFileSync(join(root, file), 'utf8')))
+}
+
+/** One row per word: its count and its limit. */
+export function countWords(found: readonly Occurrence[]) {
+  return words.map(({ forms, limit, instead }) => ({
+    words: forms.join(', '),
+    count: found.filter(({ form }) => forms.includes(form)).length,
+    limit,
+    instead,
+  }))
+}
+
+function main(args: readonly string[]): number {
+  const found = findOccurrences()
+  const rows = countWords(found)
+  console.table(rows)
+  if (!args.includes('--check')) return 0
+  const tooMany = new Set(rows.filter(({ count, limit }) => count > limit).flatMap(formsOf))
+  for (const { file, line, form } of found) {
+    if (tooMany.has(form)) console.error(`${file}:${line}: "${form}"`)
+  }
+  return tooMany.size === 0 ? 0 : 1
+}
+
+const formsOf = ({ words: forms }: { words: string }) => forms.split(', ')
+
+if (import.meta.main) process.exitCode = main(process.argv.slice(2))

@@ -1,0 +1,53 @@
+import { Logger, runMigrations as runQueueMigrations } from 'graphile-worker'
+import pg from 'pg'
+
+import { migrate } from '../db/migrate/index.ts'
+import { DatabaseClient } from '../plugins/database/pool/database-client.ts'
+
+export interface RunMigrationsOptions {
+  connectionString: string
+  /** AUTH_DB_NAMESPACE; the job queue has the schema `<schema>_jobs`. */
+  schema: string
+  log: Log
+}
+
+export interface Log {
+  debug(message: string): void
+  info(message: string): void
+  warn(message: string): void
+}
+
+/** Opens up to three connections of its own and closes them. Throws SchemaTooNewError (db/migrate/index.ts). */
+export async function runMigrations({ connectionString, schema, log }: RunMigrationsOptions) {
+  // One holds the lock, one migrates, and one looks for blocking transactions.
+  const pool = new pg.Pool({ connectionString, max: 3, Client: DatabaseClient })
+  const queueSchema = `${schema}_jobs`
+  pool.on('error', (error) => log.warn(`A database connection was lost: ${error.message}`))
+  pool.on('connect', (client) => client.on('notice', (notice) => report(notice, log)))
+  try {
+    await migrate(pool, {
+      schema,
+      log,
+      queueSchema,
+      migrateQueue: () =>
+        runQueueMigrations({ pgPool: pool, schema: queueSchema, logger: queueLogger(log) }),
+    })
+  } finally {
+    await pool.end()
+  }
+}
+
+export function queueLogger(log: Log): Logger {
+  return new Logger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') log.warn(message)
+    else log.debug(message)
+  })
+}
+
+/** Warnings concern the operator (a role that cannot be created); notices report existing objects. */
+export function report(
+  notice: { severity?: string | undefined; message?: string | undefined },
+  log: Log,
+) {
+  if (notice.severity === 'WARNING' && notice.message) log.warn(notice.message)
+}

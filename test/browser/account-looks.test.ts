@@ -1,0 +1,127 @@
+/**
+ * Every page of the account on a phone and on a desk, in light and in dark: nothing wider than the screen, nothing serious
+ * for axe. With SCREENSHOTS=FOLDER, pictures to look at.
+ */
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import type { Page } from 'playwright-core'
+
+import { accountPage } from '../support/account-pages.ts'
+import { providerEnv } from '../support/external.ts'
+import { codeOf, everyFactor } from '../support/factors/factors.ts'
+import { createClient, oauthServer, signInClient } from '../support/oauth-server.ts'
+import { changeUser } from '../support/requests.ts'
+import { newAddress, password, signedIn, signUpUser } from '../support/users.ts'
+import { executablePath } from './chromium.ts'
+import { openProvider, type Provider, signInAt } from './hosted-pages.ts'
+import { findings, tooWide } from './page-checks.ts'
+
+const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
+const folder = process.env.SCREENSHOTS
+
+const everything = {
+  ...oauthServer,
+  ...everyFactor,
+  ...accountPage,
+  ...providerEnv('github', 'http://127.0.0.1:9'),
+  AUTH_PASSKEY_ENABLED: 'true',
+  AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED: 'true',
+  AUTH_MFA_RECOVERY_CODES_VERIFY_ENABLED: 'true',
+  AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+  AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+  AUTH_USER_SELF_DELETE_ENABLED: 'true',
+  AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
+}
+
+const screens = [360, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).map((scheme) => ({ width, scheme })),
+)
+
+suite('account pages in a browser', { skip }, () => {
+  for (const { width, scheme } of screens) {
+    test(`fit ${width} px in ${scheme}, and axe finds nothing serious`, async (t) => {
+      const provider = await openProvider(t, everything)
+      const options = { viewport: { width, height: 800 }, colorScheme: scheme, bypassCSP: true }
+      const browser = provider.page.context().browser()
+      const page = await browser?.newContext(options).then((context) => context.newPage())
+      assert.ok(page)
+      await walkAllPages(provider, page, async (name) => {
+        if (folder) {
+          mkdirSync(folder, { recursive: true })
+          const path = join(folder, `account-${name}-${width}-${scheme}.png`)
+          await page.screenshot({ path, fullPage: true })
+        }
+        assert.deepEqual(await tooWide(page), [], name)
+        assert.deepEqual(await findings(page), [], name)
+      })
+    })
+  }
+})
+
+async function walkAllPages(
+  { app, issuer }: Provider,
+  page: Page,
+  look: (name: string) => Promise<void>,
+): Promise<void> {
+  const user = await signUpUser(app)
+  await changeUser(app, user.access_token, { data: { name: 'Ann Example' } })
+  const client = await createClient(app, { client_name: 'Calendar' })
+  await signInClient(app, client, user, { scope: 'openid email offline_access' })
+  const agent =
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/1 Safari/604.1'
+  await signedIn(app, user.email, { 'user-agent': agent })
+  await page.goto(`${issuer}/account`)
+  await signInAt(page, user)
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+
+  await page.goto(`${issuer}/account/factors`)
+  await look('factors-none')
+  await page.getByText('Add an authenticator app').click()
+  await look('factors-open')
+  await page.locator('button[value=add_totp]').click()
+  await page.getByRole('img').waitFor()
+  await look('totp')
+  const secret = ((await page.locator('code').textContent()) ?? '').replaceAll(' ', '')
+  await page.getByLabel('Code', { exact: true }).fill(codeOf(secret))
+  await page.locator('button[value=verify]').click()
+  await page.getByRole('status').waitFor()
+  await look('factors')
+  await page.locator('button[value=make_codes]').click()
+  await page.getByText('They are shown only now').waitFor()
+  await look('recovery-codes')
+
+  // Where a password change needs the current password, a change of the address does as well.
+  await page.goto(`${issuer}/account/email`)
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
+  await look('confirm')
+  await page.getByLabel('Current password').fill(password)
+  await page.locator('button[value=password]').click()
+  await page.locator('#email').fill(newAddress())
+  await page.locator('button[value=change]').click()
+  await page.locator('button[value=verify]').first().waitFor()
+  await look('email-pending')
+  await page.goto(`${issuer}/account/password`)
+  await page.locator('#password').fill('x')
+  await page.locator('button[value=change]').click()
+  await page.getByRole('alert').waitFor()
+  await look('password-error')
+
+  for (const name of [
+    'profile',
+    'phone',
+    'passkeys',
+    'devices',
+    'linked',
+    'apps',
+    'data',
+    'delete',
+  ]) {
+    await page.goto(`${issuer}/account/${name}`)
+    await look(name)
+  }
+  await page.goto(`${issuer}/account`)
+  await look('overview')
+}

@@ -1,0 +1,51 @@
+/** The guide in a browser: what a link shows, the contents of a page, blocks that are copied. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { executablePath } from './chromium.ts'
+import { openDevSite } from './dev-site.ts'
+
+const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
+
+suite('the guide', { skip }, () => {
+  for (const width of [360, 1280]) {
+    test(`a page begins at its top, and a link to a heading shows it, ${width} px wide`, async (t) => {
+      const site = await openDevSite(t)
+      const page = await site.another({ viewport: { width, height: 600 } })
+      const open = async (link: string) => {
+        await page.goto('about:blank')
+        await page.goto(`${site.url}/docs/guide/${link}`)
+        await page.waitForLoadState('networkidle')
+      }
+      for (const path of ['getting-started', 'benchmarks', 'decisions/2026-11-22-events']) {
+        await open(path)
+        assert.equal(await page.evaluate('scrollY'), 0, path)
+      }
+      for (const link of ['operations#keys', 'sessions#devices', 'configuration#passwords']) {
+        await open(link)
+        const top = Number(await page.evaluate(topOf(link.split('#')[1] ?? '')))
+        assert.ok(top >= 8 && top < 40, `${link}: ${top}`)
+      }
+    })
+  }
+
+  test('a page lists its own headings, and a block is copied by its button', async (t) => {
+    const site = await openDevSite(t)
+    const page = await site.another({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.goto(`${site.url}/docs/guide/passkeys`)
+    await page.getByText('On this page').click()
+    const contents = page.getByRole('navigation', { name: 'On this page' })
+    await contents.getByRole('link', { name: 'API sequence' }).click()
+    assert.match(page.url(), /#api-sequence$/)
+    const block = page.locator('.block', { hasText: 'signInWithPasskey' })
+    await block.getByRole('button', { name: 'Copy' }).click()
+    await block.getByRole('button', { name: 'Copied' }).waitFor()
+    assert.equal(
+      String(await page.evaluate('navigator.clipboard.readText()')).trim(),
+      'const { data, error } = await supabase.auth.signInWithPasskey()',
+    )
+  })
+})
+
+/** A string, because this program knows no DOM. */
+const topOf = (id: string) => `document.getElementById('${id}')?.getBoundingClientRect().top`

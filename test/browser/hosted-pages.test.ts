@@ -1,0 +1,144 @@
+/**
+ * Every hosted page on a phone and on a desk, in light and in dark: nothing wider than the screen, nothing serious for axe.
+ * With SCREENSHOTS=FOLDER, pictures to look at.
+ */
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import type { Page } from 'playwright-core'
+
+import { everyFactor, userWithTotp } from '../support/factors/factors.ts'
+import { createClient, makePkce, postForm, registerClient } from '../support/oauth-server.ts'
+import { authorizeUrl } from '../support/page-browser.ts'
+import { serve } from '../support/processes/listening.ts'
+import { signUpUser } from '../support/users.ts'
+import { executablePath } from './chromium.ts'
+import { approveAt, openProvider, type Provider, signInAt } from './hosted-pages.ts'
+import { findings, tooWide } from './page-checks.ts'
+
+const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
+const folder = process.env.SCREENSHOTS
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+const screens = [360, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).map((scheme) => ({ width, scheme })),
+)
+
+suite('hosted pages in a browser', { skip }, () => {
+  for (const { width, scheme } of screens) {
+    test(`fit ${width} px in ${scheme}, and axe finds nothing serious`, async (t) => {
+      const provider = await openProvider(t, {
+        ...everyFactor,
+        AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION: 'true',
+      })
+      const options = { viewport: { width, height: 800 }, colorScheme: scheme, bypassCSP: true }
+      const browser = provider.page.context().browser()
+      const page = await browser?.newContext(options).then((context) => context.newPage())
+      assert.ok(page)
+      await walkAllPages(provider, page, async (name) => {
+        if (folder) {
+          mkdirSync(folder, { recursive: true })
+          const path = join(folder, `${name}-${width}-${scheme}.png`)
+          await page.screenshot({ path, fullPage: true })
+        }
+        assert.deepEqual(await tooWide(page), [], name)
+        assert.deepEqual(await findings(page), [], name)
+      })
+    })
+  }
+
+  test('are not shown in the frame of another site, whose form is rejected as well', async (t) => {
+    const { app, issuer, page } = await openProvider(t)
+    const client = await createClient(app)
+    const url = `${issuer}${authorizeUrl(client, makePkce().challenge)}`
+    await page.goto(url)
+    await signInAt(page, await signUpUser(app))
+    await page.locator('button[value=approve]').waitFor()
+    const form = `<form method="post" action="${issuer}/oauth/consent"><input name="action" value="approve"><button>win</button></form>`
+    const site = await startSite(t, `<iframe src="${url}"></iframe>${form}`)
+    await page.goto(site)
+    const frame = page.frames().find((each) => each !== page.mainFrame())
+    assert.ok(frame)
+    assert.equal(await frame.locator('button[value=approve]').count(), 0)
+    await page.getByRole('button', { name: 'win' }).click()
+    await page.getByRole('heading', { name: 'This did not work' }).waitFor()
+  })
+})
+
+/** Opens one page after the other, as a user would come to it. */
+async function walkAllPages(
+  { app, issuer }: Provider,
+  page: Page,
+  look: (name: string) => Promise<void>,
+): Promise<void> {
+  const client = await createClient(app)
+  const self = await registerClient(app, { policy_uri: 'https://app.example/policy' })
+  const { email } = await signUpUser(app)
+  const url = (of: typeof client, more = {}) =>
+    `${issuer}${authorizeUrl(of, makePkce().challenge, more)}`
+  const scope = 'openid profile email phone address offline_access'
+
+  await page.goto(url(client))
+  await look('sign-in')
+  await page.locator('#email').fill(email)
+  await page.locator('#password').fill('wrong')
+  await page.locator('button[value=password]').click()
+  await look('sign-in-error')
+  for (const name of ['create', 'recover']) {
+    await page.goto(`${issuer}/sign-in/${name}`)
+    await look(name)
+  }
+  await page.locator('#email').fill(email)
+  await page.locator('main button').click()
+  await look('message')
+  await page.goto(`${issuer}/sign-in`)
+  await page.locator('#email').fill(email)
+  await page.locator('button[value=code]').click()
+  await look('code')
+  await page.goto(url(self, { scope: 'x' }))
+  await look('rejected-request')
+  await page.goto(url(client, { scope }))
+  await signInAt(page, { email })
+  await page.locator('button[value=approve]').waitFor()
+  await look('consent')
+  await page.goto(url(self, { scope }))
+  await look('consent-unverified')
+  await page.goto(`${issuer}/oauth/consent?authorization_id=x`)
+  await look('error')
+  await page.goto(`${issuer}/sign-in/password`)
+  await look('password')
+  const television = await createClient(app, {
+    client_name: 'Television',
+    token_endpoint_auth_method: 'none',
+    grant_types: [deviceGrant],
+  })
+  const asked = { client_id: television.client_id, scope: 'openid' }
+  const { user_code } = (await postForm(app, '/oauth/device_authorization', asked)).json()
+  await page.goto(`${issuer}/oauth/device?user_code=${user_code}`)
+  await look('device')
+  await page.locator('button[value=look_up]').click()
+  await look('device-consent')
+  await approveAt(page)
+  await page.getByRole('heading', { name: 'Your device is connected' }).waitFor()
+  await look('device-connected')
+  await page.goto(`${issuer}/oauth/logout`)
+  await look('sign-out')
+  await page.locator('main button').click()
+  await look('signed-out')
+  const { email: guardedEmail } = await userWithTotp(app)
+  await page.goto(url(client))
+  await signInAt(page, { email: guardedEmail })
+  await page.getByRole('heading', { name: 'Second factor' }).waitFor()
+  await look('factor')
+}
+
+async function startSite(t: TestContext, html: string): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end(html)
+  })
+  return `http://localhost:${await serve(t, server)}`
+}

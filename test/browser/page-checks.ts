@@ -1,0 +1,32 @@
+/** What is wrong with a page on a screen. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
+
+/** What sticks out of the screen. A string, because this program knows no DOM. */
+export async function tooWide(page: Page): Promise<unknown> {
+  return page.evaluate(`
+    document.documentElement.scrollWidth > innerWidth
+      ? [...document.querySelectorAll('body *')]
+          .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+          .map((element) => element.outerHTML.slice(0, 120))
+      : []
+  `)
+}
+
+/** What axe calls serious or critical, with where it is. */
+export async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const results: AxeResults = JSON.parse(
+    String(await page.evaluate('axe.run().then((results) => JSON.stringify(results))')),
+  )
+  return results.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, any }) => `${id}: ${target} ${any[0]?.message ?? ''}`),
+    )
+}

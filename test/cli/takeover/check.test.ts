@@ -1,0 +1,330 @@
+/** `npm run takeover -- check`: each finding, and the exit code. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { suite, type TestContext, test } from 'node:test'
+
+import { examine } from '../../../cli/takeover/check.ts'
+import type { Finding } from '../../../cli/takeover/finding.ts'
+import { createDb } from '../../../db/core/database.ts'
+import { createPool } from '../../../plugins/database/pool/index.ts'
+import { keyId as idOfKey } from '../../../plugins/security/encryption/keys.ts'
+import { columns, query } from '../../db/sql.ts'
+import { configOf, encryptionKey } from '../../support/config.ts'
+import { emptyDatabase } from '../../support/database.ts'
+import { gotrueDatabase } from '../../support/gotrue/database.ts'
+import { gotrueSealed } from '../../support/gotrue/encryption.ts'
+import { startCli } from '../../support/processes/cli-process.ts'
+
+const keyId = 'k1'
+const key = randomBytes(32)
+const ownKeyId = idOfKey(Buffer.from(encryptionKey, 'base64url'))
+const user = '11111111-1111-4111-8111-111111111111'
+const insertUser = `insert into auth.users (id, aud, role, email, instance_id, created_at, updated_at)
+  values ('${user}', 'authenticated', 'authenticated', 'ada@example.com', '${'0'.repeat(8)}-0000-0000-0000-000000000000', now(), now())`
+
+const insertOther = insertUser.replace(user, crypto.randomUUID()).replace('ada@', 'bob@')
+
+async function findings(url: string, env: Record<string, string> = {}): Promise<Finding[]> {
+  const pool = createPool({ connectionString: url, max: 1, log: { warn() {} } })
+  try {
+    const config = configOf({ DATABASE_URL: url, ...env }, false)
+    return await examine({ config, pool, db: createDb(pool, 'auth') })
+  } finally {
+    await pool.end()
+  }
+}
+
+const linesOf = (found: Finding[]) =>
+  found.map(({ level, sentence }) => `${level} ${sentence}`).join('\n')
+
+interface Case {
+  what: string
+  /** Statements that the owner of the database runs before. */
+  given?: (t: TestContext) => string[]
+  env?: Record<string, string>
+  finds: RegExp
+}
+
+const claimsHook = {
+  GOTRUE_HOOK_CUSTOM_ACCESS_TOKEN_ENABLED: 'true',
+  GOTRUE_HOOK_CUSTOM_ACCESS_TOKEN_URI: 'pg-functions://postgres/public/claims',
+}
+
+const cases: Case[] = [
+  { what: 'the current migrations', finds: /^ok GoTrue's migrations are at \d{14}\.$/m },
+  {
+    what: 'older migrations',
+    given: () => [`delete from auth.schema_migrations where version > '20250101'`],
+    finds:
+      /^stop GoTrue's migrations end at 20241009103726, .* run GoTrue v2\.196\.0 .*"auth migrate"/m,
+  },
+  {
+    what: 'tables of older migrations, with a partial check',
+    given: () => [
+      `delete from auth.schema_migrations where version > '20240501'`,
+      'alter table auth.sessions drop column refresh_token_hmac_key',
+      'drop table auth.oauth_clients cascade',
+    ],
+    finds:
+      /^stop GoTrue's migrations end at (?:.|\n)*^ok The login \w+ owns the tables\.$(?:.|\n)*^note The contents of the tables are checked once their migrations are current\.$(?:.|\n)* listen on port/m,
+  },
+  {
+    what: 'newer migrations',
+    given: () => [`insert into auth.schema_migrations values ('20991231000000')`],
+    finds: /^note GoTrue has 1 newer migrations than this version knows/m,
+  },
+  {
+    what: 'the duration of the first start',
+    given: () => [
+      `insert into auth.users (id) select gen_random_uuid() from generate_series(1, 20000)`,
+    ],
+    finds: /^ok Ready after about 8 s: most of it is building indexes/m,
+  },
+  {
+    what: 'that every migration succeeds',
+    finds: /^ok \d+ migrations were tried in a transaction and rolled back: all succeed\.$/m,
+  },
+  {
+    what: 'a failing migration with its reason',
+    // Besides other blockers.
+    given: () => [insertUser, 'create view auth.postern_webhooks as select 1 as id'],
+    env: { AUTH_JWT_AUD: 'customers' },
+    finds: /^stop The migration 0021-webhooks fails on this database: .*postern_webhooks/m,
+  },
+  { what: 'an owning role', finds: /^ok The login \w+ owns the tables\.$/m },
+  {
+    what: 'secrets under a configured key',
+    given: () => [insertUser, factorUnder(keyId)],
+    env: { AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `${keyId}:${key.toString('base64url')}` },
+    finds: /^ok Secrets under the key "k1" can be decrypted\.$/m,
+  },
+  {
+    what: 'secrets encrypted by Postern',
+    given: () => [insertUser, factorUnder(ownKeyId)],
+    env: { AUTH_ENCRYPTION_KEY: encryptionKey },
+    finds: new RegExp(`^ok Secrets under the key "${ownKeyId}" can be decrypted\\.$`, 'm'),
+  },
+  {
+    what: 'secrets under a missing key',
+    given: () => [insertUser, factorUnder('lost')],
+    finds: /^stop Secrets under the key "lost" cannot be decrypted: add it to AUTH_SECURITY_DB/m,
+  },
+  {
+    what: 'a password under a missing key',
+    given: () => [
+      insertUser,
+      `update auth.users set encrypted_password = '${gotrueSealed('gone', key, user, 'x')}'`,
+    ],
+    finds: /^stop Secrets under the key "gone" cannot be decrypted/m,
+  },
+  {
+    what: 'the OAuth server in use, accepted as missing',
+    given: () => oauthClient,
+    env: { AUTH_TAKEOVER_ACCEPT_MISSING: 'oauth_server' },
+    finds: /^note The database has OAuth clients \(1\), and the OAuth server is off\. Accepted\.$/m,
+  },
+  {
+    what: 'the OAuth server in use',
+    given: () => [
+      `insert into auth.oauth_clients (id, registration_type, redirect_uris, grant_types, token_endpoint_auth_method, client_type)
+        values (gen_random_uuid(), 'manual', 'https://app.example', 'authorization_code', 'none', 'public')`,
+    ],
+    finds:
+      /^stop The database has OAuth clients \(1\).*Set AUTH_OAUTH_SERVER_ENABLED=true.*AUTH_TAKEOVER_ACCEPT_MISSING=oauth_server/m,
+  },
+  {
+    what: 'email templates that cannot be fetched',
+    env: { GOTRUE_MAILER_TEMPLATES_INVITE: 'http://templates-server/invite.html' },
+    finds: /^note AUTH_MAILER_TEMPLATES_INVITE is no https URL, so the built-in email/m,
+  },
+  {
+    what: 'users that look-ups would not find',
+    given: () => [insertUser],
+    env: { AUTH_JWT_AUD: 'customers' },
+    finds:
+      /^stop No user has the audience "customers" .* of the 1 users, 1 have "authenticated"\. .* set AUTH_JWT_AUD=authenticated\.$/m,
+  },
+  {
+    what: 'users of an audience that is not allowed',
+    given: () => [insertUser, "update auth.users set aud = 'team'", insertOther],
+    env: { AUTH_JWT_ALLOWED_AUDIENCES: 'others' },
+    finds: /^note 1 users have the audience "team", which is not in AUTH_JWT_ALLOWED_AUDIENCES/m,
+  },
+  {
+    what: 'users without an audience when GOTRUE_JWT_AUD was never set',
+    given: () => [insertUser, "update auth.users set aud = ''"],
+    finds:
+      /^stop No user has the audience "authenticated" .* 1 have ""\. .* run update auth\.users set aud = 'authenticated' .* GOTRUE_JWT_AUD=authenticated/m,
+  },
+  {
+    what: 'the amount of data',
+    given: () => [insertUser],
+    finds: /^ok users: 1 in use, \d+ kB\.$(?:.|\n)*^ok flow_state: 0 in use/m,
+  },
+  {
+    what: 'a custom trigger',
+    given: () => [
+      'create function public.greet() returns trigger language plpgsql as $$ begin return new; end $$',
+      'create trigger greet after insert on auth.users for each row execute function public.greet()',
+    ],
+    finds: /^note The trigger greet on auth\.users keeps working\.$/m,
+  },
+  {
+    what: 'a custom foreign key',
+    given: () => ['create table public.profiles (id uuid primary key references auth.users (id))'],
+    finds: /^note The foreign key profiles_id_fkey of profiles keeps working\.$/m,
+  },
+  {
+    what: 'enabled hooks without secrets in their URLs',
+    env: {
+      GOTRUE_HOOK_SEND_SMS_ENABLED: 'true',
+      GOTRUE_HOOK_SEND_SMS_URI: 'https://hooks.example/sms?key=secret',
+    },
+    finds: /^ok The hook SEND_SMS is called at hooks\.example\.$/m,
+  },
+  {
+    what: 'a hook function',
+    given: () => [
+      `create function public.claims(event jsonb) returns jsonb language sql as 'select event'`,
+    ],
+    env: claimsHook,
+    finds: /^ok The hook CUSTOM_ACCESS_TOKEN calls public\.claims\.$/m,
+  },
+  {
+    what: 'a missing hook function',
+    env: claimsHook,
+    finds:
+      /^stop The hook CUSTOM_ACCESS_TOKEN calls public\.claims, which does not exist with a jsonb argument or may not be called: create it, or "grant execute on function public\.claims to \w+;"$/m,
+  },
+  { what: 'the port', env: { GOTRUE_API_PORT: '9999' }, finds: /^ok .* listen on port 9999\.$/m },
+  {
+    what: 'the algorithm of a shared secret',
+    env: { AUTH_JWT_SECRET: '', GOTRUE_JWT_SECRET: randomBytes(32).toString('base64url') },
+    finds: /^ok New access tokens would be signed with HS256\.$/m,
+  },
+  { what: 'the default algorithm', finds: /^ok New access tokens would be signed with RS256\.$/m },
+]
+
+const oauthClient = [
+  `insert into auth.oauth_clients (id, registration_type, redirect_uris, grant_types, token_endpoint_auth_method, client_type)
+    values (gen_random_uuid(), 'manual', 'https://app.example', 'authorization_code', 'none', 'public')`,
+]
+
+function factorUnder(id: string): string {
+  const factor = '22222222-2222-4222-8222-222222222222'
+  const secret = gotrueSealed(id, key, factor, 'JBSWY3DPEHPK3PXP')
+  return `insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at, secret)
+    values ('${factor}', '${user}', 'totp', 'verified', now(), now(), '${secret}')`
+}
+
+suite('takeover check', () => {
+  for (const { what, given, env, finds } of cases) {
+    test(`finds ${what}`, async (t) => {
+      const { url } = await gotrueDatabase(t)
+      await query(url, ...(given?.(t) ?? []))
+      const before = await columns(url)
+
+      assert.match(linesOf(await findings(url, env)), finds)
+
+      assert.deepEqual(await columns(url), before)
+    })
+  }
+
+  test('finds an empty database', async (t) => {
+    const { url } = await emptyDatabase(t)
+    assert.match(linesOf(await findings(url)), /^ok The schema "auth" has no users/m)
+  })
+
+  test('finds a role that neither owns the tables nor can add to them', async (t) => {
+    const { url, login } = await limitedLogin(t)
+    await query(url, `grant usage on schema auth to ${login.name}`, ...readAll(login.name))
+
+    const lines = linesOf(await findings(login.url))
+
+    assert.match(lines, new RegExp(`^stop The login ${login.name} does not own the tables`, 'm'))
+    const grant = `^stop Missing privilege: grant create on schema "auth" to "${login.name}";$`
+    assert.match(lines, new RegExp(grant, 'm'))
+    const schema = `^stop Missing schema in \\w+: create schema "auth_jobs" authorization "${login.name}";$`
+    assert.match(lines, new RegExp(schema, 'm'))
+  })
+
+  test('the suggested grants suffice', async (t) => {
+    const { url, login } = await limitedLogin(t)
+    await query(url, `grant usage on schema auth to ${login.name}`, ...readAll(login.name))
+    await query(url, ...ownAll(login.name))
+    const requested = (await findings(login.url))
+      .filter(({ level }) => level === 'stop')
+      .map(({ sentence }) => sentence.replace(/^[^:]*: /, ''))
+    assert.equal(requested.length, 2)
+
+    await query(url, ...requested)
+
+    const found = await findings(login.url)
+    assert.deepEqual(
+      found.filter(({ level }) => level === 'stop'),
+      [],
+    )
+  })
+
+  const exits = [
+    {
+      what: 'nothing blocks the migration',
+      given: [],
+      code: 0,
+      plan: /^Nothing prevents the start\.\n1\. Start this server .*\n2\. .*stop GoTrue.*\n3\. .*takeover -- undo.*takeover -- finish.*\n$/m,
+    },
+    {
+      what: 'something blocks the migration',
+      given: oauthClient,
+      code: 1,
+      plan: /^1 to be fixed first: every line that begins with "stop"\. Then run this again\.\n$/m,
+    },
+  ]
+  for (const { what, given, code, plan } of exits) {
+    test(`exits with ${code} when ${what}`, async (t) => {
+      const { url } = await gotrueDatabase(t)
+      await query(url, ...given)
+      const env = {
+        DATABASE_URL: url,
+        GOTRUE_SITE_URL: 'http://app.example',
+        API_EXTERNAL_URL: 'http://auth.example',
+        GOTRUE_DB_DRIVER: 'postgres',
+        GOTRUE_JWT_SECRET: randomBytes(32).toString('base64url'),
+        GOTRUE_MAILER_OTP_EXP: '0',
+      }
+      const { written, ended } = startCli(t, ['takeover', 'check'], {
+        cwd: import.meta.dirname,
+        env,
+      })
+
+      assert.equal(await ended, code, written.err)
+      assert.match(written.out, plan)
+      assert.match(written.out, /^note {3}GOTRUE_MAILER_OTP_EXP is 0, which means 24h\.$/m)
+    })
+  }
+})
+
+const readAll = (login: string) => [
+  `grant select on all tables in schema auth to ${login}`,
+  `grant usage on all sequences in schema auth to ${login}`,
+]
+
+/** GoTrue's tables belong to its login; of their schema it is no owner in the databases of older standard images. */
+const ownAll = (login: string) => [
+  `do $$ declare name text; begin
+    for name in select relname from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r'
+    loop execute format('alter table auth.%I owner to ${login}', name); end loop; end $$`,
+]
+
+async function limitedLogin(t: TestContext) {
+  const database = await gotrueDatabase()
+  const name = `limited_${randomBytes(6).toString('hex')}`
+  await query(database.url, `create role ${name} login password 'secret'`)
+  t.after(async () => {
+    await query(database.url, `drop owned by ${name}`)
+    await database.drop()
+    await query(String(process.env.TEST_ADMIN_URL), `drop role ${name}`)
+  })
+  const url = Object.assign(new URL(database.url), { username: name, password: 'secret' })
+  return { url: database.url, login: { name, url: url.href } }
+}

@@ -1,0 +1,98 @@
+/** Each notification is sent only when its flag is set. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { UserRecord } from '../../../db/users/users.ts'
+import { notifyUser } from '../../../modules/emails/index.ts'
+import type { Notification } from '../../../modules/emails/notifications.ts'
+import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
+import { build } from '../../support/server.ts'
+import { autoconfirm, signUpUser } from '../../support/users.ts'
+
+const notifications: [flag: string, notification: Notification, subject: string][] = [
+  ['PASSWORD_CHANGED', { kind: 'password_changed_notification' }, 'Your password was changed'],
+  [
+    'EMAIL_CHANGED',
+    { kind: 'email_changed_notification', OldEmail: 'old@example.com' },
+    'Your email address was changed',
+  ],
+  [
+    'PHONE_CHANGED',
+    { kind: 'phone_changed_notification', Phone: '15550101', OldPhone: '15550100' },
+    'Your phone number was changed',
+  ],
+  [
+    'IDENTITY_LINKED',
+    { kind: 'identity_linked_notification', Provider: 'github' },
+    'A new sign-in method was linked to your account',
+  ],
+  [
+    'IDENTITY_UNLINKED',
+    { kind: 'identity_unlinked_notification', Provider: 'github' },
+    'A sign-in method was removed from your account',
+  ],
+  [
+    'MFA_FACTOR_ENROLLED',
+    { kind: 'mfa_factor_enrolled_notification', FactorType: 'totp' },
+    'A new verification method was added to your account',
+  ],
+  [
+    'MFA_FACTOR_UNENROLLED',
+    { kind: 'mfa_factor_unenrolled_notification', FactorType: 'totp' },
+    'A verification method was removed from your account',
+  ],
+  [
+    'SECURITY_KEY_REFUSED',
+    { kind: 'security_key_refused_notification' },
+    'A security key of your account was refused',
+  ],
+  [
+    'RECOVERY_CODE_USED',
+    { kind: 'recovery_code_used_notification', Remaining: '9' },
+    'A recovery code of your account was used',
+  ],
+  [
+    'PASSKEY_ADDED',
+    { kind: 'passkey_added_notification', PasskeyName: 'Passkey' },
+    'A passkey was added to your account',
+  ],
+  [
+    'MFA_VERIFICATION_FAILED',
+    { kind: 'mfa_verification_failed_notification' },
+    'Failed verifications on your account',
+  ],
+  [
+    'TOO_MANY_ATTEMPTS',
+    { kind: 'too_many_attempts_notification' },
+    'Too many failed attempts on your account',
+  ],
+]
+
+suite('notification emails', () => {
+  for (const [flag, , subject] of notifications) {
+    test(`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED sends its notification only`, async (t) => {
+      const env = { [`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED`]: 'true' }
+      assert.deepEqual(await sentWith(t, env), [subject])
+    })
+  }
+
+  test('are not sent by default', async (t) => {
+    assert.deepEqual(await sentWith(t, {}), [])
+  })
+})
+
+/** The subjects received when each event happens. */
+async function sentWith(t: Parameters<typeof build>[0], env: Record<string, string>) {
+  const server = await build(t, { env: { ...env, ...autoconfirm } })
+  const { app, mail } = server
+  await signUpUser(app)
+  const row = await app.db.selectFrom('users').selectAll().executeTakeFirstOrThrow()
+  const user: UserRecord = { ...row, identities: [], factors: [] }
+  await app.db.transaction().execute(async (trx) => {
+    for (const [, notification] of notifications) {
+      await notifyUser(app.emails, trx, user, notification, new Date())
+    }
+  })
+  await waitForIdleQueue(server)
+  return mail.messages.map((message) => message.mail.subject)
+}

@@ -1,0 +1,72 @@
+/** Sign-in through a provider that takes AuthnRequests by HTTP-POST only. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { SignedXml } from 'xml-crypto'
+
+import { toPem } from '../../../providers/saml/signature.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
+import { createIdp, serviceOf, signedResponse } from '../../support/saml/idp.ts'
+import { formIn, visit } from '../../support/saml/logout.ts'
+import { addIdp, post, samlOn } from '../../support/saml/server.ts'
+import { bodyOf200 } from '../../support/users.ts'
+
+const postOnly = () =>
+  createIdp(undefined, (entityId) =>
+    serviceOf('SingleSignOnService', 'HTTP-POST', `${entityId}/sso?a=1&amp;b=2`),
+  )
+
+suite('POST /sso for a provider with HTTP-POST', () => {
+  const server = sharedServers()
+
+  test('sends the browser to a page that posts a signed AuthnRequest, and signs the user in', async () => {
+    const { app } = await server(samlOn)
+    const { idp, id } = await addIdp(app, {}, postOnly())
+    const body = { provider_id: id, skip_http_redirect: true }
+    const { url } = bodyOf200<{ url: string }>(await call(app, '/sso', body))
+    assert.ok(url.startsWith('http://auth.example/sso/saml/post?id='), url)
+    const page = await visit(app, url)
+    const { action, fields } = formIn(page.body)
+    assert.equal(action, `${idp.entityId}/sso?a=1&b=2`)
+    const request = Buffer.from(fields.SAMLRequest ?? '', 'base64').toString()
+    assert.ok(request.includes(`Destination="${idp.entityId}/sso?a=1&amp;b=2"`), request)
+    const metadata = (await app.inject('/sso/saml/metadata')).body
+    const publicCert = toPem(/<X509Certificate>([^<]+)/.exec(metadata)?.[1] ?? '')
+    const [signature = ''] = /<Signature[\s\S]*<\/Signature>/.exec(request) ?? []
+    const signed = new SignedXml({ publicCert })
+    signed.loadSignature(signature)
+    assert.ok(signed.checkSignature(request))
+    const requestId = / ID="([^"]+)"/.exec(request)?.[1]
+    const xml = signedResponse({ idp, requestId })
+    const landed = await post(app, xml, fields.RelayState)
+    assert.equal(landed.status, 302, landed.location.href)
+    assert.ok(landed.fragment.access_token)
+  })
+
+  test('shows the page with its script alone allowed, and not in a frame', async () => {
+    const { app } = await server(samlOn)
+    const { id } = await addIdp(app, {}, postOnly())
+    const begun = await call(app, '/sso', { provider_id: id })
+    assert.equal(begun.statusCode, 303)
+    const { headers } = await visit(app, String(begun.headers.location))
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /default-src 'none'.*frame-ancestors 'none'; script-src 'sha256-[^']+'$/)
+    assert.equal(headers['cache-control'], 'no-store')
+  })
+
+  test('rejects the page of an unknown, used or old request', async () => {
+    const { app } = await server(samlOn)
+    const { id } = await addIdp(app, {}, postOnly())
+    const unknown = [404, 'saml_relay_state_not_found']
+    for (const query of ['', '?id=x', `?id=${crypto.randomUUID()}`]) {
+      assert.deepEqual(outcomeOf(await visit(app, `/sso/saml/post${query}`)), unknown)
+    }
+    const begun = await call(app, '/sso', { provider_id: id })
+    const url = String(begun.headers.location)
+    const old = { created_at: new Date(Date.now() - 130_000) }
+    const relay = new URL(url).searchParams.get('id') ?? ''
+    await app.db.updateTable('saml_relay_states').set(old).where('id', '=', relay).execute()
+    assert.equal(outcomeOf(await visit(app, url))[1], 'saml_relay_state_expired')
+  })
+})

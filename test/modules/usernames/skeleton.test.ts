@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { loadSkeleton } from '../../../modules/usernames/skeleton.ts'
+
+/** Pairs of Unicode Technical Standard #39 and of its table. */
+const alike: [string, string][] = [
+  ['paypal', 'раураl'],
+  ['paypal', 'paypa1'],
+  ['scope', 'ѕсоре'],
+  ['modern', 'rnodern'],
+  ['pin\u0303a', 'piña'],
+]
+const different: [string, string][] = [
+  ['ann', 'anna'],
+  ['bob', 'b0b'],
+  ['a.b', 'a-b'],
+]
+
+suite('skeleton of a username', () => {
+  for (const [one, other] of alike) {
+    test(`is the same for ${one} and ${other}`, async () => {
+      const skeletonOf = await loadSkeleton()
+      assert.notEqual(one, other)
+      assert.equal(skeletonOf(one), skeletonOf(other))
+    })
+  }
+
+  for (const [one, other] of different) {
+    test(`differs for ${one} and ${other}`, async () => {
+      const skeletonOf = await loadSkeleton()
+      assert.notEqual(skeletonOf(one), skeletonOf(other))
+    })
+  }
+})

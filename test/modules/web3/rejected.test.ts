@@ -1,0 +1,261 @@
+/** POST /token?grant_type=web3: each check by a message that fails it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
+import { bodyOf200 } from '../../support/users.ts'
+import {
+  ethereumWallet,
+  inSeconds,
+  type MessageFields,
+  messageOf,
+  post,
+  signInWith,
+  solanaWallet,
+  type Wallet,
+  wallets,
+  walletsOn,
+} from '../../support/web3/wallets.ts'
+
+/** Rejected wallet messages, by reason. */
+const malformed: Record<string, (wallet: Wallet) => string> = {
+  'shorter than 64 bytes': () => 'too short',
+  'longer than 20480 bytes': (wallet) => messageOf(wallet, { statement: 'x'.repeat(20_480) }),
+  'with carriage returns': (wallet) => messageOf(wallet).replaceAll('\n', '\r\n'),
+  'of five lines': (wallet) => messageOf(wallet).split('\n').slice(0, 5).join('\n'),
+  'of the other chain': (wallet) =>
+    messageOf(wallet).replace(/(Ethereum|Solana) account/, (found) =>
+      found.startsWith('E') ? 'Solana account' : 'Ethereum account',
+    ),
+  'with text after the header': (wallet) => messageOf(wallet).replace('account:', 'account: now'),
+  'with a scheme before the domain': (wallet) =>
+    messageOf(wallet, { domain: 'https://app.example' }),
+  'with an IP address as domain': (wallet) => messageOf(wallet, { domain: '127.0.0.1:3000' }),
+  'with userinfo in the domain': (wallet) => messageOf(wallet, { domain: 'me@app.example' }),
+  'with a single-label domain': (wallet) => messageOf(wallet, { domain: 'intranet' }),
+  'with digits as last label': (wallet) => messageOf(wallet, { domain: 'app.example2' }),
+  'with an address that is too short': (wallet) =>
+    messageOf(wallet, { address: wallet.address.slice(0, 20) }),
+  'without an empty third line': (wallet) => messageOf(wallet).replace('\n\n', '\nx\n'),
+  'with a line without colon': (wallet) => messageOf(wallet, { more: ['no colon here'] }),
+  'of another version': (wallet) => messageOf(wallet, { version: '2' }),
+  'without version': (wallet) => messageOf(wallet).replace('Version: 1\n', ''),
+  'without URI': (wallet) => messageOf(wallet).replace(/URI: .*\n/, ''),
+  'with an invalid URI': (wallet) => messageOf(wallet, { uri: 'not a uri' }),
+  'with an invalid resource URI': (wallet) =>
+    messageOf(wallet, { more: ['Resources:', '- not a uri'] }),
+  'without Issued At': (wallet) => messageOf(wallet, { issuedAt: undefined }),
+  'with a date that does not exist': (wallet) =>
+    messageOf(wallet, { issuedAt: '2026-02-30T00:00:00Z' }),
+  'with a time without zone': (wallet) => messageOf(wallet, { issuedAt: '2026-02-03T00:00:00' }),
+  'issued after it expires': (wallet) => messageOf(wallet, { expirationTime: inSeconds(-60) }),
+  'that expires before it becomes valid': (wallet) =>
+    messageOf(wallet, { notBefore: inSeconds(120), expirationTime: inSeconds(60) }),
+}
+
+const malformedOf: Record<Wallet['chain'], Record<string, (wallet: Wallet) => string>> = {
+  ethereum: {
+    ...malformed,
+    'with an empty Chain ID': (wallet) => messageOf(wallet, { chainId: '' }),
+    'with a Chain ID of 0': (wallet) => messageOf(wallet, { chainId: '0' }),
+    'with a Chain ID that is not a number': (wallet) => messageOf(wallet, { chainId: 'mainnet' }),
+  },
+  solana: {
+    ...malformed,
+    'with a Chain ID of another network': (wallet) => messageOf(wallet, { chainId: 'mainnet' }),
+    'with an address that is not 32 bytes': (wallet) =>
+      messageOf(wallet, { address: '1'.repeat(44) }),
+    'with an address outside of base58': (wallet) =>
+      messageOf(wallet, { address: `0${wallet.address.slice(1)}` }),
+  },
+}
+
+/** Well-formed messages that do not count here or now: 400 invalid_grant. */
+const unacceptable: Record<string, MessageFields> = {
+  'whose URI is not https': { uri: 'http://app.example/sign-in' },
+  'whose URI is not allowed as redirect': {
+    domain: 'evil.example',
+    uri: 'https://evil.example/sign-in',
+  },
+  'whose domain differs from its URI': { domain: 'evil.example' },
+  'whose domain has another port than its URI': { domain: 'app.example:8443' },
+  'of another domain whose URI is on localhost': {
+    domain: 'evil.example',
+    uri: 'http://localhost:3000/sign-in',
+  },
+  'that is not valid yet': { notBefore: inSeconds(300) },
+  'that has expired': { issuedAt: inSeconds(-120), expirationTime: inSeconds(-60) },
+  'that was issued too long ago': { issuedAt: inSeconds(-660) },
+  'that was issued too far in the future': { issuedAt: inSeconds(3600) },
+}
+
+suite('POST /token?grant_type=web3 rejects', () => {
+  const server = sharedServers()
+
+  for (const [chain, newWallet] of Object.entries(wallets)) {
+    const name = chain === 'ethereum' ? 'ethereum' : 'solana'
+    for (const [title, make] of Object.entries(malformedOf[name])) {
+      test(`a ${chain} message ${title} with validation_failed`, async () => {
+        const { app } = await server(walletsOn)
+        const wallet = newWallet()
+        const response = await signInWith(app, wallet, make(wallet))
+        assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+      })
+    }
+
+    for (const [title, fields] of Object.entries(unacceptable)) {
+      test(`a ${chain} message ${title} with invalid_grant`, async () => {
+        const { app } = await server(walletsOn)
+        const wallet = newWallet()
+        assertInvalidGrant(await signInWith(app, wallet, messageOf(wallet, fields)))
+      })
+    }
+
+    test(`a ${chain} message signed by another key`, async () => {
+      const { app } = await server(walletsOn)
+      const message = messageOf(newWallet())
+      assertInvalidGrant(await signInWith(app, newWallet(), message))
+    })
+
+    test(`a ${chain} message with one changed letter`, async () => {
+      const { app } = await server(walletsOn)
+      const wallet = newWallet()
+      const message = messageOf(wallet)
+      const signature = await wallet.sign(message)
+      const changed = message.replace('Sign in.', 'Sign in!')
+      assertInvalidGrant(await post(app, { chain, message: changed, signature }))
+    })
+
+    test(`a ${chain} message the second time`, async () => {
+      const { app } = await server(walletsOn)
+      const wallet = newWallet()
+      const message = messageOf(wallet)
+      bodyOf200(await signInWith(app, wallet, message))
+      assertInvalidGrant(await signInWith(app, wallet, message))
+    })
+
+    test(`a ${chain} message in all but one of several racing requests`, async () => {
+      const { app } = await server(walletsOn)
+      const wallet = newWallet()
+      const message = messageOf(wallet)
+      const requests = Array.from({ length: 6 }, () => signInWith(app, wallet, message))
+      const statuses = (await Promise.all(requests)).map(({ statusCode }) => statusCode)
+      assert.deepEqual(statuses.toSorted(), [200, 400, 400, 400, 400, 400])
+    })
+
+    test(`a new ${chain} address while sign-ups are disabled, without consuming the message`, async () => {
+      const { app } = await server({ ...walletsOn, AUTH_DISABLE_SIGNUP: 'true' })
+      const wallet = newWallet()
+      const response = await signInWith(app, wallet, messageOf(wallet))
+      assert.deepEqual(outcomeOf(response), [422, 'signup_disabled'])
+    })
+
+    test(`a banned user of a ${chain} wallet`, async () => {
+      const { app } = await server(walletsOn)
+      const wallet = newWallet()
+      const { user } = bodyOf200<{ user: { id: string } }>(
+        await signInWith(app, wallet, messageOf(wallet)),
+      )
+      const banned_until = new Date(Date.now() + 3_600_000)
+      await app.db.updateTable('users').set({ banned_until }).where('id', '=', user.id).execute()
+      const response = await signInWith(app, wallet, messageOf(wallet))
+      assert.deepEqual(outcomeOf(response), [403, 'user_banned'])
+    })
+  }
+
+  test('an Ethereum signature without 0x with invalid_grant', async () => {
+    const { app } = await server(walletsOn)
+    const wallet = ethereumWallet()
+    const message = messageOf(wallet)
+    const signature = (await wallet.sign(message)).slice(2)
+    assertInvalidGrant(await post(app, { chain: 'ethereum', message, signature }))
+  })
+
+  test('an Ethereum signature with a recovery id of 29 with invalid_grant', async () => {
+    const { app } = await server(walletsOn)
+    const wallet = ethereumWallet()
+    const message = messageOf(wallet)
+    const signature = `${(await wallet.sign(message)).slice(0, -2)}1d`
+    assertInvalidGrant(await post(app, { chain: 'ethereum', message, signature }))
+  })
+
+  test('the high-s form of an Ethereum signature with invalid_grant', async () => {
+    const { app } = await server(walletsOn)
+    const wallet = ethereumWallet()
+    const message = messageOf(wallet)
+    const bytes = Buffer.from((await wallet.sign(message)).slice(2), 'hex')
+    const s = secp256k1.Point.Fn.ORDER - BigInt(`0x${bytes.subarray(32, 64).toString('hex')}`)
+    const twin = `0x${bytes.subarray(0, 32).toString('hex')}${s.toString(16).padStart(64, '0')}${
+      bytes[64] === 27 ? '1c' : '1b'
+    }`
+    assertInvalidGrant(await post(app, { chain: 'ethereum', message, signature: twin }))
+  })
+
+  test('a Solana signature with s + L with invalid_grant', async () => {
+    const { app } = await server(walletsOn)
+    const wallet = solanaWallet()
+    const message = messageOf(wallet)
+    const bytes = Buffer.from(await wallet.sign(message), 'base64url')
+    const order = 2n ** 252n + 27742317777372353535851937790883648493n
+    const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order
+    const aal2 = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()
+    const signature = Buffer.concat([bytes.subarray(0, 32), aal2]).toString('base64url')
+    assertInvalidGrant(await post(app, { chain: 'solana', message, signature }))
+  })
+
+  test('the signature of a smart contract wallet with an explanation', async () => {
+    const { app } = await server(walletsOn)
+    const message = messageOf(ethereumWallet())
+    const signature = `0x${'ab'.repeat(200)}${'6492'.repeat(16)}`
+    const response = await post(app, { chain: 'ethereum', message, signature })
+    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.match(response.json().msg, /EIP-1271/)
+  })
+
+  test('a Solana signature of another length with validation_failed', async () => {
+    const { app } = await server(walletsOn)
+    const message = messageOf(solanaWallet())
+    for (const signature of ['', 'AAAA', 'A'.repeat(87), '*'.repeat(86)]) {
+      const response = await post(app, { chain: 'solana', message, signature })
+      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], signature)
+    }
+  })
+
+  test('other chains with web3_unsupported_chain', async () => {
+    const { app } = await server(walletsOn)
+    for (const chain of ['bitcoin', 'Ethereum', '', undefined]) {
+      assert.deepEqual(outcomeOf(await post(app, { chain })), [400, 'web3_unsupported_chain'])
+    }
+  })
+
+  test('a disabled chain with web3_provider_disabled', async () => {
+    const { app } = await server({ AUTH_EXTERNAL_WEB3_SOLANA_ENABLED: 'true' })
+    assert.deepEqual(outcomeOf(await post(app, { chain: 'ethereum' })), [
+      422,
+      'web3_provider_disabled',
+    ])
+  })
+
+  test('each body with web3_provider_disabled while both chains are disabled', async () => {
+    const { app } = await server()
+    for (const body of [{}, { chain: 'bitcoin' }]) {
+      assert.deepEqual(outcomeOf(await post(app, body)), [422, 'web3_provider_disabled'])
+    }
+    const response = await call(app, '/token?grant_type=web3', undefined, { method: 'POST' })
+    assert.deepEqual(outcomeOf(response), [422, 'web3_provider_disabled'])
+  })
+})
+
+/** 400 in the form of RFC 6749 §5.2 with the fields of this API. */
+function assertInvalidGrant(response: { statusCode: number; body: string; json: () => unknown }) {
+  const { error, error_description: description, error_code: code } = Object(response.json())
+  assert.deepEqual(
+    [response.statusCode, error, code],
+    [400, 'invalid_grant', 'invalid_credentials'],
+    response.body,
+  )
+  assert.equal(typeof description, 'string')
+}

@@ -1,0 +1,228 @@
+/** A statement is described once per connection and returns the same results afterwards. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import pg from 'pg'
+
+import { prepareConnections } from '../../../../plugins/database/driver/prepared-connection.ts'
+import { createPool } from '../../../../plugins/database/pool/index.ts'
+import { cloneDatabase } from '../../../support/database.ts'
+
+const everyType = `select $1::text as text, null::int as nothing, 1.5::float8 as number, true as yes,
+  '9007199254740991'::int8 as big, '{"a": [1]}'::jsonb as json, array['b', null] as list,
+  '2026-11-22 10:00:00.123456+00'::timestamptz as moment, '\\x00ff'::bytea as bytes, '' as empty`
+
+/** A prepared connection and the connection of the pool behind it. */
+async function connect(t: TestContext) {
+  const { url } = await cloneDatabase(t)
+  const pool = createPool({ connectionString: url, max: 1, log: { warn() {} } })
+  const client = await pool.connect()
+  const connection = prepareConnections()(client)
+  t.after(async () => {
+    client.release(true)
+    await pool.end()
+  })
+  const run = (text: string, values: unknown[] = []) => connection.run({ text, values })
+  const rowsOf = async (text: string, values: unknown[]) => (await run(text, values)).rows
+  return { client, connection, run, rowsOf }
+}
+
+suite('described statements', () => {
+  test('return the same rows as the first time', async (t) => {
+    const { run } = await connect(t)
+    const first = await run(everyType, ['ä"\\'])
+    const second = await run(everyType, ['ä"\\'])
+    assert.deepEqual(second.rows.map(entriesOf), first.rows.map(entriesOf))
+    assert.deepEqual([second.command, second.rowCount], [first.command, first.rowCount])
+    assert.deepEqual([second.command, second.rowCount], ['SELECT', 1])
+  })
+
+  test('report the number of written rows, also zero', async (t) => {
+    const { run } = await connect(t)
+    await run('create temporary table notes (id int)')
+    const insert = 'insert into notes select generate_series(1, $1::int)'
+    for (const count of [2, 3, 0]) {
+      const { command, rowCount } = await run(insert, [count])
+      assert.deepEqual([command, rowCount], ['INSERT', count])
+    }
+  })
+
+  test('accept each parameter type', async (t) => {
+    const { rowsOf } = await connect(t)
+    const text =
+      'select $1::text as a, $2::timestamptz as b, $3::text[] as c, $4::bytea as d, $5::jsonb as e'
+    const values = [null, new Date(0), ['x', 'y"'], Buffer.from([0, 255]), { f: 'g' }]
+    const [first] = await rowsOf(text, values)
+    const [second] = await rowsOf(text, values)
+    assert.deepEqual(entriesOf(second), entriesOf(first))
+  })
+
+  test('return the Postgres error and keep the connection usable', async (t) => {
+    const { rowsOf } = await connect(t)
+    const divide = 'select 10 / $1::int as part'
+    assert.deepEqual(await rowsOf(divide, [5]).then(parts), [2])
+    await assert.rejects(rowsOf(divide, [0]), isDatabaseError('22012'))
+    // Rejected before it runs.
+    await assert.rejects(rowsOf(divide, ['five']), isDatabaseError('22P02'))
+    assert.deepEqual(await rowsOf(divide, [2]).then(parts), [5])
+  })
+
+  test('reject an unreadable row and keep the connection usable', async (t) => {
+    const { client, rowsOf } = await connect(t)
+    client.setTypeParser(pg.types.builtins.INT4, (text: string) => {
+      if (text === '7') throw new Error('unreadable')
+      return Number(text)
+    })
+    const upTo = 'select generate_series(1, $1::int) as part'
+    assert.deepEqual(await rowsOf(upTo, [2]).then(parts), [1, 2])
+    await assert.rejects(rowsOf(upTo, [9]), /unreadable/)
+    assert.deepEqual(await rowsOf(upTo, [3]).then(parts), [1, 2, 3])
+  })
+
+  test('fail when the connection is lost', async (t) => {
+    const { rowsOf } = await connect(t)
+    const end = 'select pg_terminate_backend(pg_backend_pid()) where $1'
+    await rowsOf(end, [false])
+    await assert.rejects(rowsOf(end, [true]))
+    await assert.rejects(rowsOf(end, [false]))
+  })
+
+  test('are described once per connection', async (t) => {
+    const { client, rowsOf } = await connect(t)
+    const described: unknown[] = []
+    assert.ok('connection' in client && client.connection instanceof pg.Connection)
+    client.connection.on('rowDescription', (message: unknown) => described.push(message))
+    for (const value of ['a', 'b', 'c']) await rowsOf('select $1::text as part', [value])
+    assert.equal(described.length, 1)
+  })
+})
+
+suite('pipelined statements', () => {
+  const insert = 'insert into notes values ($1)'
+  const count = 'select count(*)::int as part from notes where id > $1::int'
+
+  /** A connection that has described both statements. */
+  async function connectWithNotes(t: TestContext) {
+    const connected = await connect(t)
+    const { client, connection, run, rowsOf } = connected
+    await run('create temporary table notes (id int primary key)')
+    await run(insert, [1])
+    await run(count, [0])
+    const trips: unknown[] = []
+    const send = client.query
+    client.query = new Proxy(send, {
+      apply(original, self, args) {
+        trips.push(args[0])
+        return Reflect.apply(original, self, args)
+      },
+    })
+    const begin = () => connection.begin('begin')
+    const command = (text: string) => connection.runPipelined({ text, values: [] })
+    const note = (id: number) => connection.runPipelined({ text: insert, values: [id] })
+    const counted = async () => (await rowsOf(count, [0]).then(parts))[0]
+    return { ...connected, trips, begin, command, note, counted }
+  }
+
+  test('are sent with the next statement in order', async (t) => {
+    const { connection, trips, begin, command, note, counted } = await connectWithNotes(t)
+    await begin()
+    await note(2)
+    await command('savepoint here')
+    await note(3)
+    assert.equal(trips.length, 0)
+    assert.equal(await counted(), 3)
+    await command('rollback to savepoint here')
+    await note(4)
+    assert.equal(await counted(), 3)
+    assert.equal(trips.length, 2)
+    await connection.commit()
+    assert.equal(await counted(), 3)
+  })
+
+  test('are sent with commit, which fails with them', async (t) => {
+    const { connection, begin, note, counted } = await connectWithNotes(t)
+    await begin()
+    await note(2)
+    assert.equal(await connection.commit(), 'COMMIT')
+    assert.equal(await counted(), 2)
+    await begin()
+    await note(3)
+    await note(3)
+    await assert.rejects(connection.commit(), isDatabaseError('23505'))
+    await connection.rollback()
+    assert.equal(await counted(), 2)
+  })
+
+  test('fail the statement they are sent with', async (t) => {
+    const { connection, begin, note, counted } = await connectWithNotes(t)
+    await begin()
+    await note(1)
+    await assert.rejects(counted(), isDatabaseError('23505'))
+    assert.equal(await connection.commit(), 'ROLLBACK')
+    assert.equal(await counted(), 1)
+  })
+
+  test('are not sent when the transaction is rolled back first', async (t) => {
+    const { connection, trips, begin, note, counted } = await connectWithNotes(t)
+    await begin()
+    await note(2)
+    await connection.rollback()
+    assert.equal(trips.length, 0)
+    assert.equal(await counted(), 1)
+  })
+
+  test('a transaction of commands alone is not sent', async (t) => {
+    const { connection, trips, begin, command } = await connectWithNotes(t)
+    await begin()
+    await command('savepoint here')
+    await connection.flush()
+    assert.equal(await connection.commit(), 'COMMIT')
+    assert.equal(trips.length, 0)
+  })
+
+  test('are sent by flush', async (t) => {
+    const { connection, trips, begin, note, counted } = await connectWithNotes(t)
+    await begin()
+    await note(2)
+    await connection.flush()
+    assert.equal(trips.length, 1)
+    await connection.rollback()
+    assert.equal(await counted(), 1)
+  })
+
+  test('are sent before an undescribed statement', async (t) => {
+    const { connection, run, rowsOf, begin, note } = await connectWithNotes(t)
+    await begin()
+    await note(2)
+    const sum = 'select sum(id)::int as part from notes where id > $1::int'
+    assert.deepEqual(await rowsOf(sum, [0]).then(parts), [3])
+    await note(3)
+    assert.deepEqual(parts((await run('select sum(id)::int as part from notes')).rows), [6])
+    await connection.commit()
+  })
+
+  test('are discarded with the connection', async (t) => {
+    const { rowsOf, begin, note, counted } = await connectWithNotes(t)
+    const end = 'select pg_terminate_backend(pg_backend_pid()) where $1'
+    await rowsOf(end, [false])
+    await begin()
+    await note(2)
+    await assert.rejects(rowsOf(end, [true]))
+    await assert.rejects(counted())
+  })
+})
+
+const parts = (rows: unknown[]) => rows.map((row) => new Map(entriesOf(row)).get('part'))
+
+/** Including the microseconds of a Date. */
+function entriesOf(row: unknown): [string, unknown][] {
+  assert.ok(typeof row === 'object' && row !== null)
+  return Object.entries(row).map(([name, value]) => [
+    name,
+    value instanceof Date ? value.toISOString() : value,
+  ])
+}
+
+function isDatabaseError(code: string) {
+  return (error: unknown) => error instanceof pg.DatabaseError && error.code === code
+}

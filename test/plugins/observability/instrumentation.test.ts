@@ -1,0 +1,104 @@
+/** Which modules a server loads with tracing on and off, and what the instrumentation sends elsewhere. */
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+import { startServerProcess } from '../../support/processes/server-process.ts'
+import { until } from '../../support/processes/until.ts'
+import { paramsOf, startCollector } from '../../support/runner/collector.ts'
+
+const recorder = new URL('../../support/processes/module-recorder.mjs', import.meta.url).href
+
+/** The files of all modules that a started server has loaded, in this order. */
+async function modulesOf(t: TestContext, env: Record<string, string>): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'modules-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const MODULE_RECORD = join(folder, 'modules')
+  await startServerProcess(t, { ...env, MODULE_RECORD, NODE_OPTIONS: `--import=${recorder}` })
+  return (await readFile(MODULE_RECORD, 'utf8')).trim().split('\n')
+}
+
+const telemetry = /node_modules\/(@opentelemetry|import-in-the-middle|require-in-the-middle)\//
+
+suite('instrumentation', { concurrency: 2 }, () => {
+  test('loads no module of OpenTelemetry when tracing and metrics are off', async (t) => {
+    const modules = await modulesOf(t, {})
+    assert.ok(modules.some((url) => url.endsWith('/fastify/fastify.js')))
+    assert.deepEqual(
+      modules.filter((url) => telemetry.test(url)),
+      [],
+    )
+  })
+
+  test('loads the instrumentation before Fastify, pg and undici when tracing is on', async (t) => {
+    const modules = await modulesOf(t, {
+      AUTH_TRACING_ENABLED: 'true',
+      OTEL_TRACES_EXPORTER: 'none',
+    })
+    const placeOf = (path: string) => modules.findIndex((url) => url.endsWith(path))
+    const first = Math.min(
+      ...['/fastify/fastify.js', '/pg/esm/index.mjs', '/undici/index.js']
+        .map(placeOf)
+        .filter((place) => place !== -1),
+    )
+    for (const name of ['fastify', 'http', 'pg', 'undici']) {
+      const place = placeOf(`/instrumentation-${name}/build/src/index.js`)
+      assert.ok(place !== -1 && place < first, name)
+    }
+  })
+
+  test('reads GOTRUE_TRACING_ENABLED as well', async (t) => {
+    const modules = await modulesOf(t, {
+      GOTRUE_TRACING_ENABLED: 'true',
+      OTEL_TRACES_EXPORTER: 'none',
+    })
+    assert.ok(modules.some((url) => url.includes('/instrumentation-fastify/')))
+  })
+
+  test('makes the spans of requests, Fastify hooks and statements', async (t) => {
+    const collector = await startCollector(t)
+    const { url } = await startServerProcess(t, {
+      AUTH_TRACING_ENABLED: 'true',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    })
+    await fetch(`${url}/ready?token=query-secret`)
+    await until(() => collector.spans().some(({ name }) => name === 'GET /ready'))
+    const spans = collector.spans()
+    const request = spans.find(({ name }) => name === 'GET /ready')
+    const attributes = paramsOf(request?.attributes)
+    assert.equal(attributes['http.request.method'], 'GET')
+    assert.equal(attributes['url.path'], undefined)
+    assert.equal(attributes['url.query'], undefined)
+    const inTrace = spans.filter(({ traceId }) => traceId === request?.traceId)
+    for (const name of [/^middleware - /, /^request handler - /, /^pg.query:/]) {
+      assert.ok(
+        inTrace.some((span) => name.test(span.name)),
+        String(name),
+      )
+    }
+  })
+
+  test('ends the span of a statement that the connection has prepared before', async (t) => {
+    const collector = await startCollector(t)
+    const { url } = await startServerProcess(t, {
+      AUTH_TRACING_ENABLED: 'true',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      AUTH_DB_MAX_POOL_SIZE: '1',
+    })
+    const body = JSON.stringify({ email: 'a@example.com', password: 'a wrong password' })
+    const headers = { 'content-type': 'application/json' }
+    const statementsOf = (trace: string) =>
+      collector.spans().filter((span) => span.traceId === trace && /^pg.query:/.test(span.name))
+    for (const trace of ['a', 'b', 'c']) {
+      const traceparent = `00-${trace.repeat(32)}-b7ad6b7169203331-01`
+      const init = { method: 'POST', body, headers: { ...headers, traceparent } }
+      await fetch(`${url}/token?grant_type=password`, init)
+    }
+    await until(() => statementsOf('c'.repeat(32)).length > 0)
+    assert.equal(statementsOf('c'.repeat(32)).length, statementsOf('b'.repeat(32)).length)
+  })
+})

@@ -1,0 +1,55 @@
+/** BEFORE_ORGANIZATION_JOIN: who may become a member. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { nextEmail } from '../../../support/messages/mail-journeys.ts'
+import { as, ok, organizationsOn, ownerOf } from '../../../support/organizations/organizations.ts'
+import { outcomeOf } from '../../../support/requests.ts'
+import { build } from '../../../support/server.ts'
+import { newAddress, signedIn, signUp } from '../../../support/users.ts'
+import { startHookReceiver } from '../../../support/webhooks/hook-receiver.ts'
+
+suite('before organization join hook', () => {
+  async function invited(t: TestContext) {
+    const receiver = await startHookReceiver(t)
+    const env = { ...organizationsOn, ...receiver.env('BEFORE_ORGANIZATION_JOIN') }
+    const server = await build(t, { env })
+    const { app } = server
+    const { owner, organization } = await ownerOf(app)
+    const email = newAddress()
+    await ok(app, owner, `POST /organizations/${organization.id}/invitations`, { email })
+    const { mail } = await nextEmail(server, email)
+    const token = /organization_invitation=([\w-]+)/.exec(mail.text ?? '')?.[1]
+    await signUp(app, { email })
+    const user = await signedIn(app, email)
+    const accept = () => as(app, user, 'POST /organizations/invitations/accept', { token })
+    return { app, receiver, organization, user, accept }
+  }
+
+  test('receives the organization, the user and the role', async (t) => {
+    const { receiver, organization, user, accept } = await invited(t)
+    assert.equal((await accept()).statusCode, 200)
+    const [call] = receiver.calls
+    const { metadata, ...payload } = call?.event ?? assert.fail()
+    const { id, slug, name } = organization
+    assert.equal(metadata.name, 'before-organization-join')
+    assert.deepEqual(payload, {
+      organization: { id, slug, name },
+      user: { id: user.user.id, email: user.user.email },
+      role: 'member',
+      joined_by: 'invitation',
+    })
+  })
+
+  test('rejects a user with its message, and the invitation stays open', async (t) => {
+    const { app, receiver, organization, user, accept } = await invited(t)
+    receiver.answer({ error: { http_code: 403, message: 'The contract has no seat left' } })
+    const refused = await accept()
+    assert.equal(refused.statusCode, 403)
+    assert.match(refused.body, /The contract has no seat left/)
+    const read = await as(app, user, `GET /organizations/${organization.id}`)
+    assert.deepEqual(outcomeOf(read), [404, 'organization_not_found'])
+    receiver.answer({})
+    assert.equal((await accept()).statusCode, 200)
+  })
+})

@@ -1,0 +1,134 @@
+/** Encrypted assertions: every algorithm that is accepted, and those that are not. */
+import assert from 'node:assert/strict'
+import {
+  constants,
+  createCipheriv,
+  createPublicKey,
+  generateKeyPairSync,
+  publicEncrypt,
+  randomBytes,
+} from 'node:crypto'
+import { suite, test } from 'node:test'
+
+import { decryptAssertion } from '../../../providers/saml/decrypt.ts'
+import { parseXml } from '../../../providers/saml/xml.ts'
+
+const xmlenc = 'http://www.w3.org/2001/04/xmlenc#'
+const xmlenc11 = 'http://www.w3.org/2009/xmlenc11#'
+const dsig = 'http://www.w3.org/2000/09/xmldsig#'
+
+const pair = () =>
+  generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString()
+const [own, next] = [pair(), pair()]
+const plain = '<a xmlns="urn:x">text that is longer than one block</a>'
+
+interface Options {
+  to?: string
+  cipher?: string
+  method?: string
+  hash?: string
+  digest?: string | undefined
+  mask?: string | undefined
+  isBeside?: boolean
+  change?: (content: Buffer) => Buffer
+}
+
+/** As XML Encryption 1.1 has it. */
+function encryptedXml(options: Options = {}): string {
+  const { to = own, cipher = 'aes256-gcm', hash = 'sha1', digest, mask, isBeside } = options
+  const { method = `${xmlenc}rsa-oaep-mgf1p`, change = (content) => content } = options
+  const [, bits = '256'] = /^aes(\d+)/.exec(cipher) ?? []
+  const isGcm = cipher.endsWith('gcm')
+  const secret = randomBytes(Number(bits) / 8)
+  const iv = randomBytes(isGcm ? 12 : 16)
+  const content = isGcm ? gcm(bits, secret, iv) : cbc(bits, secret, iv)
+  const padding = constants.RSA_PKCS1_OAEP_PADDING
+  const wrapped = publicEncrypt({ key: createPublicKey(to), padding, oaepHash: hash }, secret)
+  const value = (content: Buffer) =>
+    `<e:CipherData><e:CipherValue>${content.toString('base64')}</e:CipherValue></e:CipherData>`
+  const inMethod = [
+    digest ? `<ds:DigestMethod xmlns:ds="${dsig}" Algorithm="${digest}"/>` : '',
+    mask ? `<f:MGF xmlns:f="${xmlenc11}" Algorithm="${mask}"/>` : '',
+  ].join('')
+  const key = `<e:EncryptedKey xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${method}">${inMethod}</e:EncryptionMethod>${value(wrapped)}</e:EncryptedKey>`
+  const prefix = isGcm ? xmlenc11 : xmlenc
+  const info = isBeside ? '' : `<ds:KeyInfo xmlns:ds="${dsig}">${key}</ds:KeyInfo>`
+  return `<EncryptedAssertion><e:EncryptedData xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${prefix}${cipher}"/>${info}${value(change(Buffer.concat([iv, content])))}</e:EncryptedData>${isBeside ? key : ''}</EncryptedAssertion>`
+}
+
+function gcm(bits: string, secret: Buffer, iv: Buffer): Buffer {
+  const cipher = createCipheriv(`aes-${bits}-gcm` as 'aes-256-gcm', secret, iv)
+  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+function cbc(bits: string, secret: Buffer, iv: Buffer): Buffer {
+  const cipher = createCipheriv(`aes-${bits}-cbc`, secret, iv)
+  return Buffer.concat([cipher.update(plain), cipher.final()])
+}
+
+async function decrypt(xml: string, keys = [own, next]): Promise<string> {
+  return (await decryptAssertion((await parseXml(Buffer.from(xml))).root, keys)).text
+}
+
+const oaep = (hash: string, digest: string, mask?: string): Options => ({
+  method: `${xmlenc11}rsa-oaep`,
+  ...{ hash, digest, mask },
+})
+
+const accepted: Record<string, Options> = {
+  'AES-128-CBC': { cipher: 'aes128-cbc' },
+  'AES-192-CBC': { cipher: 'aes192-cbc' },
+  'AES-256-CBC': { cipher: 'aes256-cbc' },
+  'AES-128-GCM': { cipher: 'aes128-gcm' },
+  'AES-192-GCM': { cipher: 'aes192-gcm' },
+  'AES-256-GCM': { cipher: 'aes256-gcm' },
+  'RSA-OAEP with the digest named': { digest: `${dsig}sha1` },
+  'RSA-OAEP of version 1.1 without parameters': { method: `${xmlenc11}rsa-oaep` },
+  'RSA-OAEP with SHA-256': oaep('sha256', `${xmlenc}sha256`, `${xmlenc11}mgf1sha256`),
+  'RSA-OAEP with SHA-512': oaep('sha512', `${xmlenc}sha512`, `${xmlenc11}mgf1sha512`),
+  'a key next to the data': { isBeside: true },
+  'the key that follows': { to: next },
+}
+
+const notAllowed: Record<string, Options> = {
+  'RSA PKCS #1 1.5': { method: `${xmlenc}rsa-1_5` },
+  'Triple DES': { cipher: 'tripledes-cbc' },
+  'digest and mask that differ': oaep('sha256', `${xmlenc}sha256`),
+  'an algorithm that is a property of every object': oaep('sha1', 'constructor', 'constructor'),
+}
+
+suite('encrypted assertions', () => {
+  for (const [title, options] of Object.entries(accepted)) {
+    test(`decrypts with ${title}`, async () => {
+      assert.equal(await decrypt(encryptedXml(options)), plain)
+    })
+  }
+
+  for (const [title, options] of Object.entries(notAllowed)) {
+    test(`rejects ${title}`, async () => {
+      await assert.rejects(decrypt(encryptedXml(options)), /encryption algorithm is not allowed/)
+    })
+  }
+
+  const undecryptable: Record<string, Options> = {
+    'another key': { to: pair() },
+    'changed content': {
+      change: (content) => Buffer.from(content.map((byte, at) => (at === 20 ? byte ^ 1 : byte))),
+    },
+    'content without tag': { change: (content) => content.subarray(0, 20) },
+    'content of no whole block': { cipher: 'aes128-cbc', change: (content) => content.subarray(1) },
+    'no content': { cipher: 'aes128-cbc', change: (content) => content.subarray(0, 16) },
+  }
+  for (const [title, options] of Object.entries(undecryptable)) {
+    test(`rejects ${title}`, async () => {
+      await assert.rejects(decrypt(encryptedXml(options)), /cannot be decrypted/)
+    })
+  }
+
+  test('rejects data without a key', async () => {
+    const xml = encryptedXml().replace(/<ds:KeyInfo.*<\/ds:KeyInfo>/, '')
+    await assert.rejects(decrypt(xml), /has no key/)
+  })
+})

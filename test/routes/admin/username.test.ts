@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { adminCall, asAdmin } from '../../support/admin.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
+import { type App, build } from '../../support/server.ts'
+import { adminCreatedUser, newAddress, password } from '../../support/users.ts'
+
+const env = { AUTH_USERNAMES_ENABLED: 'true' }
+
+async function newUser(app: App): Promise<{ id: string; path: string }> {
+  const record = { email: newAddress(), password, email_confirm: true }
+  const { id } = await adminCreatedUser(app, record)
+  return { id, path: `/admin/users/${id}/username` }
+}
+
+const signInByName = (app: App, username: string) =>
+  call(app, '/token?grant_type=password', { username, password })
+
+suite('username of a user', () => {
+  test('is set by an admin at any time, a reserved word as well', async (t) => {
+    const { app } = await build(t, { env })
+    const { path } = await newUser(app)
+    for (const username of ['ann', 'support']) {
+      await adminCall(app, 'PUT', path, { username })
+      assert.equal((await signInByName(app, username)).statusCode, 200)
+      assert.deepEqual(await adminCall(app, 'GET', path), { username })
+    }
+  })
+
+  test('is not set to a name that another user has or holds', async (t) => {
+    const { app } = await build(t, { env })
+    const [ann, bert] = [await newUser(app), await newUser(app)]
+    await adminCall(app, 'PUT', ann.path, { username: 'ann' })
+    await adminCall(app, 'PUT', ann.path, { username: 'anna' })
+    for (const username of ['ann', 'anna']) {
+      const response = await asAdmin(app, 'PUT', bert.path, { username })
+      assert.deepEqual(outcomeOf(response), [422, 'username_taken'])
+    }
+  })
+
+  test('is free for others after an admin removed it', async (t) => {
+    const { app } = await build(t, { env })
+    const [ann, bert] = [await newUser(app), await newUser(app)]
+    await adminCall(app, 'PUT', ann.path, { username: 'ann' })
+    assert.equal((await asAdmin(app, 'DELETE', ann.path)).statusCode, 204)
+    assert.deepEqual(outcomeOf(await signInByName(app, 'ann')), [400, 'invalid_credentials'])
+    const { app_metadata } = await adminCall(app, 'GET', `/admin/users/${ann.id}`)
+    assert.equal(app_metadata.preferred_username, undefined)
+    await adminCall(app, 'PUT', bert.path, { username: 'ann' })
+  })
+
+  test('is rejected where usernames are disabled', async (t) => {
+    const { app } = await build(t)
+    const { path } = await newUser(app)
+    for (const [method, body] of [['GET'], ['PUT', { username: 'ann' }], ['DELETE']] as const) {
+      assert.deepEqual(outcomeOf(await asAdmin(app, method, path, body)), [404, 'feature_disabled'])
+    }
+  })
+})

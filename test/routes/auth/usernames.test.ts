@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import type { Session } from '../../../schemas/session.ts'
+import {
+  emailAfter,
+  open,
+  redirectParams,
+  waitForIdleQueue,
+} from '../../support/messages/mail-journeys.ts'
+import { codeIn } from '../../support/messages/mail-links.ts'
+import { call, outcomeOf, refresh, verify } from '../../support/requests.ts'
+import { type App, build } from '../../support/server.ts'
+import {
+  autoconfirm,
+  confirmedUser,
+  newAddress,
+  password,
+  signIn,
+  signUp,
+  unconfirmedUser,
+} from '../../support/users.ts'
+
+const usernames = { AUTH_USERNAMES_ENABLED: 'true' }
+const open6 = { ...usernames, ...autoconfirm }
+
+const signInByName = (app: App, username: string, more: object = {}) =>
+  call(app, '/token?grant_type=password', { username, password, ...more })
+
+const check = (app: App, username: string) => call(app, '/signup/username', { username })
+
+async function named(app: App, username: string): Promise<Session & { email: string }> {
+  const email = newAddress()
+  const response = await signUp(app, { email }, { username })
+  assert.equal(response.statusCode, 200, response.body)
+  return { ...response.json<Session>(), email }
+}
+
+function claimsIn({ access_token }: Session): Record<string, unknown> {
+  const [, payload = ''] = access_token.split('.')
+  return JSON.parse(Buffer.from(payload, 'base64url').toString())
+}
+
+suite('sign-in by username', () => {
+  test('opens a session, and the tokens name the user', async (t) => {
+    const { app } = await build(t, { env: open6 })
+    const { user } = await named(app, 'Ann.Other')
+    const response = await signInByName(app, 'ann.OTHER')
+    assert.equal(response.statusCode, 200, response.body)
+    const session = response.json<Session>()
+    assert.equal(session.user.id, user.id)
+    assert.equal(claimsIn(session).preferred_username, 'ann.other')
+    const renewed = (await refresh(app, session.refresh_token)).json<Session>()
+    assert.equal(claimsIn(renewed).preferred_username, 'ann.other')
+  })
+
+  test('rejects unknown names, wrong passwords and what is no username alike', async (t) => {
+    const { app } = await build(t, { env: open6 })
+    await named(app, 'ann')
+    const responses = await Promise.all([
+      signInByName(app, 'bert'),
+      signInByName(app, 'ann', { password: 'wrong horse' }),
+      signInByName(app, 'not a name'),
+      signInByName(app, 'x'.repeat(2000)),
+    ])
+    const bodies = responses.map(({ statusCode, body }) => `${statusCode} ${body}`)
+    assert.equal(new Set(bodies).size, 1)
+    assert.deepEqual(outcomeOf(responses[0] ?? assert.fail()), [400, 'invalid_credentials'])
+  })
+
+  test('counts failures with those of the email address', async (t) => {
+    const { app } = await build(t, { env: open6 })
+    const { email } = await named(app, 'ann')
+    const wrong = { password: 'wrong horse' }
+    for (let i = 0; i < 5; i += 1) {
+      await signInByName(app, 'ann', wrong)
+      await signIn(app, { email, ...wrong })
+    }
+    await signInByName(app, 'ann', wrong)
+    assert.deepEqual(outcomeOf(await signInByName(app, 'ann', wrong)), [
+      429,
+      'over_request_rate_limit',
+    ])
+  })
+
+  test('throttles unknown names as well', async (t) => {
+    const { app } = await build(t, { env: open6 })
+    for (let i = 0; i < 11; i += 1) await signInByName(app, 'zoe')
+    assert.deepEqual(outcomeOf(await signInByName(app, 'zoe')), [429, 'over_request_rate_limit'])
+  })
+
+  test('rejects a username beside an email address', async (t) => {
+    const { app } = await build(t, { env: open6 })
+    const response = await signInByName(app, 'ann', { email: 'ann@example.com' })
+    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+  })
+
+  test('is not offered by default, and a sign-up ignores the field', async (t) => {
+    const { app } = await build(t, { env: autoconfirm })
+    const session = await named(app, 'not a username at all')
+    assert.equal(claimsIn(session).preferred_username, undefined)
+    assert.deepEqual(outcomeOf(await signInByName(app, 'ann')), [400, 'validation_failed'])
+    assert.deepEqual(outcomeOf(await check(app, 'ann')), [404, 'feature_disabled'])
+  })
+})
+
+suite('sign-up with a username', () => {
+  test('assigns it when the address is confirmed', async (t) => {
+    const server = await build(t, { env: usernames })
+    const email = newAddress()
+    const { message } = await unconfirmedUser(server, email, { username: 'ann' })
+    assert.deepEqual(outcomeOf(await signInByName(server.app, 'ann')), [400, 'invalid_credentials'])
+    const confirmed = await verify(server.app, { type: 'signup', email, token: codeIn(message) })
+    assert.equal(claimsIn(confirmed.json()).preferred_username, 'ann')
+    assert.equal((await signInByName(server.app, 'ann')).statusCode, 200)
+  })
+
+  test('reserves the name alike for a new address and one in use', async (t) => {
+    const server = await build(t, { env: usernames })
+    const { app } = server
+    const taken = newAddress()
+    await confirmedUser(server, taken)
+    const one = await signUp(app, { email: newAddress() }, { username: 'for-new' })
+    const other = await signUp(app, { email: taken }, { username: 'for-taken' })
+    assert.deepEqual([one.statusCode, other.statusCode], [200, 200])
+    for (const username of ['for-new', 'for-taken']) {
+      assert.deepEqual((await check(app, username)).json(), { username, available: false })
+      const third = await signUp(app, { email: newAddress() }, { username })
+      assert.deepEqual(outcomeOf(third), [422, 'username_taken'])
+    }
+    // The user of the address keeps having none.
+    assert.deepEqual(outcomeOf(await signInByName(app, 'for-taken')), [400, 'invalid_credentials'])
+  })
+
+  test('can be repeated with the same name and address', async (t) => {
+    const { app } = await build(t, { env: usernames })
+    const email = newAddress()
+    const first = await signUp(app, { email }, { username: 'ann' })
+    const again = await signUp(app, { email }, { username: 'ann' })
+    const another = await signUp(app, { email }, { username: 'ann-2' })
+    assert.deepEqual(
+      [first, again, another].map(({ statusCode }) => statusCode),
+      [200, 200, 200],
+    )
+    assert.equal((await check(app, 'ann')).json<{ available: boolean }>().available, true)
+  })
+
+  const invalid = ['ab', 'x'.repeat(33), 'ann other', 'ann@example.com', 'änn', 'ann/other']
+  for (const username of invalid) {
+    test(`rejects ${JSON.stringify(username)}`, async (t) => {
+      const { app } = await build(t, { env: open6 })
+      const response = await signUp(app, { email: newAddress() }, { username })
+      assert.deepEqual(outcomeOf(response), [422, 'username_invalid'])
+    })
+  }
+
+  const unavailable = ['admin', 'Admin', 'adrnin', 'ann', 'ANN', 'rnax', 'max']
+  test('rejects reserved and taken names and those that look like them', async (t) => {
+    const { app } = await build(t, { env: open6 })
+    await named(app, 'ann')
+    await named(app, 'max')
+    for (const username of unavailable) {
+      const response = await signUp(app, { email: newAddress() }, { username })
+      assert.deepEqual(outcomeOf(response), [422, 'username_taken'], username)
+    }
+  })
+
+  test('accepts other scripts where they are allowed, and rejects confusable ones', async (t) => {
+    const env = { ...open6, AUTH_USERNAMES_ALLOW_UNICODE: 'true' }
+    const { app } = await build(t, { env })
+    await named(app, 'scope')
+    await named(app, 'ΜΑΡΊΑ')
+    assert.equal((await signInByName(app, 'μαρία')).statusCode, 200)
+    const cyrillic = await signUp(app, { email: newAddress() }, { username: 'ѕсоре' })
+    assert.deepEqual(outcomeOf(cyrillic), [422, 'username_taken'])
+    const mark = await signUp(app, { email: newAddress() }, { username: '\u0301abc' })
+    assert.deepEqual(outcomeOf(mark), [422, 'username_invalid'])
+  })
+
+  test('gives a name to one of two concurrent sign-ups', async (t) => {
+    const { app } = await build(t, { env: open6 })
+    const attempts = Array.from({ length: 6 }, () =>
+      signUp(app, { email: newAddress() }, { username: 'wanted' }),
+    )
+    const statuses = (await Promise.all(attempts)).map(({ statusCode }) => statusCode).toSorted()
+    assert.deepEqual(statuses, [200, 422, 422, 422, 422, 422])
+  })
+})
+
+suite('recovery by username', () => {
+  test('sends the link to the address of the user', async (t) => {
+    const server = await build(t, { env: open6 })
+    const { email } = await named(server.app, 'ann')
+    const recover = () => call(server.app, '/recover', { username: 'Ann' })
+    const message = await emailAfter(server, email, recover)
+    const { fragment } = redirectParams(await open(server.app, message))
+    assert.equal(fragment.type, 'recovery')
+  })
+
+  test('returns the same for an unknown name, and sends nothing', async (t) => {
+    const server = await build(t, { env: open6 })
+    const { email } = await named(server.app, 'ann')
+    await emailAfter(server, email, () => call(server.app, '/recover', { username: 'ann' }))
+    const sent = server.mail.messages.length
+    const known = await call(server.app, '/recover', { username: 'ann' })
+    const unknown = await call(server.app, '/recover', { username: 'bert' })
+    assert.deepEqual([unknown.statusCode, unknown.body], [known.statusCode, known.body])
+    await waitForIdleQueue(server)
+    const recipients = server.mail.messages.slice(sent).map(({ to }) => to)
+    assert.ok(recipients.every((to) => to === email))
+  })
+
+  test('keeps the same interval for known and unknown names', async (t) => {
+    const server = await build(t, { env: { ...open6, AUTH_SMTP_MAX_FREQUENCY: '60' } })
+    await named(server.app, 'ann')
+    for (const username of ['ann', 'bert']) {
+      assert.equal((await call(server.app, '/recover', { username })).statusCode, 200)
+      const again = await call(server.app, '/recover', { username })
+      assert.deepEqual(outcomeOf(again), [429, 'over_email_send_rate_limit'])
+    }
+  })
+})

@@ -1,0 +1,112 @@
+/** The page and the files of the console as the server sends them. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { build } from '../../support/server.ts'
+
+const on = { AUTH_CONSOLE_ENABLED: 'true' }
+
+suite('console site', () => {
+  test('serves nothing while it is disabled', async (t) => {
+    const { app } = await build(t)
+    for (const url of ['/console', '/console/users', '/console/assets/main.js']) {
+      assert.equal((await app.inject(url)).statusCode, 404, url)
+    }
+    const preview = await app.inject({ method: 'POST', url: '/console/preview' })
+    assert.equal(preview.statusCode, 404)
+  })
+
+  test('loads no file of the console while it is disabled', async () => {
+    const [off, enabled] = [await loadedFiles([]), await loadedFiles(['AUTH_CONSOLE_ENABLED=true'])]
+    const isOfConsole = (file: string) =>
+      /^(console|routes\/console\/.+\/)|@fastify\/static/.test(file)
+    assert.deepEqual(off.filter(isOfConsole), [])
+    assert.ok(enabled.some(isOfConsole))
+  })
+
+  test('serves one page for every address below /console, not cached', async (t) => {
+    const { app } = await build(t, { env: on })
+    const start = await app.inject('/console')
+    const inner = await app.inject('/console/users/123?tab=audit')
+    assert.equal(start.statusCode, 200)
+    assert.equal(start.headers['cache-control'], 'no-store')
+    assert.equal(inner.body, start.body)
+  })
+
+  test('allows scripts, styles and requests of this server alone, and no frame around it', async (t) => {
+    const { app } = await build(t, { env: on })
+    const { headers, body } = await app.inject('/console')
+    const policy = String(headers['content-security-policy'])
+    for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]) {
+      assert.ok(policy.includes(part), part)
+    }
+    assert.doesNotMatch(policy, /unsafe|https?:/)
+    assert.equal(headers['x-frame-options'], 'DENY')
+    assert.doesNotMatch(body, /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|https?:/)
+  })
+
+  test('names its files after their content, to be cached for a year', async (t) => {
+    const { app } = await build(t, { env: on })
+    const urls = await filesOf(app)
+    assert.equal(urls.length, 2)
+    for (const url of urls) {
+      assert.match(url, /-[A-Z0-9]{8}\.(js|css)$/)
+      const { statusCode, headers } = await app.inject(url)
+      assert.equal(statusCode, 200)
+      assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
+    }
+  })
+
+  test('names its files under the path of AUTH_API_EXTERNAL_URL', async (t) => {
+    const env = { ...on, AUTH_API_EXTERNAL_URL: 'https://example.com/auth/v1' }
+    const { app } = await build(t, { env })
+    const { body } = await app.inject('/auth/v1/console')
+    assert.match(body, /data-base="\/auth\/v1"/)
+    assert.match(body, /src="\/auth\/v1\/console\/assets\/main-/)
+  })
+})
+
+suite('previews of mails', () => {
+  const sent = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'iframe' }
+
+  test('shows HTML in an opaque origin without scripts', async (t) => {
+    const response = await preview(t, sent)
+    assert.equal(response.statusCode, 200)
+    assert.equal(response.body, '<p>Hello</p>')
+    const policy = String(response.headers['content-security-policy'])
+    assert.match(policy, /^sandbox; default-src 'none'/)
+    assert.doesNotMatch(policy, /script|allow-/)
+  })
+
+  for (const [why, headers] of Object.entries({
+    'of another site': { ...sent, 'sec-fetch-site': 'cross-site' },
+    'as a document': { ...sent, 'sec-fetch-dest': 'document' },
+    'of a client without Sec-Fetch headers': {},
+  })) {
+    test(`rejects HTML ${why}`, async (t) => {
+      assert.equal((await preview(t, headers)).statusCode, 400)
+    })
+  }
+})
+
+async function preview(t: TestContext, headers: Record<string, string>) {
+  const { app } = await build(t, { env: on })
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  const payload = new URLSearchParams({ html: '<p>Hello</p>' }).toString()
+  const url = '/console/preview'
+  return app.inject({ method: 'POST', url, headers: { ...type, ...headers }, payload })
+}
+
+async function filesOf(app: Awaited<ReturnType<typeof build>>['app']): Promise<string[]> {
+  const { body } = await app.inject('/console')
+  return [...body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, url = '']) => url)
+}
+
+async function loadedFiles(variables: string[]): Promise<string[]> {
+  const script = join(import.meta.dirname, 'print-loaded-files.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [script, ...variables])
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { call, outcomeOf } from '../../support/requests.ts'
+import { type App, build } from '../../support/server.ts'
+import { adminToken, password } from '../../support/users.ts'
+import { deadUrl, type VendorResponse, vendorServer } from '../../support/vendor-server.ts'
+
+const solved: VendorResponse = {
+  json: { success: true, hostname: 'app.example', 'error-codes': [] },
+}
+const unsolved: VendorResponse = {
+  json: { success: false, 'error-codes': ['invalid-input-response'] },
+}
+const failed = [400, 'captcha_failed']
+const email = 'ann@example.com'
+
+const protectedPaths: Record<string, [url: string, body: object]> = {
+  'sign-up': ['/signup', { email, password }],
+  'anonymous sign-up': ['/signup', {}],
+  recovery: ['/recover', { email }],
+  resend: ['/resend', { type: 'signup', email }],
+  'magic link': ['/magiclink', { email }],
+  'code by email': ['/otp', { email }],
+  'code by SMS': ['/otp', { phone: '15550100200' }],
+  'password sign-in': ['/token?grant_type=password', { email, password }],
+  'unknown grant': ['/token?grant_type=web9', {}],
+}
+
+async function start(
+  t: TestContext,
+  response: VendorResponse | { url: string },
+  more: object = {},
+) {
+  const isUrl = typeof response === 'object' && 'url' in response
+  const vendor = isUrl ? { url: response.url, seen: [] } : await vendorServer(t, response)
+  const server = await build(t, {
+    env: {
+      AUTH_SECURITY_CAPTCHA_ENABLED: 'true',
+      AUTH_SECURITY_CAPTCHA_PROVIDER: 'hCaptcha',
+      AUTH_SECURITY_CAPTCHA_SECRET: 'captcha-secret',
+      AUTH_SECURITY_CAPTCHA_URL: `${vendor.url}/siteverify`,
+      AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+      AUTH_SMS_TEST_OTP: '15550100200:123456',
+      ...more,
+    },
+  })
+  return { ...server, seen: vendor.seen }
+}
+
+suite('captcha', () => {
+  for (const provider of ['hCaptcha', 'Turnstile']) {
+    test(`${provider}: requires a token on each protected endpoint and accepts it in both places`, async (t) => {
+      const { app, seen } = await start(t, solved, { AUTH_SECURITY_CAPTCHA_PROVIDER: provider })
+      for (const [name, [url, body]] of Object.entries(protectedPaths)) {
+        seen.length = 0
+        const without = await call(app, url, body)
+        assert.deepEqual(outcomeOf(without), failed, name)
+        assert.match(without.json().msg, /no captcha_token found/)
+        assert.equal(seen.length, 0, 'nothing to ask about')
+        const places = [
+          { captcha_token: 'tok' },
+          { gotrue_meta_security: { captcha_token: 'tok' } },
+        ]
+        for (const place of places) {
+          const response = await call(app, url, { ...body, ...place })
+          assert.notEqual(outcomeOf(response)[1], 'captcha_failed', `${name} ${response.body}`)
+        }
+        assert.equal(seen.length, 2)
+        const { remoteip, ...form } = seen[0]?.form ?? {}
+        assert.deepEqual(form, { secret: 'captcha-secret', response: 'tok' })
+        assert.equal(remoteip, '127.0.0.1')
+      }
+    })
+  }
+
+  test('rejects a failed challenge on each endpoint with the provider’s reasons', async (t) => {
+    const { app } = await start(t, unsolved)
+    for (const [name, [url, body]] of Object.entries(protectedPaths)) {
+      const response = await call(app, url, { ...body, captcha_token: 'tok' })
+      assert.deepEqual(outcomeOf(response), failed, name)
+      assert.match(response.json().msg, /invalid-input-response/)
+    }
+    const { rows } = await app.pool.query('select id from auth.users')
+    assert.deepEqual(rows, [])
+  })
+
+  test('does not require a token from admins', async (t) => {
+    const { app, seen } = await start(t, unsolved)
+    const token = await adminToken(app)
+    for (const [name, [url, body]] of Object.entries(protectedPaths)) {
+      const admin = await call(app, url, body, { token })
+      assert.notEqual(outcomeOf(admin)[1], 'captcha_failed', `${name} ${admin.body}`)
+      for (const forged of [`${token}x`, await adminToken(app, 'authenticated'), 'admin']) {
+        assert.deepEqual(outcomeOf(await call(app, url, body, { token: forged })), failed, name)
+      }
+    }
+    assert.equal(seen.length, 0)
+  })
+
+  test('does not require a token on endpoints with a credential', async (t) => {
+    const { app } = await start(t, unsolved)
+    const grants = {
+      refresh_token: { refresh_token: 'aaaaaaaaaaaa' },
+      pkce: { auth_code: crypto.randomUUID(), code_verifier: 'x'.repeat(43) },
+      id_token: { provider: 'google', id_token: 'x' },
+    }
+    const free: [string, object][] = [
+      ['/verify', { type: 'sms', phone: '15550100200', token: '123456' }],
+      ...Object.entries(grants).map(([grant, body]): [string, object] => [
+        `/token?grant_type=${grant}`,
+        body,
+      ]),
+    ]
+    for (const [url, body] of free) {
+      const response = await call(app, url, body)
+      assert.ok(response.statusCode >= 400, url)
+      assert.notEqual(outcomeOf(response)[1], 'captcha_failed', url)
+    }
+  })
+
+  const down: Record<string, () => Promise<VendorResponse | { url: string }>> = {
+    'is unreachable': async () => ({ url: await deadUrl() }),
+    silent: async () => 'hang',
+    'drops the connection': async () => 'drop',
+    garbage: async () => ({ text: '<html>' }),
+    'returns success with an error status': async () => ({ status: 500, json: { success: true } }),
+  }
+  for (const [what, reply] of Object.entries(down)) {
+    test(`rejects the request when the provider ${what}`, async (t) => {
+      const { app } = await start(t, await reply(), { AUTH_SECURITY_CAPTCHA_TIMEOUT: '800ms' })
+      for (const [url, body] of [
+        protectedPaths['sign-up'],
+        protectedPaths['anonymous sign-up'],
+      ].map((path) => path ?? assert.fail())) {
+        const response = await call(app, url, { ...body, captcha_token: 'tok' })
+        assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
+        assert.match(response.json().msg, /captcha verification process failed/)
+        assert.ok(!response.body.includes('captcha-secret'))
+      }
+      const { rows } = await app.pool.query('select id from auth.users')
+      assert.deepEqual(rows, [])
+    })
+  }
+})
+
+suite('captcha and rate limits', () => {
+  const env = {
+    AUTH_RATE_LIMIT_HEADER: 'x-client',
+    AUTH_RATE_LIMIT_OTP: '1',
+    AUTH_RATE_LIMIT_TOKEN_REFRESH: '1',
+    AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1',
+  }
+  const send = (app: App, url: string, payload: object) =>
+    app.inject({ method: 'POST', url, payload, headers: { 'x-client': '192.0.2.1' } })
+
+  for (const name of ['sign-up', 'anonymous sign-up', 'password sign-in']) {
+    const [url, body] = protectedPaths[name] ?? assert.fail()
+    test(`${name}: checks the captcha before the rate limit`, async (t) => {
+      const { app } = await start(t, solved, env)
+      for (let time = 0; time < 3; time++) {
+        assert.deepEqual(outcomeOf(await send(app, url, body)), failed)
+      }
+      const withToken = { ...body, captcha_token: 'tok' }
+      assert.notEqual((await send(app, url, withToken)).statusCode, 429)
+      assert.deepEqual(outcomeOf(await send(app, url, withToken)), [429, 'over_request_rate_limit'])
+      assert.deepEqual(outcomeOf(await send(app, url, body)), failed)
+    })
+  }
+
+  for (const name of ['recovery', 'resend', 'magic link', 'code by email']) {
+    const [url, body] = protectedPaths[name] ?? assert.fail()
+    test(`${name}: checks the rate limit before the captcha`, async (t) => {
+      const { app, seen } = await start(t, solved, env)
+      assert.deepEqual(outcomeOf(await send(app, url, body)), failed)
+      const withToken = { ...body, captcha_token: 'tok' }
+      assert.deepEqual(outcomeOf(await send(app, url, withToken)), [429, 'over_request_rate_limit'])
+      assert.equal(seen.length, 0)
+    })
+  }
+})

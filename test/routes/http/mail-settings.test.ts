@@ -1,0 +1,195 @@
+/** Subjects, templates and paths that an operator sets, found again in the mail that arrives. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { before, suite, test } from 'node:test'
+
+import { type EmailKind, emailKinds, mailKindNames } from '../../../mail/kinds/index.ts'
+import type { MailVariables } from '../../../mail/variables.ts'
+import { emailAfter } from '../../support/messages/mail-journeys.ts'
+import { linkIn } from '../../support/messages/mail-links.ts'
+import type { ReceivedMail } from '../../support/messages/mail-server.ts'
+import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
+import { serve } from '../../support/processes/listening.ts'
+import { call, changeUser } from '../../support/requests.ts'
+import { type Built, build } from '../../support/server.ts'
+import { confirmedUser, invite, newAddress, unconfirmedUser } from '../../support/users.ts'
+
+const common = { SiteURL: 'http://app.example', Email: 'ada@example.com', Data: { name: 'Ada' } }
+const link = {
+  ...common,
+  ConfirmationURL: 'http://auth.example/verify?token=abc',
+  Token: '123456',
+  TokenHash: 'abc',
+  RedirectTo: 'http://app.example/home',
+}
+
+/** The variables that the specification allows in a template of each type, and the ones Postern adds. */
+const kinds: { [K in EmailKind]: MailVariables[K] } = {
+  invite: link,
+  confirmation: link,
+  recovery: link,
+  magic_link: link,
+  email_change: { ...link, NewEmail: 'new@example.com', SendingTo: 'ada@example.com' },
+  reauthentication: { ...common, Token: '123456' },
+  organization_invitation: {
+    ...common,
+    OrganizationName: 'Acme',
+    InvitedBy: 'grace@example.org',
+    Role: 'member',
+    InvitationURL: 'https://app.example/#organization_invitation=e5d',
+    InvitationToken: 'e5d',
+  },
+  organization_domain: {
+    ...common,
+    OrganizationName: 'Acme',
+    Domain: 'example.org',
+    Token: '123456',
+  },
+  password_changed_notification: common,
+  email_changed_notification: { ...common, OldEmail: 'old@example.com' },
+  phone_changed_notification: { ...common, Phone: '15550101', OldPhone: '15550100' },
+  identity_linked_notification: { ...common, Provider: 'github' },
+  identity_unlinked_notification: { ...common, Provider: 'github' },
+  mfa_factor_enrolled_notification: { ...common, FactorType: 'totp' },
+  mfa_factor_unenrolled_notification: { ...common, FactorType: 'totp' },
+  security_key_refused_notification: common,
+  recovery_code_used_notification: { ...common, Remaining: '9' },
+  new_sign_in_notification: {
+    ...common,
+    Device: 'Firefox, Windows',
+    IPAddress: '203.0.113.7',
+    SignedInAt: '2026-03-04T05:06:07.000Z',
+    EndSessionURL: 'http://auth.example/sessions/end?token=abc',
+  },
+  refresh_token_reused_notification: common,
+  passkey_added_notification: { ...common, PasskeyName: 'Google Password Manager' },
+  mfa_verification_failed_notification: common,
+  too_many_attempts_notification: common,
+  account_deleted_notification: common,
+}
+
+suite('AUTH_MAILER_SUBJECTS_<KIND>, AUTH_MAILER_TEMPLATES_<KIND>', () => {
+  let server: Built
+  const ending = endingOfSuite()
+
+  before(async () => {
+    const templates = await templateServer(ending)
+    const perKind = mailKindNames.flatMap((kind) => {
+      const suffix = emailKinds[kind].envSuffix
+      return [
+        [`AUTH_MAILER_SUBJECTS_${suffix}`, `About {{ .Email }}: ${kind}`],
+        [`AUTH_MAILER_TEMPLATES_${suffix}`, `${templates}/${kind}`],
+      ]
+    })
+    server = await build(ending, { dev: true, env: Object.fromEntries(perKind) })
+  })
+
+  for (const kind of mailKindNames) {
+    test(`are used for ${kind} with each variable of the type`, async () => {
+      const message = await sent(server, kind)
+
+      assert.equal(message.mail.subject, `About ada@example.com: ${kind}`)
+      const shown = String(message.mail.html).replaceAll('&amp;', '&')
+      for (const [name, value] of Object.entries(kinds[kind])) {
+        if (typeof value === 'string') assert.ok(shown.includes(`${name}=${value};`), name)
+      }
+    })
+  }
+})
+
+suite('built-in email templates', () => {
+  let server: Built
+  const ending = endingOfSuite()
+  before(async () => {
+    server = await build(ending)
+  })
+
+  for (const kind of mailKindNames) {
+    const what = emailKinds[kind].link
+      ? 'a heading, a paragraph and a link'
+      : 'a heading and a paragraph'
+    test(`an email of type ${kind} has ${what}`, async () => {
+      const html = String((await sent(server, kind)).mail.html)
+      assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
+      assert.match(html, /<p[^>]*>[^<]+/)
+      assert.equal(html.includes(`href="${link.ConfirmationURL}"`), emailKinds[kind].link)
+    })
+  }
+})
+
+type Send = (server: Built, email: string) => Promise<ReceivedMail>
+
+const paths: Record<string, { setting: string; ask: Send }> = {
+  confirmation: {
+    setting: 'CONFIRMATION',
+    ask: async (server, email) => (await unconfirmedUser(server, email)).message,
+  },
+  invitation: {
+    setting: 'INVITE',
+    ask: invite,
+  },
+  recovery: {
+    setting: 'RECOVERY',
+    async ask(server, email) {
+      await confirmedUser(server, email)
+      return emailAfter(server, email, () => call(server.app, '/recover', { email }))
+    },
+  },
+  'magic link': {
+    setting: 'RECOVERY',
+    async ask(server, email) {
+      await confirmedUser(server, email)
+      return emailAfter(server, email, () => call(server.app, '/magiclink', { email }))
+    },
+  },
+  'email change': {
+    setting: 'EMAIL_CHANGE',
+    async ask(server, email) {
+      const { access_token: token } = await confirmedUser(server)
+      return emailAfter(server, email, () => changeUser(server.app, token, { email }))
+    },
+  },
+}
+
+suite('AUTH_MAILER_URLPATHS_<KIND>', () => {
+  let server: Built
+  const ending = endingOfSuite()
+
+  before(async () => {
+    const env = Object.fromEntries(
+      ['CONFIRMATION', 'INVITE', 'RECOVERY', 'EMAIL_CHANGE'].map((kind) => [
+        `AUTH_MAILER_URLPATHS_${kind}`,
+        `/path-of-${kind.toLowerCase()}/verify`,
+      ]),
+    )
+    server = await build(ending, { env })
+  })
+
+  for (const [name, { setting, ask }] of Object.entries(paths)) {
+    test(`${setting} is the path of the link in a ${name} email`, async () => {
+      const { pathname } = new URL(linkIn(await ask(server, newAddress())))
+      assert.equal(pathname, `/path-of-${setting.toLowerCase()}/verify`)
+    })
+  }
+})
+
+async function sent<Kind extends EmailKind>({ app, mail }: Built, kind: Kind) {
+  const to = newAddress(kind)
+  const variables: MailVariables[Kind] = kinds[kind]
+  await app.db
+    .transaction()
+    .execute((trx) =>
+      app.mailer.queue(trx, { kind, to, userId: randomUUID(), variables }, new Date()),
+    )
+  return mail.waitFor(to)
+}
+
+/** Each template names every variable of its kind. */
+async function templateServer(ending: Ending): Promise<string> {
+  const server = createServer((request, response) => {
+    const names = Object.keys(kinds[request.url?.slice(1) as EmailKind])
+    response.end(`<p>${names.map((name) => `${name}={{ .${name} }};`).join(' ')}</p>`)
+  })
+  return `http://127.0.0.1:${await serve(ending, server)}`
+}

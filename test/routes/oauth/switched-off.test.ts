@@ -1,0 +1,57 @@
+/** The OAuth server while AUTH_OAUTH_SERVER_ENABLED is off: it answers by one code, and is not loaded. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
+import { adminToken, autoconfirm, signUpUser } from '../../support/users.ts'
+
+const script = join(import.meta.dirname, '../console/print-loaded-files.ts')
+const parts = /^(modules\/(oauth-server|page-session|pages)|routes\/(oauth|pages)|ui)\//
+
+const loadedWith = (...variables: string[]): string[] => {
+  const printed = execFileSync(process.execPath, [script, ...variables], { encoding: 'utf8' })
+  const files: string[] = JSON.parse(printed.trim().split('\n').at(-1) ?? '[]')
+  return files.filter((path) => parts.test(path)).toSorted()
+}
+
+suite('OAuth server, disabled', () => {
+  const serverFor = sharedServers()
+
+  test('loads only what the discovery document needs', () => {
+    assert.deepEqual(loadedWith(), [
+      'modules/oauth-server/clients/id-token-algorithm.ts',
+      'modules/oauth-server/metadata.ts',
+      'modules/oauth-server/requests/acr.ts',
+      'modules/oauth-server/scopes.ts',
+      'modules/oauth-server/tokens/claims.ts',
+      'routes/oauth/index.ts',
+      'routes/oauth/switched-off.ts',
+      'routes/pages/index.ts',
+    ])
+    assert.ok(loadedWith('AUTH_OAUTH_SERVER_ENABLED=true').length > 70)
+  })
+
+  test('registers none of its endpoints: each responds feature_disabled or not_found', async () => {
+    const { app } = await serverFor(autoconfirm)
+    const { access_token: token } = await signUpUser(app)
+    const disabled = [404, 'feature_disabled']
+    for (const path of ['/oauth/authorize', '/oauth/userinfo', '/oauth/consent', '/oauth/device']) {
+      assert.deepEqual(outcomeOf(await app.inject(path)), disabled, path)
+    }
+    for (const path of ['/oauth/token', '/oauth/par', '/oauth/clients/register']) {
+      assert.deepEqual(outcomeOf(await call(app, path, {})), disabled, path)
+    }
+    const grants = await call(app, '/user/oauth/grants', undefined, { token })
+    assert.deepEqual(outcomeOf(grants), disabled)
+    const admin = { token: await adminToken(app) }
+    const clients = await call(app, '/admin/oauth/clients', undefined, admin)
+    assert.deepEqual(outcomeOf(clients), disabled)
+    for (const path of ['/sign-in', '/sign-in/create', '/sign-in/recover']) {
+      assert.deepEqual(outcomeOf(await app.inject(path)), [404, 'not_found'], path)
+    }
+    assert.equal((await app.inject('/.well-known/openid-configuration')).statusCode, 200)
+  })
+})

@@ -1,0 +1,140 @@
+/** Membership by signing in with the provider of an organization. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import type { Session } from '../../../schemas/session.ts'
+import { asAdmin } from '../../support/admin.ts'
+import {
+  add,
+  authorizeUrl,
+  customOnLoopback,
+  finishSignIn,
+  oidcInput,
+} from '../../support/custom-providers/requests.ts'
+import {
+  adminOk,
+  as,
+  ok,
+  organizationsOn,
+  ownerOf,
+} from '../../support/organizations/organizations.ts'
+import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
+import { getUser, outcomeOf } from '../../support/requests.ts'
+import { signedResponse } from '../../support/saml/idp.ts'
+import { addIdp, begin, post, samlOn } from '../../support/saml/server.ts'
+import { type App, build } from '../../support/server.ts'
+
+const mapping = {
+  default_role: 'member',
+  role_mapping: [{ attribute: 'groups', value: 'it', role: 'admin' }],
+}
+const withGroups = { attribute_mapping: { keys: { groups: { name: 'groups', array: true } } } }
+
+suite('connection of an organization', () => {
+  async function withSaml(t: TestContext) {
+    const { app } = await build(t, { env: { ...organizationsOn, ...samlOn } })
+    const { owner, organization } = await ownerOf(app)
+    const known = await addIdp(app, withGroups)
+    const path = `/organizations/${organization.id}`
+    const body = { name: 'Corp', sso_provider_id: known.id, ...mapping }
+    const connection = await adminOk<{ id: string }>(app, `POST /admin${path}/connections`, body)
+
+    const signIn = async (nameId: string, ...groups: string[]) => {
+      const { relayState, requestId } = await begin(app, { provider_id: known.id })
+      const attributes = { mail: [`${nameId}@corp.example`], groups }
+      const xml = signedResponse({ idp: known.idp, requestId, nameId, attributes })
+      const { fragment, query } = await post(app, xml, relayState)
+      return { ...fragment, error: fragment.error_code ?? query.error_code } as Partial<Session> & {
+        error?: string
+      }
+    }
+    const rolesOf = async (session: Partial<Session>) => {
+      const list = await ok<{ organizations: { id: string; role: string; joined_by: string }[] }>(
+        app,
+        session as Session,
+        'GET /organizations',
+      )
+      return list.organizations.map(({ id, role, joined_by }) => [id, role, joined_by])
+    }
+    return { app, owner, organization, path, connection, known, signIn, rolesOf }
+  }
+
+  test('makes a SAML user a member, with the role of an attribute', async (t) => {
+    const { organization, signIn, rolesOf } = await withSaml(t)
+    const { id } = organization
+    assert.deepEqual(await rolesOf(await signIn('ann', 'staff')), [[id, 'member', 'sso']])
+    assert.deepEqual(await rolesOf(await signIn('ben', 'staff', 'it')), [[id, 'admin', 'sso']])
+  })
+
+  test('follows a changed attribute at the next sign-in', async (t) => {
+    const { organization, signIn, rolesOf } = await withSaml(t)
+    await signIn('ann', 'it')
+    const roles = await rolesOf(await signIn('ann', 'staff'))
+    assert.deepEqual(roles, [[organization.id, 'member', 'sso']])
+  })
+
+  test('never demotes the last owner', async (t) => {
+    const { app, owner, organization, path, signIn, rolesOf } = await withSaml(t)
+    const ann = await signIn('ann')
+    const { id } = (await getUser(app, ann as Session)).json()
+    await ok(app, owner, `PUT ${path}/members/${id}`, { role: 'owner' })
+    await ok(app, owner, `POST ${path}/leave`)
+    assert.deepEqual(await rolesOf(await signIn('ann')), [[organization.id, 'owner', 'sso']])
+  })
+
+  test('makes no user a member while it or joining by SSO is off', async (t) => {
+    const { app, owner, path, connection, signIn, rolesOf } = await withSaml(t)
+    await ok(app, owner, `PUT ${path}`, { joining: { sso: false } })
+    assert.deepEqual(await rolesOf(await signIn('ann')), [])
+    await ok(app, owner, `PUT ${path}`, { joining: { sso: true } })
+    await ok(app, owner, `PUT ${path}/connections/${connection.id}`, { enabled: false })
+    assert.deepEqual(await rolesOf(await signIn('ann')), [])
+  })
+
+  test('binds a provider to one organization only', async (t) => {
+    const { app, known } = await withSaml(t)
+    const { organization } = await ownerOf(app, 'Other')
+    const path = `/admin/organizations/${organization.id}/connections`
+    const body = { name: 'Corp', sso_provider_id: known.id }
+    const taken = await asAdmin(app, 'POST', path, body)
+    assert.deepEqual(outcomeOf(taken), [409, 'organization_connection_exists'])
+    const unknown = { name: 'Corp', sso_provider_id: crypto.randomUUID() }
+    const missing = await asAdmin(app, 'POST', path, unknown)
+    assert.deepEqual(outcomeOf(missing), [404, 'sso_provider_not_found'])
+  })
+
+  test('does not map to a role with more permissions than the member has who sets it', async (t) => {
+    const { app, path, connection, signIn } = await withSaml(t)
+    const admin = (await signIn('ben', 'it')) as Session
+    const change = { role_mapping: [{ attribute: 'groups', value: 'it', role: 'owner' }] }
+    const refused = await as(app, admin, `PUT ${path}/connections/${connection.id}`, change)
+    assert.deepEqual(outcomeOf(refused), [403, 'organization_role_too_high'])
+  })
+
+  test('makes a user of a custom OpenID Connect provider a member', async (t) => {
+    const { app, issuer } = await withOidc(t)
+    const { organization } = await ownerOf(app)
+    await add(app, oidcInput(issuer))
+    const path = `/admin/organizations/${organization.id}/connections`
+    await adminOk(app, `POST ${path}`, { name: 'Acme', custom_provider: 'custom:acme' })
+    const fields = await signInAs('ann', await authorizeUrl(app, 'custom:acme'))
+    const landed = await finishSignIn(app, fields)
+    const { access_token = '' } = landed
+    const session = { access_token } as Session
+    const { organizations } = await ok<{ organizations: object[] }>(
+      app,
+      session,
+      'GET /organizations',
+    )
+    assert.partialDeepStrictEqual(organizations, [
+      { id: organization.id, role: 'member', joined_by: 'sso' },
+    ])
+  })
+
+  async function withOidc(t: TestContext): Promise<{ app: App; issuer: string }> {
+    const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true, https: true })
+    const env = { ...customOnLoopback.env, ...organizationsOn }
+    const { app } = await build(t, { ...customOnLoopback, env })
+    return { app, issuer }
+  }
+})

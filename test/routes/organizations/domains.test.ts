@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+
+import { nextEmail } from '../../support/messages/mail-journeys.ts'
+import { startDnsServer } from '../../support/organizations/dns-server.ts'
+import {
+  as,
+  memberOf,
+  ok,
+  organizationsOn,
+  ownerOf,
+} from '../../support/organizations/organizations.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
+import { outcomeOf } from '../../support/requests.ts'
+import { type Built, build } from '../../support/server.ts'
+import { signedIn, signUp, signUpUser } from '../../support/users.ts'
+
+interface Domain {
+  id: string
+  domain: string
+  verified_by: string | null
+  dns_record: { name: string; value: string }
+  email_addresses: string[]
+}
+
+suite('domains of an organization', () => {
+  const ending = endingOfSuite()
+  let server: Built
+  let dns: Awaited<ReturnType<typeof startDnsServer>>
+  before(async () => {
+    dns = await startDnsServer(ending)
+    const env = { ...organizationsOn, AUTH_ORGANIZATIONS_DNS_SERVERS: dns.server }
+    server = await build(ending, { env })
+  })
+
+  const newDomain = () => `x${crypto.randomUUID().slice(0, 8)}.example`
+
+  async function withDomain(domain = newDomain()) {
+    const { app } = server
+    const { owner, organization } = await ownerOf(app)
+    const path = `/organizations/${organization.id}`
+    const added = await ok<Domain>(app, owner, `POST ${path}/domains`, { domain })
+    return { app, owner, organization, path, domain, added, url: `${path}/domains/${added.id}` }
+  }
+
+  async function verified(domain = newDomain()) {
+    const made = await withDomain(domain)
+    dns.publish(made.added.dns_record.name, made.added.dns_record.value)
+    await ok(made.app, made.owner, `POST ${made.url}/verify`)
+    return made
+  }
+
+  /** Autoconfirmed, as every user of this server. */
+  async function userAt(domain: string) {
+    const email = `u${crypto.randomUUID().slice(0, 8)}@${domain}`
+    await signUp(server.app, { email })
+    return signedIn(server.app, email)
+  }
+
+  test('are verified by a TXT record', async () => {
+    const { app, owner, url, added } = await withDomain()
+    const early = await as(app, owner, `POST ${url}/verify`)
+    assert.deepEqual(outcomeOf(early), [422, 'organization_domain_unverified'])
+    dns.publish(added.dns_record.name, 'something else')
+    dns.publish(added.dns_record.name, added.dns_record.value)
+    const done = await ok<Domain>(app, owner, `POST ${url}/verify`)
+    assert.equal(done.verified_by, 'dns')
+  })
+
+  test('are verified by a code that is sent to a fixed address of the domain', async () => {
+    const { app, owner, url, added, domain } = await withDomain()
+    const elsewhere = await as(app, owner, `POST ${url}/send_code`, { address: `ann@${domain}` })
+    assert.deepEqual(outcomeOf(elsewhere), [422, 'validation_failed'])
+    const address = `postmaster@${domain}`
+    assert.ok(added.email_addresses.includes(address))
+    await ok(app, owner, `POST ${url}/send_code`, { address })
+    const { mail } = await nextEmail(server, address)
+    const code = /\b\d{8}\b/.exec(mail.text ?? '')?.[0] ?? ''
+    const done = await ok<Domain>(app, owner, `POST ${url}/verify`, { code })
+    assert.equal(done.verified_by, 'email')
+  })
+
+  test('reject every code after five wrong ones', async () => {
+    const { app, owner, url, domain } = await withDomain()
+    const address = `admin@${domain}`
+    await ok(app, owner, `POST ${url}/send_code`, { address })
+    const { mail } = await nextEmail(server, address)
+    const code = /\b\d{8}\b/.exec(mail.text ?? '')?.[0] ?? ''
+    const wrong = code === '00000000' ? '11111111' : '00000000'
+    for (let i = 0; i < 5; i++) {
+      const attempt = await as(app, owner, `POST ${url}/verify`, { code: wrong })
+      assert.deepEqual(outcomeOf(attempt), [422, 'organization_domain_unverified'])
+    }
+    const late = await as(app, owner, `POST ${url}/verify`, { code })
+    assert.deepEqual(outcomeOf(late), [422, 'organization_domain_unverified'])
+  })
+
+  test('are stored in ASCII, and reject what is no domain', async () => {
+    const { app, owner, path } = await withDomain()
+    const { domain } = await ok<Domain>(app, owner, `POST ${path}/domains`, {
+      domain: 'BÜCHER.example.',
+    })
+    assert.equal(domain, 'xn--bcher-kva.example')
+    for (const wrong of [
+      'localhost',
+      '127.0.0.1',
+      'a b.example',
+      'ann@corp.example',
+      '-a.example',
+    ]) {
+      const response = await as(app, owner, `POST ${path}/domains`, { domain: wrong })
+      assert.deepEqual(outcomeOf(response), [422, 'validation_failed'], wrong)
+    }
+  })
+
+  test('belong to one organization once verified', async () => {
+    const { domain } = await verified()
+    const { app, owner, url, added } = await withDomain(domain)
+    dns.publish(added.dns_record.name, added.dns_record.value)
+    const second = await as(app, owner, `POST ${url}/verify`)
+    assert.deepEqual(outcomeOf(second), [409, 'organization_domain_taken'])
+  })
+
+  test('let no user join while joining by domain is off', async () => {
+    const { app, domain, path } = await verified()
+    const user = await userAt(domain)
+    assert.deepEqual(await ok(app, user, 'GET /organizations/suggestions'), { organizations: [] })
+    const join = await as(app, user, `POST ${path}/join`)
+    assert.deepEqual(outcomeOf(join), [403, 'organization_join_disabled'])
+  })
+
+  test('suggest the organization to users with an address of the domain', async () => {
+    const { app, owner, organization, domain, path } = await verified()
+    await ok(app, owner, `PUT ${path}`, { joining: { domain: 'suggested' } })
+    const [user, outsider] = [await userAt(domain), await signUpUser(app)]
+    const suggestions = await ok(app, user, 'GET /organizations/suggestions')
+    const { id, slug, name } = organization
+    assert.deepEqual(suggestions, { organizations: [{ id, slug, name }] })
+    await ok(app, user, `POST ${path}/join`)
+    await ok(app, user, `GET ${path}`)
+    const join = await as(app, outsider, `POST ${path}/join`)
+    assert.deepEqual(outcomeOf(join), [403, 'organization_join_disabled'])
+  })
+
+  test('make users members by themselves with automatic joining, in the default role', async () => {
+    const { app, owner, organization, domain, path } = await verified()
+    await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' }, default_role: 'admin' })
+    const user = await userAt(domain)
+    const { organizations } = await ok<{ organizations: object[] }>(app, user, 'GET /organizations')
+    assert.partialDeepStrictEqual(organizations, [
+      { id: organization.id, role: 'admin', joined_by: 'domain' },
+    ])
+  })
+
+  test('count for confirmed addresses only', async () => {
+    const { app, owner, domain, path } = await verified()
+    await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' } })
+    const user = await userAt(domain)
+    const unconfirm = { email_confirmed_at: null }
+    await app.db.updateTable('users').set(unconfirm).where('id', '=', user.user.id).execute()
+    assert.deepEqual(await ok(app, user, 'GET /organizations'), { organizations: [], next: null })
+  })
+
+  test('do not give a default role with more permissions than the admin has who sets it', async () => {
+    const { app, organization, path } = await verified()
+    const admin = await memberOf(app, organization, 'admin')
+    const change = await as(app, admin, `PUT ${path}`, { default_role: 'owner' })
+    assert.deepEqual(outcomeOf(change), [403, 'organization_role_too_high'])
+  })
+})

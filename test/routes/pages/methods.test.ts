@@ -1,0 +1,195 @@
+/** Every way to sign in at the hosted pages that needs no script. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+
+import { describe, externalServer, verifiedProfile } from '../../support/external.ts'
+import { passkeysOn } from '../../support/factors/passkeys.ts'
+import { nextEmail } from '../../support/messages/mail-journeys.ts'
+import { codeIn, linkIn } from '../../support/messages/mail-links.ts'
+import { buildWithSms } from '../../support/messages/phone-journeys.ts'
+import { createClient, makePkce, oauthServer } from '../../support/oauth-server.ts'
+import {
+  authorizeUrl,
+  errorIn,
+  openBrowser,
+  type PageResponse,
+  titleIn,
+} from '../../support/page-browser.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import type { App } from '../../support/server.ts'
+import { newAddress, newNumber, password, signUpUser } from '../../support/users.ts'
+
+/** A browser that a client has sent to the sign-in page. */
+async function atSignIn(app: App) {
+  const client = await createClient(app)
+  const browser = openBrowser(app)
+  const page = await browser.open(authorizeUrl(client, makePkce().challenge))
+  assert.equal(titleIn(page), 'Sign in')
+  return { browser, page }
+}
+
+const isConsent = (page: PageResponse) => assert.equal(titleIn(page), 'App asks for access')
+
+suite('sign-in methods of the pages', () => {
+  const serverFor = sharedServers()
+  const server = () => serverFor(oauthServer)
+
+  test('sign a user in with an emailed code', async () => {
+    const { app, mail } = await server()
+    const { email } = await signUpUser(app)
+    const { browser, page } = await atSignIn(app)
+    const since = mail.messages.length
+    const typing = await browser.submit(page, { email, action: 'code' })
+    assert.equal(titleIn(typing), 'Enter the code')
+    const wrong = await browser.submit(typing, { code: '000000', action: 'verify' })
+    assert.equal(errorIn(wrong), 'The code is wrong or has expired.')
+    const code = codeIn(await nextEmail({ mail }, email, since))
+    isConsent(await browser.submit(wrong, { code: ` ${code} `, action: 'verify' }))
+  })
+
+  test('sign a user in with an emailed link, in the browser that requested it only', async () => {
+    const { app, mail } = await server()
+    const { email } = await signUpUser(app)
+    const { browser, page } = await atSignIn(app)
+    const since = mail.messages.length
+    await browser.submit(page, { email, action: 'code' })
+    const link = linkIn(await nextEmail({ mail }, email, since))
+    isConsent(await browser.open(link))
+    const again = await atSignIn(app)
+    const next = mail.messages.length
+    await again.browser.submit(again.page, { email, action: 'code' })
+    const elsewhere = await openBrowser(app).open(linkIn(await nextEmail({ mail }, email, next)))
+    assert.equal(elsewhere.status, 400)
+    assert.equal(titleIn(elsewhere), 'This did not work')
+  })
+
+  test('create an account by an emailed code', async () => {
+    const { app, mail } = await server()
+    const email = newAddress()
+    const { browser, page } = await atSignIn(app)
+    const typing = await browser.submit(page, { email, action: 'code' })
+    const code = codeIn(await nextEmail({ mail }, email))
+    isConsent(await browser.submit(typing, { code, action: 'verify' }))
+  })
+
+  test('show the same page for an unknown address where sign-up is disabled', async () => {
+    const { app } = await serverFor({ ...oauthServer, AUTH_DISABLE_SIGNUP: 'true' })
+    const { browser, page } = await atSignIn(app)
+    const typing = await browser.submit(page, { email: newAddress(), action: 'code' })
+    assert.equal(titleIn(typing), 'Enter the code')
+  })
+
+  test('confirm a new account by its link and continue', async () => {
+    const { app, mail } = await serverFor({ ...oauthServer, AUTH_MAILER_AUTOCONFIRM: 'false' })
+    const email = newAddress()
+    const { browser, page } = await atSignIn(app)
+    const create = await browser.open(
+      /href="[^"]*(\/sign-in\/create\?next=[^"]*)"/.exec(page.html)?.[1] ?? '',
+    )
+    const sent = await browser.submit(create, { email, password })
+    assert.equal(titleIn(sent), 'Check your mail')
+    isConsent(await browser.open(linkIn(await nextEmail({ mail }, email))))
+  })
+
+  test('set a new password behind the link of a recovery', async () => {
+    const { app, mail } = await server()
+    const { email } = await signUpUser(app)
+    const { browser, page } = await atSignIn(app)
+    const recover = await browser.open(
+      /href="[^"]*(\/sign-in\/recover\?next=[^"]*)"/.exec(page.html)?.[1] ?? '',
+    )
+    const since = mail.messages.length
+    assert.equal(titleIn(await browser.submit(recover, { email })), 'Check your mail')
+    const choose = await browser.open(linkIn(await nextEmail({ mail }, email, since)))
+    assert.equal(titleIn(choose), 'New password')
+    const weak = await browser.submit(choose, { password: 'x' })
+    assert.match(errorIn(weak) ?? '', /^Choose another password/)
+    isConsent(await browser.submit(choose, { password: `new ${password}` }))
+    const after = await atSignIn(app)
+    const old = await after.browser.submit(after.page, { email, password, action: 'password' })
+    assert.equal(errorIn(old), 'The email address or the password is wrong.')
+    const changed = { email, password: `new ${password}`, action: 'password' }
+    isConsent(await after.browser.submit(after.page, changed))
+  })
+
+  test('show the same page after a recovery for an unknown address', async () => {
+    const { app } = await server()
+    const browser = openBrowser(app)
+    const page = await browser.open('/sign-in/recover')
+    assert.equal(titleIn(await browser.submit(page, { email: newAddress() })), 'Check your mail')
+  })
+
+  test('sign a user in with a code by SMS', async (t: TestContext) => {
+    const env = { ...oauthServer, AUTH_EXTERNAL_PHONE_ENABLED: 'true' }
+    const { app, sms } = await buildWithSms(t, { env })
+    const phone = newNumber()
+    const { browser, page } = await atSignIn(app)
+    const typing = await browser.submit(page, { phone: `+${phone}`, action: 'sms' })
+    assert.equal(titleIn(typing), 'Enter the code')
+    const code = await sms.code(phone)
+    isConsent(await browser.submit(typing, { code, action: 'verify' }))
+  })
+
+  test('sign a user in through an external provider', async (t: TestContext) => {
+    const { app, fakes } = await externalServer(t, { env: oauthServer })
+    const email = newAddress()
+    describe(fakes, 'github', verifiedProfile(email, '4711'))
+    const { browser, page } = await atSignIn(app)
+    assert.match(page.html, /Continue with GitHub/)
+    const start = /href="([^"]*\/authorize\?provider=github[^"]*)"/.exec(page.html)?.[1] ?? ''
+    const away = await browser.send('GET', start.replaceAll('&amp;', '&'))
+    // Parameters that /authorize does not know go to the provider, as in GoTrue; this one rejects them.
+    const provider = new URL(away.location ?? '')
+    provider.searchParams.delete('redirect_to')
+    const back = await fetch(provider, { redirect: 'manual' })
+    assert.equal(back.status, 302, fakes.github.complaints.join())
+    const { search } = new URL(back.headers.get('location') ?? '')
+    const consent = await browser.open(`/callback${search}`)
+    isConsent(consent)
+    assert.ok(consent.html.includes(email))
+  })
+
+  test('end with an error page when the provider rejects the sign-in', async (t: TestContext) => {
+    const { app } = await externalServer(t, { env: oauthServer })
+    const { browser, page } = await atSignIn(app)
+    const start = /href="([^"]*\/authorize\?provider=github[^"]*)"/.exec(page.html)?.[1] ?? ''
+    const away = await browser.send('GET', start.replaceAll('&amp;', '&'))
+    const state = new URL(away.location ?? '').searchParams.get('state') ?? ''
+    const rejected = new URLSearchParams({ error: 'access_denied', state })
+    const shown = await browser.open(`/callback?${rejected}`)
+    assert.equal(titleIn(shown), 'This did not work')
+  })
+
+  test('reject a form with malformed data of a passkey', async () => {
+    const { app } = await serverFor({ ...oauthServer, ...passkeysOn })
+    const { browser, page } = await atSignIn(app)
+    const answer = { credential: '{', challenge_id: 'x', action: 'passkey' }
+    const rejected = await browser.submit(page, answer)
+    assert.equal(rejected.status, 400)
+    assert.equal(errorIn(rejected), 'That did not work. Try again.')
+  })
+
+  test('show errors of the pages as pages, and as JSON to other clients', async () => {
+    const { app } = await server()
+    const form = { email: newAddress(), password, action: 'password', form_token: 'x' }
+    const shown = await openBrowser(app).send('POST', '/sign-in', form)
+    assert.equal(shown.status, 400)
+    assert.match(shown.html, /This page is out of date/)
+    const json = await openBrowser(app, { accept: 'application/json' }).send(
+      'POST',
+      '/sign-in',
+      form,
+    )
+    assert.equal(JSON.parse(json.html).error_code, 'validation_failed')
+  })
+
+  test('show a malformed request of a client as a page, and as JSON to other clients', async () => {
+    const { app } = await server()
+    const { client_id } = await createClient(app)
+    const url = `/oauth/authorize?client_id=${client_id}&redirect_uri=https://evil.example`
+    const shown = await openBrowser(app).open(url)
+    assert.equal(shown.status, 400)
+    assert.match(shown.html, /rejects the request of the application \(redirect_uri/)
+    assert.equal((await app.inject(url)).json().error_code, 'validation_failed')
+  })
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { asAdmin } from '../../support/admin.ts'
+import {
+  accountOf,
+  faultOf,
+  roleOf,
+  type ScimClient,
+  scimServer,
+} from '../../support/scim/clients.ts'
+import type { App } from '../../support/server.ts'
+
+interface Group extends Record<string, unknown> {
+  id: string
+  members?: { value: string }[]
+}
+
+async function twoUsers(client: ScimClient): Promise<[string, string]> {
+  const [ann, bert] = [
+    await client.create({ userName: 'ann' }),
+    await client.create({ userName: 'bert' }),
+  ]
+  return [ann.id, bert.id]
+}
+
+const membersOf = async (client: ScimClient, id: string) => {
+  const { members = [] } = await client.ask<Group>('GET', `/Groups/${id}`)
+  return members.map(({ value }) => value).toSorted()
+}
+
+suite('SCIM groups', () => {
+  test('have members, and users show their groups', async (t) => {
+    const { client } = await scimServer(t)
+    const [ann, bert] = await twoUsers(client)
+    const { id } = await client.createGroup('Staff', [ann, bert])
+    assert.deepEqual(await membersOf(client, id), [ann, bert].toSorted())
+    const user = await client.ask('GET', `/Users/${ann}`)
+    const $ref = `${client.connection.base_url}/Groups/${id}`
+    assert.deepEqual(user.groups, [{ value: id, $ref, display: 'Staff', type: 'direct' }])
+  })
+
+  const changes: [
+    what: string,
+    operation: (ann: string, bert: string) => object,
+    left: 'ann' | 'bert' | 'both' | 'none',
+  ][] = [
+    ['a value path', (ann) => ({ op: 'remove', path: `members[value eq "${ann}"]` }), 'bert'],
+    [
+      'a removal with values, as Entra ID sends it',
+      (ann) => ({ op: 'Remove', path: 'members', value: [{ value: ann }] }),
+      'bert',
+    ],
+    ['a removal of all', () => ({ op: 'remove', path: 'members' }), 'none'],
+    [
+      'a replacement, as Okta sends it',
+      (ann) => ({ op: 'replace', path: 'members', value: [{ value: ann, display: 'ann' }] }),
+      'ann',
+    ],
+    [
+      'a replacement without a path',
+      (ann) => ({ op: 'replace', value: { members: [{ value: ann }] } }),
+      'ann',
+    ],
+    [
+      'an addition of a member',
+      (ann) => ({ op: 'add', path: 'members', value: [{ value: ann }] }),
+      'both',
+    ],
+  ]
+  for (const [what, operation, left] of changes) {
+    test(`are changed by ${what}, also when it is repeated`, async (t) => {
+      const { client } = await scimServer(t)
+      const [ann, bert] = await twoUsers(client)
+      const { id } = await client.createGroup('Staff', [ann, bert])
+      for (let i = 0; i < 2; i += 1) {
+        const response = await client.patch(`/Groups/${id}`, operation(ann, bert))
+        assert.equal(response.statusCode, 200, response.body)
+      }
+      const expected = { ann: [ann], bert: [bert], both: [ann, bert].toSorted(), none: [] }[left]
+      assert.deepEqual(await membersOf(client, id), expected)
+    })
+  }
+
+  test('are renamed without losing members', async (t) => {
+    const { client } = await scimServer(t)
+    const [ann] = await twoUsers(client)
+    const { id } = await client.createGroup('Staff', [ann])
+    const operation = { op: 'replace', value: { id, displayName: 'Team' } }
+    const response = await client.patch(`/Groups/${id}`, operation)
+    assert.equal(response.json().displayName, 'Team')
+    assert.deepEqual(await membersOf(client, id), [ann])
+  })
+
+  test('are replaced with their members', async (t) => {
+    const { client } = await scimServer(t)
+    const [ann, bert] = await twoUsers(client)
+    const { id } = await client.createGroup('Staff', [ann])
+    await client.ask('PUT', `/Groups/${id}`, { displayName: 'Staff', members: [{ value: bert }] })
+    assert.deepEqual(await membersOf(client, id), [bert])
+  })
+
+  test('reject a name that is taken and a member that is unknown', async (t) => {
+    const { client } = await scimServer(t)
+    await client.createGroup('Staff')
+    const taken = await client.send('POST', '/Groups', { displayName: 'STAFF' })
+    assert.deepEqual(faultOf(taken), [409, 'uniqueness'])
+    for (const value of [crypto.randomUUID(), 'x']) {
+      const body = { displayName: 'Team', members: [{ value }] }
+      assert.deepEqual(faultOf(await client.send('POST', '/Groups', body)), [400, 'invalidValue'])
+    }
+  })
+
+  test('are shown without members on request, and found by filters', async (t) => {
+    const { client } = await scimServer(t)
+    const [ann] = await twoUsers(client)
+    const { id } = await client.createGroup('Staff', [ann])
+    await client.createGroup('Team')
+    for (const filter of [
+      'displayName eq "staff"',
+      `members.value eq "${ann}"`,
+      `members[value eq "${ann}"]`,
+    ]) {
+      const path = `/Groups?excludedAttributes=members&filter=${encodeURIComponent(filter)}`
+      const { Resources } = await client.ask<{ Resources: Group[] }>('GET', path)
+      assert.deepEqual(
+        Resources.map((group) => [group.id, group.members]),
+        [[id, undefined]],
+        filter,
+      )
+    }
+  })
+
+  test('lose a deleted user, who is not in them again when revived', async (t) => {
+    const { client } = await scimServer(t)
+    const [ann, bert] = await twoUsers(client)
+    const { id } = await client.createGroup('Staff', [ann, bert])
+    await client.send('DELETE', `/Users/${ann}`)
+    assert.equal((await client.create({ userName: 'ann' })).id, ann)
+    assert.deepEqual(await membersOf(client, id), [bert])
+  })
+})
+
+suite('roles by SCIM groups', () => {
+  async function mapped(app: App, client: ScimClient) {
+    const role_mapping = [
+      { group: 'Owners', role: 'owner' },
+      { group: 'ADMINS', role: 'admin' },
+    ]
+    const url = `/admin/scim/connections/${client.connection.id}`
+    assert.equal((await asAdmin(app, 'PUT', url, { role_mapping })).statusCode, 200)
+  }
+
+  test('follow the groups of a user by the order of the mapping', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    await mapped(app, client)
+    const [ann, bert] = await twoUsers(client)
+    const [{ user_id: a }, { user_id: b }] = [await accountOf(app, ann), await accountOf(app, bert)]
+    const role = (id: string | null) => roleOf(app, organization, id ?? '')
+    const admins = await client.createGroup('Admins', [ann, bert])
+    assert.deepEqual([await role(a), await role(b)], ['admin active scim', 'admin active scim'])
+    const owners = await client.createGroup('owners', [ann, bert])
+    assert.equal(await role(a), 'owner active scim')
+    await client.patch(`/Groups/${owners.id}`, { op: 'remove', path: `members[value eq "${ann}"]` })
+    assert.equal(await role(a), 'admin active scim')
+    await client.patch(`/Groups/${admins.id}`, {
+      op: 'replace',
+      path: 'displayName',
+      value: 'Others',
+    })
+    assert.deepEqual([await role(a), await role(b)], ['member active scim', 'owner active scim'])
+  })
+
+  test('leave the last owner in place', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    await mapped(app, client)
+    const [ann] = await twoUsers(client)
+    const { user_id } = await accountOf(app, ann)
+    const { id } = await client.createGroup('Owners', [ann])
+    assert.deepEqual(faultOf(await client.send('DELETE', `/Groups/${id}`)), [409, 'mutability'])
+    assert.equal(await roleOf(app, organization, user_id ?? ''), 'owner active scim')
+    assert.deepEqual(await membersOf(client, id), [ann])
+  })
+})

@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { adminCall } from '../../support/admin.ts'
+import { call, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import {
+  accountOf,
+  addOwner,
+  faultOf,
+  newClient,
+  newOrganization,
+  roleOf,
+  type ScimClient,
+  scimServer,
+} from '../../support/scim/clients.ts'
+import type { App } from '../../support/server.ts'
+import { adminCreatedUser, autoconfirm, password, signedIn, signIn } from '../../support/users.ts'
+
+const email = 'ann@corp.test'
+const ann = { userName: email, emails: [{ value: email, primary: true }] }
+const deactivate = { op: 'replace', path: 'active', value: false }
+const activate = { op: 'replace', path: 'active', value: true }
+
+/** An account with a password, confirmed by an admin. */
+const newAccount = (app: App, address = email) =>
+  adminCreatedUser(app, { email: address, password, email_confirm: true })
+
+async function linkedUser(app: App, client: ScimClient) {
+  const { id } = await newAccount(app)
+  const user = await client.create(ann)
+  assert.equal((await accountOf(app, user.id)).user_id, id)
+  return { id, user, path: `/Users/${user.id}` }
+}
+
+suite('accounts of provisioned users', () => {
+  test('are linked by a confirmed address inside a verified domain', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const { id } = await linkedUser(app, client)
+    assert.equal(await roleOf(app, organization, id), 'member active scim')
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+  })
+
+  test('are not linked outside of the verified domains', async (t) => {
+    const { app, client } = await scimServer(t)
+    await newAccount(app, 'ann@elsewhere.test')
+    const outside = { userName: 'ann', emails: [{ value: 'ann@elsewhere.test' }] }
+    assert.deepEqual(faultOf(await client.send('POST', '/Users', outside)), [409, 'uniqueness'])
+  })
+
+  test('are not linked by an address that is not confirmed', async (t) => {
+    const { app, client } = await scimServer(t)
+    await adminCreatedUser(app, { email, password })
+    assert.deepEqual(faultOf(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
+  })
+
+  test('are not linked by an address that was confirmed without verification', async (t) => {
+    const { app, client } = await scimServer(t, { env: autoconfirm })
+    await call(app, '/signup', { email, password })
+    assert.deepEqual(faultOf(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
+  })
+
+  test('are not linked by a domain that only another organization verified', async (t) => {
+    const { app } = await scimServer(t)
+    await newAccount(app)
+    const other = await newOrganization(app, 'other.test')
+    const client = await newClient(app, { organization_id: other })
+    assert.deepEqual(faultOf(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
+  })
+
+  test('are linked to one provisioned user', async (t) => {
+    const { app, client } = await scimServer(t)
+    await linkedUser(app, client)
+    const second = { ...ann, userName: 'ann-2' }
+    assert.deepEqual(faultOf(await client.send('POST', '/Users', second)), [409, 'uniqueness'])
+  })
+
+  test('without a verified domain start with an unconfirmed address', async (t) => {
+    const { app, client } = await scimServer(t)
+    const user = await client.create({ userName: 'eve', emails: [{ value: 'eve@elsewhere.test' }] })
+    const account = await accountOf(app, user.id)
+    assert.deepEqual([account.email, account.email_confirmed_at], ['eve@elsewhere.test', null])
+  })
+
+  test('follow the address inside the verified domain', async (t) => {
+    const { app, client } = await scimServer(t)
+    const user = await client.create(ann)
+    const path = `/Users/${user.id}`
+    const to = (value: string) => ({ op: 'replace', path: 'emails', value: [{ value }] })
+    await client.patch(path, to('anna@corp.test'))
+    assert.equal((await accountOf(app, user.id)).email, 'anna@corp.test')
+    await client.patch(path, to('anna@elsewhere.test'))
+    assert.equal((await accountOf(app, user.id)).email, 'anna@corp.test')
+  })
+})
+
+suite('deactivation', () => {
+  test('ends sessions at once, and rejects sign-ins until it is undone', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const { id, path } = await linkedUser(app, client)
+    const session = await signedIn(app, email)
+    assert.equal((await client.patch(path, deactivate)).statusCode, 200)
+    assert.notEqual((await getUser(app, session)).statusCode, 200)
+    assert.notEqual((await refresh(app, session.refresh_token)).statusCode, 200)
+    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
+    assert.equal(await roleOf(app, organization, id), 'member suspended scim')
+    assert.equal((await client.patch(path, activate)).statusCode, 200)
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+    assert.equal(await roleOf(app, organization, id), 'member active scim')
+  })
+
+  test('is not shown to a client without the password', async (t) => {
+    const { app, client } = await scimServer(t)
+    const { path } = await linkedUser(app, client)
+    await client.patch(path, deactivate)
+    const response = await signIn(app, { email, password: 'wrong horse' })
+    assert.deepEqual(outcomeOf(response), [400, 'invalid_credentials'])
+  })
+
+  test('is apart from a ban: activating a user lifts none', async (t) => {
+    const { app, client } = await scimServer(t)
+    const { id, path } = await linkedUser(app, client)
+    await adminCall(app, 'PUT', `/admin/users/${id}`, { ban_duration: '24h' })
+    await client.patch(path, deactivate)
+    await client.patch(path, activate)
+    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_banned'])
+  })
+
+  test('ends the grants of OAuth clients', async (t) => {
+    const { app, client } = await scimServer(t)
+    const { id, path } = await linkedUser(app, client)
+    const now = new Date()
+    const clientId = crypto.randomUUID()
+    await app.pool.query(
+      `insert into auth.oauth_clients (id, registration_type, redirect_uris, grant_types, created_at, updated_at)
+       values ($1, 'manual', 'https://client.test/cb', 'authorization_code', $2, $2)`,
+      [clientId, now],
+    )
+    const consent = { id: crypto.randomUUID(), user_id: id, client_id: clientId, scopes: 'email' }
+    const times = { granted_at: now, revoked_at: null }
+    await app.db
+      .insertInto('oauth_consents')
+      .values({ ...consent, ...times })
+      .execute()
+    await client.patch(path, deactivate)
+    const { revoked_at } = await app.db
+      .selectFrom('oauth_consents')
+      .select('revoked_at')
+      .where('id', '=', consent.id)
+      .executeTakeFirstOrThrow()
+    assert.ok(revoked_at)
+  })
+
+  test('applies to a user who is created inactive', async (t) => {
+    const { app, client } = await scimServer(t)
+    await newAccount(app)
+    await client.create({ ...ann, active: false })
+    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
+  })
+
+  test('leaves the last owner a member who cannot sign in', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const { id, path } = await linkedUser(app, client)
+    await app.db
+      .updateTable('postern_organization_members')
+      .set({ role: 'owner' })
+      .where('user_id', '=', id)
+      .execute()
+    await client.patch(path, deactivate)
+    assert.equal(await roleOf(app, organization, id), 'owner active scim')
+    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
+    assert.deepEqual(faultOf(await client.send('DELETE', path)), [409, 'mutability'])
+  })
+})
+
+suite('deprovisioning', () => {
+  const exists = async (app: App, id: string | null) => {
+    const row = await app.db
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', id ?? '')
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
+  test('deletes an account that was made for the user and has nothing else', async (t) => {
+    const { app, client } = await scimServer(t)
+    const user = await client.create(ann)
+    const { user_id } = await accountOf(app, user.id)
+    assert.equal((await client.send('DELETE', `/Users/${user.id}`)).statusCode, 204)
+    assert.equal(await exists(app, user_id), false)
+  })
+
+  test('keeps an account that was made for the user and has a password', async (t) => {
+    const { app, client } = await scimServer(t)
+    const user = await client.create(ann)
+    const { user_id } = await accountOf(app, user.id)
+    await adminCall(app, 'PUT', `/admin/users/${user_id}`, { password })
+    await client.send('DELETE', `/Users/${user.id}`)
+    assert.equal(await exists(app, user_id), true)
+  })
+
+  test('keeps a member of another organization', async (t) => {
+    const { app, client } = await scimServer(t)
+    const user = await client.create(ann)
+    const { user_id } = await accountOf(app, user.id)
+    const other = await newOrganization(app, 'other.test')
+    await addOwner(app, other, user_id ?? '')
+    await client.send('DELETE', `/Users/${user.id}`)
+    assert.equal(await exists(app, user_id), true)
+    assert.equal(await roleOf(app, other, user_id ?? ''), 'owner active admin')
+  })
+
+  test('keeps a linked account, which can sign in again', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const { id, path } = await linkedUser(app, client)
+    await client.patch(path, deactivate)
+    assert.equal((await client.send('DELETE', path)).statusCode, 204)
+    assert.equal(await roleOf(app, organization, id), undefined)
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+  })
+
+  test('is undone by creating the same userName, with the same id and account', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const { id, user, path } = await linkedUser(app, client)
+    await client.send('DELETE', path)
+    const revived = await client.create({ ...ann, userName: email.toUpperCase(), title: 'Dr.' })
+    assert.deepEqual([revived.id, revived.title], [user.id, 'Dr.'])
+    assert.equal((await accountOf(app, user.id)).user_id, id)
+    assert.equal(await roleOf(app, organization, id), 'member active scim')
+  })
+
+  test('leaves a member who joined in another way', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const { id } = await newAccount(app)
+    await addOwner(app, organization, id)
+    const user = await client.create(ann)
+    assert.equal(await roleOf(app, organization, id), 'owner active admin')
+    await client.send('DELETE', `/Users/${user.id}`)
+    assert.equal(await roleOf(app, organization, id), 'owner active admin')
+  })
+})
+
+suite('repeated and concurrent SCIM requests', () => {
+  test('create one user and one account', async (t) => {
+    const { app, client } = await scimServer(t)
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => client.send('POST', '/Users', ann)),
+    )
+    const statuses = responses.map(({ statusCode }) => statusCode).toSorted()
+    assert.deepEqual(statuses, [201, ...Array.from({ length: 7 }, () => 409)])
+    const { rows } = await app.pool.query('select count(*)::int as count from auth.users')
+    assert.equal(rows[0].count, 1)
+  })
+
+  test('revive one user', async (t) => {
+    const { app, client } = await scimServer(t)
+    const { path } = await linkedUser(app, client)
+    await client.send('DELETE', path)
+    const responses = await Promise.all(
+      Array.from({ length: 6 }, () => client.send('POST', '/Users', ann)),
+    )
+    const created = responses.filter(({ statusCode }) => statusCode === 201)
+    assert.equal(created.length, 1)
+  })
+
+  test('apply each of several concurrent changes', async (t) => {
+    const { client } = await scimServer(t)
+    const { id } = await client.create(ann)
+    const names = ['title', 'nickName', 'locale', 'timezone', 'userType']
+    const asked = names.map((path) => client.patch(`/Users/${id}`, { op: 'add', path, value: 'x' }))
+    for (const { statusCode, body } of await Promise.all(asked)) assert.equal(statusCode, 200, body)
+    const user = await client.ask('GET', `/Users/${id}`)
+    assert.deepEqual(
+      names.map((name) => user[name]),
+      names.map(() => 'x'),
+    )
+  })
+})
+
+suite('isolation of SCIM connections', () => {
+  test('shows and changes nothing of another connection', async (t) => {
+    const { app, client } = await scimServer(t)
+    const user = await client.create(ann)
+    const group = await client.createGroup('Staff', [user.id])
+    const other = await newClient(app, { organization_id: await newOrganization(app, 'b.test') })
+    for (const path of [`/Users/${user.id}`, `/Groups/${group.id}`]) {
+      for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'] as const) {
+        const Operations = [{ op: 'add', path: 'displayName', value: 'x' }]
+        const body = { PUT: { userName: 'x', displayName: 'x' }, PATCH: { Operations } }
+        const payload = method === 'PUT' || method === 'PATCH' ? body[method] : undefined
+        assert.deepEqual(faultOf(await other.send(method, path, payload)), [404, ''], method)
+      }
+    }
+    for (const path of ['/Users', '/Groups', `/Users?filter=id eq "${user.id}"`]) {
+      const { totalResults } = await other.ask<{ totalResults: number }>('GET', encodeURI(path))
+      assert.equal(totalResults, 0, path)
+    }
+    const member = { displayName: 'Theirs', members: [{ value: user.id }] }
+    assert.deepEqual(faultOf(await other.send('POST', '/Groups', member)), [400, 'invalidValue'])
+    const same = { userName: email, emails: [{ value: 'ann@b.test' }] }
+    assert.equal((await other.create(same)).userName, email)
+  })
+
+  test('rejects the token of another connection', async (t) => {
+    const { app, client } = await scimServer(t)
+    const other = await newClient(app, { organization_id: await newOrganization(app, 'b.test') })
+    const headers = { authorization: `Bearer ${other.token}` }
+    const response = await client.send('GET', '/Users', undefined, headers)
+    assert.deepEqual(faultOf(response), [401, ''])
+  })
+})

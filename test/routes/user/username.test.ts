@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { call, outcomeOf, refresh } from '../../support/requests.ts'
+import { type App, build } from '../../support/server.ts'
+import { autoconfirm, newAddress, password, signUp, signUpUser } from '../../support/users.ts'
+
+const env = { ...autoconfirm, AUTH_USERNAMES_ENABLED: 'true' }
+const always = { ...env, AUTH_USERNAMES_CHANGE_INTERVAL: '0' }
+
+const choose = (app: App, token: string, username: string) =>
+  call(app, '/user/username', { username }, { method: 'PUT', token })
+
+const read = (app: App, token: string) => call(app, '/user/username', undefined, { token })
+
+const signInByName = (app: App, username: string) =>
+  call(app, '/token?grant_type=password', { username, password })
+
+suite('username of the current user', () => {
+  test('is set at any time, and changed after the interval only', async (t) => {
+    const { app } = await build(t, { env })
+    const { access_token: token } = await signUpUser(app)
+    assert.deepEqual((await read(app, token)).json(), { username: null })
+    const set = await choose(app, token, 'Ann')
+    assert.equal(set.statusCode, 200, set.body)
+    const { username, changeable_at } = set.json<Record<string, string>>()
+    assert.equal(username, 'ann')
+    assert.ok(Date.parse(changeable_at ?? '') > Date.now())
+    assert.equal((await choose(app, token, 'ann')).statusCode, 200)
+    const soon = await choose(app, token, 'anna')
+    assert.deepEqual(outcomeOf(soon), [422, 'username_changed_recently'])
+    assert.ok(Number(soon.headers['retry-after']) > 0)
+    assert.equal((await signInByName(app, 'ann')).statusCode, 200)
+  })
+
+  test('is held for its user after a change', async (t) => {
+    const { app } = await build(t, { env: always })
+    const ann = await signUpUser(app)
+    const bert = await signUpUser(app)
+    await choose(app, ann.access_token, 'ann')
+    assert.equal((await choose(app, ann.access_token, 'anna')).statusCode, 200)
+    assert.deepEqual(outcomeOf(await signInByName(app, 'ann')), [400, 'invalid_credentials'])
+    assert.deepEqual(outcomeOf(await choose(app, bert.access_token, 'ann')), [
+      422,
+      'username_taken',
+    ])
+    assert.equal((await choose(app, ann.access_token, 'ann')).statusCode, 200)
+    assert.equal((await signInByName(app, 'ann')).statusCode, 200)
+  })
+
+  test('is free for others when the hold has ended', async (t) => {
+    const { app } = await build(t, { env: { ...always, AUTH_USERNAMES_HOLD: '0' } })
+    const ann = await signUpUser(app)
+    const bert = await signUpUser(app)
+    await choose(app, ann.access_token, 'ann')
+    await choose(app, ann.access_token, 'anna')
+    assert.equal((await choose(app, bert.access_token, 'ann')).statusCode, 200)
+    const { user } = (await signInByName(app, 'ann')).json<{ user: { id: string } }>()
+    assert.equal(user.id, bert.user.id)
+  })
+
+  test('can become one that looks like it', async (t) => {
+    const { app } = await build(t, { env: always })
+    const { access_token: token } = await signUpUser(app)
+    await choose(app, token, 'modern')
+    assert.equal((await choose(app, token, 'rnodern')).statusCode, 200)
+    assert.equal((await choose(app, token, 'modern')).statusCode, 200)
+  })
+
+  test('is in the next token and in app_metadata', async (t) => {
+    const { app } = await build(t, { env })
+    const { access_token: token, refresh_token } = await signUpUser(app)
+    await choose(app, token, 'ann')
+    const renewed = (await refresh(app, refresh_token)).json<{
+      user: { app_metadata: Record<string, unknown> }
+    }>()
+    assert.equal(renewed.user.app_metadata.preferred_username, 'ann')
+  })
+
+  test('needs a recent sign-in', async (t) => {
+    const { app } = await build(t, { env })
+    const { access_token: token, user } = await signUpUser(app)
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    await app.db
+      .updateTable('sessions')
+      .set({ created_at: hourAgo })
+      .where('user_id', '=', user.id)
+      .execute()
+    await app.db
+      .updateTable('mfa_amr_claims')
+      .set({ created_at: hourAgo, updated_at: hourAgo })
+      .execute()
+    assert.deepEqual(outcomeOf(await choose(app, token, 'ann')), [400, 'reauthentication_needed'])
+  })
+
+  test('throttles attempts with taken names', async (t) => {
+    const { app } = await build(t, { env: always })
+    await signUp(app, { email: newAddress() }, { username: 'taken' })
+    const { access_token: token } = await signUpUser(app)
+    for (let i = 0; i < 11; i += 1) await choose(app, token, 'taken')
+    assert.deepEqual(outcomeOf(await choose(app, token, 'taken')), [429, 'over_request_rate_limit'])
+  })
+
+  test('is given to one of several concurrent changes', async (t) => {
+    const { app } = await build(t, { env: always })
+    const users = await Promise.all(Array.from({ length: 5 }, () => signUpUser(app)))
+    const asked = users.map(({ access_token: token }) => choose(app, token, 'wanted'))
+    const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode).toSorted()
+    assert.deepEqual(statuses, [200, 422, 422, 422, 422])
+  })
+
+  test('is free after its user was deleted', async (t) => {
+    const { app } = await build(t, { env: always })
+    const ann = await signUpUser(app)
+    const bert = await signUpUser(app)
+    await choose(app, ann.access_token, 'ann')
+    await app.db.deleteFrom('users').where('id', '=', ann.user.id).execute()
+    assert.equal((await choose(app, bert.access_token, 'ann')).statusCode, 200)
+  })
+})

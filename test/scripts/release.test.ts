@@ -1,0 +1,124 @@
+/** Parts of `npm run release` and `npm run check`; the artifacts themselves: test/services/release. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+
+import { ignoredBy } from '../../scripts/release/ignored-by.ts'
+import { licenceProblems } from '../../scripts/release/licences.ts'
+import { misplaced } from '../../scripts/release/misplaced.ts'
+import { toJavaScript } from '../../scripts/release/npm-package.ts'
+import {
+  type Lock,
+  type LockedPackage,
+  productionLock,
+} from '../../scripts/release/production-lock.ts'
+import { programFiles } from '../../scripts/release/program-files.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+function lockOf(packages: Record<string, LockedPackage>): Lock {
+  return { name: 'a', version: '1.0.0', lockfileVersion: 3, requires: true, packages }
+}
+
+suite('licences of packages', () => {
+  const problems = (license: string | undefined, dev = false) =>
+    licenceProblems(lockOf({ '': {}, 'node_modules/x': { ...(license && { license }), dev } }))
+
+  test('permit permissive ones and a choice that contains one', () => {
+    for (const license of ['MIT', 'Apache-2.0', '(MIT OR GPL-3.0-only)']) {
+      assert.deepEqual(problems(license), [], license)
+    }
+  })
+
+  test('reject copyleft, unknown and missing ones', () => {
+    for (const license of ['GPL-3.0-only', 'AGPL-3.0', 'SEE LICENSE IN x', undefined]) {
+      assert.match(problems(license)[0] ?? '', /^node_modules\/x has the licence/)
+    }
+  })
+
+  test('permit MPL-2.0 for development only', () => {
+    assert.deepEqual(problems('MPL-2.0', true), [])
+    assert.equal(problems('MPL-2.0').length, 1)
+  })
+})
+
+suite('lock file of the npm package', () => {
+  const lock = lockOf({
+    '': {},
+    'node_modules/a': { version: '1.0.0', dependencies: { b: '^2.0.0' } },
+    'node_modules/a/node_modules/b': { version: '2.0.0', dependencies: { c: '^1.0.0' } },
+    'node_modules/b': { version: '1.0.0' },
+    'node_modules/c': { version: '1.0.0', optionalDependencies: { missing: '^1.0.0' } },
+    'node_modules/d': { version: '1.0.0', dev: true },
+    'node_modules/e': { version: '1.0.0', dev: true },
+  })
+
+  test('contains what the dependencies need, from the nearest folder, and nothing else', () => {
+    const { packages } = productionLock(lock, { dependencies: { a: '1.0.0', d: '1.0.0' } })
+    assert.deepEqual(Object.keys(packages), [
+      '',
+      'node_modules/a',
+      'node_modules/a/node_modules/b',
+      'node_modules/c',
+      'node_modules/d',
+    ])
+  })
+
+  test('marks no package as one for development', () => {
+    const { packages } = productionLock(lock, { dependencies: { d: '1.0.0' } })
+    assert.deepEqual(packages['node_modules/d'], { version: '1.0.0' })
+  })
+})
+
+suite('JavaScript of the npm package', () => {
+  test('imports JavaScript, in workers as well, on the same line and column', () => {
+    const source = `import type { A } from './a.ts'
+import { b } from '../b.ts'
+const c: number = b
+void import('./c.ts')
+new Worker(new URL('./d.ts', import.meta.url))
+const text = 'file.ts'
+`
+    const script = toJavaScript(source)
+    assert.match(script, /from '\.\.\/b\.js'/)
+    assert.match(script, /import\('\.\/c\.js'\)/)
+    assert.match(script, /new URL\('\.\/d\.js', /)
+    assert.match(script, /'file\.ts'/)
+    assert.doesNotMatch(script, /import type|: number/)
+    const lengths = (text: string) => text.split('\n').map(({ length }) => length)
+    assert.deepEqual(lengths(script), lengths(source))
+  })
+})
+
+suite('image content', () => {
+  test('contains the program and no test, documentation or configuration of development', () => {
+    const files = programFiles(root)
+    for (const file of ['cli.ts', 'server.ts', 'package-lock.json', 'LICENSE', '.npmrc']) {
+      assert.ok(files.includes(file), file)
+    }
+    assert.deepEqual(files.filter(misplaced), [])
+  })
+
+  test('would report a test, a page and a secret', () => {
+    for (const file of ['test/a.ts', 'modules/a.test.ts', 'docs/a.md', '.env', 'deploy/tls.key']) {
+      assert.ok(misplaced(file), file)
+    }
+  })
+
+  test('excludes the content of an excluded folder, except what a later pattern includes', () => {
+    const isIgnored = ignoredBy('# comment\nscripts/*\n!scripts/a.ts\nexports\n')
+    assert.ok(isIgnored('scripts/release/a.ts'))
+    assert.ok(isIgnored('exports/users.json'))
+    assert.ok(!isIgnored('scripts/a.ts'))
+    assert.ok(!isIgnored('other/exports.ts'))
+  })
+})
+
+suite('npm run check', () => {
+  const check = readFileSync(join(root, 'scripts/check.ts'), 'utf8')
+
+  for (const script of ['licences', 'audit', 'image-content']) {
+    test(`runs scripts/${script}.ts`, () => assert.ok(check.includes(`'scripts/${script}.ts'`)))
+  }
+})

@@ -1,0 +1,50 @@
+/** A correct password never counts as a failure, however many sign-ins race. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { adminCall } from '../../support/admin.ts'
+import { delayResponses } from '../../support/late-responses.ts'
+import { build } from '../../support/server.ts'
+import { unnamedStatements } from '../../support/statements.ts'
+import { autoconfirm, signIn, signUpUser } from '../../support/users.ts'
+
+suite('racing sign-ins with the correct password', () => {
+  test('accepts 200 racing sign-ins and counts no failure', async (t) => {
+    const { app } = await build(t, { env: autoconfirm })
+    const { email } = await signUpUser(app)
+    const responses = await Promise.all(Array.from({ length: 200 }, () => signIn(app, { email })))
+    const statuses = new Set(responses.map(({ statusCode }) => statusCode))
+    assert.deepEqual([...statuses], [200])
+    const { rows } = await app.pool.query(
+      'select failures, day_failures from auth.postern_throttles',
+    )
+    for (const row of rows) assert.deepEqual(row, { failures: 0, day_failures: 0 })
+  })
+
+  test('accepts 50 racing sign-ins from new devices', async (t) => {
+    const { app } = await build(t, { env: autoconfirm })
+    const { email } = await signUpUser(app)
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => signIn(app, { email }, { 'user-agent': `app ${n}` })),
+    )
+    assert.deepEqual([...new Set(responses.map(({ statusCode }) => statusCode))], [200])
+  })
+
+  test('accepts one that begins after a ban was lifted, beside one from before', async (t) => {
+    const { app } = await build(t, { env: { ...autoconfirm, ...unnamedStatements } })
+    const { user, email } = await signUpUser(app)
+    const ban = (ban_duration: string) =>
+      adminCall(app, 'PUT', `/admin/users/${user.id}`, { ban_duration })
+    await ban('24h')
+    // Only the first look-up is late: the row it returns is banned.
+    const delays = [500]
+    delayResponses(app, 'postern_throttles', () => delays.pop() ?? 0)
+    const before = signIn(app, { email })
+    await pause(100)
+    await ban('none')
+    const after = await signIn(app, { email })
+    assert.equal((await before).statusCode, 400)
+    assert.equal(after.statusCode, 200, after.body)
+  })
+})

@@ -1,0 +1,198 @@
+/** What admins of each role may do: every endpoint of the admin API, and the ways in which a role could be raised. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { adminEndpoints } from '../../../plugins/security/bearer-auth/admin-endpoints.ts'
+import {
+  type AdminRole,
+  adminRoleNames,
+  includesRole,
+} from '../../../schemas/console/admin-role.ts'
+import { adminCall, asAdmin } from '../../support/admin.ts'
+import { createAdmin, removeAdmins, withConsole } from '../../support/admins.ts'
+import { lockRows, lockUserRow } from '../../support/locked-user.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { outcomeOf } from '../../support/requests.ts'
+import type { App } from '../../support/server.ts'
+import { newAddress, password, signUpUser } from '../../support/users.ts'
+
+type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+
+const required = [403, 'admin_role_required']
+
+suite('admin roles', () => {
+  const serverFor = sharedServers()
+  const env = { ...withConsole, AUTH_ORGANIZATIONS_ENABLED: 'true' }
+  const server = async () => (await serverFor(env)).app
+
+  test('lists every endpoint of the admin API in the table of roles, and no other', async () => {
+    const app = await server()
+    const offered = (await endpointsOf(app)).toSorted()
+    const listed = Object.keys(adminEndpoints).filter((name) => !name.includes('*'))
+    assert.deepEqual(listed.toSorted(), offered)
+  })
+
+  for (const role of adminRoleNames) {
+    test(`the role ${role} reaches exactly the endpoints of the table`, async () => {
+      const app = await server()
+      const { ask } = await createAdmin(app, role)
+      for (const name of await endpointsOf(app)) {
+        const [method = '', path = ''] = name.split(' ')
+        const url = path.replaceAll(/\{\w+\}/g, crypto.randomUUID())
+        const payload = method === 'GET' ? undefined : {}
+        const outcome = outcomeOfAny(await ask(method as Method, url, payload))
+        const minimal = adminEndpoints[name] ?? 'owner'
+        const isRejected = outcome[1] === 'admin_role_required'
+        assert.equal(isRejected, !includesRole(role, minimal), `${name}: ${outcome}`)
+        assert.notEqual(outcome[1], 'not_admin', name)
+        assert.ok(Number(outcome[0]) < 500, `${name}: ${outcome}`)
+      }
+    })
+  }
+
+  test('an ordinary user and a removed admin are rejected', async () => {
+    const app = await server()
+    const { id, ask } = await createAdmin(app, 'operator')
+    assert.equal((await ask('GET', '/admin/users')).statusCode, 200)
+    assert.equal((await asAdmin(app, 'DELETE', `/admin/admins/${id}`)).statusCode, 204)
+    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'not_admin'])
+  })
+
+  test('a service key and a token with an admin role keep the rights of an owner', async () => {
+    const app = await server()
+    const me = await adminCall<{ role: string; user: null }>(app, 'GET', '/admin/me')
+    assert.deepEqual([me.role, me.user], ['owner', null])
+    const { id, ask } = await createAdmin(app, 'support')
+    const self = (await ask('GET', '/admin/me')).json()
+    assert.deepEqual([self.role, self.user.id], ['support', id])
+    assert.ok(self.allowed.includes('GET /admin/users'))
+    assert.ok(!self.allowed.includes('POST /admin/users'))
+  })
+
+  test('only owners change the accounts of admins, by whatever endpoint', async () => {
+    const app = await server()
+    const owner = await createAdmin(app, 'owner')
+    const operator = await createAdmin(app, 'operator')
+    const user = `/admin/users/${owner.id}`
+    const attempts: [Method, string, object?][] = [
+      ['PUT', user, { password: `${password} 2` }],
+      ['DELETE', user],
+      ['DELETE', `${user}/sessions`],
+      ['POST', `${user}/impersonate`],
+      ['DELETE', `${user}/factors/recovery_codes`],
+      ['DELETE', `${user}/passkeys/${crypto.randomUUID()}`],
+      ['DELETE', `${user}/factors/${crypto.randomUUID()}`],
+      ['POST', '/admin/generate_link', { type: 'recovery', email: owner.email }],
+      ['POST', '/admin/generate_link', { type: 'magiclink', email: owner.email }],
+      ['POST', '/invite', { email: owner.email }],
+    ]
+    for (const [method, url, payload] of attempts) {
+      assert.deepEqual(outcomeOf(await operator.ask(method, url, payload)), required, url)
+    }
+    const changed = await owner.ask('PUT', `/admin/users/${operator.id}`, {
+      user_metadata: { city: 'Bonn' },
+    })
+    assert.equal(changed.statusCode, 200, changed.body)
+  })
+
+  test('rejects an operator who grants a role with access to the admin API', async () => {
+    const app = await server()
+    const { ask } = await createAdmin(app, 'operator')
+    const { user } = await signUpUser(app)
+    const role = 'service_role'
+    const change = await ask('PUT', `/admin/users/${user.id}`, { role })
+    assert.deepEqual(outcomeOf(change), required)
+    const made = await ask('POST', '/admin/users', { email: newAddress(), password, role })
+    assert.deepEqual(outcomeOf(made), required)
+    const plain = await ask('PUT', `/admin/users/${user.id}`, { role: 'editor' })
+    assert.equal(plain.statusCode, 200, plain.body)
+    assert.equal((await adminCall(app, 'GET', `/admin/users/${user.id}`)).role, 'editor')
+  })
+
+  test('rejects an impersonation session of an admin at admin endpoints', async () => {
+    const app = await server()
+    const { id } = await createAdmin(app, 'owner')
+    const session = await adminCall<{ access_token: string }>(
+      app,
+      'POST',
+      `/admin/users/${id}/impersonate`,
+    )
+    const authorization = `Bearer ${session.access_token}`
+    const response = await app.inject({ url: '/admin/users', headers: { authorization } })
+    assert.deepEqual(outcomeOf(response), [403, 'not_admin'])
+  })
+
+  test('rejects the write of an admin who was demoted while the request waited', async () => {
+    const app = await server()
+    const admin = await createAdmin(app, 'operator')
+    const { user } = await signUpUser(app)
+    const url = `/admin/users/${user.id}`
+    const lock = await lockUserRow(app, admin.id)
+    const change = () => admin.ask('PUT', url, { user_metadata: { city: 'Bonn' } })
+    const late = await lock.queue(1, change)
+    await lock.query(`update auth.postern_admins set role = 'support' where user_id = $1`, [
+      admin.id,
+    ])
+    await lock.release()
+    assert.deepEqual(outcomeOf(await late.response), required)
+    assert.deepEqual((await adminCall(app, 'GET', url)).user_metadata.city, undefined)
+  })
+
+  test('a write that waits behind a demotion of its admin is rejected', async () => {
+    const app = await server()
+    const admin = await createAdmin(app, 'operator')
+    const { user } = await signUpUser(app)
+    const lock = await lockUserRow(app, admin.id)
+    const demotion = await lock.queue(1, () =>
+      asAdmin(app, 'PUT', `/admin/admins/${admin.id}`, { role: 'support' }),
+    )
+    const change = await lock.queue(2, () => admin.ask('DELETE', `/admin/users/${user.id}`))
+    await lock.release()
+    assert.equal((await demotion.response).statusCode, 200)
+    assert.deepEqual(outcomeOf(await change.response), required)
+    assert.equal((await asAdmin(app, 'GET', `/admin/users/${user.id}`)).statusCode, 200)
+  })
+
+  test('keeps one of two owners who remove each other concurrently', async () => {
+    const app = await server()
+    await removeAdmins(app)
+    const [one, other] = [await createAdmin(app, 'owner'), await createAdmin(app, 'owner')]
+    const lock = await lockRows(app.pool, 'select from auth.postern_admins for update', [])
+    const first = await lock.queue(1, () => one.ask('DELETE', `/admin/admins/${other.id}`))
+    const second = await lock.queue(2, () => other.ask('DELETE', `/admin/admins/${one.id}`))
+    await lock.release()
+    const responses = [(await first.response).statusCode, (await second.response).statusCode]
+    assert.equal(responses.filter((status) => status === 204).length, 1, responses.join())
+    const { admins } = await adminCall<{ admins: { role: AdminRole }[] }>(
+      app,
+      'GET',
+      '/admin/admins',
+    )
+    assert.deepEqual(
+      admins.map(({ role }) => role),
+      ['owner'],
+    )
+  })
+
+  test('AUTH_CONSOLE_REQUIRE_MFA rejects admins without a verified second factor', async () => {
+    const { app } = await serverFor({ ...withConsole, AUTH_CONSOLE_REQUIRE_MFA: 'true' })
+    const { ask } = await createAdmin(app, 'owner')
+    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'mfa_enrollment_required'])
+    assert.equal((await asAdmin(app, 'GET', '/admin/users')).statusCode, 200)
+  })
+})
+
+/** An answer without a body has no error. */
+function outcomeOfAny(response: { statusCode: number; body: string; json: () => unknown }) {
+  const isJson = response.body.startsWith('{')
+  return isJson ? outcomeOf(response) : [response.statusCode, '']
+}
+
+async function endpointsOf(app: App): Promise<string[]> {
+  const { paths } = (await app.inject('/openapi.json')).json<{ paths: Record<string, object> }>()
+  return Object.entries(paths)
+    .filter(([path]) => path.startsWith('/admin/') || path === '/invite')
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+}

@@ -1,0 +1,110 @@
+/**
+ * A package that runs a script when it is installed owns the machine it is installed on. Those that may are listed in
+ * `allowScripts`; the list was a wish, because npm ran the others as well.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+
+const root = join(import.meta.dirname, '../../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const { allowScripts }: { allowScripts: Record<string, boolean> } = JSON.parse(read('package.json'))
+const { packages }: { packages: Record<string, { hasInstallScript?: boolean; dev?: boolean }> } =
+  JSON.parse(read('package-lock.json'))
+const withScript = Object.entries(packages).filter(([, entry]) => entry.hasInstallScript)
+const nameOf = (path: string) => path.replace(/^.*node_modules\//, '')
+
+suite('install script allow list', () => {
+  test('lists exactly the dependencies with an install script', () => {
+    const names = new Set(withScript.map(([path]) => nameOf(path)))
+    assert.deepEqual([...names].toSorted(), Object.keys(allowScripts).toSorted())
+  })
+
+  test('allows no script of a production dependency', () => {
+    const names = withScript.filter(([, { dev }]) => !dev).map(([path]) => nameOf(path))
+    for (const name of names) assert.equal(allowScripts[name], false, name)
+  })
+
+  test('is strict, and the image runs no scripts', () => {
+    assert.match(read('.npmrc'), /^strict-allow-scripts=true$/m)
+    assert.match(read('Dockerfile'), /^RUN npm ci --omit=dev --ignore-scripts\b/m)
+  })
+})
+
+type Listed = 'nothing' | 'another' | boolean
+
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)),
+)
+const isKnown =
+  execFileSync('npm', ['config', 'get', 'strict-allow-scripts'], {
+    cwd: tmpdir(),
+    env: environment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim() !== 'undefined'
+
+suite('npm install', { skip: !isKnown && 'npm before 11.16 knows no such list' }, () => {
+  const cases: [what: string, Listed, outcome: 'refused' | 'installed', ran: boolean][] = [
+    ['with an unlisted script', 'nothing', 'refused', false],
+    ['with the script of another package', 'another', 'refused', false],
+    ['with an allowed script', true, 'installed', true],
+    ['with a denied script', false, 'installed', false],
+  ]
+  for (const [what, listed, outcome, ran] of cases) {
+    test(`${what}: the package is ${outcome}, and its script ${ran ? 'runs' : 'does not run'}`, (t) => {
+      const folder = projectWith(t, listed)
+      const cache = `--cache=${join(folder, 'cache')}`
+      const args = ['install', '--offline', '--no-audit', '--no-fund', cache]
+      const { status, stderr } = spawnSync('npm', args, {
+        cwd: folder,
+        env: environment,
+        encoding: 'utf8',
+      })
+      assert.equal(status === 0 ? 'installed' : 'refused', outcome, stderr)
+      if (outcome === 'refused') assert.match(stderr, /ESTRICTALLOWSCRIPTS/)
+      assert.equal(existsSync(join(folder, 'it-ran')), ran)
+    })
+  }
+})
+
+/** A project with our settings and one dependency whose script leaves a file when it runs. */
+function projectWith(t: TestContext, listed: Listed): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-install-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'dependency'))
+  const scripts = { postinstall: 'node leave.js' }
+  const dependency = { name: 'with-script', version: '1.0.0', scripts }
+  writeFileSync(join(folder, 'dependency/package.json'), JSON.stringify(dependency))
+  const mark = JSON.stringify(join(folder, 'it-ran'))
+  writeFileSync(join(folder, 'dependency/leave.js'), `require('fs').writeFileSync(${mark}, '')`)
+  execFileSync('npm', ['pack', '--silent'], {
+    cwd: join(folder, 'dependency'),
+    env: environment,
+    stdio: 'ignore',
+  })
+  const archive = `file:${join(folder, 'dependency/with-script-1.0.0.tgz')}`
+  const entries = {
+    nothing: {},
+    another: { other: true },
+    true: { [archive]: true },
+    false: { [archive]: false },
+  }
+  const dependencies = { 'with-script': archive }
+  const allowScripts = entries[`${listed}`]
+  const project = { name: 'project', version: '1.0.0', dependencies, allowScripts }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(project))
+  if (existsSync(join(root, '.npmrc'))) copyFileSync(join(root, '.npmrc'), join(folder, '.npmrc'))
+  return folder
+}

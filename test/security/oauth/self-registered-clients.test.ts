@@ -1,0 +1,156 @@
+/** Clients that register themselves may be anyone's (RFC 9700 §4.11.2, RFC 7591 §5). */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import {
+  callbackUrl,
+  claimsOf,
+  createClient,
+  exchangeCode,
+  makePkce,
+  oauthServer,
+  openRegistration,
+  registerClient,
+  requestAuthorization,
+} from '../../support/oauth-server.ts'
+import {
+  authorizeUrl,
+  openBrowser,
+  refreshIn,
+  signedInBrowser,
+  titleIn,
+} from '../../support/page-browser.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { signUpUser } from '../../support/users.ts'
+
+const evil = 'https://evil.example/landing'
+
+suite('self-registered clients', () => {
+  const serverFor = sharedServers()
+  const server = async () => (await serverFor(openRegistration)).app
+
+  test('are not redirected to by an error of their request: the user gets a link', async () => {
+    const app = await server()
+    const { client_id } = await registerClient(app, { redirect_uris: [evil] })
+    const response = await requestAuthorization(app, { client_id, redirect_uri: evil, scope: 'x' })
+    assert.equal(response.statusCode, 400)
+    assert.equal(response.headers.location, undefined)
+    assert.equal(refreshIn(response.body), undefined)
+    assert.match(response.body, /href="https:\/\/evil\.example\/landing\?error=invalid_scope&amp;/)
+    assert.match(response.body, /Continue to evil\.example/)
+  })
+
+  test('differ there from clients of the operator, whose errors are redirected', async () => {
+    const app = await server()
+    const { client_id } = await createClient(app)
+    const asked = { client_id, redirect_uri: callbackUrl, scope: 'x' }
+    const response = await requestAuthorization(app, asked)
+    assert.equal(response.statusCode, 302)
+    assert.match(String(response.headers.location), /error=invalid_scope/)
+  })
+
+  test('are not redirected to after a logout: the user gets a link', async () => {
+    const app = await server()
+    const { client_id } = await registerClient(app, { post_logout_redirect_uris: [evil] })
+    const query = new URLSearchParams({ client_id, post_logout_redirect_uri: evil })
+    const page = await openBrowser(app).open(`/oauth/logout?${query}`)
+    assert.equal(titleIn(page), 'You are signed out')
+    assert.equal(refreshIn(page.html), undefined)
+    assert.match(page.html, /href="https:\/\/evil\.example\/landing"/)
+  })
+
+  test('appear by their host at the sign-in page, and with a warning at the consent page', async () => {
+    const app = await server()
+    const client = await registerClient(app, { client_name: 'Your Bank', redirect_uris: [evil] })
+    const url = authorizeUrl(client, makePkce().challenge, { redirect_uri: evil })
+    const signIn = await openBrowser(app).open(url)
+    assert.match(signIn.html, /to continue to evil\.example/)
+    assert.ok(!signIn.html.includes('Your Bank'))
+    const browser = await signedInBrowser(app, (await signUpUser(app)).email)
+    const consent = await browser.open(url)
+    assert.match(consent.html, /Nobody has verified its name/)
+    assert.match(consent.html, /You will be sent to evil\.example/)
+  })
+
+  const imitations: Record<string, string> = {
+    'the name of a client of the operator': 'Payroll',
+    'that name in another case and with blanks': ' PAY ROLL ',
+    'that name with full-width letters': 'Ｐａｙｒｏｌｌ',
+    'that name with accents': 'Páyröll',
+    'a Cyrillic letter among Latin ones': 'Pаyroll',
+    'a Greek letter among Latin ones': 'Pαyroll',
+    'a zero-width blank': 'Pay\u200broll',
+    'an override of the reading direction': 'Pay\u202ellor',
+    'a line break': 'Good\nApp',
+  }
+  for (const [title, client_name] of Object.entries(imitations)) {
+    test(`cannot call themselves by ${title}`, async () => {
+      const app = await server()
+      await createClient(app, { client_name: 'Payroll' })
+      const payload = { client_name, redirect_uris: [callbackUrl] }
+      const response = await app.inject({ method: 'POST', url: '/oauth/clients/register', payload })
+      assert.deepEqual(
+        [response.statusCode, response.json().error],
+        [400, 'invalid_client_metadata'],
+      )
+    })
+  }
+
+  test('can have a name of another script, or one that mixes Latin and Japanese', async () => {
+    const app = await server()
+    for (const client_name of ['Записки', 'メモ App', 'مذكرات', 'Café №1']) {
+      assert.equal((await registerClient(app, { client_name })).client_name, client_name)
+    }
+  })
+
+  const hostile: Record<string, object> = {
+    'a script as logo': { logo_uri: 'javascript:alert(1)' },
+    'a script as policy': { policy_uri: 'javascript:alert(1)' },
+    'content as terms': { tos_uri: 'data:text/html,<script>alert(1)</script>' },
+    'a script as client page': { client_uri: 'vbscript:x' },
+    'a script as address after logout': { post_logout_redirect_uris: ['javascript:alert(1)'] },
+    'plain http as address after logout': { post_logout_redirect_uris: ['http://evil.example/'] },
+    'a name of a megabyte': { client_name: 'x'.repeat(1_000_000) },
+    'a thousand redirect URIs': {
+      redirect_uris: Array.from({ length: 1000 }, (_, at) => `${callbackUrl}/${at}`),
+    },
+    'a file as key set': { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'file:///etc' },
+    'a name that is an object': { client_name: { toString: 'x' } },
+  }
+  for (const [title, fields] of Object.entries(hostile)) {
+    test(`cannot register ${title}`, async () => {
+      const app = await server()
+      const payload = { redirect_uris: [callbackUrl], ...fields }
+      const response = await app.inject({ method: 'POST', url: '/oauth/clients/register', payload })
+      assert.ok([400, 413].includes(response.statusCode), response.body)
+    })
+  }
+
+  test('cannot give themselves resources, nor go without PKCE', async () => {
+    const app = await server()
+    const fields = { resources: ['https://bank.example'], require_pkce: false }
+    const { client_id } = await registerClient(app, fields)
+    const redirect_uri = callbackUrl
+    const resource = 'https://bank.example'
+    const pkce = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
+    const targeted = await requestAuthorization(app, { client_id, redirect_uri, resource, ...pkce })
+    assert.match(targeted.body, /error=invalid_target/)
+    const plain = await requestAuthorization(app, { client_id, redirect_uri })
+    assert.match(plain.body, /error=invalid_request/)
+  })
+
+  test('do not receive the email and metadata of a user without the scopes for them', async () => {
+    const { app } = await serverFor(oauthServer)
+    const client = await createClient(app)
+    const user = await signUpUser(app)
+    const { verifier, challenge } = makePkce()
+    const browser = await signedInBrowser(app, user.email)
+    const consent = await browser.open(authorizeUrl(client, challenge, { scope: 'openid' }))
+    const done = await browser.submit(consent, { action: 'approve' })
+    const code = new URL(refreshIn(done.html) ?? '').searchParams.get('code') ?? ''
+    const tokens = (await exchangeCode(app, client, code, { code_verifier: verifier })).json()
+    const { email, phone, user_metadata, sub } = claimsOf(tokens.access_token)
+    assert.deepEqual([email, phone, user_metadata, sub], ['', '', {}, user.user.id])
+    assert.equal(claimsOf(tokens.id_token).email, undefined)
+  })
+})

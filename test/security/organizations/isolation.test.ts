@@ -1,0 +1,107 @@
+/** Generated: every endpoint of an organization, for each role of two organizations, against both. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+
+import { permissionsOf } from '../../../schemas/organizations/permissions.ts'
+import { adminOk, as, organizationsOn } from '../../support/organizations/organizations.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
+import { call, outcomeOf } from '../../support/requests.ts'
+import { type App, build } from '../../support/server.ts'
+import { signUpUser } from '../../support/users.ts'
+import { endpoints, openEndpoints, pathOf, unknownIds } from './endpoints.ts'
+import { rowsOf, type Tenant, tenant } from './tenants.ts'
+
+/** The roles of each organization, with the stored permissions of the custom one. */
+const auditor = ['audit:read', 'organization:read']
+
+suite('isolation of organizations', () => {
+  const ending = endingOfSuite()
+  let app: App
+  let tenants: [Tenant, Tenant]
+  let checked = 0
+  before(async () => {
+    app = (await build(ending, { env: organizationsOn })).app
+    tenants = [await tenant(app, 'first', auditor), await tenant(app, 'second', auditor)]
+  })
+
+  test('the table has every endpoint of an organization', async () => {
+    const { paths } = JSON.parse(JSON.stringify(await app.openapi.document()))
+    const names = Object.entries<object>(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const ofOne = names.filter((name) => name.includes(' /organizations/{organization_id}'))
+    assert.deepEqual(ofOne.toSorted(), [...Object.keys(endpoints), ...openEndpoints].toSorted())
+  })
+
+  for (const [name, { permission, body }] of Object.entries(endpoints)) {
+    test(`${name} is for members with ${permission} only`, async () => {
+      const wrong: string[] = []
+      for (const target of tenants) {
+        for (const own of tenants) {
+          for (const [role, session] of Object.entries(own.users)) {
+            const url = pathOf(name, target.id, unknownIds)
+            const isOwn = own === target && role !== 'suspended'
+            const permissions = permissionsOf(role, role === 'auditor' ? auditor : [])
+            const may = permissions.some((one) => one === '*' || one === permission)
+            const response = await as(app, session, url, body)
+            const [status, code] = response.body ? outcomeOf(response) : [response.statusCode, '']
+            const expected = !isOwn
+              ? code === 'organization_not_found' && status === 404
+              : may
+                ? status !== 403 && code !== 'organization_not_found'
+                : code === 'organization_permission_required' && status === 403
+            if (!expected) wrong.push(`${own.name} ${role} at ${target.name}: ${status} ${code}`)
+            checked++
+            // Deleted by the owner, whose right it is.
+            if (name.startsWith('DELETE') && isOwn && may && permission === 'organization:delete') {
+              await adminOk(app, `POST /admin/organizations/${target.id}/restore`)
+            }
+          }
+        }
+        const stranger = await signUpUser(app)
+        const denied = await as(app, stranger, pathOf(name, target.id, unknownIds), body)
+        if (outcomeOf(denied)[1] !== 'organization_not_found') {
+          wrong.push(`a user of none: ${denied.body}`)
+        }
+        const [method = 'GET', url = ''] = pathOf(name, target.id, unknownIds).split(' ')
+        const bare = await call(app, url, body, { method: method as 'GET' })
+        if (bare.statusCode !== 401) wrong.push(`without a token: ${bare.statusCode}`)
+        checked += 2
+      }
+      assert.deepEqual(wrong, [])
+    })
+  }
+
+  for (const [name, { body }] of Object.entries(endpoints)) {
+    if (!/\{(?!organization_id)/.test(name)) continue
+    test(`${name} does not reach objects of another organization`, async () => {
+      const [first, second] = tenants
+      const before = await rowsOf(app, second.id)
+      for (const role of ['owner', 'admin'] as const) {
+        const response = await as(app, first.users[role], pathOf(name, first.id, second.ids), body)
+        assert.ok([404, 422].includes(response.statusCode), `${role}: ${response.body}`)
+        checked++
+      }
+      assert.deepEqual(await rowsOf(app, second.id), before)
+    })
+  }
+
+  test('no request of one organization changed another', async () => {
+    const [first, second] = tenants
+    for (const [one, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      const before = await rowsOf(app, other.id)
+      for (const [name, { body }] of Object.entries(endpoints)) {
+        await as(app, one.users.owner, pathOf(name, other.id, other.ids), body)
+        checked++
+      }
+      assert.deepEqual(await rowsOf(app, other.id), before)
+    }
+  })
+
+  test('covers at least 400 combinations', () => {
+    assert.ok(checked >= 400, `${checked}`)
+  })
+})

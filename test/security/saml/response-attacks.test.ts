@@ -1,0 +1,441 @@
+/** /sso/saml/acs: responses that no honest identity provider sends. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { suite, test } from 'node:test'
+
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import {
+  assertionOf,
+  createIdp,
+  encrypted,
+  type ResponseOptions,
+  responseOf,
+  signed,
+  signedResponse,
+} from '../../support/saml/idp.ts'
+import {
+  addIdp,
+  begin,
+  type Known,
+  type Landed,
+  post,
+  postForm,
+  samlOn,
+} from '../../support/saml/server.ts'
+import { type App, build } from '../../support/server.ts'
+
+const seconds = (count: number) => new Date(Date.now() + count * 1000)
+
+/** What the attacker wants to be. */
+const victim = { nameId: 'admin', attributes: { mail: ['admin@corp.example'] } }
+
+suite('POST /sso/saml/acs rejects', () => {
+  const server = sharedServers()
+
+  async function known(): Promise<{ app: App } & Known> {
+    const { app } = await server(samlOn)
+    return { app, ...(await addIdp(app)) }
+  }
+
+  /** The genuine assertion that the attacker has, and the forged one. */
+  function pair(idp: Known['idp']) {
+    const genuine = signed(assertionOf({ idp }), 'Assertion', idp)
+    const forged = assertionOf({ idp, ...victim })
+    const [block = ''] = /<(ds:)?Signature[\s\S]*<\/(ds:)?Signature>/.exec(genuine) ?? []
+    assert.ok(block)
+    return { genuine, forged, block, bare: genuine.replace(block, '') }
+  }
+
+  const withContent = (assertion: string, content: string) =>
+    assertion.replace('</saml:Issuer>', `</saml:Issuer>${content}`)
+  const extensions = (content: string) => `<samlp:Extensions>${content}</samlp:Extensions>`
+  const object = (content: string) =>
+    `<ds:Object xmlns:ds="http://www.w3.org/2000/09/xmldsig#">${content}</ds:Object>`
+  const intoSignature = (block: string, content: string) =>
+    block.replace(/<\/((?:ds:)?Signature)>$/, `${object(content)}</$1>`)
+
+  /** Somorovsky et al., "On Breaking SAML": where the signed and the read element are moved to. */
+  const wrappings: Record<string, (idp: Known['idp']) => string> = {
+    'XSW 1: the signed response inside the signature of a forged one': (idp) => {
+      const options = { idp }
+      const genuine = signed(responseOf(options, assertionOf(options)), 'Response', idp)
+      const [block = ''] = /<(ds:)?Signature[\s\S]*<\/(ds:)?Signature>/.exec(genuine) ?? []
+      const inner = genuine.replace(block, '')
+      const forged = responseOf({ idp }, assertionOf({ idp, ...victim }))
+      return withContent(forged, intoSignature(block, inner))
+    },
+    'XSW 2: the signed response next to the signature of a forged one': (idp) => {
+      const options = { idp }
+      const genuine = signed(responseOf(options, assertionOf(options)), 'Response', idp)
+      const [block = ''] = /<(ds:)?Signature[\s\S]*<\/(ds:)?Signature>/.exec(genuine) ?? []
+      const forged = responseOf({ idp }, assertionOf({ idp, ...victim }))
+      return withContent(forged, genuine.replace(block, '') + block)
+    },
+    'XSW 3: the forged assertion before the signed one': (idp) => {
+      const { genuine, forged } = pair(idp)
+      return responseOf({ idp }, forged, genuine)
+    },
+    'XSW 4: the signed assertion inside the forged one': (idp) => {
+      const { genuine, forged } = pair(idp)
+      return responseOf({ idp }, forged.replace('</saml:Assertion>', `${genuine}</saml:Assertion>`))
+    },
+    'XSW 5: the signature in the forged assertion, the signed one at the end': (idp) => {
+      const { forged, block, bare } = pair(idp)
+      return responseOf({ idp }, withContent(forged, block), bare)
+    },
+    'XSW 6: the signed assertion inside the signature of the forged one': (idp) => {
+      const { forged, block, bare } = pair(idp)
+      return responseOf({ idp }, withContent(forged, intoSignature(block, bare)))
+    },
+    'XSW 7: the forged assertion in Extensions': (idp) => {
+      const { genuine, forged } = pair(idp)
+      return responseOf({ idp }, extensions(forged), genuine)
+    },
+    'XSW 8: the signed assertion in an Object of the signature of the forged one': (idp) => {
+      const { forged, block, bare } = pair(idp)
+      const moved = intoSignature(block, bare)
+      return responseOf({ idp }, forged.replace('</saml:Assertion>', `${moved}</saml:Assertion>`))
+    },
+  }
+  for (const [title, make] of Object.entries(wrappings)) {
+    test(title, async () => {
+      const { app, idp } = await known()
+      assertRejected(await post(app, make(idp)))
+      await assertUnknown(app, idp.entityId)
+    })
+  }
+
+  test('a forged assertion under the id of the signed one', async () => {
+    const { app, idp } = await known()
+    const assertionId = '_same'
+    const genuine = signed(assertionOf({ idp, assertionId }), 'Assertion', idp)
+    const forged = assertionOf({ idp, assertionId, ...victim })
+    assertRejected(await post(app, responseOf({ idp }, forged, genuine)), /same id/)
+  })
+
+  test('two assertions, both signed', async () => {
+    const { app, idp } = await known()
+    const one = () => signed(assertionOf({ idp }), 'Assertion', idp)
+    assertRejected(await post(app, responseOf({ idp }, one(), one())), /more than one assertion/)
+  })
+
+  test('a changed NameID', async () => {
+    const { app, idp } = await known()
+    const xml = signedResponse({ idp }).replace('>ann<', '>admin<')
+    assertRejected(await post(app, xml), /signature is not valid/)
+  })
+
+  test('neither signed', async () => {
+    const { app, idp } = await known()
+    const xml = responseOf({ idp }, assertionOf({ idp }))
+    assertRejected(await post(app, xml), /neither it nor its assertion is signed/)
+  })
+
+  test('a signed response around an assertion whose own signature is bad', async () => {
+    const { app, idp } = await known()
+    const bad = signed(assertionOf({ idp }), 'Assertion', idp).replace('>ann<', '>admin<')
+    assertRejected(await post(app, signed(responseOf({ idp }, bad), 'Response', idp)))
+  })
+
+  test('a bad signature of the response around a good one of the assertion', async () => {
+    const { app, idp } = await known()
+    const both = signed(signedResponse({ idp }), 'Response', idp)
+    const xml = both.replace(/ID="_[^"]+" Version="2.0" IssueInstant="[^"]+" Destination/, (head) =>
+      head.replace('Version="2.0"', 'Version="2.0" Consent="x"'),
+    )
+    assertRejected(await post(app, xml), /signature is not valid/)
+  })
+
+  test('another key, also with its certificate in the signature', async () => {
+    const { app, idp } = await known()
+    const { privateKey, certificate } = createIdp()
+    const stolen = { ...idp, privateKey, certificate }
+    assertRejected(await post(app, signedResponse({ idp: stolen })), /signature is not valid/)
+  })
+
+  test('the key of another provider', async () => {
+    const { app, idp } = await known()
+    const other = await addIdp(app)
+    const xml = signedResponse({ idp: { ...other.idp, entityId: idp.entityId } })
+    assertRejected(await post(app, xml), /signature is not valid/)
+  })
+
+  test('a response of another provider than the one the user was sent to', async () => {
+    const { app, id } = await known()
+    const other = await addIdp(app)
+    const { relayState, requestId } = await begin(app, { provider_id: id })
+    assertRejected(await post(app, signedResponse({ idp: other.idp, requestId }), relayState))
+  })
+
+  test('a signature with RSA-SHA1', async () => {
+    const { app, idp } = await known()
+    const xml = responseOf({ idp }, signed(assertionOf({ idp }), 'Assertion', idp, 'sha1'))
+    assertRejected(await post(app, xml), /SignatureMethod is not allowed/)
+  })
+
+  test('a SHA-1 digest under RSA-SHA256', async () => {
+    const { app, idp } = await known()
+    const sha1 = 'http://www.w3.org/2000/09/xmldsig#sha1'
+    const xml = signedResponse({ idp }).replace('http://www.w3.org/2001/04/xmlenc#sha256', sha1)
+    assertRejected(await post(app, xml), /DigestMethod is not allowed/)
+  })
+
+  test('an HMAC under the public certificate', async () => {
+    const { app, idp } = await known()
+    const hmac = 'http://www.w3.org/2000/09/xmldsig#hmac-sha1'
+    const genuine = signed(assertionOf({ idp }), 'Assertion', idp)
+    const mac = createHmac('sha1', idp.certificate).update('x').digest('base64')
+    const xml = genuine
+      .replace('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', hmac)
+      .replace(/<SignatureValue>[^<]+/, `<SignatureValue>${mac}`)
+    assertRejected(await post(app, responseOf({ idp }, xml)), /SignatureMethod is not allowed/)
+  })
+
+  test('a transform that is not one of the two', async () => {
+    const { app, idp } = await known()
+    const xml = signedResponse({ idp }).replace(
+      'http://www.w3.org/2000/09/xmldsig#enveloped-signature',
+      'http://www.w3.org/TR/1999/REC-xslt-19991116',
+    )
+    assertRejected(await post(app, xml), /Transform is not allowed/)
+  })
+
+  const wrong: Record<string, [Partial<ResponseOptions>, RegExp]> = {
+    'another audience': [{ audience: 'https://other.example' }, /another audience/],
+    'no audience at all': [{ audience: undefined }, /another audience/],
+    'another recipient': [{ recipient: 'https://other.example/acs' }, /Recipient/],
+    'another destination': [{ destination: 'https://other.example/acs' }, /Destination/],
+    'another issuer': [{ issuer: 'https://other.example/idp' }, /saml_idp_not_found|issuer/],
+    'a response to a request that was not sent': [{ inResponseTo: 'id-unknown' }, /request/],
+    'an assertion that has expired': [
+      { notBefore: seconds(-600), notOnOrAfter: seconds(-200) },
+      /expired/,
+    ],
+    'an assertion that is not valid yet': [
+      { notBefore: seconds(1000), notOnOrAfter: seconds(2000) },
+      /not valid yet/,
+    ],
+    'an assertion that was issued long ago': [{ issuedAt: seconds(-100) }, /too long ago/],
+    'an assertion of the future': [{ issuedAt: seconds(1000) }, /in the future/],
+    'a session that is over': [{ sessionEnd: seconds(-1) }, /session at the provider has expired/],
+    'a transient id': [
+      { nameIdFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' },
+      /saml_assertion_no_user_id/,
+    ],
+    'no address': [{ attributes: { color: ['blue'] } }, /saml_assertion_no_email/],
+    'an invalid email address': [{ attributes: { mail: ['not an address'] } }, /no_email/],
+  }
+  for (const [title, [options, reason]] of Object.entries(wrong)) {
+    test(title, async () => {
+      const { app, idp } = await known()
+      assertRejected(await post(app, signedResponse({ idp, ...options })), reason)
+    })
+  }
+
+  test('a signed assertion of another issuer in a response of the known one', async () => {
+    const { app, idp } = await known()
+    const issuer = 'https://other.example/idp'
+    const assertion = signed(assertionOf({ idp, issuer }), 'Assertion', idp)
+    assertRejected(await post(app, responseOf({ idp }, assertion)), /it has another issuer/)
+  })
+
+  test('a RelayState that is an open redirect', async () => {
+    const { app } = await known()
+    for (const relayState of [
+      ...['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)'],
+      ...['http://app.example@evil.example/', 'http://app.example.evil.example/'],
+    ]) {
+      const { idp } = await addIdp(app)
+      const landed = await post(app, signedResponse({ idp }), relayState)
+      assert.deepEqual([landed.status, landed.location.origin], [302, 'http://app.example'])
+    }
+  })
+
+  test('a response without InResponseTo after a request', async () => {
+    const { app, idp, id } = await known()
+    const { relayState } = await begin(app, { provider_id: id })
+    assertRejected(await post(app, signedResponse({ idp }), relayState), /request/)
+  })
+
+  test('the response to the request of another user', async () => {
+    const { app, idp, id } = await known()
+    const [mine, theirs] = [
+      await begin(app, { provider_id: id }),
+      await begin(app, { provider_id: id }),
+    ]
+    const xml = signedResponse({ idp, requestId: theirs.requestId })
+    assertRejected(await post(app, xml, mine.relayState), /request/)
+  })
+
+  test('a response without its RelayState', async () => {
+    const { app, idp, id } = await known()
+    const { requestId } = await begin(app, { provider_id: id })
+    assertRejected(await post(app, signedResponse({ idp, requestId })), /request/)
+  })
+
+  test('a response that is posted again', async () => {
+    const { app, idp, id } = await known()
+    const { relayState, requestId } = await begin(app, { provider_id: id })
+    const xml = signedResponse({ idp, requestId })
+    assert.equal((await post(app, xml, relayState)).status, 302)
+    assertRejected(await post(app, xml, relayState), /saml_relay_state_not_found/)
+    const unasked = signedResponse({ idp })
+    assert.equal((await post(app, unasked)).status, 302)
+    assertRejected(await post(app, unasked), /already used/)
+  })
+
+  test('an assertion in another response', async () => {
+    const { app, idp } = await known()
+    const assertion = signed(assertionOf({ idp }), 'Assertion', idp)
+    assert.equal((await post(app, responseOf({ idp }, assertion))).status, 302)
+    assertRejected(await post(app, responseOf({ idp }, assertion)), /already used/)
+  })
+
+  test('all but one of several concurrent posts of one assertion', async () => {
+    const { app, idp } = await known()
+    const xml = signedResponse({ idp })
+    const landed = await Promise.all(Array.from({ length: 5 }, () => post(app, xml)))
+    assert.deepEqual(landed.map(({ status }) => status).toSorted(), [302, 303, 303, 303, 303])
+  })
+
+  test('a relay state that is unknown, and one that took too long', async () => {
+    const { app, idp, id } = await known()
+    const unknown = await post(app, signedResponse({ idp }), crypto.randomUUID())
+    assertRejected(unknown, /saml_relay_state_not_found/)
+    const { relayState, requestId } = await begin(app, { provider_id: id })
+    await app.db
+      .updateTable('saml_relay_states')
+      .set({ created_at: seconds(-130) })
+      .where('id', '=', relayState)
+      .execute()
+    const late = await post(app, signedResponse({ idp, requestId }), relayState)
+    assertRejected(late, /saml_relay_state_expired/)
+  })
+
+  test('a relay state whose first response was bad', async () => {
+    const { app, idp, id } = await known()
+    const { relayState, requestId } = await begin(app, { provider_id: id })
+    assertRejected(
+      await post(app, responseOf({ idp, requestId }, assertionOf({ idp })), relayState),
+    )
+    const good = await post(app, signedResponse({ idp, requestId }), relayState)
+    assertRejected(good, /saml_relay_state_not_found/)
+  })
+
+  test('a provider that is disabled or unknown', async () => {
+    const { app } = await server(samlOn)
+    const { idp } = await addIdp(app, { disabled: true })
+    assertRejected(await post(app, signedResponse({ idp })), /sso_provider_disabled/)
+    assertRejected(await post(app, signedResponse({ idp: createIdp() })), /saml_idp_not_found/)
+  })
+
+  test('an encrypted assertion while they are not accepted, and one that is unsigned, for another audience or no assertion', async () => {
+    const { app, idp } = await known()
+    const inner = await encrypted(assertionOf({ idp }), { certificate: idp.certificate })
+    assertRejected(await post(app, responseOf({ idp }, inner)), /not accepted/)
+    const on = await server({ ...samlOn, AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true' })
+    const other = await addIdp(on.app)
+    const metadata = (await on.app.inject('/sso/saml/metadata')).body
+    const certificate = /use="encryption".*?<X509Certificate>([^<]+)/.exec(metadata)?.[1] ?? ''
+    const unsigned = await encrypted(assertionOf({ idp: other.idp }), { certificate })
+    const forOthers = await encrypted(assertionOf({ idp: other.idp }), other.idp)
+    const noXml = await encrypted('no XML', { certificate })
+    const another = await encrypted('<a/>', { certificate })
+    for (const content of [unsigned, forOthers, noXml, another]) {
+      const landed = await post(on.app, responseOf({ idp: other.idp }, content))
+      assertRejected(landed, /its encrypted assertion cannot be used$/)
+    }
+  })
+
+  const documents: Record<string, [(xml: string) => string, RegExp]> = {
+    'an internal entity': [
+      (xml) => `<!DOCTYPE r [<!ENTITY e "admin">]>${xml.replace('>ann<', '>&e;<')}`,
+      /document type/,
+    ],
+    'entity expansion': [
+      (xml) => `<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>${xml}`,
+      /document type/,
+    ],
+    'an external entity': [
+      (xml) => `<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]>${xml}`,
+      /document type/,
+    ],
+    'a DTD alone': [
+      (xml) => `<!DOCTYPE Response SYSTEM "http://evil.example/x.dtd">${xml}`,
+      /document type/,
+    ],
+    'a processing instruction': [(xml) => `<?xml-stylesheet href="x"?>${xml}`, /processing/],
+    'two roots': [(xml) => `${xml}${xml}`, /./],
+    'an undefined entity': [(xml) => xml.replace('>ann<', '>&e;<'), /well-formed/],
+    'markup that does not close': [(xml) => xml.replace('</saml:Assertion>', ''), /well-formed/],
+    'too many levels': [
+      (xml) =>
+        xml.replace('<samlp:Status>', `${'<x>'.repeat(70)}${'</x>'.repeat(70)}<samlp:Status>`),
+      /64 levels/,
+    ],
+    nothing: [() => ' ', /./],
+    'no Response': [
+      () => '<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"/>',
+      /not a SAML 2.0 Response/,
+    ],
+  }
+  for (const [title, [change, reason]] of Object.entries(documents)) {
+    test(`a document with ${title}`, async () => {
+      const { app, idp } = await known()
+      assertRejected(await post(app, change(signedResponse({ idp }))), reason)
+    })
+  }
+
+  test('what is no base64, no UTF-8, empty, or an artifact', async () => {
+    const { app } = await known()
+    const latin1 = Buffer.from('<a>\xff</a>', 'latin1').toString('base64')
+    for (const form of [
+      { SAMLResponse: '%%%' },
+      { SAMLResponse: latin1 },
+      { SAMLResponse: '' },
+      { SAMLart: 'AAQAAA' },
+      { RelayState: '/x' },
+    ]) {
+      assertRejected(await postForm(app, form), /validation_failed/)
+    }
+  })
+
+  test('no part of a NameID with a comment, whose whole text counts', async () => {
+    const { app, idp, id } = await known()
+    const options = { idp, nameId: 'admin@corp.example<!-- x -->.evil.example' }
+    const landed = await post(app, signedResponse(options))
+    assert.equal(landed.status, 302, landed.location.href)
+    const row = await app.db
+      .selectFrom('identities')
+      .select('provider_id')
+      .where('provider', '=', `sso:${id}`)
+      .executeTakeFirstOrThrow()
+    assert.equal(row.provider_id, 'admin@corp.example.evil.example')
+  })
+
+  test('without writing a rejected document to the log or the redirect', async (t) => {
+    const lines: string[] = []
+    const { app } = await build(t, { env: samlOn, lines })
+    const { idp } = await addIdp(app)
+    const canary = 'canary-in-the-document'
+    const xml = responseOf({ idp }, assertionOf({ idp, nameId: canary }))
+    const landed = await post(app, xml)
+    assert.ok(!decodeURIComponent(landed.location.href).includes(canary))
+    assert.ok(!lines.join('').includes(canary))
+    assert.match(lines.join(''), /SAML message rejected/)
+  })
+})
+
+function assertRejected({ status, location, query }: Landed, reason = /./): void {
+  assert.equal(status, 303, location.href)
+  assert.deepEqual([location.origin, location.hash], ['http://app.example', ''])
+  assert.ok(query.error && query.error_code)
+  assert.match(`${query.error_code} ${query.error_description}`, reason)
+}
+
+/** No one was created as the one the attacker wanted to be. */
+async function assertUnknown(app: App, issuer: string): Promise<void> {
+  const rows = await app.db.selectFrom('identities').select('identity_data').execute()
+  const ours = rows.filter(({ identity_data }) => identity_data.iss === issuer)
+  assert.deepEqual(ours, [])
+}

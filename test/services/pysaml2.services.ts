@@ -1,0 +1,134 @@
+/** pysaml2 as an identity provider: what it signs, and what it is made to sign that no honest provider would. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, suite, test } from 'node:test'
+
+import { toPem } from '../../providers/saml/signature.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
+import { refresh } from '../support/requests.ts'
+import { createIdp, type Idp } from '../support/saml/idp.ts'
+import { formIn, postMessage, sloUrl, visit } from '../support/saml/logout.ts'
+import { ask, begin, postForm, samlOn } from '../support/saml/server.ts'
+import { type App, build } from '../support/server.ts'
+import { folderOf, missing } from './programs.ts'
+
+const entityId = 'https://pysaml2.example/idp'
+
+interface Made {
+  responses: Record<string, string>
+  logouts: Record<'redirect' | 'post' | 'redirect of another key', string>
+}
+
+const accepted = ['signed assertion', 'signed response', 'both signed', 'signed with SHA-512']
+
+const rejected: Record<string, RegExp> = {
+  unsigned: /neither it nor its assertion is signed/,
+  'SHA-1': /not allowed/,
+  'another audience': /another audience/,
+  'another destination': /Destination|Recipient/,
+  'another request': /not a response/,
+  'another key': /signature is not valid/,
+  'changed after it was signed': /signature is not valid/,
+  'two assertions': /more than one assertion|same id/,
+  expired: /expired/,
+  'not yet valid': /not valid yet/,
+  'expired confirmation': /expired/,
+  'another recipient': /Recipient/,
+  'another issuer': /issuer/,
+  'no audience': /another audience/,
+  'Triple DES': /encrypted assertion cannot be used/,
+}
+
+suite('pysaml2', { skip: missing('xmlsec1', 'python3') }, () => {
+  const ending = endingOfSuite()
+  let app: App
+  let made: Made
+  let relayState = ''
+
+  before(async () => {
+    const env = { ...samlOn, AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true' }
+    app = (await build(ending, { env })).app
+    const folder = await folderOf(ending)
+    for (const name of ['idp', 'thief']) await writeKeys(folder, name, createIdp())
+    const run = programIn(folder)
+    const { metadata: metadata_xml } = run('') as { metadata: string }
+    const added = await ask(app, 'POST', '', { type: 'saml', metadata_xml })
+    assert.equal(added.statusCode, 201, added.body)
+    const begun = await begin(app, { provider_id: added.json().id })
+    relayState = begun.relayState
+    const metadata = (await app.inject('/sso/saml/metadata')).body
+    const given = {
+      metadata,
+      entity_id: 'http://auth.example/sso/saml/metadata',
+      acs: 'http://auth.example/sso/saml/acs',
+      slo: sloUrl,
+      certificate: /use="encryption".*?<X509Certificate>([^<]+)/.exec(metadata)?.[1],
+      request_id: begun.requestId,
+    }
+    made = run(JSON.stringify(given)) as Made
+  })
+
+  const respond = (title: string, relay = '') => {
+    const { [title]: SAMLResponse = '' } = made.responses
+    return postForm(app, { SAMLResponse, RelayState: relay })
+  }
+
+  for (const title of accepted) {
+    test(`signs a user in: ${title}`, async () => {
+      const landed = await respond(title)
+      assert.equal(landed.status, 302, landed.location.href)
+      assert.ok(landed.fragment.access_token)
+    })
+  }
+
+  test('signs a user in: response to the request', async () => {
+    const landed = await respond('answer to the request', relayState)
+    assert.equal(landed.status, 302, landed.location.href)
+  })
+
+  test('ends the session here by HTTP-Redirect and by HTTP-POST, and not with another key', async () => {
+    for (const by of ['redirect', 'post'] as const) {
+      const { refresh_token = '' } = (await respond(`for logout by ${by}`)).fragment
+      const other = await visit(app, made.logouts['redirect of another key'])
+      assert.match(String(other.headers.location), /signature\+is\+not\+valid/)
+      const request = made.logouts[by]
+      const response =
+        by === 'redirect'
+          ? await visit(app, request)
+          : await postMessage(app, { SAMLRequest: request, RelayState: 'state' })
+      if (by === 'redirect') {
+        assert.match(String(response.headers.location), /\/slo\/redirect\?SAMLResponse=/)
+      } else assert.equal(formIn(response.body).action, `${entityId}/slo/post`)
+      assert.equal((await refresh(app, refresh_token)).statusCode, 400)
+    }
+  })
+
+  for (const [title, reason] of Object.entries(rejected)) {
+    test(`is rejected: ${title}`, async () => {
+      const landed = await respond(title)
+      assert.equal(landed.status, 303, title)
+      assert.match(`${landed.query.error_code} ${landed.query.error_description}`, reason)
+    })
+  }
+})
+
+async function writeKeys(folder: string, name: string, { privateKey, certificate }: Idp) {
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' })
+  await writeFile(join(folder, `${name}.key`), key)
+  await writeFile(join(folder, `${name}.crt`), toPem(certificate))
+}
+
+/** Installs pysaml2 and returns how its program is run. */
+function programIn(folder: string) {
+  execFileSync('python3', ['-m', 'venv', join(folder, 'venv')])
+  const python = join(folder, 'venv/bin/python')
+  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+  execFileSync(python, [...install, 'pysaml2>=7.5,<8'], { stdio: 'inherit' })
+  const script = join(import.meta.dirname, 'pysaml2_idp.py')
+  return (input: string): unknown =>
+    JSON.parse(
+      execFileSync(python, ['-W', 'ignore', script, folder, entityId], { input }).toString(),
+    )
+}

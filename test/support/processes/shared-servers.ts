@@ -1,0 +1,21 @@
+/** One server per configuration of a suite, closed when the suite ends. */
+import { externalServer } from '../external.ts'
+import { type BuildOptions, build } from '../server.ts'
+import { type Ending, endingOfSuite } from './ending.ts'
+
+/** Called in a suite; its tests request their servers. */
+export const sharedServers = () => sharing(build)
+
+/** The same with GitHub and GitLab, whose responses each test sets. */
+export const sharedExternalServers = () => sharing(externalServer)
+
+function sharing<Server>(open: (ending: Ending, options: BuildOptions) => Promise<Server>) {
+  const servers = new Map<string, Promise<Server>>()
+  const ending = endingOfSuite()
+  return (env: NonNullable<BuildOptions['env']> = {}) => {
+    const key = JSON.stringify(env)
+    const server = servers.get(key) ?? open(ending, { env })
+    servers.set(key, server)
+    return server
+  }
+}

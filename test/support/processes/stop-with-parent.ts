@@ -1,0 +1,15 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+/**
+ * Stops a process of a test when ours is gone without stopping it: SIGKILL cannot be handled, and a server would run
+ * forever.
+ */
+export function endWithUs(child: ChildProcess, target = String(child.pid)): void {
+  // Its input ends with this process. In a session of its own, as what kills a whole group would end it as well.
+  const watch = spawn('/bin/sh', ['-c', 'read -r line; kill -s TERM -- "$1"', 'watch', target], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  watch.unref()
+  child.once('exit', () => watch.kill('SIGKILL'))
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * How long a test waits for background work. Not a measure of speed: a slow machine must not fail a test, and a test
+ * that waits in vain reports what for before it is aborted.
+ */
+export const patienceMs = 60_000
+
+interface Waiting {
+  seconds?: number
+  /** How often it looks, in milliseconds. */
+  everyMs?: number
+  /** What it fails with. */
+  missing?: string
+}
+
+/** Polls for the first result that is neither undefined nor false. */
+export async function until<Answer>(
+  look: () => Answer | false | undefined | Promise<Answer | false | undefined>,
+  { seconds = patienceMs / 1000, everyMs = 50, missing = 'it did not come to pass' }: Waiting = {},
+): Promise<Answer> {
+  const end = performance.now() + seconds * 1000
+  while (performance.now() < end) {
+    const response: Answer | false | undefined = await look()
+    if (response !== undefined && response !== false) return response
+    await sleep(everyMs)
+  }
+  throw new Error(missing)
+}
+
+/** Polls for the first result that is not empty. */
+export function untilRows<Row>(read: () => Promise<Row[]>): Promise<Row[]> {
+  return until(
+    async () => {
+      const rows = await read()
+      return rows.length > 0 && rows
+    },
+    { missing: 'nothing came' },
+  )
+}

@@ -1,0 +1,247 @@
+/** What identity providers of large vendors send: their metadata and their responses, in the forms that they document. */
+import { SignedXml } from 'xml-crypto'
+
+import { toPem } from '../../../providers/saml/signature.ts'
+import { createIdp, type Idp } from './idp.ts'
+
+export interface Vendor {
+  entityId: string
+  /** Of this certificate. */
+  metadata(certificate: string): string
+  /** Answers a request of the server. */
+  response(idp: Idp, requestId: string): string
+}
+
+const assertionNamespace = 'urn:oasis:names:tc:SAML:2.0:assertion'
+const protocol = 'urn:oasis:names:tc:SAML:2.0:protocol'
+const binding = 'urn:oasis:names:tc:SAML:2.0:bindings:'
+const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
+const xmlsoap = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims'
+const microsoft = 'http://schemas.microsoft.com/identity/claims'
+const acsUrl = 'http://auth.example/sso/saml/acs'
+const audience = 'http://auth.example/sso/saml/metadata'
+
+interface Shape {
+  /** Of the elements of the assertion, with colon. */
+  prefix: string
+  /** Of the elements of the response, with colon. */
+  protocolPrefix: string
+  nameId: string
+  attributes: string
+  /** Further attributes of the response. */
+  more?: string
+}
+
+/** Prefixes and declarations are where each vendor has them: a signature covers them. */
+function responseOf({ entityId }: Idp, requestId: string, shape: Shape): string {
+  const { prefix: a, protocolPrefix: p, nameId, attributes, more = '' } = shape
+  const id = () => `_${crypto.randomUUID()}`
+  const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+  const declared =
+    a === '' ? `xmlns="${assertionNamespace}"` : `xmlns:${a.slice(0, -1)}="${assertionNamespace}"`
+  const assertionId = id()
+  const issuer = `<${a}Issuer>${entityId}</${a}Issuer>`
+  const confirmation = `<${a}SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><${a}SubjectConfirmationData InResponseTo="${requestId}" NotOnOrAfter="${at(300)}" Recipient="${acsUrl}"/></${a}SubjectConfirmation>`
+  const assertion = `<${a}Assertion ${declared} ID="${assertionId}" IssueInstant="${at(0)}" Version="2.0">${issuer}<${a}Subject>${nameId}${confirmation}</${a}Subject><${a}Conditions NotBefore="${at(-300)}" NotOnOrAfter="${at(300)}"><${a}AudienceRestriction><${a}Audience>${audience}</${a}Audience></${a}AudienceRestriction></${a}Conditions><${a}AttributeStatement>${attributes}</${a}AttributeStatement><${a}AuthnStatement AuthnInstant="${at(-5)}" SessionIndex="${assertionId}"><${a}AuthnContext><${a}AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport</${a}AuthnContextClassRef></${a}AuthnContext></${a}AuthnStatement></${a}Assertion>`
+  return `<${p}Response xmlns:${p.slice(0, -1)}="${protocol}" ID="${id()}" Version="2.0" IssueInstant="${at(0)}" Destination="${acsUrl}" InResponseTo="${requestId}"${more}>${issuer.replace(`${a}Issuer>`, `${a}Issuer ${declared}>`)}<${p}Status><${p}StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></${p}Status>${assertion}</${p}Response>`
+}
+
+interface SignatureShape {
+  /** Of its elements. */
+  prefix?: string
+  /** InclusiveNamespaces of the canonicalization. */
+  inclusive?: string[]
+}
+
+function sign(
+  xml: string,
+  name: 'Response' | 'Assertion',
+  { privateKey, certificate }: Idp,
+  { prefix, inclusive = [] }: SignatureShape = {},
+): string {
+  const exclusive = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+  const element = `//*[local-name(.)='${name}']`
+  const signature = new SignedXml({
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    publicCert: toPem(certificate),
+    signatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
+    canonicalizationAlgorithm: exclusive,
+  })
+  signature.addReference({
+    xpath: element,
+    transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', exclusive],
+    digestAlgorithm: 'http://www.w3.org/2001/04/xmlenc#sha256',
+    inclusiveNamespacesPrefixList: inclusive,
+  })
+  const reference = `${element}/*[local-name(.)='Issuer']`
+  signature.computeSignature(xml, {
+    location: { reference, action: 'after' },
+    ...(prefix && { prefix }),
+  })
+  return signature.getSignedXml()
+}
+
+const keyOf = (certificate: string, md: string, use = 'signing') =>
+  `<${md}KeyDescriptor use="${use}"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate.replace(/(.{76})/g, '$1\n')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></${md}KeyDescriptor>`
+
+const typed = (a: string, name: string, value: string, type: string, more = '') =>
+  `<${a}Attribute Name="${name}"${more}><${a}AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="${type}">${value}</${a}AttributeValue></${a}Attribute>`
+
+const untyped = (name: string, ...values: string[]) =>
+  `<Attribute Name="${name}">${values.map((value) => `<AttributeValue>${value}</AttributeValue>`).join('')}</Attribute>`
+
+const service = (md: string, name: string, by: string, location: string) =>
+  `<${md}${name} Binding="${binding}${by}" Location="${location}"/>`
+
+const emailNameId = (a: string) =>
+  `<${a}NameID Format="${emailFormat}">Ann.Lee@corp.example</${a}NameID>`
+
+const okta: Vendor = {
+  entityId: 'http://www.okta.com/exk1fxp5uGgJzVh7x0h8',
+  metadata(certificate) {
+    const url = 'https://corp.okta.com/app/corp_app_1/exk1fxp5uGgJzVh7x0h8/sso/saml'
+    return `<?xml version="1.0" encoding="UTF-8"?><md:EntityDescriptor entityID="${okta.entityId}" xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata"><md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">${keyOf(certificate, 'md:')}<md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified</md:NameIDFormat><md:NameIDFormat>${emailFormat}</md:NameIDFormat>${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}</md:IDPSSODescriptor></md:EntityDescriptor>`
+  },
+  response(idp, requestId) {
+    const format = ' NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:unspecified"'
+    const attributes = [
+      typed('saml2:', 'email', 'Ann.Lee@corp.example', 'xs:string', format),
+      typed('saml2:', 'firstName', 'Ann', 'xs:string', format),
+      typed('saml2:', 'lastName', 'Lee', 'xs:string', format),
+    ].join('')
+    const shape = {
+      prefix: 'saml2:',
+      protocolPrefix: 'saml2p:',
+      nameId: emailNameId('saml2:'),
+      attributes,
+    }
+    const style = { prefix: 'ds', inclusive: ['xs'] }
+    const inner = sign(responseOf(idp, requestId, shape), 'Assertion', idp, style)
+    return sign(inner, 'Response', idp, style)
+  },
+}
+
+const tenant = '6c1b2f3a-1111-4222-8333-944455556666'
+
+const entra: Vendor = {
+  entityId: `https://sts.windows.net/${tenant}/`,
+  metadata(certificate) {
+    const url = `https://login.microsoftonline.com/${tenant}/saml2`
+    const role = `<RoleDescriptor xsi:type="fed:SecurityTokenServiceType" protocolSupportEnumeration="http://docs.oasis-open.org/wsfed/federation/200706" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:fed="http://docs.oasis-open.org/wsfed/federation/200706">${keyOf(certificate, '')}<fed:ClaimTypesOffered><auth:ClaimType Uri="${xmlsoap}/name" xmlns:auth="http://docs.oasis-open.org/wsfed/authorization/200706"><auth:DisplayName>Name</auth:DisplayName></auth:ClaimType></fed:ClaimTypesOffered></RoleDescriptor>`
+    return `﻿<?xml version="1.0" encoding="utf-8"?><EntityDescriptor ID="_9bd9b9b5-0c0e-4c4b-9d3e-3f2c1a0b9d11" entityID="${entra.entityId}" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${role}<IDPSSODescriptor protocolSupportEnumeration="${protocol}">${keyOf(certificate, '')}${service('', 'SingleLogoutService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-POST', url)}</IDPSSODescriptor></EntityDescriptor>`
+  },
+  response(idp, requestId) {
+    const attributes = [
+      untyped(`${microsoft}/tenantid`, tenant),
+      untyped(`${microsoft}/objectidentifier`, 'd2f0a7b1-0000-4000-8000-000000000001'),
+      untyped(`${microsoft}/displayname`, 'Ann Lee'),
+      untyped('http://schemas.microsoft.com/ws/2008/06/identity/claims/groups', 'g-1', 'g-2'),
+      untyped(`${xmlsoap}/givenname`, 'Ann'),
+      untyped(`${xmlsoap}/surname`, 'Lee'),
+      untyped(`${xmlsoap}/emailaddress`, 'Ann.Lee@corp.example'),
+      untyped(`${xmlsoap}/name`, 'ann.lee@corp.onmicrosoft.example'),
+    ].join('')
+    const nameId = emailNameId('')
+    const shape = { prefix: '', protocolPrefix: 'samlp:', nameId, attributes }
+    return sign(responseOf(idp, requestId, shape), 'Assertion', idp)
+  },
+}
+
+const google: Vendor = {
+  entityId: 'https://accounts.google.com/o/saml2?idpid=C01abc2de',
+  metadata(certificate) {
+    const url = 'https://accounts.google.com/o/saml2/idp?idpid=C01abc2de'
+    return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${google.entityId}" validUntil="2036-11-01T09:00:00.000Z">\n  <md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">\n    ${keyOf(certificate, 'md:')}\n    <md:NameIDFormat>${emailFormat}</md:NameIDFormat>\n    ${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}\n    ${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}\n  </md:IDPSSODescriptor>\n</md:EntityDescriptor>`
+  },
+  response(idp, requestId) {
+    const attributes = ['email', 'firstName', 'lastName'].map((name, index) =>
+      typed('saml2:', name, ['Ann.Lee@corp.example', 'Ann', 'Lee'][index] ?? '', 'xs:anyType'),
+    )
+    const shape = {
+      prefix: 'saml2:',
+      protocolPrefix: 'saml2p:',
+      nameId: emailNameId('saml2:'),
+      attributes: attributes.join(''),
+    }
+    return sign(responseOf(idp, requestId, shape), 'Response', idp, { prefix: 'ds' })
+  },
+}
+
+const keycloak: Vendor = {
+  entityId: 'https://keycloak.corp.example/realms/staff',
+  metadata(certificate) {
+    const url = `${keycloak.entityId}/protocol/saml`
+    const all = (name: string, bindings: string[]) =>
+      bindings.map((each) => service('md:', name, each, url)).join('')
+    const key = keyOf(certificate, 'md:').replace(
+      '<ds:X509Data>',
+      '<ds:KeyName>k1</ds:KeyName><ds:X509Data>',
+    )
+    return `<md:EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" xmlns:saml="${assertionNamespace}" entityID="${keycloak.entityId}"><md:IDPSSODescriptor WantAuthnRequestsSigned="true" protocolSupportEnumeration="${protocol}">${key}<md:ArtifactResolutionService Binding="${binding}SOAP" Location="${url}/resolve" index="0"/>${all('SingleLogoutService', ['HTTP-POST', 'HTTP-Redirect', 'HTTP-Artifact', 'SOAP'])}<md:NameIDFormat>urn:oasis:names:tc:SAML:2.0:nameid-format:persistent</md:NameIDFormat>${all('SingleSignOnService', ['HTTP-POST', 'HTTP-Redirect', 'SOAP', 'HTTP-Artifact'])}</md:IDPSSODescriptor></md:EntityDescriptor>`
+  },
+  response(idp, requestId) {
+    const uri = ' NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri"'
+    const attributes = [
+      typed(
+        'saml:',
+        'urn:oid:1.2.840.113549.1.9.1',
+        'Ann.Lee@corp.example',
+        'xs:string',
+        ` FriendlyName="email"${uri}`,
+      ),
+      typed('saml:', 'urn:oid:2.5.4.42', 'Ann', 'xs:string', ` FriendlyName="givenName"${uri}`),
+      typed('saml:', 'urn:oid:2.5.4.4', 'Lee', 'xs:string', ` FriendlyName="surname"${uri}`),
+      typed('saml:', 'Role', 'staff', 'xs:string'),
+      typed('saml:', 'Role', 'offline_access', 'xs:string'),
+    ].join('')
+    const nameId =
+      '<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent">G-5f0c</saml:NameID>'
+    const shape = { prefix: 'saml:', protocolPrefix: 'samlp:', nameId, attributes }
+    const style = { prefix: 'dsig' }
+    return sign(
+      sign(responseOf(idp, requestId, shape), 'Assertion', idp, style),
+      'Response',
+      idp,
+      style,
+    )
+  },
+}
+
+const adfs: Vendor = {
+  entityId: 'http://adfs.corp.example/adfs/services/trust',
+  metadata(certificate) {
+    const url = 'https://adfs.corp.example/adfs/ls/'
+    const keys = keyOf(certificate, '', 'encryption') + keyOf(certificate, '')
+    const both = (name: string) =>
+      service('', name, 'HTTP-Redirect', url) + service('', name, 'HTTP-POST', url)
+    const asServiceProvider = `<SPSSODescriptor WantAssertionsSigned="true" protocolSupportEnumeration="${protocol}">${keys}${both('SingleLogoutService')}<NameIDFormat>${emailFormat}</NameIDFormat><AssertionConsumerService Binding="${binding}HTTP-POST" Location="${url}" index="0" isDefault="true"/></SPSSODescriptor>`
+    const offered = `<Attribute Name="${xmlsoap}/emailaddress" NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri" FriendlyName="E-Mail Address" xmlns="${assertionNamespace}"/>`
+    return `<EntityDescriptor ID="_0f1e2d3c-5b6a-4798-8765-43210fedcba9" entityID="${adfs.entityId}" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${asServiceProvider}<IDPSSODescriptor protocolSupportEnumeration="${protocol}">${keys}<ArtifactResolutionService Binding="${binding}SOAP" Location="https://adfs.corp.example/adfs/services/trust/artifactresolution" index="0"/>${both('SingleLogoutService')}<NameIDFormat>${emailFormat}</NameIDFormat>${both('SingleSignOnService')}${offered}</IDPSSODescriptor></EntityDescriptor>`
+  },
+  response(idp, requestId) {
+    const attributes = [
+      untyped(`${xmlsoap}/emailaddress`, 'Ann.Lee@corp.example'),
+      untyped(`${xmlsoap}/name`, 'Ann Lee'),
+      untyped('http://schemas.xmlsoap.org/claims/Group', 'Domain Users', 'Staff'),
+    ].join('')
+    const more = ' Consent="urn:oasis:names:tc:SAML:2.0:consent:unspecified"'
+    const nameId = emailNameId('')
+    const shape = { prefix: '', protocolPrefix: 'samlp:', nameId, attributes, more }
+    return sign(responseOf(idp, requestId, shape), 'Assertion', idp, { prefix: 'ds' })
+  },
+}
+
+/** By the heading of docs/sso.md. */
+export const vendors: Record<string, Vendor> = {
+  Okta: okta,
+  'Entra ID': entra,
+  'Google Workspace': google,
+  Keycloak: keycloak,
+  ADFS: adfs,
+}
+
+/** With a key of this test. */
+export function idpOf({ entityId, metadata }: Vendor): Idp {
+  const made = createIdp(entityId)
+  return { ...made, metadata: metadata(made.certificate) }
+}

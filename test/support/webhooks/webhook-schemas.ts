@@ -1,0 +1,60 @@
+/** The bodies of webhooks by the API document, without additional fields. */
+import { readFileSync } from 'node:fs'
+
+import AjvCompiler from '@fastify/ajv-compiler'
+
+interface Schema {
+  properties?: Record<string, Schema>
+  additionalProperties?: unknown
+  patternProperties?: unknown
+}
+
+interface Described {
+  webhooks: Record<
+    string,
+    { post: { requestBody: { content: { 'application/json': { schema: Schema } } } } }
+  >
+}
+
+/** That it is today's, test/plugins/http/openapi.test.ts shows. */
+const file = new URL('../../../docs/openapi.json', import.meta.url)
+const { webhooks }: Described = JSON.parse(readFileSync(file, 'utf8'))
+
+const compile = AjvCompiler()(
+  {},
+  {
+    customOptions: {
+      coerceTypes: false,
+      useDefaults: false,
+      removeAdditional: false,
+      strict: false,
+    },
+  },
+)
+
+export const describedTypes = Object.keys(webhooks)
+
+const checks = new Map(
+  Object.entries(webhooks).map(([type, { post }]) => {
+    const { schema } = post.requestBody.content['application/json']
+    return [type, compile({ schema: closed(schema), method: 'POST', url: type, httpPart: 'body' })]
+  }),
+)
+
+/** What is wrong with a body; undefined when it is as described. */
+export function errorOf(body: string): string | undefined {
+  const event: unknown = JSON.parse(body)
+  const { type }: { type?: unknown } = Object(event)
+  const check = checks.get(String(type))
+  if (!check) return `${type} is not in the API document: ${body}`
+  if (check(event) === true) return undefined
+  const [error] = check.errors ?? []
+  return `${type}: ${error?.instancePath} ${error?.message} ${JSON.stringify(error?.params)}: ${body}`
+}
+
+/** Undescribed fields are errors as well. */
+function closed({ properties, ...schema }: Schema): Schema {
+  if (!properties) return schema
+  const all = Object.entries(properties).map(([name, property]) => [name, closed(property)])
+  return { additionalProperties: false, ...schema, properties: Object.fromEntries(all) }
+}

@@ -1,0 +1,26 @@
+/** The account page: its templates are in templates/account, its style sheet follows that of the other pages. */
+import { definePages } from '../render.ts'
+import { type AccountTextName, accountTextsOf } from './texts.ts'
+
+export type AccountPageName = `account/${
+  | 'overview'
+  | 'profile'
+  | 'email'
+  | 'phone'
+  | 'password'
+  | 'confirm'
+  | 'factors'
+  | 'code'
+  | 'key'
+  | 'recovery-codes'
+  | 'passkeys'
+  | 'devices'
+  | 'linked'
+  | 'apps'
+  | 'data'
+  | 'delete'}`
+
+export const accountPages = definePages<AccountPageName, AccountTextName>(
+  accountTextsOf,
+  'account/style.css',
+)

@@ -1,0 +1,100 @@
+/** Renders the hosted pages: templates that escape by default, one style sheet, localized texts. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { Eta } from 'eta'
+
+import type { CaptchaWidget } from './captcha.ts'
+import { type Say, type TextName, textsOf } from './texts.ts'
+
+export type PageName =
+  | 'sign-in'
+  | 'code'
+  | 'create'
+  | 'recover'
+  | 'password'
+  | 'factor'
+  | 'consent'
+  | 'device'
+  | 'message'
+  | 'sign-out'
+
+export interface PageData {
+  title: string
+  /** The key of a text. */
+  error?: string | undefined
+  /** A URL that the browser is forwarded to. */
+  refresh?: string | undefined
+  captcha?: (CaptchaWidget & { siteKey: string }) | undefined
+  [name: string]: unknown
+}
+
+/** The tag and direction of a language. */
+export interface PageLanguage {
+  tag: string
+  direction: string
+}
+
+/** A set of pages with one style sheet and one set of texts. */
+export interface Pages<Name extends string, Text extends string> {
+  /** `hosts`: of the page's captcha. */
+  headers: (hosts?: string) => Record<string, string>
+  /** Renders a page in its reader's language. `data` may use that language's texts. */
+  render: (name: Name, language: PageLanguage, data: (say: Say<Text>) => PageData) => string
+}
+
+const folder = import.meta.dirname
+const eta = new Eta({ views: join(folder, 'templates'), cache: true, autoEscape: true })
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+const script = read('webauthn.js')
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/**
+ * Forms post to this server only. A redirect to a client is a page that navigates, which `form-action` does not
+ * restrict.
+ */
+const policyWith = (style: string, hosts: string) =>
+  [
+    "default-src 'none'",
+    `style-src ${hashOf(style)} ${hosts}`.trim(),
+    `script-src ${hashOf(script)} ${hosts}`.trim(),
+    `connect-src 'self' ${hosts}`.trim(),
+    ...(hosts ? [`frame-src ${hosts}`] : []),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+const withScript = ['sign-in', 'factor', 'account/passkeys', 'account/key']
+
+/** Values that templates read and most pages lack. */
+const absent = { error: undefined, refresh: undefined, link: undefined, captcha: undefined }
+
+/** `sheet`: the style sheet of these pages besides the shared ones. */
+export function definePages<Name extends string, Text extends string>(
+  textsIn: (tag: string) => Say<Text>,
+  sheet?: string,
+): Pages<Name, Text> {
+  // Colours and shared styles of the console first, then those of the pages.
+  const sheets = ['tokens.css', 'style.css', ...(sheet ? [sheet] : [])]
+  const style = sheets.map(read).join('')
+  return {
+    headers: (hosts = '') => ({
+      'content-security-policy': policyWith(style, hosts),
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      vary: 'Origin, Accept-Language, Cookie',
+    }),
+    render(name, { tag, direction }, data) {
+      const say = textsIn(tag)
+      const common = { say, tag, direction, style, script, hasScript: withScript.includes(name) }
+      return eta.render(`./${name}`, { ...absent, ...data(say), ...common })
+    },
+  }
+}
+
+/** The pages of sign-in, consent, devices and sign-out. */
+export const hostedPages = definePages<PageName, TextName>(textsOf)
