@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../../db/core/database.ts'
+import { findPolicyFunctions } from '../../db/gotrue/takeover.ts'
 import { type Finding, note } from './finding.ts'
 
 /** Lists foreign objects on GoTrue's tables, which are kept. */
@@ -17,8 +18,13 @@ export async function foreignObjects(db: Db, schema: string): Promise<Finding[]>
     where contype = 'f' and relnamespace <> to_regnamespace(quote_ident(${schema}))
       and confrelid in (select oid from pg_class where relnamespace = to_regnamespace(quote_ident(${schema})))
   `.execute(db)
+  const functions = await findPolicyFunctions(db, schema)
   return [
+    ...functions.filter(({ isOurs }) => !isOurs).map(({ name }) => note(keptFunction(name))),
     ...triggers.rows.map(({ name }) => note(`The trigger ${name} keeps working.`)),
     ...references.rows.map(({ name }) => note(`The foreign key ${name} keeps working.`)),
   ]
 }
+
+const keptFunction = (name: string) =>
+  `The function ${name} is kept instead of the one for organizations. Rename it before the first start if policies are to read organizations with it.`

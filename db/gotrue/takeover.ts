@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import { limitLockWaits } from '../core/lock-timeout.ts'
+import { policyFunctionComment, policyFunctions } from '../migrations/policy-functions.ts'
 import type { TakeoverTable } from '../tables/gotrue.ts'
 
 export async function findTakeover(
@@ -77,20 +78,26 @@ export async function dropPosternObjects(
   return dropFunctions(trx, schema)
 }
 
-/** Named without a prefix, because policies of the operator call them (migration 0091). */
-const policyFunctions = ['org_id', 'org_role', 'has_permission', 'is_member']
-
 /** A function that a policy uses stays: to drop the policy with it could open the operator's table. */
 async function dropFunctions(trx: Trx, schema: string): Promise<string[]> {
-  const { rows } = await sql<{ name: string; isUsed: boolean }>`
-    select oid::regprocedure::text as name, exists (
-        select from pg_depend where refclassid = 'pg_proc'::regclass and refobjid = pg_proc.oid
-      ) as "isUsed"
-    from pg_proc where pronamespace = to_regnamespace(quote_ident(${schema}))
-      and proname in (${sql.join(policyFunctions)})
-  `.execute(trx)
+  const rows = (await findPolicyFunctions(trx, schema)).filter(({ isOurs }) => isOurs)
   for (const { name } of rows.filter(({ isUsed }) => !isUsed)) {
     await sql`drop function ${sql.raw(name)}`.execute(trx)
   }
   return rows.filter(({ isUsed }) => isUsed).map(({ name }) => name)
+}
+
+/** The functions that have the names and arguments of those of organizations, whoever created them. */
+export async function findPolicyFunctions(db: Db, schema: string) {
+  const { rows } = await sql<{ name: string; isOurs: boolean; isUsed: boolean }>`
+    select oid::regprocedure::text as name,
+      obj_description(oid, 'pg_proc') is not distinct from ${policyFunctionComment} as "isOurs",
+      exists (
+        select from pg_depend where refclassid = 'pg_proc'::regclass and refobjid = pg_proc.oid
+      ) as "isUsed"
+    from pg_proc where oid in (
+      select to_regprocedure(format('%I.%s', ${schema}::text, name)) from unnest(${[...policyFunctions]}::text[]) as name
+    )
+  `.execute(db)
+  return rows
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { runMigrations } from '../../server/migrate.ts'
+import { cloneDatabase, emptyDatabase, type TestDatabase } from '../support/database.ts'
 import { query } from './sql.ts'
 
 const user = '11111111-1111-4111-8111-111111111111'
@@ -98,4 +99,39 @@ suite('org_id, org_role, has_permission, is_member', () => {
     )
     assert.deepEqual(rows, [])
   })
+})
+
+test('a function of the operator with the same name is kept and not granted', async (t) => {
+  const { url } = await emptyDatabase(t)
+  await query(
+    url,
+    'create schema auth',
+    `create function auth.is_member(team uuid) returns boolean language sql as 'select true'`,
+    'revoke execute on function auth.is_member(uuid) from public',
+    `create function auth.org_id(name text) returns uuid language sql as 'select null::uuid'`,
+  )
+  const warnings: string[] = []
+
+  await runMigrations({
+    connectionString: url,
+    schema: 'auth',
+    log: { debug() {}, info() {}, warn: (message: string) => void warnings.push(message) },
+  })
+
+  const [row] = await query(
+    url,
+    `select prosrc, has_function_privilege('authenticated', oid, 'execute') as granted
+      from pg_proc where oid = 'auth.is_member(uuid)'::regprocedure`,
+  )
+  assert.deepEqual(row, { prosrc: 'select true', granted: false })
+  assert.ok(warnings.some((line) => /is_member\(uuid\) is not of this server/.test(line)))
+  const names = await query(
+    url,
+    `select oid::regprocedure::text as name from pg_proc
+      where pronamespace = 'auth'::regnamespace and proname in ('org_id', 'org_role') order by 1`,
+  )
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ['auth.org_id()', 'auth.org_id(text)', 'auth.org_role()'],
+  )
 })

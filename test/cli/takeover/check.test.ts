@@ -175,6 +175,14 @@ const cases: Case[] = [
     finds: /^note The foreign key profiles_id_fkey of profiles keeps working\.$/m,
   },
   {
+    what: 'a function with the name of one for organizations',
+    given: () => [
+      "create function auth.is_member(team uuid) returns int language sql as 'select 1'",
+    ],
+    finds:
+      /^note The function auth\.is_member\(uuid\) is kept instead of the one for organizations\./m,
+  },
+  {
     what: 'enabled hooks without secrets in their URLs',
     env: {
       GOTRUE_HOOK_SEND_SMS_ENABLED: 'true',

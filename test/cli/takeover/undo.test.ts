@@ -139,6 +139,21 @@ suite('takeover undo', () => {
     ])
   })
 
+  test('keeps a function of the operator with the name of one for organizations', async (t) => {
+    const database = await gotrueDatabase(t)
+    await query(
+      database.url,
+      "create function auth.org_id() returns uuid language sql as 'select null::uuid'",
+    )
+    const before = await everything(database)
+    await migrated(database.url)
+
+    await done(database, 'undo')
+
+    assert.deepEqual(await everything(database), before)
+    assert.ok((await functionsOf(database)).includes('org_id()'))
+  })
+
   const forms = [
     { what: 'in plain text', env: {}, seal: (_id: string, secret: string) => secret },
     {
