@@ -28,7 +28,9 @@ export {
   findJoinable,
   joinAutomatically,
   joinByDomain,
+  permitJoin,
   permitJoinByDomain,
+  questionOf,
 } from './join.ts'
 export { keepOrganizationOwner } from './last-owner.ts'
 export {

@@ -71,7 +71,7 @@ export async function findLiveOrganization(db: Db, id: string): Promise<Organiza
 
 export function questionOf(
   { id, slug, name }: Pick<OrganizationRow, 'id' | 'slug' | 'name'>,
-  user: Pick<UserRecord, 'id' | 'email'>,
+  user: JoinQuestion['user'],
   role: string,
   joinedBy: string,
 ): JoinQuestion {

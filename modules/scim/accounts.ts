@@ -60,7 +60,14 @@ export async function hasVerifiedDomain(
   return isVerifiedDomain(trx, connection, email.slice(email.lastIndexOf('@') + 1))
 }
 
-async function findLinkable(
+/** The account that a deleted user had, unless another provisioned user has it now. */
+export async function formerAccount(trx: Trx, userId: string | null | undefined) {
+  if (!userId || (await isAccountProvisioned(trx, userId))) return undefined
+  return { userId, isNew: undefined }
+}
+
+/** The existing account that a new user is linked to. */
+export async function findLinkable(
   { config }: Deps<'config'>,
   trx: Trx,
   connection: ScimConnectionRow,

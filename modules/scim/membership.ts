@@ -1,7 +1,7 @@
 /** Memberships of provisioned users. Those who joined in another way are left alone. */
-import type { Trx } from '../../db/core/database.ts'
+import type { Db, Trx } from '../../db/core/database.ts'
 import { findMember, type MemberRow } from '../../db/organizations/members.ts'
-import { findOrganization } from '../../db/organizations/organizations.ts'
+import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
 import { findRoleChanges } from '../../db/scim/access.ts'
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -23,6 +23,17 @@ export const clientOf = ({ connection, ip }: ProvisioningRequest) => ({
   ip,
 })
 
+/** The organization that provisioned users join. */
+export async function findJoined(
+  { config }: Deps<'config'>,
+  db: Db,
+  { organization_id: id }: ScimConnectionRow,
+): Promise<OrganizationRow | undefined> {
+  if (!id || !config.AUTH_ORGANIZATIONS_ENABLED) return undefined
+  const found = await findOrganization(db, id)
+  return found?.scim_join && !found.deleted_at ? found : undefined
+}
+
 /** The user must be locked. Throws organization_limit_reached. */
 export async function joinOrganization(
   deps: MembershipDeps,
@@ -30,11 +41,10 @@ export async function joinOrganization(
   userId: string,
   request: ProvisioningRequest,
 ): Promise<void> {
-  const { organization_id, default_role: role } = request.connection
-  if (!organization_id || !deps.config.AUTH_ORGANIZATIONS_ENABLED) return
-  const organization = await findOrganization(trx, organization_id)
-  if (!organization?.scim_join || organization.deleted_at) return
-  const key = { organization_id, user_id: userId }
+  const organization = await findJoined(deps, trx, request.connection)
+  if (!organization) return
+  const key = { organization_id: organization.id, user_id: userId }
+  const role = request.connection.default_role
   const member = { ...key, role, joined_by: 'scim', connection_id: null } as const
   await addMember(deps, trx, member, clientOf(request), request.now)
 }

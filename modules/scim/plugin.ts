@@ -7,7 +7,7 @@ declare module 'fastify' {
   }
 }
 
-const deps = ['audit', 'config', 'events', 'sessions', 'users'] as const
+const deps = ['audit', 'config', 'db', 'events', 'hooks', 'sessions', 'users'] as const
 
 export type ScimDeps = Deps<(typeof deps)[number]>
 

@@ -5,7 +5,6 @@ import {
   findDeletedScimUser,
   findScimUser,
   insertScimUser,
-  isAccountProvisioned,
   lockScimUser,
   type ResourceKey,
   type ScimUserRow,
@@ -25,7 +24,7 @@ import {
   record,
   unlinkAccount,
 } from './account-state.ts'
-import { linkOrCreateAccount, uniqueness } from './accounts.ts'
+import { formerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
 import { claimsOf } from './claims.ts'
 import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
 import type { ScimDeps } from './plugin.ts'
@@ -78,12 +77,6 @@ async function lockDeleted(trx: Trx, connectionId: string, userName: string) {
   // Another request revived it.
   if (!locked?.deleted_at) throw uniqueness('There is a user with this userName')
   return locked
-}
-
-/** The account that a deleted user had, unless another provisioned user has it now. */
-async function formerAccount(trx: Trx, userId: string | null | undefined) {
-  if (!userId || (await isAccountProvisioned(trx, userId))) return undefined
-  return { userId, isNew: undefined }
 }
 
 /**

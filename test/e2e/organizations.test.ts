@@ -19,8 +19,10 @@ import {
   ownerOf,
   refreshedClaims,
 } from '../support/organizations/organizations.ts'
+import { refresh } from '../support/requests.ts'
 import { signedResponse } from '../support/saml/idp.ts'
 import { addIdp, begin, type Known, post, samlOn } from '../support/saml/server.ts'
+import { accountOf, newClient, roleOf, scimOn } from '../support/scim/clients.ts'
 import { type App, build } from '../support/server.ts'
 import { signedIn, signUp } from '../support/users.ts'
 
@@ -29,7 +31,7 @@ interface Domain {
   dns_record: { name: string; value: string }
 }
 
-test('a B2B product: create, verify a domain, invite, sign in by SSO, see one’s own rows', async (t) => {
+test('a B2B product: create, verify a domain, invite, sign in by SSO, provision by SCIM, see one’s own rows', async (t) => {
   const { app, mail, dns, as: sql } = await product(t)
   const { owner, organization } = await ownerOf(app, 'Acme')
   const path = `/organizations/${organization.id}`
@@ -65,6 +67,17 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, see one’
   const employee = await ssoSignIn(app, idp, 'grace', ['it'])
   assert.deepEqual(await organizationsOf(app, employee), [[organization.id, 'admin']])
 
+  // Their directory provisions a colleague at the same provider, who then signs in with it as the same user.
+  const scim = await newClient(app, { sso_provider_id: idp.id, organization_id: organization.id })
+  const provisioned = await scim.create({
+    userName: 'heidi',
+    emails: [{ value: 'heidi@acme.example', primary: true }],
+  })
+  const heidi = await ssoSignIn(app, idp, 'heidi', ['staff'])
+  assert.equal(heidi.user.id, (await accountOf(app, provisioned.id)).user_id)
+  assert.deepEqual(await organizationsOf(app, heidi), [[organization.id, 'member']])
+  const claimsOfHeidi = await claimsAt(app, heidi, organization.id)
+
   // Each tenant sees its rows only.
   const { owner: rival, organization: other } = await ownerOf(app, 'Globex')
   const atAcme = await claimsAt(app, freelancer, organization.id)
@@ -76,6 +89,18 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, see one’
   assert.deepEqual(await titles(atAcme), ['buy anvils'])
   assert.deepEqual(await titles(atGlobex), ['rent a lair'])
   assert.deepEqual(await titles(await claimsAt(app, employee, organization.id)), ['buy anvils'])
+  assert.deepEqual(await titles(claimsOfHeidi), ['buy anvils'])
+
+  // When she leaves the company, her sessions end and her memberships with them.
+  const deactivation = { op: 'replace', path: 'active', value: false }
+  const deactivated = await scim.patch(`/Users/${provisioned.id}`, deactivation)
+  assert.equal(deactivated.statusCode, 200, deactivated.body)
+  assert.equal((await refresh(app, heidi.refresh_token)).statusCode, 400)
+  assert.deepEqual(await ssoRejection(app, idp, 'heidi'), 'user_deactivated')
+  assert.deepEqual(await isMember(sql, claimsOfHeidi, organization.id), false)
+  assert.equal((await scim.send('DELETE', `/Users/${provisioned.id}`)).statusCode, 204)
+  assert.equal(await roleOf(app, organization.id, heidi.user.id), undefined)
+  assert.deepEqual(await organizationsOf(app, employee), [[organization.id, 'admin']])
 })
 
 suite('policies of examples/organizations/todos.sql', () => {
@@ -193,7 +218,9 @@ async function product(t: TestContext) {
     await database.drop()
   })
   const variables = { AUTH_ORGANIZATIONS_DNS_SERVERS: dns.server, DATABASE_URL: database.url }
-  const { app, mail } = await build(t, { env: { ...organizationsOn, ...samlOn, ...variables } })
+  const { app, mail } = await build(t, {
+    env: { ...organizationsOn, ...samlOn, ...scimOn, ...variables },
+  })
   const file = new URL('../../examples/organizations/todos.sql', import.meta.url)
   await client.query(await readFile(file, 'utf8'))
 
@@ -241,11 +268,25 @@ async function claimsAt(app: App, user: Session, id: string): Promise<AccessToke
   return claims
 }
 
-async function ssoSignIn(app: App, { idp, id }: Known, nameId: string, groups: string[]) {
+async function isMember(sql: Sql, claims: AccessToken, id: string): Promise<unknown> {
+  const { rows } = await sql(claims, `select auth.is_member('${id}') as value`)
+  return rows[0]?.value
+}
+
+async function ssoRejection(app: App, idp: Known, nameId: string): Promise<string | undefined> {
+  const { fragment, query } = await ssoResponse(app, idp, nameId, [])
+  return fragment.error_code ?? query.error_code
+}
+
+async function ssoResponse(app: App, { idp, id }: Known, nameId: string, groups: string[]) {
   const { relayState, requestId } = await begin(app, { provider_id: id })
   const attributes = { mail: [`${nameId}@acme.example`], groups }
   const xml = signedResponse({ idp, requestId, nameId, attributes })
-  const { fragment } = await post(app, xml, relayState)
+  return post(app, xml, relayState)
+}
+
+async function ssoSignIn(app: App, idp: Known, nameId: string, groups: string[]) {
+  const { fragment } = await ssoResponse(app, idp, nameId, groups)
   const { access_token = '', refresh_token = '' } = fragment
   assert.equal(decodeJwt(access_token).email, `${nameId}@acme.example`)
   const user = (await as(app, { access_token } as Session, 'GET /user')).json()

@@ -7,6 +7,7 @@ import {
   createScimUser,
   type ListRequest,
   permitAccount,
+  permitProvisionedJoin,
   readResource,
   readSearch,
   select,
@@ -63,7 +64,9 @@ export const userCreation: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const context = contextOf(request)
       const resource = readResource(definition, request.body)
-      const permit = await permitAccount(scim, context.connection, claimsOf(resource), context.ip)
+      const claims = claimsOf(resource)
+      await permitProvisionedJoin(scim, context, claims)
+      const permit = await permitAccount(scim, context.connection, claims, context.ip)
       const row = await db
         .transaction()
         .execute((trx) => createScimUser(scim, trx, context, { resource, permit }))

@@ -5,8 +5,16 @@ import { suite, type TestContext, test } from 'node:test'
 import { nextEmail } from '../../../support/messages/mail-journeys.ts'
 import { as, ok, organizationsOn, ownerOf } from '../../../support/organizations/organizations.ts'
 import { outcomeOf } from '../../../support/requests.ts'
+import {
+  accountOf,
+  addOwner,
+  faultOf,
+  roleOf,
+  scimServer,
+  userSchema,
+} from '../../../support/scim/clients.ts'
 import { build } from '../../../support/server.ts'
-import { newAddress, signedIn, signUp } from '../../../support/users.ts'
+import { adminCreatedUser, newAddress, signedIn, signUp } from '../../../support/users.ts'
 import { startHookReceiver } from '../../../support/webhooks/hook-receiver.ts'
 
 suite('before organization join hook', () => {
@@ -51,5 +59,46 @@ suite('before organization join hook', () => {
     assert.deepEqual(outcomeOf(read), [404, 'organization_not_found'])
     receiver.answer({})
     assert.equal((await accept()).statusCode, 200)
+  })
+
+  test('is called for a user whom a SCIM client adds, and can reject them', async (t) => {
+    const receiver = await startHookReceiver(t)
+    const env = receiver.env('BEFORE_ORGANIZATION_JOIN')
+    const { app, client, organization } = await scimServer(t, { env })
+    const email = 'ann@corp.test'
+    const ann = { schemas: [userSchema], userName: email, emails: [{ value: email }] }
+    receiver.answer({ error: { http_code: 403, message: 'The contract has no seat left' } })
+
+    const refused = await client.send('POST', '/Users', ann)
+
+    assert.deepEqual(faultOf(refused), [403, ''])
+    assert.match(refused.body, /The contract has no seat left/)
+    const list = await client.ask<{ totalResults: number }>('GET', '/Users')
+    assert.equal(list.totalResults, 0)
+    const { metadata: _, ...payload } = receiver.calls[0]?.event ?? assert.fail()
+    assert.partialDeepStrictEqual(payload, {
+      organization: { id: organization },
+      user: { id: null, email },
+      role: 'member',
+      joined_by: 'scim',
+    })
+    receiver.answer({})
+    const { id } = await client.create(ann)
+    const { user_id: userId } = await accountOf(app, id)
+    assert.equal(await roleOf(app, organization, String(userId)), 'member active scim')
+  })
+
+  test('is not called for a user whom a SCIM client links and who is a member', async (t) => {
+    const receiver = await startHookReceiver(t)
+    const env = receiver.env('BEFORE_ORGANIZATION_JOIN')
+    const { app, client, organization } = await scimServer(t, { env })
+    const email = 'ann@corp.test'
+    const { id } = await adminCreatedUser(app, { email, email_confirm: true })
+    await addOwner(app, organization, id)
+
+    await client.create({ userName: email, emails: [{ value: email }] })
+
+    assert.deepEqual(receiver.calls, [])
+    assert.equal(await roleOf(app, organization, id), 'owner active admin')
   })
 })
