@@ -87,7 +87,7 @@ async function dropFunctions(trx: Trx, schema: string): Promise<string[]> {
   return rows.filter(({ isUsed }) => isUsed).map(({ name }) => name)
 }
 
-/** The functions that have the names and arguments of those of organizations, whoever created them. */
+/** The functions that have the names and arguments of those of organizations, ours or not. */
 export async function findPolicyFunctions(db: Db, schema: string) {
   const { rows } = await sql<{ name: string; isOurs: boolean; isUsed: boolean }>`
     select oid::regprocedure::text as name,
