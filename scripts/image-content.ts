@@ -6,8 +6,8 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
+import type { Lock } from './release/lock-file.ts'
 import { misplaced } from './release/misplaced.ts'
-import type { Lock } from './release/production-lock.ts'
 import { programFiles } from './release/program-files.ts'
 
 const root = join(import.meta.dirname, '..')

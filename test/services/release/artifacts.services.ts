@@ -6,8 +6,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 
+import { type Lock, requiredPackages } from '../../../scripts/release/lock-file.ts'
 import { misplaced } from '../../../scripts/release/misplaced.ts'
-import type { Lock } from '../../../scripts/release/production-lock.ts'
+import { neededByDev } from '../../../scripts/release/npm-package.ts'
 import { emptyDatabase } from '../../support/database.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { startMailServer } from '../../support/messages/mail-server.ts'
@@ -68,7 +69,8 @@ suite('release', { timeout: 10 * 60_000 }, () => {
       const own = content.filter((file) => !file.startsWith('node_modules/'))
       const wrong = own.filter((file) => misplaced(file) && !texts.test(file))
       assert.deepEqual(wrong, [])
-      assert.deepEqual(content.filter(isOfDevelopment), [])
+      const unneeded = content.filter((file) => isOfDevelopment(file, kind === 'npm package'))
+      assert.deepEqual(unneeded, [])
       assert.ok(own.includes('LICENSE') && own.includes('package.json'))
     })
   }
@@ -161,10 +163,15 @@ async function surroundings(t: Ending) {
 }
 
 const lock: Lock = readJson(join(repository, 'package-lock.json'))
+const neededForDev = requiredPackages(lock, {
+  dependencies: Object.fromEntries(neededByDev.map((name) => [name, '*'])),
+})
 
 /** A package that only development installs. */
-function isOfDevelopment(file: string): boolean {
+/** `postern dev` of the npm package needs some packages that are development dependencies of the repository. */
+function isOfDevelopment(file: string, hasDevCommand: boolean): boolean {
   const [folder = ''] = /^node_modules\/(@[^/]+\/)?[^/]+/.exec(file) ?? []
+  if (hasDevCommand && neededForDev.has(folder)) return false
   return lock.packages[folder]?.dev ?? false
 }
 

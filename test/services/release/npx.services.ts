@@ -14,13 +14,8 @@ import { until } from '../../support/processes/until.ts'
 import { newFolder, repository, unpack } from './artifacts.ts'
 import { runJourney } from './journey.ts'
 
-/** npx asks the registry for every package, which takes minutes on a slow network. */
-const skip = process.env.TEST_NPX === undefined && 'TEST_NPX is not set'
-
 suite('npm package', { timeout: 10 * 60_000 }, () => {
-  test('npx postern dev runs in an empty folder and passes the journey test', {
-    skip,
-  }, async (t) => {
+  test('npx postern dev runs in an empty folder and passes the journey test', async (t) => {
     const folder = newProject(t)
     const name = await packNpm(repository, newFolder(t), folder)
     const url = `http://127.0.0.1:${await freePort()}`

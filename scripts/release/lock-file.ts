@@ -1,4 +1,4 @@
-/** The packages of a lock file that a set of dependencies needs, without those for development only. */
+/** Reads package-lock.json: which packages a set of dependencies needs. */
 
 export interface LockedPackage {
   version?: string
@@ -8,10 +8,13 @@ export interface LockedPackage {
   optional?: boolean
   peer?: boolean
   hasInstallScript?: boolean
+  /** Processors that it runs on; without it, the package runs everywhere. */
+  cpu?: string[]
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>
 }
 
 export interface Lock {
@@ -23,25 +26,28 @@ export interface Lock {
   packages: Record<string, LockedPackage>
 }
 
-/** `root` is the package that depends on them: its entry in the result. */
-export function productionLock(lock: Lock, root: LockedPackage): Lock {
-  const reached = new Set<string>()
+/** The packages that `root` needs, by folder; development marks do not matter. */
+export function requiredPackages(lock: Lock, root: LockedPackage): Map<string, LockedPackage> {
+  const reached = new Map<string, LockedPackage>()
   const visit = (folder: string, found: LockedPackage) => {
     for (const name of requiredBy(found)) {
       const at = resolve(lock, folder, name)
-      if (at === undefined || reached.has(at)) continue
-      reached.add(at)
-      visit(at, lock.packages[at] ?? {})
+      const next = at === undefined ? undefined : lock.packages[at]
+      if (at === undefined || next === undefined || reached.has(at)) continue
+      reached.set(at, next)
+      visit(at, next)
     }
   }
   visit('', root)
-  const packages = [...reached].toSorted().map((at) => [at, unmarked(lock.packages[at] ?? {})])
-  return { ...lock, packages: { '': root, ...Object.fromEntries(packages) } }
+  return reached
 }
 
 function requiredBy(found: LockedPackage): string[] {
-  const { dependencies, optionalDependencies, peerDependencies } = found
-  return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+  const { dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta } = found
+  const peers = Object.keys(peerDependencies).filter(
+    (name) => !peerDependenciesMeta?.[name]?.optional,
+  )
+  return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]
 }
 
 /** As Node finds it: in the folder itself, then in each one above. */
@@ -53,13 +59,4 @@ function resolve(lock: Lock, folder: string, name: string): string | undefined {
     if (from === '') return undefined
     from = from.slice(0, Math.max(from.lastIndexOf('/node_modules/'), 0))
   }
-}
-
-/**
- * npm would not install what is marked as a development package. Overrides of peer dependencies apply to the top package
- * only, so npm would warn of each one elsewhere; what they need is in the list.
- */
-function unmarked(found: LockedPackage): LockedPackage {
-  const { dev: _, devOptional: __, peerDependencies: ___, ...rest } = found
-  return rest
 }
