@@ -364,7 +364,7 @@ const wallets: Row[] = [
   ['a message of another version', [400, 'validation_failed'], signIn({ version: '2' })],
   ['a URI that is not allowed', invalidGrant, signIn({ uri: 'https://evil.example/' })],
   ['another domain', invalidGrant, signIn({ domain: 'evil.example' })],
-  ['a message that is not valid yet', invalidGrant, signIn({ notBefore: web3.inSeconds(300) })],
+  ['a message that is not valid yet', invalidGrant, signIn({ notBefore: web3.inSeconds(86_400) })],
   [
     'a message that has expired',
     invalidGrant,

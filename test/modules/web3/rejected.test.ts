@@ -86,10 +86,10 @@ const unacceptable: Record<string, MessageFields> = {
     domain: 'evil.example',
     uri: 'http://localhost:3000/sign-in',
   },
-  'that is not valid yet': { notBefore: inSeconds(300) },
+  'that is not valid yet': { notBefore: inSeconds(86_400) },
   'that has expired': { issuedAt: inSeconds(-120), expirationTime: inSeconds(-60) },
   'that was issued too long ago': { issuedAt: inSeconds(-660) },
-  'that was issued too far in the future': { issuedAt: inSeconds(3600) },
+  'that was issued too far in the future': { issuedAt: inSeconds(86_400) },
 }
 
 suite('POST /token?grant_type=web3 rejects', () => {
