@@ -19,10 +19,12 @@ const processes = Math.ceil(2.5 * availableParallelism())
 const template = `postern_template_${process.pid}`
 
 /**
- * `npm run test:browser` needs a browser, `npm run test:services` other servers, `test:clients` other languages, and
- * `test:development` takes long because it starts many development servers.
+ * `npm run test:browser` needs a browser, `npm run test:services` and `test:cluster` other servers, `test:clients` other
+ * languages, and `test:development` takes long because it starts many development servers.
  */
-const apart = ['browser', 'clients', 'development', 'services'].map((name) => join('test', name))
+const apart = ['browser', 'clients', 'cluster', 'development', 'services'].map((name) =>
+  join('test', name),
+)
 
 let running: ChildProcess | undefined
 let interrupted = false

@@ -1,5 +1,5 @@
 /** A Postgres that may be killed, with a standby to replace it. */
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { chown, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { query } from '../db/sql.ts'
 import type { Ending } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
+import { watchUs } from '../support/processes/stop-with-parent.ts'
 import { until } from '../support/processes/until.ts'
 import { folderOf } from './programs.ts'
 
@@ -68,8 +69,17 @@ async function cluster(t: Ending, folder: string, name: string) {
   const options = `-p ${port} -h 127.0.0.1 -k ${data} -c max_connections=200`
   const control = (...args: string[]) => asPostgres('pg_ctl', ['-D', data, '-w', ...args])
 
+  let watch: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    await control('start', '-l', join(data, 'log'), '-o', options)
+    watch?.kill('SIGKILL')
+    watch = watchUs(await processId(data), 'QUIT')
+  }
+
   async function stop(mode: 'fast' | 'immediate'): Promise<void> {
     await control('stop', '-m', mode).catch(() => undefined)
+    watch?.kill('SIGKILL')
   }
 
   t.after(async () => {
@@ -81,7 +91,7 @@ async function cluster(t: Ending, folder: string, name: string) {
     data,
     port,
     url: `postgres://postgres:x@127.0.0.1:${port}/postgres`,
-    start: () => control('start', '-l', join(data, 'log'), '-o', options),
+    start,
     stop,
     promote: () => control('promote'),
     /** Pauses each process of the server with open connections, until `run`. */
@@ -112,9 +122,14 @@ async function synchronous(url: string, position = '0/0') {
   return { isSo: row?.is_so === true, position: String(row?.position) }
 }
 
+async function processId(data: string): Promise<string> {
+  const [server = ''] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+  return server
+}
+
 /** The server of this folder and its child processes. */
 async function signalAll(data: string, signal: NodeJS.Signals): Promise<void> {
-  const [server = ''] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+  const server = await processId(data)
   const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', server])
   for (const pid of [server, ...stdout.trim().split(/\s+/)]) process.kill(Number(pid), signal)
 }

@@ -5,11 +5,21 @@ import { type ChildProcess, spawn } from 'node:child_process'
  * forever.
  */
 export function endWithUs(child: ChildProcess, target = String(child.pid)): void {
-  // Its input ends with this process. In a session of its own, as what kills a whole group would end it as well.
-  const watch = spawn('/bin/sh', ['-c', 'read -r line; kill -s TERM -- "$1"', 'watch', target], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  watch.unref()
+  const watch = watchUs(target)
   child.once('exit', () => watch.kill('SIGKILL'))
+}
+
+/** The same for a process that is no child of ours. Kill the result once that process has ended. */
+export function watchUs(target: string, signal = 'TERM'): ChildProcess {
+  // Its input ends with this process. In a session of its own, as what kills a whole group would end it as well.
+  const watch = spawn(
+    '/bin/sh',
+    ['-c', 'read -r line; kill -s "$2" -- "$1"', 'watch', target, signal],
+    {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    },
+  )
+  watch.unref()
+  return watch
 }
