@@ -4,7 +4,7 @@
  * time.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -25,6 +25,8 @@ const template = `postern_template_${process.pid}`
 const apart = ['browser', 'clients', 'cluster', 'development', 'services'].map((name) =>
   join('test', name),
 )
+/** Run last: the tests of plans look at the statements that the others have sent. */
+const last = join('test', 'plans')
 
 let running: ChildProcess | undefined
 let interrupted = false
@@ -57,7 +59,28 @@ async function main(args: string[]): Promise<number> {
 async function runTests(args: string[], adminUrl: string): Promise<number> {
   const files = args.filter((arg) => !arg.startsWith('-')).flatMap(testFiles)
   const options = args.filter((arg) => arg.startsWith('-'))
-  if (files.length > 0) return listed(files, options, adminUrl)
+  const statements = mkdtempSync(join(tmpdir(), 'postern-statements-'))
+  process.env.TEST_STATEMENTS ??= statements
+  try {
+    return await runInOrder(files, options, adminUrl)
+  } finally {
+    rmSync(statements, { recursive: true, force: true })
+  }
+}
+
+async function runInOrder(files: string[], options: string[], adminUrl: string): Promise<number> {
+  if (files.length === 0) {
+    const code = await runShards(options, adminUrl)
+    return code === 0 && !interrupted ? listed(testFiles(last), options, adminUrl) : code
+  }
+  const [late = [], early = []] = [true, false].map((isLast) =>
+    files.filter((file) => file.startsWith(last) === isLast),
+  )
+  const code = early.length > 0 ? await listed(early, options, adminUrl) : 0
+  return code === 0 && late.length > 0 && !interrupted ? listed(late, options, adminUrl) : code
+}
+
+async function runShards(options: string[], adminUrl: string): Promise<number> {
   const shards = makeShards(testFiles('test').filter(isOfEveryRun), processes)
   try {
     return await listed(shards.files, options, adminUrl)
@@ -123,7 +146,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
 }
 
 function isOfEveryRun(file: string): boolean {
-  return !apart.some((folder) => file.startsWith(folder))
+  return ![...apart, last].some((folder) => file.startsWith(folder))
 }
 
 function testFiles(path: string): string[] {

@@ -1,5 +1,5 @@
 /**
- * Our indexes on GoTrue's tables, needed for speed only. They are built concurrently, one after another, outside of
+ * Our indexes on GoTrue's tables and on large ones of ours, needed for speed only. They are built concurrently, one after another, outside of
  * transactions.
  */
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
@@ -50,6 +50,10 @@ const plain: PosternIndex[] = [
   ],
   ['postern_saml_relay_states_flow_state_idx', 'saml_relay_states', '(flow_state_id)'],
   ['postern_identities_wallet_idx', 'identities', "(lower(provider_id)) where provider = 'web3'"],
+  // The list of sent messages, newest first.
+  ['postern_mail_messages_created_at_idx', 'postern_mail_messages', '(created_at, id)'],
+  // The events of one type after a position, however rare.
+  ['postern_events_type_idx', 'postern_events', '(type, position)'],
   ['postern_oauth_clients_created_at_idx', 'oauth_clients', '(created_at)'],
   ['postern_oauth_authorizations_client_idx', 'oauth_authorizations', '(client_id)'],
   ['postern_oauth_authorizations_user_idx', 'oauth_authorizations', '(user_id)'],

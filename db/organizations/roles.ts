@@ -22,8 +22,10 @@ export const storedPermissions = (
     )
     .select(sql<string[] | null>`array_agg(distinct granted.permission)`.as('permissions'))
     .where(sql<boolean>`postern_organization_roles.name = ${role}`)
+    // Not by coalesce, which no index answers.
     .where(
-      sql<boolean>`coalesce(postern_organization_roles.organization_id = ${organizationId}, true)`,
+      sql<boolean>`(postern_organization_roles.organization_id = ${organizationId}
+        or postern_organization_roles.organization_id is null)`,
     )
 
 /** The stored permissions of a role; null for one that is not stored. */

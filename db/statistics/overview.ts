@@ -73,7 +73,7 @@ export function listWebhookHealth(db: Db): Promise<WebhookHealth[]> {
         .selectFrom('postern_webhook_deliveries')
         .select(sql<number>`count(*)::float8`.as('dead'))
         .whereRef('webhook_id', '=', 'postern_webhooks.id')
-        .where('postern_webhook_deliveries.state', '=', 'dead')
+        .where('postern_webhook_deliveries.state', '=', sql.lit('dead'))
         .$castTo<number>()
         .as('dead'),
     )

@@ -9,6 +9,7 @@ import { buildApp } from '../../server/app.ts'
 import { configOf, encryptionKey } from './config.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import { startMailServer } from './messages/mail-server.ts'
+import { recordStatements } from './plans/recorder.ts'
 import type { Ending } from './processes/ending.ts'
 
 export type App = FastifyInstance
@@ -54,6 +55,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   const config = configOf(settings, options.dev ?? false)
   const app = await buildApp({ config, log: logTo(options.lines), examine })
   opened.push(() => app.close())
+  if (config.AUTH_DB_NAMESPACE === 'auth') recordStatements(app.pool)
   await app.ready()
   return { app, mail, config, database }
 }
