@@ -1,7 +1,13 @@
 /** Pages of the list of users, by number or after a cursor: one statement each, which reads and sorts users once. */
-import { type Expression, type SqlBool, sql } from 'kysely'
+import {
+  type Expression,
+  type QueryCreator,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely'
 
-import type { Db } from '../core/database.ts'
+import type { Database, Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
 import { type ParamOf, queryMany, queryVariants } from '../core/statement.ts'
 import { type ListedUserRow, listedColumns, selectListedColumns } from './listed-user.ts'
@@ -15,7 +21,7 @@ import {
 } from './search.ts'
 
 /** Each combination is a statement of its own. */
-type Trait = 'oldest_first' | 'after' | 'usual_size' | 'first_page' | Searched
+type Trait = 'oldest_first' | 'after' | 'usual_size' | 'first_page' | 'by_index' | Searched
 
 /** The most frequent page size. */
 const defaultSize = 50
@@ -34,6 +40,9 @@ function traitsOf(listing: Listing, place: { size: number; offset?: number; afte
     ...(after ? ['after' as const] : []),
     ...(searched.length === 0 && size === defaultSize ? ['usual_size' as const] : []),
     ...(searched.length === 0 && offset === 0 ? ['first_page' as const] : []),
+    ...(searched.length === 0 && offset !== undefined && offset > size
+      ? ['by_index' as const]
+      : []),
   ]
   return traits
 }
@@ -46,27 +55,18 @@ function limitOf(value: ParamOf<{ size: number }>, traits: readonly Trait[]) {
 
 const directionOf = (traits: readonly Trait[]) => (traits.includes('oldest_first') ? 'asc' : 'desc')
 
-export type CountedUser = ListedUserRow & { counted: number | null }
+export type CountedUser = ListedUserRow & { counted: number | null; place: number }
 
 /** Postgres's estimate of the table size, -1 without statistics. Evaluated once. */
 const estimatedUsers = sql<number>`(select reltuples::bigint from pg_class
   where oid = (select page.table_id from page limit 1))`
 
 const pageStatement = queryVariants((traits: readonly Trait[]) =>
-  queryMany((db, value: ParamOf<ListValues & { offset: number; size: number }>) =>
+  queryMany((db, value: ParamOf<PageValues>) =>
     db
       .with(
         (cte) => cte('page').materialized(),
-        (eb) =>
-          eb
-            .selectFrom('users')
-            .select(listedColumns.map((name) => `users.${name}` as const))
-            .select(sql<number>`users.tableoid`.as('table_id'))
-            .where(isListed(value, traits))
-            .orderBy('users.created_at', directionOf(traits))
-            .orderBy('users.id', directionOf(traits))
-            .$if(!traits.includes('first_page'), (qb) => qb.offset(value('offset')))
-            .limit(limitOf(value, traits)),
+        (cte) => pageRows(cte, value, traits),
       )
       .with('counts', (eb) =>
         eb
@@ -78,6 +78,7 @@ const pageStatement = queryVariants((traits: readonly Trait[]) =>
       .selectFrom('page')
       .select(selectListedColumns('page'))
       .select([
+        'page.place',
         sql<number | null>`case when (select count(*) from page) > ${value('size')}::bigint
           and ${estimatedUsers} <= ${sql.lit(exactCountLimit)} then (select count(*) from counts) end`.as(
           'counted',
@@ -88,17 +89,57 @@ const pageStatement = queryVariants((traits: readonly Trait[]) =>
   ),
 )
 
+/** The rows before a later page are skipped in the index, without reading them. */
+function pageRows(
+  db: Pick<QueryCreator<Database>, 'selectFrom'>,
+  value: ParamOf<PageValues>,
+  traits: readonly Trait[],
+) {
+  const rows = db
+    .selectFrom('users')
+    .select(listedColumns.map((name) => `users.${name}` as const))
+    .select([sql<number>`users.tableoid`.as('table_id'), placeOf.as('place')])
+  if (!traits.includes('by_index')) return inPage(rows, value, traits)
+  const ids = inPage(db.selectFrom('users').select('users.id'), value, traits)
+  return rows.where((eb) => eb('users.id', '=', sql<string>`any(array(${ids}))`))
+}
+
+function inPage<Row>(
+  query: SelectQueryBuilder<Database, 'users', Row>,
+  value: ParamOf<PageValues>,
+  traits: readonly Trait[],
+) {
+  return query
+    .where(isListed(value, traits))
+    .$if(traits.includes('after'), (qb) =>
+      qb.where(isAfterCursor(value('createdAt'), value('afterId'), directionOf(traits))),
+    )
+    .orderBy('users.created_at', directionOf(traits))
+    .orderBy('users.id', directionOf(traits))
+    .$if(!traits.includes('first_page'), (qb) => qb.offset(value('offset')))
+    .limit(limitOf(value, traits))
+}
+
+/** A page by number: the rows after the cursor, if there is one, of which some are skipped. */
+export interface PageWindow {
+  offset: number
+  size: number
+  after?: Cursor | undefined
+}
+
 /**
- * Returns one page by number and one more row, which tells whether there is a next page. The matches are counted, up to
+ * Returns one page and one more row, which tells whether there is a next page. The matches are counted, up to
  * `exactCountLimit` + 1, only when there is one and the table is small by its statistics: counting costs many times
  * what finding the first page does.
  */
 export function listPage(
   db: Db,
   listing: Listing,
-  window: { offset: number; size: number },
+  { offset, size, after }: PageWindow,
 ): Promise<CountedUser[]> {
-  return pageStatement(traitsOf(listing, window))(db, { ...listValues(listing), ...window })
+  const { createdAt = 0, id = '' } = after ?? {}
+  const values = { ...listValues(listing), offset, size, createdAt, afterId: id }
+  return pageStatement(traitsOf(listing, { offset, size, ...(after && { after }) }))(db, values)
 }
 
 /** The row after which the page starts. */
@@ -112,6 +153,7 @@ export interface Cursor {
 export const endOfTime = 9_000_000_000_000_000
 
 type AfterValues = ListValues & { size: number; createdAt: number; afterId: string }
+type PageValues = AfterValues & { offset: number }
 
 /** When the row was created, as cursors name it. */
 export const placeOf = sql<number>`case when isfinite(users.created_at)

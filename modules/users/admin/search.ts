@@ -41,8 +41,13 @@ export interface PageAfter {
 /** The cache of estimates per audience: an estimate takes half as long as a page. */
 const kept = { max: 100, ttl: 60_000 }
 
+/** Places of the list are kept for clients that read page after page. */
+const keptPlaces = { max: 1_000, ttl: 60_000 }
+
 /** State of the list between requests. */
 export interface SearchState {
+  /** The last row before a page far from the first, by audience, direction and number of rows before it. */
+  places: LRUCache<string, Cursor>
   /** By audience. */
   estimates: LRUCache<string, number>
   /** Whether substrings are indexed; undefined before the first look-up. */
@@ -50,23 +55,37 @@ export interface SearchState {
 }
 
 export const createSearchState = (): SearchState => ({
+  places: new LRUCache(keptPlaces),
   estimates: new LRUCache(kept),
   isIndexed: undefined,
 })
 
 type ListDeps = Deps<'db'> & { searchState: SearchState }
 
-/** A page by number. */
+/**
+ * A page by number. Where totals are estimates only, a page after one that was read within a minute starts where that
+ * ended: at the same cost for any number, and without repeating or leaving out users when others come or go.
+ */
 export async function listUserPage(
   deps: ListDeps,
   listing: Listing,
   { number, size }: Page,
 ): Promise<PageOfUsers> {
-  const rows = await listPage(deps.db, listing, { offset: (number - 1) * size, size })
-  const total = await countTotal(deps, listing, rows, { number, size })
+  const { places } = deps.searchState
+  const offset = (number - 1) * size
+  const after = listing.search ? undefined : places.get(placeKey(listing, offset))
+  const rows = await listPage(deps.db, listing, { offset: after ? 0 : offset, size, after })
+  const last = rows.length > size ? rows[size - 1] : undefined
+  if (last && !listing.search && offset + size > exactCountLimit) {
+    places.set(placeKey(listing, offset + size), { createdAt: last.place, id: last.id })
+  }
+  const counted = await countTotal(deps, listing, rows, { number, size })
+  const total = { ...counted, exact: counted.exact && !after }
   const body = listedUsersJson(rows.slice(0, size), { aud: listing.aud })
   return { body, total, hasNext: rows.length > size }
 }
+
+const placeKey = ({ aud, direction }: Listing, offset: number) => `${direction} ${offset} ${aud}`
 
 async function countTotal(
   deps: ListDeps,

@@ -21,7 +21,7 @@ suite('GET /admin/users', () => {
   const ending = endingOfSuite()
   let app: App
   before(async () => {
-    app = (await build(ending, { env: { AUTH_JWT_ALLOWED_AUDIENCES: 'others, many' } })).app
+    app = (await build(ending, { env: { AUTH_JWT_ALLOWED_AUDIENCES: 'others, many, deep' } })).app
     // A microsecond apart, and each fifth at the same time: times alone do not order them.
     await sql`
       insert into auth.users (instance_id, id, aud, email, phone, raw_user_meta_data, created_at, updated_at)
@@ -162,6 +162,39 @@ suite('GET /admin/users', () => {
     assert.equal(last.json<List>().users.length, 10)
     assert.equal(last.headers['x-total-count'], '12000')
     assert.equal(last.headers['x-total-count-precision'], 'exact')
+  })
+
+  test('continues after the previous page where totals are estimates, whatever was added or deleted', async () => {
+    await sql`insert into auth.users (instance_id, id, aud, created_at)
+      select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'deep', now() - i * interval '1 s'
+      from generate_series(1, 10040) i`.execute(app.db)
+    const { authorization } = await headers()
+    const page = (number: number) =>
+      app.inject({
+        url: `/admin/users?page=${number}&per_page=10`,
+        headers: { authorization, 'x-jwt-aud': 'deep' },
+      })
+    const ids = async (number: number) =>
+      (await page(number)).json<List>().users.map(({ id }) => id)
+    const [near, far, next, last] = [
+      await ids(3),
+      await ids(1002),
+      await ids(1003),
+      await ids(1004),
+    ]
+    assert.equal(new Set([...near, ...far, ...next, ...last]).size, 40)
+
+    await sql`insert into auth.users (instance_id, id, aud, created_at) values
+      ('00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'deep', now())`.execute(app.db)
+    await sql`delete from auth.users where id = any(${near})`.execute(app.db)
+
+    assert.deepEqual(await ids(1003), next)
+    const end = await page(1004)
+    assert.deepEqual(
+      end.json<List>().users.map(({ id }) => id),
+      last,
+    )
+    assert.equal(end.headers['x-total-count-precision'], 'estimate')
   })
 
   test('estimates the total of large searches and counts small ones', async () => {
