@@ -5,7 +5,13 @@ import { ApiError, get } from './api.ts'
 import { forget, isSignedIn, type Role } from './credentials.ts'
 import { messageOf, sayFailed } from './toasts.ts'
 
-type Feature = 'custom_providers' | 'events' | 'impersonation' | 'oauth_server' | 'saml'
+export type Feature =
+  | 'custom_providers'
+  | 'events'
+  | 'impersonation'
+  | 'oauth_server'
+  | 'organizations'
+  | 'saml'
 
 export interface Me extends Record<Feature, boolean> {
   role: Role

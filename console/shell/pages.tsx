@@ -2,7 +2,7 @@
 import { computed } from '@preact/signals'
 import { type ComponentChild, Fragment } from 'preact'
 
-import { has, may } from '../core/me.ts'
+import { type Feature, has, may } from '../core/me.ts'
 import { matchPath, path, visits } from '../core/router.ts'
 import { AdminsPage } from '../pages/admins/admins-page.tsx'
 import { AuditPage } from '../pages/audit/audit-page.tsx'
@@ -13,6 +13,8 @@ import { HooksPage } from '../pages/hooks/hooks-page.tsx'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
 import { MailPage } from '../pages/mail/mail-page.tsx'
 import { NotFound } from '../pages/not-found.tsx'
+import { OrganizationPage } from '../pages/organizations/organization-page.tsx'
+import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
 import { OverviewPage } from '../pages/overview/overview-page.tsx'
 import { ProvidersPage } from '../pages/providers/providers-page.tsx'
 import { SettingsPage } from '../pages/settings/settings-page.tsx'
@@ -26,19 +28,14 @@ interface Entry {
   title: string
   /** The endpoint that the page requires. */
   needs: string
+  /** The feature that must be on. */
+  feature?: Feature
   show: (values: Record<string, string>) => ComponentChild
 }
 
 interface Section {
   name: string
   pages: Entry[]
-}
-
-const clients: Entry = {
-  path: '/clients',
-  title: 'OAuth clients',
-  needs: 'GET /admin/oauth/clients',
-  show: () => <ClientsPage />,
 }
 
 const all: Section[] = [
@@ -52,6 +49,13 @@ const all: Section[] = [
         show: () => <OverviewPage />,
       },
       { path: '/users', title: 'Users', needs: 'GET /admin/users', show: () => <UsersPage /> },
+      {
+        path: '/organizations',
+        title: 'Organizations',
+        needs: 'GET /admin/organizations',
+        feature: 'organizations',
+        show: () => <OrganizationsPage />,
+      },
       {
         path: '/audit',
         title: 'Audit trail',
@@ -82,7 +86,13 @@ const all: Section[] = [
         needs: 'GET /admin/custom-providers',
         show: () => <ProvidersPage />,
       },
-      clients,
+      {
+        path: '/clients',
+        title: 'OAuth clients',
+        needs: 'GET /admin/oauth/clients',
+        feature: 'oauth_server',
+        show: () => <ClientsPage />,
+      },
       { path: '/keys', title: 'Signing keys', needs: 'GET /admin/keys', show: () => <KeysPage /> },
     ],
   },
@@ -109,6 +119,7 @@ const all: Section[] = [
 /** Pages reached from lists. */
 const inner: Omit<Entry, 'title' | 'needs'>[] = [
   { path: '/users/:id', show: ({ id = '' }) => <UserPage id={id} /> },
+  { path: '/organizations/:id', show: ({ id = '' }) => <OrganizationPage id={id} /> },
   { path: '/clients/:id', show: ({ id = '' }) => <ClientPage id={id} /> },
   { path: '/webhooks/:id', show: ({ id = '' }) => <WebhookPage id={id} /> },
 ]
@@ -117,7 +128,7 @@ const inner: Omit<Entry, 'title' | 'needs'>[] = [
 export const sections = computed(() =>
   all.map(({ name, pages }) => ({
     name,
-    pages: pages.filter((page) => may(page.needs) && (page !== clients || has('oauth_server'))),
+    pages: pages.filter(({ needs, feature }) => may(needs) && (!feature || has(feature))),
   })),
 )
 

@@ -19,6 +19,7 @@ const Me = Type.Object({
   events: Type.Boolean(),
   impersonation: Type.Boolean(),
   oauth_server: Type.Boolean(),
+  organizations: Type.Boolean(),
   saml: Type.Boolean(),
   version: Type.String(),
 })
@@ -48,6 +49,7 @@ const me: FastifyPluginAsyncTypebox = async (fastify) => {
         events: events.enabled,
         impersonation: config.AUTH_ADMIN_IMPERSONATION_ENABLED,
         oauth_server: config.AUTH_OAUTH_SERVER_ENABLED,
+        organizations: config.AUTH_ORGANIZATIONS_ENABLED,
         saml: config.AUTH_SAML_ENABLED,
         version,
       }

@@ -12,10 +12,11 @@ import {
   OrganizationInput,
   toAdminOrganization,
 } from '../../../schemas/organizations/organization.ts'
+import { oneOf } from '../../../schemas/values/choices.ts'
 
 const Query = Type.Object({
   ...SearchQuery,
-  deleted: Type.Optional(Type.Boolean({ description: 'Deleted organizations only' })),
+  deleted: Type.Optional(oneOf(['true', 'false'], { description: 'Deleted organizations only' })),
 })
 const List = Type.Object({ organizations: Type.Array(AdminOrganization), next: Next })
 const Body = Type.Object({
@@ -38,7 +39,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ query }) => {
       const { size, ...filter } = readList(query)
-      const deleted = query.deleted ?? false
+      const deleted = query.deleted === 'true'
       const rows = await listAllOrganizations(db, { ...filter, deleted }, size)
       const { page, next } = toPage(rows, size, ({ id }) => id)
       return { organizations: page.map(toAdminOrganization), next }

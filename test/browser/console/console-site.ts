@@ -6,6 +6,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
+import { adminOk } from '../../support/organizations/organizations.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { patienceMs } from '../../support/processes/until.ts'
 import { type Built, build } from '../../support/server.ts'
@@ -27,6 +28,7 @@ const settings = {
   AUTH_WEBHOOK_PRIVATE_ADDRESSES: 'true',
   AUTH_CUSTOM_OAUTH_ENABLED: 'true',
   AUTH_ADMIN_IMPERSONATION_ENABLED: 'true',
+  AUTH_ORGANIZATIONS_ENABLED: 'true',
 }
 
 export async function openConsole(
@@ -82,6 +84,13 @@ export async function makeAdmin(
 export function makeUser({ app }: Pick<ConsoleSite, 'app'>, fields: object = {}): Promise<User> {
   const record = { email: newAddress(), password, email_confirm: true, ...fields }
   return adminCall(app, 'POST', '/admin/users', record)
+}
+
+export function makeOrganization(
+  { app }: Pick<ConsoleSite, 'app'>,
+  fields: { name: string; owner_id?: string },
+): Promise<{ id: string; slug: string }> {
+  return adminOk(app, 'POST /admin/organizations', fields)
 }
 
 /** Signs in at the hosted pages, from the console and back to it. */

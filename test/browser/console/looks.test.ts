@@ -13,7 +13,13 @@ import { asAdmin } from '../../support/admin.ts'
 import { signedIn } from '../../support/users.ts'
 import { executablePath } from '../chromium.ts'
 import { findings } from '../page-checks.ts'
-import { type ConsoleSite, makeUser, openConsole, signInWithKey } from './console-site.ts'
+import {
+  type ConsoleSite,
+  makeOrganization,
+  makeUser,
+  openConsole,
+  signInWithKey,
+} from './console-site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 const folder = process.env.SCREENSHOTS
@@ -27,7 +33,7 @@ suite('pages of the console', { skip }, () => {
     const name = `${width}-${scheme}`
     test(`look right on ${width} px, ${scheme}`, { timeout: 600_000 }, async (t) => {
       const site = await openConsole(t)
-      const tabs = await tabsOfUser(site)
+      const tabs = [...(await tabsOfUser(site)), ...(await tabsOfOrganization(site))]
       const page = await site.another({ viewport: { width, height: 800 }, colorScheme: scheme })
       const errors: string[] = []
       page.on('pageerror', ({ message }) => errors.push(message))
@@ -45,6 +51,11 @@ suite('pages of the console', { skip }, () => {
         await go(page, '/users')
         await page.getByRole('button', { name: 'Create user' }).click()
         await look(page, `dialog-${name}`)
+      })
+      await t.test('dialog of an organization', async () => {
+        await go(page, tabs.find((path) => path.startsWith('/organizations')) ?? '')
+        await page.getByRole('button', { name: 'Edit', exact: true }).click()
+        await look(page, `dialog-organization-${name}`)
       })
       assert.deepEqual(errors, [])
     })
@@ -77,6 +88,20 @@ async function tabsOfUser(site: ConsoleSite): Promise<string[]> {
   await asAdmin(site.app, 'POST', '/admin/webhooks', { url: 'https://hooks.example.com' })
   const tabs = ['', '?tab=security', '?tab=sessions', '?tab=mail', '?tab=metadata', '?tab=activity']
   return tabs.map((tab) => `/users/${user.id}${tab}`)
+}
+
+/** An organization with something on each tab but two, and a deleted one. */
+async function tabsOfOrganization(site: ConsoleSite): Promise<string[]> {
+  const { id: owner } = await makeUser(site)
+  const { id } = await makeOrganization(site, { name: 'Acme', owner_id: owner })
+  const path = `/admin/organizations/${id}`
+  await asAdmin(site.app, 'POST', `${path}/invitations`, { email: 'bob@elsewhere.example' })
+  await asAdmin(site.app, 'POST', `${path}/domains`, { domain: 'acme.example' })
+  const deleted = await makeOrganization(site, { name: 'Globex' })
+  await asAdmin(site.app, 'DELETE', `/admin/organizations/${deleted.id}`)
+  const names = ['', 'details', 'invitations', 'domains', 'connections', 'groups', 'audit']
+  const tabs = names.map((tab) => `/organizations/${id}${tab && `?tab=${tab}`}`)
+  return [...tabs, '/organizations?state=deleted']
 }
 
 /** Those of the navigation. */

@@ -63,6 +63,23 @@ suite('organizations', () => {
     })
   })
 
+  test('are listed for admins, deleted ones apart from the others', async () => {
+    const name = `Listed ${crypto.randomUUID()}`
+    const { owner, organization } = await ownerOf(app, name)
+    const listed = async (deleted: string) => {
+      const query = `search=${encodeURIComponent(name)}${deleted}`
+      const path = `GET /admin/organizations?${query}`
+      const list = await adminOk<{ organizations: Organization[] }>(app, path)
+      return list.organizations.map(({ id }) => id)
+    }
+    assert.deepEqual([await listed(''), await listed('&deleted=true')], [[organization.id], []])
+    await ok(app, owner, `DELETE /organizations/${organization.id}`)
+    assert.deepEqual(
+      [await listed('&deleted=false'), await listed('&deleted=true')],
+      [[], [organization.id]],
+    )
+  })
+
   test('are out of reach for members once deleted, until an admin restores them', async () => {
     const { owner, organization } = await ownerOf(app)
     const path = `/organizations/${organization.id}`

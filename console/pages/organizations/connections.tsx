@@ -1,0 +1,120 @@
+import { useState } from 'preact/hooks'
+
+import { change, get } from '../../core/api.ts'
+import { has } from '../../core/me.ts'
+import { useResource } from '../../core/resource.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge } from '../../parts/text.tsx'
+import { ConnectionDialog } from './connection-dialog.tsx'
+import { type Connection, mayIn, pathOf } from './organization.ts'
+
+export function Connections({ id }: { id: string }) {
+  const path = `${pathOf(id)}/connections`
+  const of = useResource((signal) => get<{ connections: Connection[] }>(path, signal), path)
+  const [isAdding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<Connection>()
+  const toggle = async ({ id: connection, name, enabled }: Connection) => {
+    await change('PUT', `${path}/${connection}`, { enabled: !enabled })
+    say(`${name} is ${enabled ? 'off' : 'on'}`)
+    of.reload()
+  }
+  const remove = async (connection: Connection) => {
+    await change('DELETE', `${path}/${connection.id}`)
+    say(`${connection.name} was removed`)
+    of.reload()
+  }
+  return (
+    <Card
+      title="Connections"
+      flush
+      actions={
+        <Button
+          disabled={!mayIn('POST', '/connections') || !(has('saml') || has('custom_providers'))}
+          onClick={() => setAdding(true)}
+        >
+          Bind provider
+        </Button>
+      }
+    >
+      <Loaded of={of}>
+        {({ connections }) =>
+          connections.length === 0 ? (
+            <Empty title="No connection">Users who sign in through one become members.</Empty>
+          ) : (
+            <Table
+              label="Connections"
+              columns={columnsOf(toggle, setLeaving)}
+              rows={connections}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
+      {isAdding && <ConnectionDialog id={id} onDone={of.reload} onClose={() => setAdding(false)} />}
+      {leaving && (
+        <Confirm
+          title={`Remove ${leaving.name}`}
+          submit="Remove connection"
+          danger
+          onConfirm={() => remove(leaving)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>Users of the provider no longer join. Members stay.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+const columnsOf = (
+  toggle: (connection: Connection) => Promise<void>,
+  onRemove: (connection: Connection) => void,
+): Column<Connection>[] => [
+  { title: 'Connection', kind: 'wrap', cell: ({ name }) => name },
+  {
+    title: 'State',
+    cell: ({ enabled }) => (
+      <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Badge>
+    ),
+  },
+  {
+    title: 'Provider',
+    kind: 'wrap',
+    cell: ({ custom_provider, sso_provider_id }) => (
+      <code>{custom_provider ?? sso_provider_id ?? 'provisioning only'}</code>
+    ),
+  },
+  { title: 'Default role', cell: ({ default_role }) => default_role },
+  { title: 'Role rules', kind: 'end', cell: ({ role_mapping }) => role_mapping.length },
+  {
+    title: 'Actions',
+    isUntitled: true,
+    kind: 'end',
+    cell: (connection) => (
+      <span class="row">
+        <Button
+          compact
+          label={`Switch ${connection.name} ${connection.enabled ? 'off' : 'on'}`}
+          disabled={!mayIn('PUT', '/connections/{connection_id}')}
+          onClick={() => toggle(connection)}
+        >
+          {connection.enabled ? 'Switch off' : 'Switch on'}
+        </Button>
+        <Button
+          compact
+          kind="danger"
+          label={`Remove ${connection.name}`}
+          disabled={!mayIn('DELETE', '/connections/{connection_id}')}
+          onClick={() => onRemove(connection)}
+        >
+          Remove
+        </Button>
+      </span>
+    ),
+  },
+]

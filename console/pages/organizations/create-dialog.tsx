@@ -1,0 +1,37 @@
+import { change } from '../../core/api.ts'
+import { navigate } from '../../core/router.ts'
+import { say } from '../../core/toasts.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+import { findUserId } from './find-user.ts'
+import { type ListedOrganization, root } from './organization.ts'
+
+export function CreateDialog({ onClose }: { onClose: () => void }) {
+  const create = async ({ name = '', slug, owner }: Fields) => {
+    const created = await change<ListedOrganization>('POST', root, {
+      name,
+      ...(slug && { slug }),
+      ...(owner && { owner_id: await findUserId(owner) }),
+    })
+    say(`${created.name} was created`)
+    navigate(`/organizations/${created.id}`)
+  }
+  return (
+    <Dialog title="Create an organization" onClose={onClose}>
+      <Form submit="Create organization" onSubmit={create} onCancel={onClose}>
+        <TextField name="name" label="Name" required autoFocus />
+        <TextField
+          name="slug"
+          label="Slug"
+          hint="Unique, in access tokens; empty to make one of the name"
+        />
+        <TextField
+          name="owner"
+          label="Owner"
+          hint="The email address or id of a user; empty for none"
+        />
+      </Form>
+    </Dialog>
+  )
+}

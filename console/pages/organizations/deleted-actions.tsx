@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks'
+
+import { change } from '../../core/api.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { type ListedOrganization, mayIn, pathOf } from './organization.ts'
+
+interface DeletedActionsProps {
+  organization: ListedOrganization
+  onDone: () => void
+}
+
+/** What becomes of a deleted organization. */
+export function DeletedActions({ organization, onDone }: DeletedActionsProps) {
+  const { id, name, slug } = organization
+  const [isPurging, setPurging] = useState(false)
+  const act = (action: 'restore' | 'purge', text: string) => async () => {
+    await change('POST', `${pathOf(id)}/${action}`)
+    say(text)
+    onDone()
+  }
+  return (
+    <span class="row">
+      <Button
+        compact
+        label={`Restore ${name}`}
+        disabled={!mayIn('POST', '/restore')}
+        onClick={act('restore', `${name} was restored`)}
+      >
+        Restore
+      </Button>
+      <Button
+        compact
+        kind="danger"
+        label={`Purge ${name}`}
+        disabled={!mayIn('POST', '/purge')}
+        onClick={() => setPurging(true)}
+      >
+        Purge
+      </Button>
+      {isPurging && (
+        <Confirm
+          title={`Purge ${name}`}
+          submit="Purge organization"
+          danger
+          typed={slug}
+          onConfirm={act('purge', `${name} was purged`)}
+          onClose={() => setPurging(false)}
+        >
+          <p>Its members, roles and domains are removed. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </span>
+  )
+}

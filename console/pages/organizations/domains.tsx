@@ -1,0 +1,140 @@
+import { useState } from 'preact/hooks'
+
+import { change, get } from '../../core/api.ts'
+import { formatName } from '../../core/format.ts'
+import { useResource } from '../../core/resource.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Copy } from '../../parts/text.tsx'
+import { type Domain, mayIn, pathOf } from './organization.ts'
+
+export function Domains({ id }: { id: string }) {
+  const path = `${pathOf(id)}/domains`
+  const of = useResource((signal) => get<{ domains: Domain[] }>(path, signal), path)
+  const [isAdding, setAdding] = useState(false)
+  const verify = async ({ id: domain, domain: name }: Domain) => {
+    await change('POST', `${path}/${domain}/verify`, {})
+    say(`${name} is verified`)
+    of.reload()
+  }
+  const remove = async ({ id: domain, domain: name }: Domain) => {
+    await change('DELETE', `${path}/${domain}`)
+    say(`${name} was removed`)
+    of.reload()
+  }
+  return (
+    <Card
+      title="Domains"
+      flush
+      actions={
+        <Button disabled={!mayIn('POST', '/domains')} onClick={() => setAdding(true)}>
+          Add domain
+        </Button>
+      }
+    >
+      <Loaded of={of}>
+        {({ domains }) =>
+          domains.length === 0 ? (
+            <Empty title="No domain">
+              Users with an address of a verified domain can join by themselves.
+            </Empty>
+          ) : (
+            <Table
+              label="Domains"
+              columns={columnsOf(verify, remove)}
+              rows={domains}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
+      {isAdding && <DomainDialog path={path} onDone={of.reload} onClose={() => setAdding(false)} />}
+    </Card>
+  )
+}
+
+type Act = (domain: Domain) => Promise<void>
+
+const columnsOf = (verify: Act, remove: Act): Column<Domain>[] => [
+  { title: 'Domain', kind: 'wrap', cell: ({ domain }) => domain },
+  {
+    title: 'State',
+    cell: ({ verified_by: by }) => (
+      <Badge tone={by ? 'good' : 'warn'}>
+        {by ? `Verified by ${by === 'dns' ? 'DNS' : formatName(by).toLowerCase()}` : 'Unverified'}
+      </Badge>
+    ),
+  },
+  {
+    title: 'DNS record',
+    cell: ({ verified_at, dns_record: { name, value } }) =>
+      verified_at ? (
+        <span class="quiet">–</span>
+      ) : (
+        <>
+          <div>TXT {name}</div>
+          <Copy text={value} label={`the value of ${name}`} />
+        </>
+      ),
+  },
+  {
+    title: 'Actions',
+    isUntitled: true,
+    kind: 'end',
+    cell: (domain) => <Actions domain={domain} verify={verify} remove={remove} />,
+  },
+]
+
+function Actions({ domain, verify, remove }: { domain: Domain; verify: Act; remove: Act }) {
+  return (
+    <span class="row">
+      {!domain.verified_at && (
+        <Button
+          compact
+          label={`Verify ${domain.domain}`}
+          disabled={!mayIn('POST', '/domains/{domain_id}/verify')}
+          onClick={() => verify(domain)}
+        >
+          Verify
+        </Button>
+      )}
+      <Button
+        compact
+        kind="danger"
+        label={`Remove ${domain.domain}`}
+        disabled={!mayIn('DELETE', '/domains/{domain_id}')}
+        onClick={() => remove(domain)}
+      >
+        Remove
+      </Button>
+    </span>
+  )
+}
+
+interface DomainDialogProps {
+  path: string
+  onDone: () => void
+  onClose: () => void
+}
+
+function DomainDialog({ path, onDone, onClose }: DomainDialogProps) {
+  const add = async ({ domain }: Fields) => {
+    await change('POST', path, { domain })
+    say(`${domain} was added`)
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="Add a domain" onClose={onClose}>
+      <Form submit="Add domain" onSubmit={add} onCancel={onClose}>
+        <TextField name="domain" label="Domain" placeholder="acme.example" required autoFocus />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,64 @@
+import { change, get } from '../../core/api.ts'
+import { type Resource, useResource } from '../../core/resource.ts'
+import { say, sayFailed } from '../../core/toasts.ts'
+import { Card } from '../../parts/card.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Time } from '../../parts/text.tsx'
+import { type Group, mayIn, pathOf, type Role, roleOptions, useRoles } from './organization.ts'
+
+export function Groups({ id }: { id: string }) {
+  const path = `${pathOf(id)}/groups`
+  const of = useResource((signal) => get<{ groups: Group[] }>(path, signal), path)
+  const roles = useRoles(id)
+  const choose = async ({ id: group, name }: Group, role: string) => {
+    await change('PUT', `${path}/${group}`, { role }).finally(of.reload)
+    say(`The role of ${name} was changed`)
+  }
+  return (
+    <Card title="Groups" flush>
+      <Loaded of={of}>
+        {({ groups }) =>
+          groups.length === 0 ? (
+            <Empty title="No group">Identity providers create them with SCIM.</Empty>
+          ) : (
+            <Table
+              label="Groups"
+              columns={columnsOf(roles, choose)}
+              rows={groups}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+const columnsOf = (
+  roles: Resource<{ roles: Role[] }>,
+  choose: (group: Group, role: string) => Promise<void>,
+): Column<Group>[] => [
+  { title: 'Group', kind: 'wrap', cell: ({ name }) => name },
+  {
+    title: 'Role of its members',
+    cell: (group) => (
+      <select
+        aria-label={`Role of ${group.name}`}
+        value={group.role ?? ''}
+        disabled={!mayIn('PUT', '/groups/{group_id}')}
+        onChange={(event) => choose(group, event.currentTarget.value).catch(sayFailed)}
+      >
+        {[['', 'None'] as const, ...roleOptions(roles, group.role ?? 'member')].map(
+          ([value, text]) => (
+            <option key={value} value={value} selected={value === (group.role ?? '')}>
+              {text}
+            </option>
+          ),
+        )}
+      </select>
+    ),
+  },
+  { title: 'Priority', kind: 'end', cell: ({ priority }) => priority },
+  { title: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+]

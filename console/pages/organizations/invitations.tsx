@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks'
+
+import { change } from '../../core/api.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { PagedRows } from '../../parts/paged-rows.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Time } from '../../parts/text.tsx'
+import { InviteDialog } from './member-dialog.tsx'
+import { type Invitation, mayIn, pathOf, roleOptions, useList, useRoles } from './organization.ts'
+
+export function Invitations({ id }: { id: string }) {
+  const path = `${pathOf(id)}/invitations`
+  const pages = useList<Invitation>(path, 'invitations')
+  const roles = useRoles(id)
+  const [isInviting, setInviting] = useState(false)
+  const revoke = async ({ id: invitation, email }: Invitation) => {
+    await change('DELETE', `${path}/${invitation}`)
+    say(`The invitation of ${email} was revoked`)
+    pages.reload()
+  }
+  return (
+    <Card
+      title="Open invitations"
+      flush
+      actions={
+        <Button disabled={!mayIn('POST', '/invitations')} onClick={() => setInviting(true)}>
+          Invite
+        </Button>
+      }
+    >
+      <PagedRows
+        pages={pages}
+        empty={{ title: 'No open invitation', text: 'Accepted and expired ones are not listed.' }}
+      >
+        {(rows) => (
+          <Table
+            label="Invitations"
+            columns={columnsOf(revoke)}
+            rows={rows}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </PagedRows>
+      {isInviting && (
+        <InviteDialog
+          id={id}
+          roles={roleOptions(roles)}
+          onDone={pages.reload}
+          onClose={() => setInviting(false)}
+        />
+      )}
+    </Card>
+  )
+}
+
+const columnsOf = (revoke: (invitation: Invitation) => Promise<void>): Column<Invitation>[] => [
+  { title: 'Email', kind: 'wrap', cell: ({ email }) => email },
+  { title: 'Role', cell: ({ role }) => role },
+  { title: 'Sent', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+  {
+    title: 'Actions',
+    isUntitled: true,
+    kind: 'end',
+    cell: (invitation) => (
+      <Button
+        compact
+        kind="danger"
+        label={`Revoke the invitation of ${invitation.email}`}
+        disabled={!mayIn('DELETE', '/invitations/{invitation_id}')}
+        onClick={() => revoke(invitation)}
+      >
+        Revoke
+      </Button>
+    ),
+  },
+]

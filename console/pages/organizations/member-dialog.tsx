@@ -1,0 +1,62 @@
+import { change } from '../../core/api.ts'
+import { say } from '../../core/toasts.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField, TextField } from '../../parts/fields.tsx'
+import { type Fields, Form } from '../../parts/form.tsx'
+import { findUserId } from './find-user.ts'
+import { pathOf } from './organization.ts'
+
+interface MemberDialogProps {
+  id: string
+  roles: readonly (readonly [string, string])[]
+  onDone: () => void
+  onClose: () => void
+}
+
+export function MemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) {
+  const add = async ({ user = '', role }: Fields) => {
+    await change('POST', `${pathOf(id)}/members`, { user_id: await findUserId(user), role })
+    say(`${user} is a member now`)
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="Add a member" onClose={onClose}>
+      <Form submit="Add member" onSubmit={add} onCancel={onClose}>
+        <TextField
+          name="user"
+          label="User"
+          hint="The email address or id of an existing user"
+          required
+          autoFocus
+        />
+        <SelectField name="role" label="Role" value="member" options={roles} />
+      </Form>
+    </Dialog>
+  )
+}
+
+/** The address gets an email, whether it has an account or not. */
+export function InviteDialog({ id, roles, onDone, onClose }: MemberDialogProps) {
+  const invite = async ({ email, role, redirect_to }: Fields) => {
+    const target = redirect_to ? { redirect_to } : {}
+    await change('POST', `${pathOf(id)}/invitations`, { email, role, ...target })
+    say(`The invitation to ${email} was sent`)
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="Invite an address" onClose={onClose}>
+      <Form submit="Send invitation" onSubmit={invite} onCancel={onClose}>
+        <TextField name="email" type="email" label="Email" required autoFocus />
+        <SelectField name="role" label="Role" value="member" options={roles} />
+        <TextField
+          name="redirect_to"
+          type="url"
+          label="Page of your application"
+          hint="A URL allowed by AUTH_SITE_URL or AUTH_URI_ALLOW_LIST; empty for the site"
+        />
+      </Form>
+    </Dialog>
+  )
+}

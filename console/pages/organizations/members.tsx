@@ -1,0 +1,164 @@
+import { useState } from 'preact/hooks'
+
+import { change } from '../../core/api.ts'
+import { pageUrl } from '../../core/base.ts'
+import { formatName } from '../../core/format.ts'
+import type { Resource } from '../../core/resource.ts'
+import { query } from '../../core/router.ts'
+import { say, sayFailed } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
+import { PagedRows } from '../../parts/paged-rows.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Badge, Time } from '../../parts/text.tsx'
+import { MemberDialog } from './member-dialog.tsx'
+import {
+  type Member,
+  mayIn,
+  pathOf,
+  type Role,
+  roleOptions,
+  useList,
+  useRoles,
+} from './organization.ts'
+
+type Roles = Resource<{ roles: Role[] }>
+
+const nameOf = ({ email, phone, name, user_id }: Member) => email || phone || name || user_id
+
+export function Members({ id }: { id: string }) {
+  const path = `${pathOf(id)}/members`
+  const pages = useList<Member>(path, 'members', { search: query.value.get('q') ?? undefined })
+  const roles = useRoles(id)
+  const [isAdding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<Member>()
+  const remove = async (member: Member) => {
+    await change('DELETE', `${path}/${member.user_id}`)
+    say(`${nameOf(member)} was removed`)
+    pages.reload()
+  }
+  return (
+    <>
+      <search class="columns narrow">
+        <FilterField name="q" label="Search" placeholder="Part of the email or name" />
+      </search>
+      <Card
+        title="Members"
+        flush
+        actions={
+          <Button disabled={!mayIn('POST', '/members')} onClick={() => setAdding(true)}>
+            Add member
+          </Button>
+        }
+      >
+        <PagedRows
+          pages={pages}
+          empty={{ title: 'No member', text: 'Add a user, or invite an email address.' }}
+        >
+          {(rows) => (
+            <Table
+              label="Members"
+              columns={columnsOf(path, roles, { onChange: pages.reload, onRemove: setLeaving })}
+              rows={rows}
+              keyOf={({ user_id }) => user_id}
+            />
+          )}
+        </PagedRows>
+      </Card>
+      {isAdding && (
+        <MemberDialog
+          id={id}
+          roles={roleOptions(roles)}
+          onDone={pages.reload}
+          onClose={() => setAdding(false)}
+        />
+      )}
+      {leaving && (
+        <Confirm
+          title={`Remove ${nameOf(leaving)}`}
+          submit="Remove member"
+          danger
+          onConfirm={() => remove(leaving)}
+          onClose={() => setLeaving(undefined)}
+        >
+          <p>The account stays. Sessions of the user lose the organization.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+interface Acts {
+  onChange: () => void
+  onRemove: (member: Member) => void
+}
+
+const columnsOf = (path: string, roles: Roles, { onChange, onRemove }: Acts): Column<Member>[] => [
+  {
+    title: 'Member',
+    kind: 'wrap',
+    cell: (member) => <a href={pageUrl(`/users/${member.user_id}`)}>{nameOf(member)}</a>,
+  },
+  {
+    title: 'Role',
+    cell: (member) => <RoleChoice path={path} member={member} roles={roles} onChange={onChange} />,
+  },
+  {
+    title: 'State',
+    cell: ({ status }) => (
+      <Badge tone={status === 'active' ? 'good' : 'warn'}>{formatName(status)}</Badge>
+    ),
+  },
+  { title: 'Joined by', cell: ({ joined_by }) => formatName(joined_by) },
+  { title: 'Joined', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: 'Actions',
+    isUntitled: true,
+    kind: 'end',
+    cell: (member) => (
+      <Button
+        compact
+        kind="danger"
+        label={`Remove ${nameOf(member)}`}
+        disabled={!mayIn('DELETE', '/members/{user_id}')}
+        onClick={() => onRemove(member)}
+      >
+        Remove
+      </Button>
+    ),
+  },
+]
+
+interface RoleChoiceProps {
+  path: string
+  member: Member
+  roles: Roles
+  onChange: () => void
+}
+
+/** Changes the role immediately; the message can undo it. */
+function RoleChoice({ path, member, roles, onChange }: RoleChoiceProps) {
+  const set = async (role: string) => {
+    await change('PUT', `${path}/${member.user_id}`, { role }).finally(onChange)
+  }
+  const choose = async (role: string) => {
+    await set(role)
+    say('The role was changed', () => set(member.role))
+  }
+  return (
+    <select
+      aria-label={`Role of ${nameOf(member)}`}
+      value={member.role}
+      disabled={!mayIn('PUT', '/members/{user_id}')}
+      onChange={(event) => choose(event.currentTarget.value).catch(sayFailed)}
+    >
+      {roleOptions(roles, member.role).map(([value, text]) => (
+        <option key={value} value={value} selected={value === member.role}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}

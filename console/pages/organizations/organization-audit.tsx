@@ -1,0 +1,24 @@
+import { AuditTable } from '../../parts/audit-table.tsx'
+import { Card } from '../../parts/card.tsx'
+import { PagedRows } from '../../parts/paged-rows.tsx'
+import { type AuditEntry, pathOf, useList } from './organization.ts'
+
+export function OrganizationAudit({ id }: { id: string }) {
+  const pages = useList<AuditEntry>(`${pathOf(id)}/audit`, 'entries')
+  return (
+    <Card title="Changes" flush>
+      <PagedRows
+        pages={pages}
+        empty={{ title: 'No entry', text: 'Changes of the organization appear here.' }}
+      >
+        {(entries) => <AuditTable entries={entries.map(toEntry)} />}
+      </PagedRows>
+    </Card>
+  )
+}
+
+/** In the form of the audit trail of the server. */
+function toEntry({ id, created_at, ip_address, ...payload }: AuditEntry) {
+  const { actor_id, ...rest } = payload
+  return { id, created_at, ip_address, payload: { ...rest, ...(actor_id && { actor_id }) } }
+}

@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks'
+
+import { change, get } from '../../core/api.ts'
+import { useResource } from '../../core/resource.ts'
+import { navigate } from '../../core/router.ts'
+import { say } from '../../core/toasts.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { currentTab, Tabs } from '../../parts/tabs.tsx'
+import { Copy } from '../../parts/text.tsx'
+import { Connections } from './connections.tsx'
+import { Details } from './details.tsx'
+import { Domains } from './domains.tsx'
+import { EditDialog } from './edit-dialog.tsx'
+import { Groups } from './groups.tsx'
+import { Invitations } from './invitations.tsx'
+import { Members } from './members.tsx'
+import { mayIn, type Organization, pathOf } from './organization.ts'
+import { OrganizationAudit } from './organization-audit.tsx'
+
+const tabs = [
+  ['members', 'Members'],
+  ['details', 'Details'],
+  ['invitations', 'Invitations'],
+  ['domains', 'Domains'],
+  ['connections', 'Connections'],
+  ['groups', 'Groups'],
+  ['audit', 'Audit'],
+] as const
+
+export function OrganizationPage({ id }: { id: string }) {
+  const path = pathOf(id)
+  const of = useResource((signal) => get<Organization>(path, signal), path)
+  const [open, setOpen] = useState<'edit' | 'delete'>()
+  const { data: organization } = of
+  const close = () => setOpen(undefined)
+  const remove = async () => {
+    await change('DELETE', path)
+    const restore = () => change('POST', `${path}/restore`)
+    say(`${organization?.name} was deleted`, mayIn('POST', '/restore') ? restore : undefined)
+    navigate('/organizations')
+  }
+  return (
+    <Page
+      title={organization?.name ?? 'Organization'}
+      above={{ path: '/organizations', title: 'Organizations' }}
+      about={<Copy text={id} label="the id of the organization" />}
+      actions={organization && <Actions onOpen={setOpen} />}
+    >
+      <Loaded of={of}>
+        {(loaded) => (
+          <>
+            <Tabs label="Organization" tabs={tabs} />
+            <Tab organization={loaded} />
+          </>
+        )}
+      </Loaded>
+      {open === 'edit' && organization && (
+        <EditDialog organization={organization} onDone={of.set} onClose={close} />
+      )}
+      {open === 'delete' && organization && (
+        <Confirm
+          title={`Delete ${organization.name}`}
+          submit="Delete organization"
+          danger
+          onConfirm={remove}
+          onClose={close}
+        >
+          <p>Its members lose access at once. An admin can restore it until it is purged.</p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+function Actions({ onOpen }: { onOpen: (open: 'edit' | 'delete') => void }) {
+  return (
+    <>
+      <Button disabled={!mayIn('PUT')} onClick={() => onOpen('edit')}>
+        Edit
+      </Button>
+      <Button kind="danger" disabled={!mayIn('DELETE')} onClick={() => onOpen('delete')}>
+        Delete
+      </Button>
+    </>
+  )
+}
+
+function Tab({ organization }: { organization: Organization }) {
+  const { id } = organization
+  switch (currentTab({ tabs })) {
+    case 'details':
+      return <Details organization={organization} />
+    case 'invitations':
+      return <Invitations id={id} />
+    case 'domains':
+      return <Domains id={id} />
+    case 'connections':
+      return <Connections id={id} />
+    case 'groups':
+      return <Groups id={id} />
+    case 'audit':
+      return <OrganizationAudit id={id} />
+    default:
+      return <Members id={id} />
+  }
+}
