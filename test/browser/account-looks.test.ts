@@ -28,6 +28,7 @@ const everything = {
   ...accountPage,
   ...providerEnv('github', 'http://127.0.0.1:9'),
   AUTH_PASSKEY_ENABLED: 'true',
+  AUTH_USERNAMES_ENABLED: 'true',
   AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED: 'true',
   AUTH_MFA_RECOVERY_CODES_VERIFY_ENABLED: 'true',
   AUTH_EXTERNAL_PHONE_ENABLED: 'true',
@@ -111,6 +112,7 @@ async function walkAllPages(
 
   for (const name of [
     'profile',
+    'username',
     'phone',
     'passkeys',
     'devices',

@@ -6,6 +6,7 @@ export type AccountPageName = `account/${
   | 'overview'
   | 'profile'
   | 'email'
+  | 'username'
   | 'phone'
   | 'password'
   | 'confirm'

@@ -12,8 +12,9 @@ import passkeys from './passkeys.ts'
 import password from './password.ts'
 import phone from './phone.ts'
 import profile from './profile.ts'
+import username from './username.ts'
 
 export const accountPages = {
-  ...{ overview, profile, email, phone, password, confirm, factors },
+  ...{ overview, profile, email, username, phone, password, confirm, factors },
   ...{ passkeys, devices, linked, apps, data, deletion },
 }

@@ -49,6 +49,12 @@ function rowsOf(app: FastifyInstance, { user, hasPassword, isManaged }: Visit, s
     { label: 'profile', page: 'profile', value: nameIn(user) || none },
     { label: 'email', page: 'email', value: user.email || none },
     {
+      label: 'username',
+      page: 'username',
+      value: usernameIn(user) || none,
+      isShown: config.AUTH_USERNAMES_ENABLED && !isManaged,
+    },
+    {
       label: 'phone',
       page: 'phone',
       value: user.phone ? `+${user.phone}` : none,
@@ -70,6 +76,10 @@ function rowsOf(app: FastifyInstance, { user, hasPassword, isManaged }: Visit, s
   return rows
     .filter(({ isShown = true }) => isShown)
     .map(({ label, page, value }) => ({ label: say(label), page, value }))
+}
+
+function usernameIn({ app_metadata: { preferred_username: name } }: User): string {
+  return typeof name === 'string' ? name : ''
 }
 
 function factorNames({ factors = [] }: User, say: AccountSay): string {

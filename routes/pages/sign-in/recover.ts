@@ -9,6 +9,7 @@ import {
   ensureCookie,
   errorText,
   getShownCaptcha,
+  identifierOf,
   linkFlow,
   readNext,
   sendPage,
@@ -42,7 +43,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       const url = `/recover?redirect_to=${encodeURIComponent(redirect_to)}`
       const response = await callApi(fastify, request, {
         url,
-        payload: { email, ...pkce, ...captchaToken(fastify, fields) },
+        payload: { ...identifierOf(fastify, email), ...pkce, ...captchaToken(fastify, fields) },
       })
       const error = errorText(response)
       if (error) return showForm(request, reply, { next, email, error })
@@ -65,7 +66,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       error,
       status: error ? 400 : 200,
       captcha: getShownCaptcha(fastify),
-      data: () => ({ email }),
+      data: () => ({ email, hasUsernames: fastify.config.AUTH_USERNAMES_ENABLED }),
     })
   }
 }

@@ -4,11 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { checkForm } from '../../../modules/page-session/index.ts'
 import {
+  type ApiResponse,
   callApi,
   captchaToken,
   ensureCookie,
   errorText,
   getShownCaptcha,
+  identifierOf,
   jsonIn,
   linkFlow,
   readNext,
@@ -73,7 +75,7 @@ const signIn: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const response = await callApi(fastify, request, attemptIn(fastify, fields))
       if (isSession(response)) return finishSignIn(fastify, request, reply, response, next)
-      const error = errorText(response) ?? 'failed'
+      const error = errorIn(fastify, response)
       if (fields.action === 'verify') {
         return showCodeForm(fastify, request, reply, fields, { next, error })
       }
@@ -91,6 +93,13 @@ async function sendCode(
 ) {
   const { config } = fastify
   const { email, phone, action } = fields
+  if (action === 'code' && 'username' in identifierOf(fastify, email)) {
+    return showForm(fastify, request, reply, {
+      next,
+      email: email ?? '',
+      error: 'code_needs_email',
+    })
+  }
   const cookie = ensureCookie(fastify, request, reply)
   const { redirect_to, ...pkce } = linkFlow(fastify, cookie, next)
   const url = `/otp?redirect_to=${encodeURIComponent(redirect_to)}`
@@ -144,6 +153,7 @@ async function showForm(
     data: () => ({
       app: app?.name,
       email,
+      hasUsernames: config.AUTH_USERNAMES_ENABLED,
       hasPassword: config.AUTH_EXTERNAL_EMAIL_ENABLED,
       hasPhone: config.AUTH_EXTERNAL_PHONE_ENABLED,
       hasPasskeys: config.AUTH_PASSKEY_ENABLED,
@@ -151,6 +161,13 @@ async function showForm(
       mayCreate: !config.AUTH_DISABLE_SIGNUP && config.AUTH_EXTERNAL_EMAIL_ENABLED,
     }),
   })
+}
+
+/** What the page says of a rejected sign-in. */
+function errorIn({ config }: Deps<'config'>, response: ApiResponse): string {
+  const error = errorText(response) ?? 'failed'
+  const isWrong = error === 'wrong_credentials' && config.AUTH_USERNAMES_ENABLED
+  return isWrong ? 'wrong_name_or_password' : error
 }
 
 /** The call of the API that a form stands for. */
@@ -166,7 +183,7 @@ function attemptIn(deps: Deps<'config'>, fields: Fields) {
   }
   return {
     url: '/token?grant_type=password',
-    payload: { email, password, ...captchaToken(deps, fields) },
+    payload: { ...identifierOf(deps, email), password, ...captchaToken(deps, fields) },
   }
 }
 
