@@ -55,6 +55,7 @@ import * as organizationFunctions from './0091-organization-functions.ts'
 import * as organizationRecords from './0092-organization-records.ts'
 import * as usernames from './0095-usernames.ts'
 import * as scim from './0096-scim.ts'
+import * as roomForUpdates from './0097-room-for-updates.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -107,4 +108,5 @@ export const migrations: Record<string, Migration> = {
   '0092-organization-records': organizationRecords,
   '0095-usernames': usernames,
   '0096-scim': scim,
+  '0097-room-for-updates': roomForUpdates,
 }

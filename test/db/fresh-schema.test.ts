@@ -49,6 +49,28 @@ suite('schema of a new database', () => {
     assert.deepEqual(unindexed, [])
   })
 
+  test('leaves room in pages for new versions of rows, and indexes nothing that each refresh or sign-in changes', async () => {
+    const filled = await query(
+      url,
+      `select relname, reloptions[1] as setting from pg_class
+        where relnamespace = 'auth'::regnamespace and reloptions[1] like 'fillfactor=%'
+          and relname in ('identities', 'sessions', 'users') order by 1`,
+    )
+    assert.deepEqual(
+      filled.map(({ relname, setting }) => `${relname} ${setting}`),
+      ['identities fillfactor=90', 'sessions fillfactor=85', 'users fillfactor=90'],
+    )
+    const indexed = await query(
+      url,
+      `select indexrelid::regclass::text as name from pg_depend
+        join pg_index on indexrelid = objid and indrelid = refobjid
+        join pg_attribute on attrelid = refobjid and attnum = refobjsubid
+        where refobjid in ('auth.sessions'::regclass, 'auth.users'::regclass, 'auth.identities'::regclass)
+          and attname in ('last_sign_in_at', 'updated_at', 'refreshed_at', 'refresh_token_counter', 'user_agent', 'ip')`,
+    )
+    assert.deepEqual(indexed, [])
+  })
+
   test('writes the empty string where GoTrue cannot read null', async () => {
     const [row] = await query(
       url,

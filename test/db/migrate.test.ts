@@ -51,6 +51,24 @@ suite('migrate', () => {
     await busy
   })
 
+  test('keeps the fillfactor that the operator has set', async (t) => {
+    const { url } = await cloneDatabase(t)
+    await query(
+      url,
+      'alter table auth.users set (fillfactor = 70)',
+      `delete from auth.postern_migrations where name = '0097-room-for-updates'`,
+      `delete from auth.postern_later_migrations where name = '0097-room-for-updates'`,
+    )
+
+    await migrated(url)
+
+    const [row] = await query(
+      url,
+      `select reloptions from pg_class where oid = 'auth.users'::regclass`,
+    )
+    assert.deepEqual(row?.reloptions, ['fillfactor=70'])
+  })
+
   test('a second run changes nothing', async (t) => {
     const { url } = await cloneDatabase(t)
     const before = await query(url, recorded)
