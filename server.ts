@@ -157,7 +157,8 @@ async function prepareDatabase(config: Config, log: FastifyBaseLogger): Promise<
   }
   // Before the migrations: a wrong key must not leave a migrated database behind.
   await checkStoredKey(config)
-  await runMigrations({ connectionString, schema, log })
+  const indexesUserNames = config.AUTH_DB_INDEX_USER_NAMES
+  await runMigrations({ connectionString, schema, indexesUserNames, log })
   return found.room
 }
 

@@ -15,6 +15,7 @@ export async function run(): Promise<void> {
   await runMigrations({
     connectionString: config.DATABASE_URL,
     schema: config.AUTH_DB_NAMESPACE,
+    indexesUserNames: config.AUTH_DB_INDEX_USER_NAMES,
     log,
   })
   log.info(`The schema ${config.AUTH_DB_NAMESPACE} is up to date`)

@@ -61,7 +61,8 @@ async function tell({ config, db }: CommandContext): Promise<void> {
     .select((eb) => eb.fn.countAll<number>().as('users'))
     .executeTakeFirstOrThrow()
   console.log(`Restored, with ${users} users. Start the server with its previous secrets.`)
-  const missing = await missingIndexes(db, config.AUTH_DB_NAMESPACE)
+  const { AUTH_DB_NAMESPACE: schema, AUTH_DB_INDEX_USER_NAMES: indexesUserNames } = config
+  const missing = await missingIndexes(db, { schema, indexesUserNames })
   if (missing.length > 0) {
     console.log(`The start creates what is missing: ${missing.map(({ name }) => name).join(', ')}.`)
   }

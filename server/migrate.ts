@@ -8,6 +8,8 @@ export interface RunMigrationsOptions {
   connectionString: string
   /** AUTH_DB_NAMESPACE; the job queue has the schema `<schema>_jobs`. */
   schema: string
+  /** AUTH_DB_INDEX_USER_NAMES. */
+  indexesUserNames?: boolean
   log: Log
 }
 
@@ -18,7 +20,12 @@ export interface Log {
 }
 
 /** Opens up to three connections of its own and closes them. Throws SchemaTooNewError (db/migrate/index.ts). */
-export async function runMigrations({ connectionString, schema, log }: RunMigrationsOptions) {
+export async function runMigrations({
+  connectionString,
+  schema,
+  indexesUserNames = true,
+  log,
+}: RunMigrationsOptions) {
   // One holds the lock, one migrates, and one looks for blocking transactions.
   const pool = new pg.Pool({ connectionString, max: 3, Client: DatabaseClient })
   const queueSchema = `${schema}_jobs`
@@ -27,6 +34,7 @@ export async function runMigrations({ connectionString, schema, log }: RunMigrat
   try {
     await migrate(pool, {
       schema,
+      indexesUserNames,
       log,
       queueSchema,
       migrateQueue: () =>

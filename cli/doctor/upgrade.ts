@@ -37,7 +37,8 @@ async function migrations({ db, config }: DoctorContext): Promise<Finding[]> {
   const schema = config.AUTH_DB_NAMESPACE
   const { applied, pending, unknown } = await migrationState(db, schema)
   if (unknown.length > 0) return [await newer(db, schema, unknown)]
-  const indexes = applied.length === 0 ? [] : await missingIndexes(db, schema)
+  const scope = { schema, indexesUserNames: config.AUTH_DB_INDEX_USER_NAMES }
+  const indexes = applied.length === 0 ? [] : await missingIndexes(db, scope)
   if (pending.length === 0 && indexes.length === 0) {
     return [pass('This version changes nothing in the database.')]
   }

@@ -4,20 +4,32 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 
 import { givingWay, nameHolder, stillWaiting, type Waiting } from './giving-way.ts'
-import { type BuildStatement, buildIndex, missingIndexes } from './indexes.ts'
+import {
+  type BuildStatement,
+  buildIndex,
+  dropIndex,
+  type IndexScope,
+  missingIndexes,
+  unusedIndexes,
+} from './indexes.ts'
 
 const lookMs = 1_000
 /** The first check that finds a blocking transaction logs it, then every tenth. */
 const looksBetweenLines = 10
 
-/** Throws an Error that names the blocking transactions when they last too long. */
-export async function buildIndexes(waiting: Waiting): Promise<void> {
+/** Drops those that the configuration does not need. Throws an Error that names the blocking transactions when they last too long. */
+export async function buildIndexes(waiting: Waiting & IndexScope): Promise<void> {
   const { db, schema, log } = waiting
-  const missing = await missingIndexes(db, schema)
+  const missing = await missingIndexes(db, waiting)
   for (const [position, index] of missing.entries()) {
     const run = (statement: BuildStatement) => watched(waiting, index.name, statement)
     await givingWay(waiting, index.name, () => buildIndex(db, schema, index, run))
     log.info(`Built the index ${index.name} (${position + 1} of ${missing.length})`)
+  }
+  for (const name of await unusedIndexes(db, waiting)) {
+    const run = (statement: BuildStatement) => watched(waiting, name, statement)
+    await givingWay(waiting, name, () => dropIndex(db, schema, name, run))
+    log.info(`Dropped the index ${name}`)
   }
 }
 

@@ -13,14 +13,13 @@ import { migrations } from '../migrations/index.ts'
 import { applyMigration } from './apply.ts'
 import { buildIndexes } from './build-indexes.ts'
 import { givingWay, type Waiting } from './giving-way.ts'
-import { invalidIndexes, missingIndexes } from './indexes.ts'
+import { type IndexScope, invalidIndexes, missingIndexes, unusedIndexes } from './indexes.ts'
 import { openMigrationDb } from './migration-db.ts'
 import { appliedMigrations } from './migration-tables.ts'
 import { servesNewer } from './schema-floor.ts'
 
-export interface MigrateOptions {
-  /** The Postgres schema of all tables (AUTH_DB_NAMESPACE). */
-  schema: string
+/** The schema is that of all tables (AUTH_DB_NAMESPACE). */
+export interface MigrateOptions extends IndexScope {
   log: { info(message: string): void; warn(message: string): void }
   /** The schema of the job queue. */
   queueSchema: string
@@ -58,7 +57,8 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   const connections = openMigrationDb(pool)
   const { db } = connections
   const { schema, log } = options
-  const waiting = { ...connections, schema, log, patienceMs: lockPatienceMs }
+  const { indexesUserNames } = options
+  const waiting = { ...connections, schema, indexesUserNames, log, patienceMs: lockPatienceMs }
   assertUsableDatabase(await findMissingRights(db, schema))
   const state = await migrationState(db, schema)
   if (state.unknown.length > 0) return serveNewer(db, options, state)
@@ -67,8 +67,8 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
     await requireCurrentGotrue(db, schema)
   }
   await prepareQueueSchema(db, options.queueSchema)
-  const isDone = state.pending.length === 0 && (await missingIndexes(db, schema)).length === 0
-  if (isDone) await options.migrateQueue()
+  const indexes = [...(await missingIndexes(db, options)), ...(await unusedIndexes(db, options))]
+  if (state.pending.length === 0 && indexes.length === 0) await options.migrateQueue()
   else {
     await whileAlone(db, schema, async () => {
       await applyPending(waiting)

@@ -4,7 +4,7 @@
  */
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 
-import { searchedName } from '../core/searched-name.ts'
+import { searchedName, trigrams } from '../core/searched-name.ts'
 
 export interface PosternIndex {
   name: string
@@ -60,18 +60,44 @@ const plain: PosternIndex[] = [
   ['postern_oauth_consents_client_idx', 'oauth_consents', '(client_id)'],
 ].map(([name = '', table = '', definition = '']) => ({ name, table, definition }))
 
+const byName = 'postern_users_name_idx'
+
+export interface IndexScope {
+  schema: string
+  /** AUTH_DB_INDEX_USER_NAMES. */
+  indexesUserNames: boolean
+}
+
 /** Returns the indexes that do not exist, or that an interrupted build left invalid. */
 export async function missingIndexes(
   db: QueryExecutorProvider,
-  schema: string,
+  scope: IndexScope,
 ): Promise<PosternIndex[]> {
+  const present = await presentIndexes(db, scope, sql`indisvalid`)
+  const required = [...plain, ...(await searchIndexes(db, scope))]
+  return required.filter(({ name }) => !present.includes(name))
+}
+
+/** Returns the names of existing indexes that the configuration does not need. */
+export async function unusedIndexes(
+  db: QueryExecutorProvider,
+  scope: IndexScope,
+): Promise<string[]> {
+  const present = await presentIndexes(db, scope, sql`true`)
+  const unused = scope.indexesUserNames ? [trigrams.withoutNames] : [byName, trigrams.withNames]
+  return unused.filter((name) => present.includes(name))
+}
+
+async function presentIndexes(
+  db: QueryExecutorProvider,
+  { schema }: IndexScope,
+  condition: RawBuilder<unknown>,
+): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
-    where relnamespace = to_regnamespace(quote_ident(${schema})) and indisvalid
+    where relnamespace = to_regnamespace(quote_ident(${schema})) and ${condition}
   `.execute(db)
-  const present = new Set(rows.map(({ name }) => name))
-  const required = [...plain, ...(await nameIndexes(db))]
-  return required.filter(({ name }) => !present.has(name))
+  return rows.map(({ name }) => name)
 }
 
 /**
@@ -127,24 +153,32 @@ export async function buildIndex(
   })
 }
 
+/** Waits for the transactions that use the index, and blocks no other. */
+export async function dropIndex(
+  db: Kysely<unknown>,
+  schema: string,
+  name: string,
+  run: (statement: BuildStatement) => Promise<void>,
+): Promise<void> {
+  const statement = sql`drop index concurrently if exists ${sql.id(schema, name)}`
+  await run({ text: statement.compile(db).sql, execute: () => statement.execute(db) })
+}
+
 const isOfExpression = (definition: string): boolean => /\((\(|lower)/.test(definition)
 
 /** One or two letters are no trigram: the prefix of names is indexed as well. */
-async function nameIndexes(db: QueryExecutorProvider): Promise<PosternIndex[]> {
-  const byStart = {
-    name: 'postern_users_name_idx',
-    table: 'users',
-    definition: `((${searchedName}) text_pattern_ops)`,
-  }
+async function searchIndexes(
+  db: QueryExecutorProvider,
+  { indexesUserNames }: IndexScope,
+): Promise<PosternIndex[]> {
+  const expressions = indexesUserNames ? [`(${searchedName})`] : []
+  const byStart = expressions.map((name) => `(${name} text_pattern_ops)`)
+  const found = byStart.map((definition) => ({ name: byName, table: 'users', definition }))
   const operators = await trigramOperators(db)
-  if (!operators) return [byStart]
-  const columns = ['email', 'phone', `(${searchedName})`].map((column) => `${column} ${operators}`)
-  const byAnyPart = {
-    name: 'postern_users_trigram_idx',
-    table: 'users',
-    definition: `using gin (${columns.join(', ')})`,
-  }
-  return [byStart, byAnyPart]
+  if (!operators) return found
+  const columns = ['email', 'phone', ...expressions].map((column) => `${column} ${operators}`)
+  const name = indexesUserNames ? trigrams.withNames : trigrams.withoutNames
+  return [...found, { name, table: 'users', definition: `using gin (${columns.join(', ')})` }]
 }
 
 /** Returns the qualified operator class, or undefined without the extension. */

@@ -3,7 +3,7 @@ import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kyse
 
 import type { Database, Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
-import { searchedName } from '../core/searched-name.ts'
+import { searchedName, trigrams } from '../core/searched-name.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 import { nilUuid } from '../tables/users.ts'
 
@@ -140,7 +140,7 @@ export async function hasOwner(db: Db, { email, phone }: Owner, aud: string): Pr
 export async function hasTrigramIndex(db: Db, schema: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from pg_index join pg_class on pg_class.oid = indexrelid
-    where relname = 'postern_users_trigram_idx' and indisvalid
+    where relname = any(${Object.values(trigrams)}::text[]) and indisvalid
       and relnamespace = (select oid from pg_namespace where nspname = ${schema})
   `.execute(db)
   return rows.length > 0

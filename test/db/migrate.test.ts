@@ -193,7 +193,13 @@ suite('migrate', () => {
     const { url, locker } = await lockedTable(t)
     const pool = openPool({ connectionString: url })
     t.after(() => pool.end())
-    const waiting = { ...openMigrationDb(pool), schema: 'auth', log: { info() {} }, patienceMs: 0 }
+    const waiting = {
+      ...openMigrationDb(pool),
+      schema: 'auth',
+      indexesUserNames: true,
+      log: { info() {} },
+      patienceMs: 0,
+    }
 
     await assert.rejects(
       buildIndexes(waiting),

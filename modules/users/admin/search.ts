@@ -152,12 +152,17 @@ export async function readUserSearch(
   // A whole email shares most trigrams with all others, so that the index would be slowest.
   if ((owner.email || owner.phone) && (await hasOwner(db, owner, aud))) return { owner }
   searchState.isIndexed ??= await hasTrigramIndex(db, config.AUTH_DB_NAMESPACE)
-  return partSearch(given, digits, searchState.isIndexed)
+  return withoutName(config, partSearch(given, digits, searchState.isIndexed))
 }
 
 /** GoTrue's filter: a substring of the email or name. */
-export function readUserFilter(text: string): Search {
-  return { email: `%${escaped(text)}%`, name: `%${escaped(text)}%` }
+export function readUserFilter({ config }: Deps<'config'>, text: string): Search {
+  return withoutName(config, { email: `%${escaped(text)}%`, name: `%${escaped(text)}%` })
+}
+
+/** A name that is not indexed is not searched: that would read all users. */
+function withoutName({ AUTH_DB_INDEX_USER_NAMES }: Deps<'config'>['config'], search: Search) {
+  return AUTH_DB_INDEX_USER_NAMES ? search : { ...search, name: undefined }
 }
 
 /** One or two letters match half of all emails: they must be a prefix. */

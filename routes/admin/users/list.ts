@@ -89,7 +89,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
 
   async function searchIn({ q, filter }: Static<typeof Query>, aud: string) {
     if (q?.trim()) return readUserSearch(users, q, aud)
-    return filter ? readUserFilter(filter) : undefined
+    return filter ? readUserFilter(users, filter) : undefined
   }
 }
 
