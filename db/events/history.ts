@@ -155,6 +155,14 @@ export function deleteOrphanDeliveries(db: Db, limit: number): Promise<number> {
   const old = db
     .selectFrom('postern_webhook_deliveries')
     .select(sql<string>`postern_webhook_deliveries.ctid`.as('ctid'))
+    // By the primary key: those that are left would all be read otherwise.
+    .where((eb) =>
+      eb(
+        'webhook_id',
+        '=',
+        sql<string>`any(array(${eb.selectFrom('postern_webhooks').select('id')}))`,
+      ),
+    )
     .where('position', '<', (eb) =>
       eb
         .selectFrom('postern_events')
