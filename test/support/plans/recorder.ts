@@ -63,7 +63,9 @@ export function recordedStatements(): RecordedStatement[] {
   for (const file of folder === undefined ? [] : globSync(join(folder, '*.jsonl'))) {
     for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
       const statement = Value.Parse(Recorded, JSON.parse(line))
-      statements.set(statement.text, statement)
+      const known = statements.get(statement.text)
+      // Processes differ in which values they send first.
+      if (!known || line < JSON.stringify(known)) statements.set(statement.text, statement)
     }
   }
   return [...statements.values()].toSorted((a, b) => a.text.localeCompare(b.text))
