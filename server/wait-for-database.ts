@@ -9,32 +9,53 @@ import { withClient } from './with-client.ts'
 const maxWaitMs = 30_000
 const connectionTimeoutMillis = 5_000
 
-/** Throws after half a minute; at once for a wrong password, or a TLS error. */
+/**
+ * Throws after half a minute; at once for a wrong password, or a TLS error. During a failover the database may be a
+ * standby for a while; one that stays so is reported later, with other unmet requirements.
+ */
 export async function waitForDatabase(
   connectionString: string,
   log: Pick<FastifyBaseLogger, 'warn'>,
 ): Promise<void> {
   const deadline = Date.now() + maxWaitMs
-  let emitEvent = false
+  const place = placeOf(connectionString)
+  let isFirst = true
   for (;;) {
-    try {
-      return await withClient({ connectionString, connectionTimeoutMillis }, async () => {})
-    } catch (error) {
-      const isFinal = isLoginRejected(error) || isAboutEncryption(error)
-      const isWorthWaiting = !isFinal && Date.now() < deadline
-      if (!isWorthWaiting) throw unreachable(connectionString, error)
-      if (!emitEvent) {
-        log.warn(
-          `the database ${placeOf(connectionString)} does not respond yet (${reasonOf(error)}); waiting`,
-        )
-      }
-      emitEvent = true
-      await pause(500)
+    const obstacle = await findObstacle(connectionString)
+    const isLate = Date.now() >= deadline
+    if (obstacle === undefined || (obstacle === 'standby' && isLate)) return
+    if (obstacle !== 'standby' && (isFinal(obstacle) || isLate)) {
+      throw unreachable(connectionString, obstacle)
     }
+    if (isFirst) log.warn(`the database ${place} ${stateOf(obstacle)}; waiting`)
+    isFirst = false
+    await pause(500)
   }
 }
 
-/** Wrong password, missing role or database (SQLSTATE 28, 3D): retrying does not help. */
+/** Undefined when the database takes writes; otherwise what it is, or the error of connecting. */
+async function findObstacle(connectionString: string): Promise<'standby' | undefined | Error> {
+  try {
+    return await withClient({ connectionString, connectionTimeoutMillis }, async (client) => {
+      const { rows } = await client.query('select pg_is_in_recovery() as standby')
+      return rows[0]?.standby === true ? 'standby' : undefined
+    })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function stateOf(obstacle: 'standby' | Error): string {
+  if (obstacle === 'standby') return 'is a standby, which takes no writes'
+  return `does not respond yet (${reasonOf(obstacle)})`
+}
+
+/** Retrying does not help. */
+function isFinal(error: Error): boolean {
+  return isLoginRejected(error) || isAboutEncryption(error)
+}
+
+/** Wrong password, missing role or database (SQLSTATE 28, 3D). */
 function isLoginRejected(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '')
 }
