@@ -32,7 +32,7 @@ export function keyServer(t: Ending, databaseUrl: string, env: Environment = {})
   const pool = createPool({ connectionString: databaseUrl, max: 3, log: silentLog })
   const db = createDb(pool, config.AUTH_DB_NAMESPACE)
   const encryption = createEncryption(encryptionKeys(config))
-  const listen = createNotificationListener(databaseUrl, silentLog, 'signing key')
+  const listen = createNotificationListener(databaseUrl, silentLog)
   const keys = createSigningKeys({ db, config, encryption, log: silentLog, listen })
   t.after(async () => {
     await keys.close()

@@ -81,7 +81,7 @@ function createRuntimeSettings(deps: SettingsDeps) {
 function followSettings(deps: SettingsDeps, refresh: () => Promise<void>): void {
   const { config, log } = deps
   const subject = 'setting'
-  const listen = createNotificationListener(config.DATABASE_URL, log, subject)
+  const listen = createNotificationListener(config.DATABASE_URL, log)
   let follower: ChangeFollower | undefined
 
   async function look(): Promise<void> {

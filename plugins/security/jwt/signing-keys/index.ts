@@ -144,7 +144,7 @@ export function createSigningKeyStore(
   deps: Deps<'addHook' | 'config' | 'db' | 'encryption' | 'log' | 'telemetry'>,
 ): SigningKeys {
   const { config, db, encryption, log, telemetry } = deps
-  const listen = createNotificationListener(config.DATABASE_URL, log, subject)
+  const listen = createNotificationListener(config.DATABASE_URL, log)
   const keys = createSigningKeys({ db, config, encryption, log, listen })
   deps.addHook('onReady', async () => {
     await keys.sync(new Date())
