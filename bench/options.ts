@@ -16,7 +16,9 @@ creates a separate database in that Postgres.
   --organizations       without --url: also this server with organizations on; compare them with
                         the scenarios organizations-...
   --beside FOLDER       without --url: also the server of another checkout of this repository
-  --replicas N          without --url: also N of this server behind HAProxy and PgBouncer
+  --replicas N,M        without --url: also N and M of this server behind HAProxy, each without
+                        and with PgBouncer
+  --pools N,M           without --url: also this server with a pool of N and of M connections
   --set NAME=VALUE      without --url: one more variable for the servers; may be repeated
   --no-floor            without the baseline, a minimal server
   --seconds N           measured time per scenario and server (5)
@@ -52,7 +54,8 @@ export function readOptions(args: string[]) {
     hooks: values.hooks ?? false,
     organizations: values.organizations ?? false,
     beside: values.beside,
-    replicas: optional('replicas', values.replicas),
+    replicas: numbers('replicas', values.replicas),
+    pools: numbers('pools', values.pools),
     env: readSettings(values.set ?? []),
     floor: values.floor,
     serviceRole: values['service-role'],
@@ -82,6 +85,7 @@ const known = {
   organizations: { type: 'boolean' },
   beside: { type: 'string' },
   replicas: { type: 'string' },
+  pools: { type: 'string' },
   set: { type: 'string', multiple: true },
   floor: { type: 'boolean', default: true },
   seconds: { type: 'string', default: '5' },
@@ -145,4 +149,8 @@ function positive(name: string, text: string): number {
 
 function optional(name: string, text: string | undefined): number | undefined {
   return text === undefined ? undefined : positive(name, text)
+}
+
+function numbers(name: string, list: string | undefined): number[] {
+  return list === undefined ? [] : list.split(',').map((text) => positive(name, text))
 }

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 
-import { Rejected } from './core/rejected.ts'
 import { freePort, loopReporter, type RunningServer, startServer, startSink } from './own/child.ts'
 import { addDatabase, startDatabase } from './own/database.ts'
 import { imageSettings, makeImage } from './own/image.ts'
 import type { LoopProbe } from './own/loop-probe.ts'
+import { nodeOptions } from './own/node-options.ts'
 import { settings, smsSettings, telemetrySettings } from './own/settings.ts'
 
 /** A server of the run, and the processes whose cost is read. */
@@ -39,8 +39,10 @@ export interface PosternOptions {
   organizations?: boolean
   /** The server of another checkout of this repository, with its dependencies, on a database of its own. */
   beside?: string | undefined
-  /** This number of replicas behind HAProxy, with PgBouncer in front of the same database. */
-  replicas?: number | undefined
+  /** Adds these numbers of replicas behind HAProxy, each without and with PgBouncer, on the same database. */
+  replicas?: readonly number[]
+  /** Adds the same server with each of these pool sizes. */
+  pools?: readonly number[]
   /** An existing Postgres for the databases of the run; otherwise one is started. */
   databaseUrl?: string | undefined
   /** Additional variables for every server. */
@@ -134,7 +136,7 @@ async function imageOf(folder: string, from: string): Promise<string> {
 
 async function startVariants(
   run: Run,
-  { telemetry, hooks, organizations, beside, replicas }: PosternOptions,
+  { telemetry, hooks, organizations, beside, replicas = [], pools = [] }: PosternOptions,
 ): Promise<PosternVariant[]> {
   const { started, databaseUrl } = run
   const sides: PosternVariant[] = []
@@ -152,14 +154,25 @@ async function startVariants(
     const more = { AUTH_ORGANIZATIONS_ENABLED: 'true' }
     sides.push(sideOf('organizations', await serve(run, 'organizations', more), databaseUrl))
   }
-  if (replicas) {
-    const { startReplicas } = await import('./own/replicas.ts')
+  for (const size of pools) {
+    const more = { AUTH_DB_MAX_POOL_SIZE: String(size) }
+    const server = await serve(run, `pool-${size}`, more)
+    sides.push(sideOf(`pool of ${size}`, server, databaseUrl))
+  }
+  for (const count of replicas) sides.push(...(await startReplicaVariants(run, count)))
+  return sides
+}
+
+async function startReplicaVariants(run: Run, count: number): Promise<PosternVariant[]> {
+  const { started, databaseUrl } = run
+  const { startReplicas } = await import('./own/replicas.ts')
+  const sides: PosternVariant[] = []
+  for (const pooled of [false, true]) {
     const group = await startReplicas(started, {
-      databaseUrl,
-      count: replicas,
+      ...{ databaseUrl, count, pooled },
       serve: (name, more) => serve(run, name, more),
     })
-    sides.push({ name: `${replicas} replicas`, ...group, databaseUrl, loop: undefined })
+    sides.push({ ...group, databaseUrl, loop: undefined })
   }
   return sides
 }
@@ -182,18 +195,4 @@ function sideOf(
   databaseUrl: string,
 ): PosternVariant {
   return { name, url, databaseUrl, serverPids: [pid], loop }
-}
-
-/** Those of `npm start` there. Throws Rejected for a folder without a package. */
-async function nodeOptions(folder: string): Promise<string[]> {
-  try {
-    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-    const words: string[] = manifest.scripts.start.split(' ')
-    // The server runs in another folder than the one its options are relative to.
-    return words
-      .filter((word) => word.startsWith('--'))
-      .map((word) => word.replace('=./', `=${resolve(folder)}/`))
-  } catch (error) {
-    throw new Rejected(`${folder} is not a checkout of this repository: ${error}`)
-  }
 }

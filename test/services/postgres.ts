@@ -1,7 +1,7 @@
 /** A Postgres that may be killed, with a standby to replace it. */
 import { type ChildProcess, execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { chown, mkdir, readFile } from 'node:fs/promises'
+import { appendFile, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -58,6 +58,8 @@ export async function startPostgresPair(t: Ending) {
   }
 }
 
+export type PostgresServer = Awaited<ReturnType<typeof cluster>>
+
 async function cluster(t: Ending, folder: string, name: string) {
   const data = join(folder, name)
   const port = await freePort()
@@ -66,7 +68,8 @@ async function cluster(t: Ending, folder: string, name: string) {
     const { stdout } = await run('id', ['-u', 'postgres'])
     await chown(data, Number(stdout), Number(stdout))
   }
-  const options = `-p ${port} -h 127.0.0.1 -k ${data} -c max_connections=200`
+  // Processes are killed, not the machine: what is written to its files stays.
+  const options = `-p ${port} -h 127.0.0.1 -k ${data} -c max_connections=200 -c fsync=off`
   const control = (...args: string[]) => asPostgres('pg_ctl', ['-D', data, '-w', ...args])
 
   let watch: ChildProcess | undefined
@@ -94,6 +97,17 @@ async function cluster(t: Ending, folder: string, name: string) {
     start,
     stop,
     promote: () => control('promote'),
+    /** As when its machine is lost: no process of it does anything more. */
+    async kill(): Promise<void> {
+      watch?.kill('SIGKILL')
+      await signalAll(data, 'SIGKILL')
+    },
+    /** Makes a stopped server a standby, when it is started, of the server on that port. */
+    async follow(primaryPort: number): Promise<void> {
+      const primary = `host=127.0.0.1 port=${primaryPort} user=postgres`
+      await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`)
+      await writeFile(join(data, 'standby.signal'), '')
+    },
     /** Pauses each process of the server with open connections, until `run`. */
     stall: async () => signalAll(data, 'SIGSTOP'),
     run: async () => signalAll(data, 'SIGCONT'),

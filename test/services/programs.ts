@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
+import { query } from '../db/sql.ts'
 import type { Ending } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { until } from '../support/processes/until.ts'
@@ -78,8 +79,11 @@ export async function startRedis(t: Ending) {
   return { ...program, url: `redis://127.0.0.1:${port}` }
 }
 
-/** PgBouncer in transaction mode by deploy/pgbouncer.ini, in front of the database of `url`. */
-export async function startPgbouncer(t: Ending, url: string) {
+/**
+ * PgBouncer in transaction mode by deploy/pgbouncer.ini, in front of the database of `url`. `program` is a version with
+ * prepared statements; otherwise the installed one runs, which may have none (1.18 in Debian 12).
+ */
+export async function startPgbouncer(t: Ending, url: string, program?: string) {
   const folder = await folderOf(t)
   const port = await freePort()
   const { hostname, port: databasePort, pathname, username, password } = new URL(url)
@@ -95,24 +99,24 @@ export async function startPgbouncer(t: Ending, url: string) {
       .replace(/^listen_addr.*$/m, 'listen_addr = 127.0.0.1')
       .replace(/^listen_port.*$/m, `listen_port = ${port}`)
       .replace(/^auth_file.*$/m, `auth_file = ${users}`)
-      // Debian 12 has 1.18, without prepared statements.
-      .replace(/^max_prepared_statements.*$/m, '')
-    await writeFile(file, settings)
+    const known = program ? settings : settings.replace(/^max_prepared_statements.*$/m, '')
+    await writeFile(file, known)
   }
 
   await pointAt(hostname, databasePort)
   // It rejects to run as root.
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const program = await startProgram(t, 'pgbouncer', ['-q', ...asUser, file], port)
+  const args = ['-q', ...asUser, file]
+  const running = await startProgram(t, program ?? 'pgbouncer', args, port)
   const through = new URL(url)
   through.host = `127.0.0.1:${port}`
   return {
-    ...program,
+    ...running,
     url: through.href,
     /** Sends every user to another server, without their noticing. */
     async moveTo(host: string, at: string): Promise<void> {
       await pointAt(host, at)
-      program.signal('SIGHUP')
+      running.signal('SIGHUP')
     },
   }
 }
@@ -140,4 +144,29 @@ export async function startHaproxy(t: Ending, ports: number[]) {
       assert.equal((await text(connection)).trim(), '')
     },
   }
+}
+
+/** HAProxy by deploy/haproxy-postgres.cfg, in front of Postgres servers on these ports. Returns the port of the primary. */
+export async function startPrimaryBalancer(t: Ending, ports: readonly number[]) {
+  const folder = await folderOf(t)
+  const port = await freePort()
+  const path = new URL('../../deploy/haproxy-postgres.cfg', import.meta.url)
+  const servers = ports.map((one, index) => `  server pg${index + 1} 127.0.0.1:${one}`)
+  const settings = (await readFile(path, 'utf8'))
+    .replace(/^ {2}bind .*$/m, `  bind 127.0.0.1:${port}`)
+    .replace(/^ {2}server .*(\n {2}server .*)*$/m, servers.join('\n'))
+    // On a busy machine an answer may take longer. A killed server is noticed at once.
+    .replace(/^ {2}timeout check .*$/m, '  timeout check 20s')
+  const file = join(folder, 'haproxy.cfg')
+  await writeFile(file, settings)
+  await startProgram(t, 'haproxy', ['-q', '-db', '-f', file], port)
+  // Until its first checks, it takes every server for the primary, in turn.
+  await until(async () => (await Promise.all(ports.map(() => reachesPrimary(port)))).every(Boolean))
+  return port
+}
+
+async function reachesPrimary(port: number): Promise<boolean> {
+  const url = `postgres://postgres:x@127.0.0.1:${port}/postgres`
+  const [row] = await query(url, 'select pg_is_in_recovery() as standby').catch(() => [])
+  return row?.standby === false
 }
