@@ -24,6 +24,7 @@ import config, { type Examine } from '../plugins/config.ts'
 import db from '../plugins/database/db.ts'
 import gotrueMigration from '../plugins/database/gotrue-migration.ts'
 import pool from '../plugins/database/pool/index.ts'
+import readDb from '../plugins/database/read-db/index.ts'
 import apiErrors from '../plugins/http/api-errors/index.ts'
 import audience from '../plugins/http/audience.ts'
 import bodyParser from '../plugins/http/body-parser/index.ts'
@@ -80,7 +81,7 @@ const platform = [
   ...[requestContext, idleConnections, telemetry, schemaCompilers, apiErrors, bodyParser],
   ...[httpHeaders, requestDeadline, clientInfo, audience, rateLimits, devHosts, openapi],
   // Database, outgoing requests and background jobs.
-  ...[pool, db, gotrueMigration, encryption, encryptionProbe, runtimeSettings],
+  ...[pool, db, readDb, gotrueMigration, encryption, encryptionProbe, runtimeSettings],
   ...[httpClient, hooks, jobQueue, events, readiness, cleanup, usageCounts],
   // Authentication.
   ...[jwt, bearerAuth, requestLog, captcha, passwords],

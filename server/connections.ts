@@ -6,8 +6,12 @@ import type { Config } from '../config/groups/index.ts'
 import { functionPoolSize } from '../plugins/outgoing/hooks/postgres.ts'
 import { withClient } from './with-client.ts'
 
-/** Two for the job queue, one that listens for new keys, and with the console one that listens for settings. */
-const outsidePools = ({ AUTH_CONSOLE_ENABLED }: Config): number => (AUTH_CONSOLE_ENABLED ? 4 : 3)
+/**
+ * Two for the job queue, one that listens for new keys, with the console one that listens for settings, and with read
+ * replicas one that measures their lag.
+ */
+const outsidePools = ({ AUTH_CONSOLE_ENABLED, AUTH_DB_READ_URL }: Config): number =>
+  3 + (AUTH_CONSOLE_ENABLED ? 1 : 0) + (AUTH_DB_READ_URL.length > 0 ? 1 : 0)
 
 /** SQL for the number of connections that this login may have, together with all others of its database. */
 export const roomForLogin = `least(

@@ -27,6 +27,7 @@ const types: Record<string, string> = {
   link: 'URL',
   site: 'URL',
   'postgres-url': 'URL',
+  'postgres-urls': 'URLs',
   'redis-url': 'URL',
   'hook-uri': 'URL',
   prefix: 'path',

@@ -22,6 +22,7 @@ import { externalChecks } from './outside.ts'
 import { providers } from './providers.ts'
 import { proxies } from './proxies.ts'
 import { redis } from './redis.ts'
+import { replicas } from './replicas.ts'
 import { sms } from './sms.ts'
 import { upgradeChecks } from './upgrade.ts'
 
@@ -35,6 +36,7 @@ const checks: Record<string, Check> = {
   addresses,
   proxies,
   database,
+  'read replicas': replicas,
   keys,
   mail,
   'mail domain': mailDomain,

@@ -14,6 +14,7 @@ const expected: Record<string, string> = {
   site: 'a URL such as https://app.example.com',
   'postgres-url':
     'a URL such as postgres://user:password@host:5432/database, with the characters # % @ / of a password written as %23 %25 %40 %2F, or keywords such as host=db user=postern dbname=postern',
+  'postgres-urls': 'URLs such as postgres://user:password@host:5432/database, separated by commas',
   'redis-url': 'a URL such as redis://host:6379',
   'hook-uri': 'an https:// or pg-functions:// address',
   prefix: 'a path such as /auth/v1, or / for none',

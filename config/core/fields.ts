@@ -87,6 +87,11 @@ export function list(description: string, options: SchemaOptions & Metadata = {}
   return Type.Array(Type.String(), { 'x-type': 'list', ...options, description })
 }
 
+/** Several values that are never shown. */
+export function secretList(description: string, options: SchemaOptions & Metadata = {}) {
+  return list(description, { 'x-secret': true, ...options })
+}
+
 /** One of several words, in any case. */
 export function enumField<const W extends string>(
   description: string,

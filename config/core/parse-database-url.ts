@@ -35,6 +35,12 @@ export function databaseUrl(text: string): string | undefined {
   }
 }
 
+/** One in any form, or several URIs separated by commas or blanks; undefined if one is invalid. */
+export function databaseUrls(text: string): string[] | undefined {
+  const urls = text.split(/[\s,]+(?=postgres(?:ql)?:\/\/)/i).map((part) => databaseUrl(part.trim()))
+  return urls.every((url) => url !== undefined) ? urls : undefined
+}
+
 const addressForm = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i
 
 function fromAddress(text: string): Parts | undefined {

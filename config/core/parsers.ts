@@ -4,7 +4,7 @@
 import type { TSchema } from '@sinclair/typebox'
 
 import { parseDuration } from '../../schemas/values/duration.ts'
-import { databaseUrl } from './parse-database-url.ts'
+import { databaseUrl, databaseUrls } from './parse-database-url.ts'
 import { parseLanguages, parseLocale } from './parse-locales.ts'
 import { absoluteUrl, httpUrl, normalizeUrl } from './parse-url.ts'
 import {
@@ -52,6 +52,7 @@ export const parsers: Record<string, Parser> = {
   link: httpUrl,
   site: absoluteUrl,
   'postgres-url': databaseUrl,
+  'postgres-urls': databaseUrls,
   'redis-url': (text) => normalizeUrl(text, ['redis:', 'rediss:']),
   'hook-uri': (text) => normalizeUrl(text, ['https:', 'http:', 'pg-functions:']),
   prefix: (text) => (/^(\/[\w.~-]+)*\/?$/.test(text) ? text.replace(/\/$/, '') : undefined),

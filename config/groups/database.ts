@@ -8,6 +8,7 @@ import {
   group,
   integerField,
   secret,
+  secretList,
   text,
 } from '../core/fields.ts'
 
@@ -25,6 +26,19 @@ export const database = group('Database', {
       'x-gotrue-names': ['GOTRUE_DB_DATABASE_URL'],
       'x-example': 'postgres://postern:password@localhost:5432/postern',
     },
+  ),
+  AUTH_DB_READ_URL: secretList(
+    'Connection strings of streaming standbys, separated by commas, for reads that tolerate lag: lists, searches, exports and statistics of admins. One host each. Without it they read from DATABASE_URL.',
+    {
+      'x-type': 'postgres-urls',
+      'x-aliases': ['AUTH_DB_READ_URLS'],
+      'x-example': 'postgres://postern:password@standby:5432/postern',
+      default: [],
+    },
+  ),
+  AUTH_DB_READ_MAX_LAG: duration(
+    'Maximum age of the data of a standby. Reads go to the primary while it is older.',
+    { default: '10s', minimum: 1 },
   ),
   AUTH_DEV_ALLOW_DATABASE_URL: booleanField(
     'Permits `npm run dev` to use DATABASE_URL instead of its own Postgres. In development anyone can sign in under any name: never use it with real users.',

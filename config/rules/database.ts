@@ -1,39 +1,63 @@
-/** Unsupported parameters of the connection string. */
+/** Unsupported parameters of the connection strings. */
+import { hostsParameter } from '../../schemas/connection-string.ts'
 import type { ConfigIssue } from '../core/config-error.ts'
 import type { Config } from '../groups/index.ts'
 
-const variable = 'DATABASE_URL'
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
 const targets = ['any', 'read-write', 'primary']
 
-export function databaseRule({ DATABASE_URL }: Config): ConfigIssue[] {
+export function databaseRule({ DATABASE_URL, AUTH_DB_READ_URL }: Config): ConfigIssue[] {
   // A missing or malformed value is reported separately.
-  const searchParams = URL.parse(DATABASE_URL)?.searchParams
-  if (!searchParams) return []
-  const mode = searchParams.get('sslmode')
-  const target = searchParams.get('target_session_attrs')
+  const primary = URL.parse(DATABASE_URL)?.searchParams
+  const replicas = (AUTH_DB_READ_URL ?? []).flatMap((text) => URL.parse(text)?.searchParams ?? [])
   return [
-    ...(mode !== null && !modes.includes(mode)
-      ? [{ variable, problem: `has sslmode=${mode}`, remedy: `sslmode must be one of ${modes}` }]
-      : []),
-    ...(mode === 'verify-ca' && !searchParams.get('sslrootcert')
+    ...(primary ? [...encryptionIssues('DATABASE_URL', primary), ...targetIssues(primary)] : []),
+    ...replicas.flatMap((parameters) => [
+      ...encryptionIssues('AUTH_DB_READ_URL', parameters),
+      ...replicaIssues(parameters),
+    ]),
+  ]
+}
+
+function encryptionIssues(variable: string, parameters: URLSearchParams): ConfigIssue[] {
+  const mode = parameters.get('sslmode')
+  if (mode !== null && !modes.includes(mode)) {
+    return [{ variable, problem: `has sslmode=${mode}`, remedy: `sslmode must be one of ${modes}` }]
+  }
+  if (mode !== 'verify-ca' || parameters.get('sslrootcert')) return []
+  const remedy =
+    'set sslrootcert to the file of the certificate authority, or use sslmode=verify-full'
+  return [{ variable, problem: 'has sslmode=verify-ca without sslrootcert', remedy }]
+}
+
+function targetIssues(parameters: URLSearchParams): ConfigIssue[] {
+  const target = parameters.get('target_session_attrs')
+  if (target === null || targets.includes(target)) return []
+  return [
+    {
+      variable: 'DATABASE_URL',
+      problem: `has target_session_attrs=${target}`,
+      remedy: 'it must be read-write, primary or any, because this server writes',
+    },
+  ]
+}
+
+/** The lag of a replica is measured on one server and must be that of the server that is read. */
+function replicaIssues(parameters: URLSearchParams): ConfigIssue[] {
+  const variable = 'AUTH_DB_READ_URL'
+  const target = parameters.get('target_session_attrs') ?? 'any'
+  return [
+    ...(parameters.has(hostsParameter)
       ? [
           {
             variable,
-            problem: 'has sslmode=verify-ca without sslrootcert',
-            remedy:
-              'set sslrootcert to the file of the certificate authority, or use sslmode=verify-full',
+            problem: 'has several hosts in one connection string',
+            remedy: 'write one connection string for each standby, separated by commas',
           },
         ]
       : []),
-    ...(target !== null && !targets.includes(target)
-      ? [
-          {
-            variable,
-            problem: `has target_session_attrs=${target}`,
-            remedy: 'it must be read-write, primary or any, because this server writes',
-          },
-        ]
+    ...(target !== 'any'
+      ? [{ variable, problem: `has target_session_attrs=${target}`, remedy: 'leave it out' }]
       : []),
   ]
 }

@@ -53,7 +53,14 @@ const chapters: Readonly<Record<string, readonly string[]>> = {
   Email: ['docs/email-templates', 'docs/mail', 'docs/languages'],
   Operation: [
     ...['docs/configuration', 'docs/deploying', 'docs/platforms', 'docs/managed-postgres'],
-    ...['docs/sizing', 'docs/operations', 'docs/upgrading', 'docs/versioning', 'CHANGELOG'],
+    ...[
+      'docs/sizing',
+      'docs/read-replicas',
+      'docs/operations',
+      'docs/upgrading',
+      'docs/versioning',
+      'CHANGELOG',
+    ],
     ...['docs/telemetry', 'docs/takeover', 'docs/benchmarks'],
   ],
   Project: [

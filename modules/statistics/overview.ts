@@ -16,7 +16,7 @@ import type { Range, Statistics } from '../../schemas/console/statistics.ts'
 import { toTimestamp } from '../../schemas/values/timestamp.ts'
 import { type Buckets, countsIn, createBuckets } from './buckets.ts'
 
-type StatisticsDeps = Deps<'db' | 'jwt' | 'usageCounts'>
+type StatisticsDeps = Deps<'jwt' | 'readDb' | 'usageCounts'>
 
 const dayMs = 86_400_000
 
@@ -25,7 +25,7 @@ export async function readStatistics(
   { range, aud, version }: { range: Range; aud: string; version: string },
   now: Date,
 ): Promise<Statistics> {
-  const { db, jwt, usageCounts } = deps
+  const { jwt, readDb: db, usageCounts } = deps
   await usageCounts.flush()
   const buckets = createBuckets(range, now)
   const { since, bucketSeconds } = buckets

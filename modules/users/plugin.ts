@@ -25,17 +25,18 @@ const deps = [
   'log',
   'otp',
   'passwords',
+  'readDb',
   'sessions',
   'usernames',
 ] as const
 
 function createUsers(instance: UsersDeps) {
   const { audit, config, db, emails, encryption, events, hooks, jobQueue } = instance
-  const { bearerAuth, log, otp, passwords, sessions, usernames } = instance
+  const { bearerAuth, log, otp, passwords, readDb, sessions, usernames } = instance
   jobQueue.addTask(afterUserCreatedTask, (payload) => runAfterUserCreated(instance, payload))
   return {
     ...{ audit, config, db, emails, encryption, events, hooks, jobQueue },
-    ...{ bearerAuth, log, otp, passwords, sessions, usernames },
+    ...{ bearerAuth, log, otp, passwords, readDb, sessions, usernames },
     hookTiming: createHookTiming(),
     searchState: createSearchState(),
   }

@@ -56,7 +56,7 @@ const Query = Type.Object({
 })
 
 const audit: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db } = fastify
+  const { readDb } = fastify
 
   fastify.get(
     path,
@@ -74,7 +74,7 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
       const isFiltered = Object.values(filter).some((value) => value !== undefined)
       if (query.limit || query.cursor || isFiltered) return pageAfter(query, reply)
       const offset = (page.number - 1) * page.size
-      const rows = await listAuditEntries(db, search, { offset, size: page.size })
+      const rows = await listAuditEntries(readDb, search, { offset, size: page.size })
       const hasNext = rows.length > page.size
       const isCounted = !hasNext && (rows.length > 0 || page.number === 1)
       const total = isCounted ? { count: offset + rows.length, exact: true } : await count(search)
@@ -86,7 +86,7 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
   async function pageAfter(query: Static<typeof Query>, reply: FastifyReply) {
     const size = readLimit(query.limit)
     const filter = { ...readAuditFilter(query), after: readRowCursor(query.cursor) }
-    const rows = await listFilteredEntries(db, filter, size)
+    const rows = await listFilteredEntries(readDb, filter, size)
     const last = rows.length > size ? rows[size - 1] : undefined
     if (last) {
       const cursor = toRowCursor({ microseconds: last.place, id: last.id })
@@ -96,7 +96,7 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   async function count(search: AuditQuery | undefined) {
-    const { counted, estimated } = await countAuditEntries(db, search)
+    const { counted, estimated } = await countAuditEntries(readDb, search)
     if (counted <= exactCountLimit) return { count: counted, exact: true }
     // The number of matches would require a scan of the whole log.
     return { count: search ? counted : Math.max(counted, estimated ?? 0), exact: false }

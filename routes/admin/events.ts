@@ -24,7 +24,7 @@ const Stream = Type.Object({
 })
 
 const stream: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, events } = fastify
+  const { events, readDb } = fastify
 
   fastify.get(
     '/admin/events',
@@ -44,7 +44,11 @@ const stream: FastifyPluginAsyncTypebox = async (fastify) => {
       const after = readPosition('after', query.after, 0)
       const size = readLimit(query.limit)
       const userId = query.user_id ? readUuid('user_id', query.user_id) : undefined
-      const rows = await listEvents(db, { after, type: query.type || undefined, userId }, size + 1)
+      const rows = await listEvents(
+        readDb,
+        { after, type: query.type || undefined, userId },
+        size + 1,
+      )
       const page = rows.slice(0, size)
       return {
         events: page.map(toEvent),

@@ -65,6 +65,29 @@ suite('DATABASE_URL', () => {
     assert.equal(addressForPrograms(url), 'postgres://u@h1:1,h2/db?sslmode=require')
   })
 
+  test('AUTH_DB_READ_URL and AUTH_DB_READ_URLS accept several connection strings', () => {
+    const urls = ['postgres://u:a,b@h1/db', 'postgresql://u@h2:6432/db']
+    for (const name of ['AUTH_DB_READ_URL', 'AUTH_DB_READ_URLS']) {
+      const config = configOf({ [name]: urls.join(', ') })
+      assert.deepEqual(config.AUTH_DB_READ_URL, urls)
+      assert.equal(config.AUTH_DB_READ_MAX_LAG, 10)
+    }
+    const { AUTH_DB_READ_URL } = configOf({ AUTH_DB_READ_URL: 'host=h1 user=u dbname=db' })
+    assert.deepEqual(AUTH_DB_READ_URL, ['postgres://u:@h1/db'])
+    assert.deepEqual(configOf().AUTH_DB_READ_URL, [])
+  })
+
+  for (const url of ['postgres://h1,h2/db', 'postgres://h/db?target_session_attrs=standby', 'h']) {
+    test(`rejects AUTH_DB_READ_URL=${url}`, () => {
+      assert.deepEqual(wrongVariables({ AUTH_DB_READ_URL: url }), ['AUTH_DB_READ_URL'])
+    })
+  }
+
+  test('rejects AUTH_DB_READ_MAX_LAG below a second', () => {
+    const wrong = wrongVariables({ AUTH_DB_READ_MAX_LAG: '100ms' })
+    assert.deepEqual(wrong, ['AUTH_DB_READ_MAX_LAG'])
+  })
+
   const modes: [mode: string, says: RegExp | undefined][] = [
     ['require', /sslmode=require: as in libpq, .* the server is not verified/],
     ['prefer', /sslmode=prefer: as in libpq, the connection may be unencrypted/],

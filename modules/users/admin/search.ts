@@ -60,7 +60,7 @@ export const createSearchState = (): SearchState => ({
   isIndexed: undefined,
 })
 
-type ListDeps = Deps<'db'> & { searchState: SearchState }
+type ListDeps = Deps<'readDb'> & { searchState: SearchState }
 
 /**
  * A page by number. Where totals are estimates only, a page after one that was read within a minute starts where that
@@ -74,7 +74,7 @@ export async function listUserPage(
   const { places } = deps.searchState
   const offset = (number - 1) * size
   const after = listing.search ? undefined : places.get(placeKey(listing, offset))
-  const rows = await listPage(deps.db, listing, { offset: after ? 0 : offset, size, after })
+  const rows = await listPage(deps.readDb, listing, { offset: after ? 0 : offset, size, after })
   const last = rows.length > size ? rows[size - 1] : undefined
   if (last && !listing.search && offset + size > exactCountLimit) {
     places.set(placeKey(listing, offset + size), { createdAt: last.place, id: last.id })
@@ -97,13 +97,16 @@ async function countTotal(
   const seen = (number - 1) * size + rows.length
   if (first && rows.length <= size) return { count: seen, exact: true }
   if (!first && number === 1) return { count: 0, exact: true }
-  const counted = first ? first.counted : await countListed(deps.db, listing)
+  const counted = first ? first.counted : await countListed(deps.readDb, listing)
   if (counted !== null && counted <= exactCountLimit) return { count: counted, exact: true }
   const estimated = await estimateTotal(deps, listing)
   return { count: Math.max(estimated, counted ?? 0, first ? seen : 0), exact: false }
 }
 
-async function estimateTotal({ db, searchState }: ListDeps, listing: Listing): Promise<number> {
+async function estimateTotal(
+  { readDb: db, searchState }: ListDeps,
+  listing: Listing,
+): Promise<number> {
   if (listing.search) return estimateListed(db, listing)
   const known = searchState.estimates.get(listing.aud)
   if (known !== undefined) return known
@@ -114,7 +117,7 @@ async function estimateTotal({ db, searchState }: ListDeps, listing: Listing): P
 
 /** The page after a cursor, at a constant cost. Throws validation_failed. */
 export async function listUsersAfter(
-  { db }: Deps<'db'>,
+  { readDb: db }: Deps<'readDb'>,
   listing: Listing,
   cursor: string | undefined,
   size: number,
@@ -137,7 +140,7 @@ export async function listUsersAfter(
  * it without trigrams.
  */
 export async function readUserSearch(
-  { config, db, searchState }: Deps<'config' | 'db'> & { searchState: SearchState },
+  { config, readDb: db, searchState }: Deps<'config' | 'readDb'> & { searchState: SearchState },
   text: string,
   aud: string,
 ): Promise<Search> {

@@ -98,15 +98,18 @@ export interface PoolOptions {
   maxLifetime?: number
   /** Idle seconds after which a connection is closed; never when 0. */
   maxIdleTime?: number
+  /** Milliseconds to wait for a connection. */
+  connectTimeoutMs?: number
   log: Pick<FastifyBaseLogger, 'warn'>
 }
 
 export function createPool(options: PoolOptions): pg.Pool {
   const { connectionString, max, maxLifetime = 0, maxIdleTime = 60, log } = options
+  const { connectTimeoutMs = 5_000 } = options
   const pool = new pg.Pool({
     connectionString,
     max: max === 0 ? 100 : max,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: maxIdleTime * 1000,
     // pg-pool counts whole seconds, so a shorter lifetime becomes one second.
     maxLifetimeSeconds: Math.ceil(maxLifetime),

@@ -85,6 +85,11 @@ export const counters = {
     labels: [],
     from0: [{}],
   },
+  'postern.read_replica.fallbacks': {
+    description: 'Reads by the primary for a replica: unavailable, lagging, own_write, failed',
+    labels: ['reason'],
+    from0: each('reason', 'unavailable', 'lagging', 'own_write', 'failed'),
+  },
   'postern.password_hashes.rejected': {
     description: 'Password checks rejected because the queue was full',
     labels: [],
@@ -156,6 +161,8 @@ export const gauges = {
     description: 'Statements that wait for a connection',
     labels: [],
   },
+  'postern.read_replica.lag': { description: 'Age of its data', unit: 's', labels: ['replica'] },
+  'postern.read_replica.usable': { description: '1 while reads go to it', labels: ['replica'] },
   'postern.redis.up': { description: '1 while Redis is available, else 0', labels: [] },
   'postern.ready': { description: '1 while GET /ready responds with 200, else 0', labels: [] },
   'postern.signing_key.age': {

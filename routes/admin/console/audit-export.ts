@@ -20,7 +20,7 @@ const columns = [
 const pageSize = 1_000
 
 const auditExport: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+  const { audit, bearerAuth, db, readDb } = fastify
 
   fastify.get(
     '/admin/audit/export',
@@ -44,7 +44,7 @@ const auditExport: FastifyPluginAsyncTypebox = async (fastify) => {
         yield headerRow(columns, format)
         let after: { microseconds: number; id: string } | undefined
         do {
-          const rows = await listFilteredEntries(db, { ...filter, after }, pageSize)
+          const rows = await listFilteredEntries(readDb, { ...filter, after }, pageSize)
           const page = rows.slice(0, pageSize)
           yield renderRows(page.map(toRow), columns, format)
           const last = rows.length > pageSize ? page.at(-1) : undefined

@@ -22,7 +22,7 @@ const Deliveries = Type.Object({
 })
 
 const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, events } = fastify
+  const { db, events, readDb } = fastify
 
   fastify.get(
     '/admin/webhooks/:webhook_id/deliveries',
@@ -46,7 +46,7 @@ const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
         state,
         before: readPosition('before', before, Number.MAX_SAFE_INTEGER),
       }
-      const rows = await listDeliveries(db, wanted, size + 1)
+      const rows = await listDeliveries(readDb, wanted, size + 1)
       const page = rows.slice(0, size)
       return {
         deliveries: page.map((row) => events.toDelivery(row, webhook.url)),

@@ -16,7 +16,7 @@ const Query = Type.Object({
 })
 
 const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, mailer } = fastify
+  const { mailer, readDb } = fastify
 
   fastify.get(
     '/admin/mail',
@@ -33,7 +33,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const size = readLimit(query.limit)
       const filter = { state: query.state, kind: query.kind, after: readRowCursor(query.cursor) }
-      const rows = await listMail(db, filter, size)
+      const rows = await listMail(readDb, filter, size)
       const page = rows.slice(0, size)
       const last = rows.length > size ? page.at(-1) : undefined
       return {

@@ -1,0 +1,135 @@
+/**
+ * The handle for reads that tolerate lag: lists, searches, exports and statistics of admins. Never for what decides
+ * about a session, a token, a permission or a write. Without AUTH_DB_READ_URL it reads from the primary.
+ */
+import { createDbWithDialect, type Db } from '../../../db/core/database.ts'
+import { type Deps, definePlugin } from '../../define-plugin.ts'
+import { createDialect } from '../driver/index.ts'
+import { createPool } from '../pool/index.ts'
+import { createChooser, type FallbackReason } from './choose-replica.ts'
+import { createPositions, type Positions, parsePosition } from './positions.ts'
+import { createReadDialect } from './read-dialect.ts'
+import { createReplica, type Replica } from './replica.ts'
+import { readServerState, type ServerState } from './server-state.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readDb: Db
+  }
+}
+
+type ReadDeps = Deps<'addHook' | 'config' | 'db' | 'log' | 'telemetry'>
+
+/** So often within the maximum lag, so that a replica without lag always counts as fresh. */
+const measuredPerLag = 5
+const maxIntervalMs = 2_000
+
+export default definePlugin({
+  name: 'readDb',
+  deps: ['addHook', 'config', 'db', 'log', 'telemetry'],
+  create(deps) {
+    const { config, db } = deps
+    const maxLagMs = config.AUTH_DB_READ_MAX_LAG * 1000
+    const onFallback = (reason: FallbackReason) =>
+      deps.telemetry.metrics.count('postern.read_replica.fallbacks', { reason })
+    const positions = createPositions()
+    const replicas = createReplicas(deps, positions)
+    const { choose, noteWrite } = createChooser({ replicas, maxLagMs, onFallback })
+    if (replicas.length > 0) {
+      measureReplicas(deps, positions, replicas)
+      addGauges(deps, replicas, maxLagMs)
+      // Before the response: who reads next has received it.
+      deps.addHook('onSend', (request, _reply, _payload, done) => {
+        if (isAdminWrite(request)) noteWrite()
+        done()
+      })
+    }
+    const targets = {
+      primary: db,
+      choose: () => choose()?.db,
+      onFailure: () => onFallback('failed'),
+    }
+    return createDbWithDialect(createReadDialect(targets), config.AUTH_DB_NAMESPACE)
+  },
+})
+
+function createReplicas({ config, log, telemetry }: ReadDeps, positions: Positions): Replica[] {
+  const options = {
+    preparesStatements: config.AUTH_DB_PREPARED_STATEMENTS,
+    maxDurationMs: config.AUTH_API_MAX_REQUEST_DURATION * 1000,
+    onStatement: telemetry.onStatement,
+  }
+  return config.AUTH_DB_READ_URL.map((connectionString, index) =>
+    createReplica({
+      ...{ connectionString, positions, log, name: String(index + 1) },
+      dialectOf: (pool) => createDialect(pool, options),
+    }),
+  )
+}
+
+/** In the background, from the start until the server is closed. */
+function measureReplicas(deps: ReadDeps, positions: Positions, replicas: readonly Replica[]): void {
+  const { config, log } = deps
+  // A connection of its own, because a wait for one of the pool would count as lag.
+  const pool = createPool({ connectionString: config.DATABASE_URL, max: 1, log })
+  let primary: ServerState | undefined
+  let running: Promise<void> | undefined
+
+  async function recordPosition(): Promise<void> {
+    const at = performance.now()
+    const state = await readServerState(pool)
+    if (state.isStandby) return
+    primary = state
+    positions.record({ at, position: parsePosition(state.position) })
+  }
+
+  async function measure(): Promise<void> {
+    // While the primary does not respond, the age of all replicas grows.
+    await recordPosition().catch(() => {})
+    const known = primary
+    if (known) await Promise.all(replicas.map((replica) => replica.measure(known)))
+  }
+
+  function start(): void {
+    running ??= measure().finally(() => {
+      running = undefined
+    })
+  }
+
+  const intervalMs = (config.AUTH_DB_READ_MAX_LAG * 1000) / measuredPerLag
+  const timer = setInterval(start, Math.min(maxIntervalMs, intervalMs)).unref()
+  deps.addHook('onReady', async () => start())
+  deps.addHook('onClose', async () => {
+    clearInterval(timer)
+    await running
+    await Promise.all([pool.end(), ...replicas.map((replica) => replica.close())])
+  })
+}
+
+function addGauges(
+  { telemetry: { metrics } }: ReadDeps,
+  replicas: readonly Replica[],
+  maxLagMs: number,
+): void {
+  const lagOf = (replica: Replica) => performance.now() - (replica.freshAsOf() ?? -Infinity)
+  metrics.gauge('postern.read_replica.lag', () =>
+    replicas
+      .filter((replica) => replica.freshAsOf() !== undefined)
+      .map((replica) => ({ value: lagOf(replica) / 1000, labels: { replica: replica.name } })),
+  )
+  metrics.gauge('postern.read_replica.usable', () =>
+    replicas.map((replica) => ({
+      value: lagOf(replica) <= maxLagMs ? 1 : 0,
+      labels: { replica: replica.name },
+    })),
+  )
+}
+
+interface Requested {
+  method: string
+  routeOptions: { url?: string | undefined }
+}
+
+function isAdminWrite({ method, routeOptions: { url } }: Requested): boolean {
+  return !['GET', 'HEAD', 'OPTIONS'].includes(method) && /\/(admin\/|invite$)/.test(url ?? '')
+}

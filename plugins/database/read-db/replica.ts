@@ -1,0 +1,84 @@
+/** One replica: its connections, and how old its data is. */
+import type { FastifyBaseLogger } from 'fastify'
+import { type Dialect, Kysely } from 'kysely'
+import type pg from 'pg'
+
+import type { Database, Db } from '../../../db/core/database.ts'
+import { createPool } from '../pool/index.ts'
+import { type Positions, parsePosition } from './positions.ts'
+import { findMismatch, readServerState, type ServerState } from './server-state.ts'
+
+/** Reads that tolerate lag are few. */
+const maxConnections = 5
+/** Reads fall back to the primary after this time without a connection. */
+const connectTimeoutMs = 2_000
+
+interface ReplicaOptions {
+  connectionString: string
+  /** Its number in AUTH_DB_READ_URL, from 1. */
+  name: string
+  positions: Positions
+  dialectOf: (pool: pg.Pool) => Dialect
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+}
+
+export interface Replica {
+  name: string
+  db: Db
+  /** It shows everything acknowledged before this time (`performance.now()`); undefined when it cannot be used. */
+  freshAsOf(): number | undefined
+  /** Never throws. */
+  measure(primary: ServerState): Promise<void>
+  close(): Promise<void>
+}
+
+export function createReplica(options: ReplicaOptions): Replica {
+  const { connectionString, name, positions, dialectOf, log } = options
+  const open = (max: number) => createPool({ connectionString, max, connectTimeoutMs, log })
+  const [pool, measuring] = [open(maxConnections), open(1)]
+  const endStatements = trackStatements(pool)
+  let freshAsOf: number | undefined
+  let problem: string | undefined
+
+  function setProblem(found: string | undefined): void {
+    if (found !== undefined) {
+      freshAsOf = undefined
+      // A server that does not respond would block them; they are repeated on the primary.
+      endStatements()
+    }
+    if (found === problem) return
+    problem = found
+    if (found === undefined) log.info(`Read replica ${name} is used again`)
+    else log.warn(`Read replica ${name} is not used, reads go to the primary: ${found}`)
+  }
+
+  return {
+    name,
+    db: new Kysely<Database>({ dialect: dialectOf(pool) }),
+    freshAsOf: () => freshAsOf,
+    async measure(primary) {
+      try {
+        const state = await readServerState(measuring)
+        setProblem(findMismatch(primary, state))
+        if (problem === undefined) {
+          freshAsOf = positions.freshAsOf(parsePosition(state.position)) ?? freshAsOf
+        }
+      } catch (error) {
+        setProblem(error instanceof Error ? error.message : String(error))
+      }
+    },
+    async close() {
+      await Promise.all([pool.end(), measuring.end()])
+    },
+  }
+}
+
+/** Returns a function that closes the connections in use, so that their statements fail. */
+function trackStatements(pool: pg.Pool): () => void {
+  const inUse = new Set<pg.PoolClient>()
+  pool.on('acquire', (client) => inUse.add(client))
+  pool.on('release', (_error, client) => inUse.delete(client))
+  return () => {
+    for (const client of inUse) client.connection.stream.destroy()
+  }
+}

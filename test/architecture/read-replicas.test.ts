@@ -1,0 +1,27 @@
+/** What may read from a replica: nothing that decides about a session, a token, a permission or a write. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { sources } from './sources.ts'
+
+const only = [
+  'modules/statistics/overview.ts',
+  'modules/users/admin/search.ts',
+  'modules/users/plugin.ts',
+  'plugins/database/read-db/index.ts',
+  'routes/admin/audit.ts',
+  'routes/admin/console/audit-export.ts',
+  'routes/admin/console/mail/list.ts',
+  'routes/admin/events.ts',
+  'routes/admin/webhooks/deliveries.ts',
+  'server/app.ts',
+]
+
+test('only lists, searches, exports and statistics of admins use readDb', () => {
+  const found = sources(['{cli,modules,plugins,routes,server}/**/*.ts'])
+    .filter(({ text }) => /\breadDb\b/.test(text))
+    .map(({ path }) => path)
+  // Its error messages name it.
+  const own = 'plugins/database/read-db/read-dialect.ts'
+  assert.deepEqual(found.filter((path) => path !== own).sort(), only)
+})
