@@ -3,6 +3,7 @@ import pg from 'pg'
 
 import { migrate } from '../db/migrate/index.ts'
 import { DatabaseClient } from '../plugins/database/pool/database-client.ts'
+import { isPooled } from '../plugins/database/pool/pooler.ts'
 
 export interface RunMigrationsOptions {
   connectionString: string
@@ -32,6 +33,7 @@ export async function runMigrations({
   pool.on('error', (error) => log.warn(`A database connection was lost: ${error.message}`))
   pool.on('connect', (client) => client.on('notice', (notice) => report(notice, log)))
   try {
+    await nameTransactionPooler(pool, log)
     await migrate(pool, {
       schema,
       indexesUserNames,
@@ -42,6 +44,18 @@ export async function runMigrations({
     })
   } finally {
     await pool.end()
+  }
+}
+
+async function nameTransactionPooler(pool: pg.Pool, log: Log): Promise<void> {
+  const client = await pool.connect()
+  try {
+    if (!(await isPooled(client))) return
+    log.info(
+      'A connection pooler is in front of Postgres: in transaction mode LISTEN receives nothing, and changes of other replicas are polled.',
+    )
+  } finally {
+    client.release()
   }
 }
 

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Config } from '../../config/groups/index.ts'
+import { probeCapabilities } from '../../db/core/capabilities.ts'
 import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
 import { findProbe } from '../../db/keys/encryption-probe.ts'
 import { migrationState } from '../../db/migrate/index.ts'
@@ -13,15 +14,19 @@ import { maxConnections, roomForLogin } from '../../server/connections.ts'
 import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-const oldestVersion = 15
 /** Seconds. Tokens and codes of one replica would be early or late at another. */
 const clockSkew = { warn: 1, fail: 30 }
 
 export async function database(context: DoctorContext): Promise<Finding[]> {
   const { config, db } = context
-  const before = Date.now()
+  let before: number
   let facts: Facts
+  let notices: string[]
   try {
+    const { blocker, ...capabilities } = await probeCapabilities(db)
+    if (blocker !== undefined) return [fail(blocker)]
+    notices = capabilities.notices
+    before = Date.now()
     const blockers = await findMissingRights(db, config.AUTH_DB_NAMESPACE)
     if (blockers.length > 0) return blockers.map(fail)
     facts = await ask(context)
@@ -35,7 +40,7 @@ export async function database(context: DoctorContext): Promise<Finding[]> {
   const middle = (before + Date.now()) / 2
   const { applied, pending, unknown } = await migrationState(db, config.AUTH_DB_NAMESPACE)
   return [
-    version(facts),
+    pass(`It is Postgres ${facts.version}.`),
     ...(await foreignEncoding(db)).map(fail),
     ...rights(facts, config.AUTH_DB_NAMESPACE),
     migrated(
@@ -48,6 +53,7 @@ export async function database(context: DoctorContext): Promise<Finding[]> {
     connections(facts, config),
     ...encrypted(facts, config),
     clock((facts.seconds * 1000 - middle) / 1000),
+    ...notices.map(warn),
   ]
 }
 
@@ -83,13 +89,6 @@ async function ask({ db, config }: DoctorContext): Promise<Facts> {
   const [facts] = rows
   if (!facts) throw new Error('it returned no row')
   return facts
-}
-
-function version({ version }: Facts): Finding {
-  if (version >= oldestVersion) return pass(`It is Postgres ${version}.`)
-  return fail(
-    `It is Postgres ${version}: ${oldestVersion} is the oldest supported version. Upgrade it.`,
-  )
 }
 
 function rights(facts: Facts, schema: string): Finding[] {

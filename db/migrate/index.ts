@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { type Kysely, type PostgresPool, type QueryExecutorProvider, sql } from 'kysely'
 
+import { probeCapabilities } from '../core/capabilities.ts'
 import { assertUsableDatabase, findMissingRights, foreignEncoding } from '../core/requirements.ts'
 import { requireCurrentGotrue } from '../gotrue/database.ts'
 import { prepareQueueSchema } from '../jobs/queue-schema.ts'
@@ -59,6 +60,7 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   const { schema, log } = options
   const { indexesUserNames } = options
   const waiting = { ...connections, schema, indexesUserNames, log, patienceMs: lockPatienceMs }
+  await requireCapabilities(db, log)
   assertUsableDatabase(await findMissingRights(db, schema))
   const state = await migrationState(db, schema)
   if (state.unknown.length > 0) return serveNewer(db, options, state)
@@ -77,6 +79,12 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
     })
   }
   await nameInvalidIndexes(db, options)
+}
+
+async function requireCapabilities(db: Kysely<unknown>, log: MigrateOptions['log']): Promise<void> {
+  const { blocker, notices } = await probeCapabilities(db)
+  if (blocker !== undefined) assertUsableDatabase([blocker])
+  for (const notice of notices) log.info(notice)
 }
 
 /** Changes nothing: what this version would add may have been dropped by the newer one on purpose. */
