@@ -86,8 +86,7 @@ function measureReplicas(deps: ReadDeps, positions: Positions, replicas: readonl
   async function measure(): Promise<void> {
     // While the primary does not respond, the age of all replicas grows.
     await recordPosition().catch(() => {})
-    const known = primary
-    if (known) await Promise.all(replicas.map((replica) => replica.measure(known)))
+    if (primary) for (const replica of replicas) replica.measure(primary)
   }
 
   function start(): void {

@@ -27,8 +27,8 @@ export interface Replica {
   db: Db
   /** It shows everything acknowledged before this time (`performance.now()`); undefined when it cannot be used. */
   freshAsOf(): number | undefined
-  /** Never throws. */
-  measure(primary: ServerState): Promise<void>
+  /** In the background, at most once at a time. */
+  measure(primary: ServerState): void
   close(): Promise<void>
 }
 
@@ -39,6 +39,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   const endStatements = trackStatements(pool)
   let freshAsOf: number | undefined
   let problem: string | undefined
+  let running: Promise<void> | undefined
 
   function setProblem(found: string | undefined): void {
     if (found !== undefined) {
@@ -52,22 +53,28 @@ export function createReplica(options: ReplicaOptions): Replica {
     else log.warn(`Read replica ${name} is not used, reads go to the primary: ${found}`)
   }
 
+  async function look(primary: ServerState): Promise<void> {
+    try {
+      const state = await readServerState(measuring)
+      setProblem(findMismatch(primary, state))
+      if (problem !== undefined) return
+      freshAsOf = positions.freshAsOf(parsePosition(state.position)) ?? freshAsOf
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+    }
+  }
+
   return {
     name,
     db: new Kysely<Database>({ dialect: dialectOf(pool) }),
     freshAsOf: () => freshAsOf,
-    async measure(primary) {
-      try {
-        const state = await readServerState(measuring)
-        setProblem(findMismatch(primary, state))
-        if (problem === undefined) {
-          freshAsOf = positions.freshAsOf(parsePosition(state.position)) ?? freshAsOf
-        }
-      } catch (error) {
-        setProblem(error instanceof Error ? error.message : String(error))
-      }
+    measure(primary) {
+      running ??= look(primary).finally(() => {
+        running = undefined
+      })
     },
     async close() {
+      await running
       await Promise.all([pool.end(), measuring.end()])
     },
   }

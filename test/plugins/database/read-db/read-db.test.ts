@@ -1,9 +1,13 @@
 /** Reads of admins from a replica: another database of the same server, whose content shows which one was read. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
+import { createPool } from '../../../../plugins/database/pool/index.ts'
+import { parsePosition } from '../../../../plugins/database/read-db/positions.ts'
+import { readServerState } from '../../../../plugins/database/read-db/server-state.ts'
 import { query } from '../../../db/sql.ts'
 import { adminCall, asAdmin } from '../../../support/admin.ts'
 import { cloneDatabase } from '../../../support/database.ts'
@@ -99,6 +103,21 @@ suite('AUTH_DB_READ_URL', () => {
       await adminCall(app, 'GET', '/admin/audit')
       return reasons.includes('failed')
     })
+  })
+
+  test('a login without special privileges measures the lag', async (context) => {
+    const t = lastFirst(context)
+    const name = `reader_${randomBytes(4).toString('hex')}`
+    const admin = process.env.TEST_ADMIN_URL ?? ''
+    t.after(async () => void (await query(admin, `drop role ${name}`)))
+    const { url } = await cloneDatabase(t)
+    await query(url, `create role ${name} login password 'x'`)
+    const connectionString = Object.assign(new URL(url), { username: name, password: 'x' }).href
+    const pool = createPool({ connectionString, max: 1, log: { warn() {} } })
+    t.after(() => pool.end())
+    const state = await readServerState(pool)
+    assert.equal(state.isStandby, false)
+    assert.ok(parsePosition(state.position) > 0n)
   })
 
   test('readDb rejects writes and transactions, also without replicas', async (t) => {
