@@ -103,15 +103,13 @@ async function countTotal(
   return { count: Math.max(estimated, counted ?? 0, first ? seen : 0), exact: false }
 }
 
-async function estimateTotal(
-  { readDb: db, searchState }: ListDeps,
-  listing: Listing,
-): Promise<number> {
-  if (listing.search) return estimateListed(db, listing)
-  const known = searchState.estimates.get(listing.aud)
+async function estimateTotal(deps: ListDeps, listing: Listing): Promise<number> {
+  if (listing.search) return estimateListed(deps.readDb, listing)
+  const { estimates } = deps.searchState
+  const known = estimates.get(listing.aud)
   if (known !== undefined) return known
-  const estimated = await estimateListed(db, listing)
-  searchState.estimates.set(listing.aud, estimated)
+  const estimated = await estimateListed(deps.readDb, listing)
+  estimates.set(listing.aud, estimated)
   return estimated
 }
 

@@ -86,7 +86,8 @@ function measureReplicas(deps: ReadDeps, positions: Positions, replicas: readonl
   async function measure(): Promise<void> {
     // While the primary does not respond, the age of all replicas grows.
     await recordPosition().catch(() => {})
-    if (primary) for (const replica of replicas) replica.measure(primary)
+    if (!primary) return
+    for (const replica of replicas) replica.measure(primary)
   }
 
   function start(): void {
