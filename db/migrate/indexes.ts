@@ -52,6 +52,12 @@ const plain: PosternIndex[] = [
   ['postern_identities_wallet_idx', 'identities', "(lower(provider_id)) where provider = 'web3'"],
   // The list of sent messages, newest first.
   ['postern_mail_messages_created_at_idx', 'postern_mail_messages', '(created_at, id)'],
+  // Few organizations are deleted, as few users are.
+  [
+    'postern_organizations_deleted_idx',
+    'postern_organizations',
+    '(created_at, id) where deleted_at is not null',
+  ],
   // The events of one type after a position, however rare.
   ['postern_events_type_idx', 'postern_events', '(type, position)'],
   ['postern_oauth_clients_created_at_idx', 'oauth_clients', '(created_at)'],
