@@ -34,17 +34,14 @@ const defaultSize = 50
 function traitsOf(listing: Listing, place: { size: number; offset?: number; after?: Cursor }) {
   const { size, offset, after } = place
   const searched = searchedIn(listing)
-  const traits: Trait[] = [
+  return [
     ...searched,
     ...(listing.direction === 'asc' ? ['oldest_first' as const] : []),
     ...(after ? ['after' as const] : []),
     ...(searched.length === 0 && size === defaultSize ? ['usual_size' as const] : []),
     ...(searched.length === 0 && offset === 0 ? ['first_page' as const] : []),
-    ...(searched.length === 0 && offset !== undefined && offset > size
-      ? ['by_index' as const]
-      : []),
-  ]
-  return traits
+    ...(searched.length === 0 && (offset ?? 0) > size ? ['by_index' as const] : []),
+  ] satisfies Trait[]
 }
 
 /** One row more than the page, which tells whether there is a next page. */

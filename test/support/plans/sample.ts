@@ -127,7 +127,8 @@ function valueFor(table: string, { name, type, labels }: Column): string {
   if (own !== undefined) return own
   if (labels) return `(array['${labels.join("', '")}'])[1 + n % ${labels.length}]::${type}`
   const found = byType[type]
-  if (found === undefined)
+  if (found === undefined) {
     throw new Error(`${table}.${name} has the type ${type}, of which no sample is made`)
+  }
   return found
 }
