@@ -1,5 +1,4 @@
 /** Causes a fault under load, and waits until all is well again. */
-
 import type { TestContext } from 'node:test'
 
 import { until } from '../processes/until.ts'
