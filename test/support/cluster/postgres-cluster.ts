@@ -4,8 +4,6 @@ import { type PostgresServer, startPostgresPair } from '../../services/postgres.
 import type { Ending } from '../processes/ending.ts'
 import { until } from '../processes/until.ts'
 
-export type PostgresCluster = Awaited<ReturnType<typeof startPostgresCluster>>
-
 export async function startPostgresCluster(t: Ending) {
   let { primary, standby } = await startPostgresPair(t)
   // Of the balancer's check.
