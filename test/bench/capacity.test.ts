@@ -1,0 +1,84 @@
+/** The simulation of bench/capacity.ts against queueing theory. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { dayOf } from '../../bench/capacity/mixed-scenario.ts'
+import { plan } from '../../bench/capacity/plan.ts'
+import { type Demand, type Setup, simulate } from '../../bench/capacity/simulation.ts'
+
+const nothing: Demand = { generator: 0, server: 0, hash: 0, postgres: 0, wait: 0 }
+const setup: Setup = {
+  replicas: 1,
+  cores: 2,
+  postgresCores: 1,
+  pool: 1000,
+  load: { perSecond: 500 },
+  seconds: 400,
+}
+
+function predict(demand: Partial<Demand>, changes: Partial<Setup> = {}) {
+  return simulate([{ share: 1, demand: { ...nothing, ...demand } }], { ...setup, ...changes })
+}
+
+function assertNear(actual: number, expected: number): void {
+  assert.ok(Math.abs(actual / expected - 1) < 0.1, `${actual}, expected about ${expected}`)
+}
+
+suite('capacity simulation', () => {
+  test('has the response times of M/M/1 for random arrivals at one core', () => {
+    const { p50, p99, busy } = predict({ postgres: 1 })
+    // Exponential with a mean of 1 / (1 - 0.5) ms.
+    assertNear(p50, 2 * Math.log(2))
+    assertNear(p99, 2 * Math.log(100))
+    assertNear(busy['cores of Postgres'] ?? 0, 0.5)
+  })
+
+  test('is limited by the event loop of one server, and by the cores of two', () => {
+    const load = { clients: 64 }
+    const demand = { server: 1, postgres: 0.1 }
+    assertNear(predict(demand, { load, seconds: 20 }).perSecond, 1000)
+    assertNear(predict(demand, { load, seconds: 20, replicas: 2 }).perSecond, 2000)
+    const shared: Setup = { replicas: 2, cores: 2, pool: 1000, load, seconds: 20 }
+    const mix = [{ share: 1, demand: { ...nothing, ...demand } }]
+    assertNear(simulate(mix, shared).perSecond, 2000 / 1.1)
+  })
+
+  test('is limited by the connections to Postgres while requests wait for the disk', () => {
+    const load = { clients: 64 }
+    assertNear(predict({ wait: 10 }, { load, pool: 4, seconds: 20 }).perSecond, 400)
+  })
+
+  test('lets requests pass password hashes', () => {
+    const mix = [
+      { share: 0.9, demand: { ...nothing, server: 0.2 } },
+      { share: 0.1, demand: { ...nothing, hash: 12 } },
+    ]
+    const { p50 } = simulate(mix, { ...setup, load: { perSecond: 1000 }, seconds: 100 })
+    assert.ok(p50 < 3, `${p50} ms`)
+  })
+})
+
+suite('capacity plan', () => {
+  test('keeps every resource at half of its time', () => {
+    const read = { ...nothing, server: 0.1, postgres: 0.05 }
+    const requests = dayOf({
+      read,
+      refresh: { ...read, server: 0.5 },
+      signIn: { ...read, hash: 11 },
+    })
+    const { replicas, postgresCores } = plan(requests, 10_000)
+    // (50 * 0.1 + 8 * 0.5 + 0.1 + 11) / 59 ms on two cores, half busy.
+    assert.equal(replicas, Math.ceil((10 * 20.1) / 59))
+    assert.equal(postgresCores, 1)
+  })
+
+  test('is made for 50 reads, 8 refreshes and a sign-in a day', () => {
+    const day = dayOf({ read: 'read', refresh: 'refresh', signIn: 'sign-in' })
+    assert.deepEqual(
+      Object.fromEntries(
+        Object.entries(Object.groupBy(day, (one) => one)).map(([name, all]) => [name, all?.length]),
+      ),
+      { read: 50, refresh: 8, 'sign-in': 1 },
+    )
+  })
+})
