@@ -1,13 +1,21 @@
+import { insertUsers } from '../../bench/stored-users.ts'
 import { runMigrations } from '../../server/migrate.ts'
 import { withClient } from '../../server/with-client.ts'
 
-/** Creates it on the server of this address; the returned function drops it. */
+/**
+ * Creates it on the server of this address; the returned function drops it. With TEST_USERS, every database of a test
+ * starts with this many users.
+ */
 export async function createTemplate(adminUrl: string, name: string): Promise<() => Promise<void>> {
   await execute(adminUrl, `create database ${name} template template0`)
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
   const log = { debug() {}, info() {}, warn() {} }
   await runMigrations({ connectionString: url.href, schema: 'auth', log })
+  const users = Number(process.env.TEST_USERS ?? 0)
+  if (users > 0) {
+    await withClient({ connectionString: url.href }, (client) => insertUsers(client, 0, users))
+  }
   return () => execute(adminUrl, `drop database if exists ${name}`)
 }
 
