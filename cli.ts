@@ -130,8 +130,8 @@ async function loadServer(): Promise<Command> {
 }
 
 async function examineServer(config: Config) {
-  const { examine } = await import('./cli/doctor/index.ts')
-  return examine(config)
+  const { runDoctorChecks } = await import('./cli/doctor/index.ts')
+  return runDoctorChecks(config)
 }
 
 function end(message: unknown): never {

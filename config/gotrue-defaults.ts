@@ -1,9 +1,9 @@
 /** GoTrue's defaults where this server's differ: they apply to an environment written for GoTrue. */
-import { emailKinds } from '../mail/kinds/index.ts'
+import { emailKindDefinitions } from '../mail/kinds/index.ts'
 import type { FoundNames } from './found-names.ts'
 import type { Config } from './groups/index.ts'
 
-const notifications = Object.values(emailKinds).flatMap((kind) =>
+const notifications = Object.values(emailKindDefinitions).flatMap((kind) =>
   'event' in kind ? [`AUTH_MAILER_NOTIFICATIONS_${kind.event}_ENABLED` as const] : [],
 )
 

@@ -1,8 +1,8 @@
 /** Custom subjects: one per type of email, and one for each of its languages. */
 import {
   type CustomTemplateSetting,
-  keyOf,
   settingName,
+  templateKey,
   unknownVariablesMessage,
 } from './custom-templates.ts'
 import type { MailLog } from './custom-texts/log.ts'
@@ -17,7 +17,7 @@ export function compileSubjects(configured: readonly CustomTemplateSetting[], lo
     if (value.trim() === '') continue
     try {
       const template = compileTemplate(value, 'text')
-      compiled.set(keyOf(kind, tag), template)
+      compiled.set(templateKey(kind, tag), template)
       const problems = unknownVariables(kind, template)
       const setting = settingName('SUBJECTS', kind, tag)
       if (problems.length > 0) log.warn({ kind, problems }, `${setting} ${unknownVariablesMessage}`)
@@ -25,7 +25,7 @@ export function compileSubjects(configured: readonly CustomTemplateSetting[], lo
       const setting = settingName('SUBJECTS', kind, tag)
       const mistake = `${setting} has an error; the default is used`
       log.warn({ kind, reason: String(error) }, mistake)
-      mistakes.set(keyOf(kind, tag), `${mistake}: ${String(error)}`)
+      mistakes.set(templateKey(kind, tag), `${mistake}: ${String(error)}`)
     }
   }
   return { compiled, mistakes }

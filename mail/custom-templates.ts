@@ -3,7 +3,7 @@ import { CachedTemplate, type CacheOptions } from './custom-texts/cached-templat
 import type { MailLog } from './custom-texts/log.ts'
 import { type Places, sourceOf } from './custom-texts/source.ts'
 import { compileTemplate, type Template } from './go-template/template.ts'
-import { type EmailKind, emailKinds } from './kinds/index.ts'
+import { type EmailKind, emailKindDefinitions } from './kinds/index.ts'
 import { fallbacks } from './languages/library.ts'
 import { unknownVariables } from './unknown-variables.ts'
 
@@ -31,7 +31,7 @@ export function createCustomTemplates(options: CustomTemplateOptions) {
 
     /** Whether the custom template applies to this language only. */
     isOfLanguage: (kind: EmailKind, tag: string): boolean =>
-      fallbacks(tag).some((each) => copies.has(keyOf(kind, each))),
+      fallbacks(tag).some((each) => copies.has(templateKey(kind, each))),
 
     /** The error at the last load of the custom template. */
     problem: (kind: EmailKind, tag: string): string | undefined =>
@@ -70,7 +70,7 @@ function createCopies({ templates, ...options }: CustomTemplateOptions) {
       names: { kind, setting: name },
     }
     const cached = new CachedTemplate(text, options)
-    copies.set(keyOf(kind, tag), cached)
+    copies.set(templateKey(kind, tag), cached)
     if (!isRemote(setting, options)) local.push(cached)
   }
   return { copies, local }
@@ -102,13 +102,13 @@ export function forLanguage<T>(
   find: (key: string) => T | undefined,
 ): T | undefined {
   for (const each of [...fallbacks(tag), undefined]) {
-    const found = find(keyOf(kind, each))
+    const found = find(templateKey(kind, each))
     if (found !== undefined) return found
   }
   return undefined
 }
 
-export function keyOf(kind: EmailKind, tag: string | undefined): string {
+export function templateKey(kind: EmailKind, tag: string | undefined): string {
   return tag === undefined ? kind : `${kind} ${tag}`
 }
 
@@ -119,5 +119,5 @@ export function settingName(
   tag: string | undefined,
 ): string {
   const suffix = tag === undefined ? '' : `_${tag.replaceAll('-', '_').toUpperCase()}`
-  return `AUTH_MAILER_${what}_${emailKinds[kind].envSuffix}${suffix}`
+  return `AUTH_MAILER_${what}_${emailKindDefinitions[kind].envSuffix}${suffix}`
 }

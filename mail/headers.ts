@@ -1,5 +1,5 @@
 /** Custom headers of every email (AUTH_SMTP_HEADERS). */
-import { type EmailKind, emailKinds } from './kinds/index.ts'
+import { type EmailKind, emailKindDefinitions } from './kinds/index.ts'
 
 export type MailHeaders = Record<string, string[]>
 
@@ -8,7 +8,7 @@ export function headersFor(
   kind: EmailKind,
   headers: MailHeaders,
 ): { key: string; value: string }[] {
-  const { messageType } = emailKinds[kind]
+  const { messageType } = emailKindDefinitions[kind]
   return Object.entries(headers).flatMap(([key, values]) =>
     values.map((value) => ({ key, value: value.replaceAll('$messageType', messageType) })),
   )

@@ -2,11 +2,11 @@
  * Settings for one language: `AUTH_MAILER_TEMPLATES_<KIND>_<LOCALE>` and `AUTH_MAILER_SUBJECTS_<KIND>_<LOCALE>`, where
  * `PT_BR` stands for the locale pt-BR.
  */
-import { type EmailKind, emailKinds, mailKindNames } from './kinds/index.ts'
+import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
 import { canonical } from './languages/tag.ts'
 
 const bySuffix = new Map<string, EmailKind>(
-  mailKindNames.map((kind) => [emailKinds[kind].envSuffix, kind]),
+  mailKindNames.map((kind) => [emailKindDefinitions[kind].envSuffix, kind]),
 )
 const locale = '[A-Z]{2,3}(?:_[A-Z]{4})?(?:_(?:[A-Z]{2}|\\d{3}))?'
 

@@ -1,5 +1,5 @@
 /** Previews of every type of email with sample users. */
-import { type EmailKind, emailKinds, mailKindNames } from './kinds/index.ts'
+import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
 import type { SampleAddresses } from './kinds/sample.ts'
 import type { MailRenderer, RenderedMail } from './render.ts'
 
@@ -15,7 +15,11 @@ export function previewAll(
 ): Promise<MailPreview[]> {
   return Promise.all(
     mailKindNames.map(async (kind) => {
-      const rendered = await renderer.render(kind, emailKinds[kind].sample(addresses), tag)
+      const rendered = await renderer.render(
+        kind,
+        emailKindDefinitions[kind].sample(addresses),
+        tag,
+      )
       return { kind, ...rendered }
     }),
   )

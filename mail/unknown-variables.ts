@@ -4,7 +4,7 @@ import { closest, distance } from 'fastest-levenshtein'
 import { localNames } from './built-in/local-variables.ts'
 import type { RootName } from './go-template/root-names.ts'
 import type { Template } from './go-template/template.ts'
-import { type EmailKind, emailKinds, mailKindNames } from './kinds/index.ts'
+import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
 
 const ofAnyKind = new Set(mailKindNames.flatMap((kind) => [...variablesOf(kind)]))
 
@@ -33,6 +33,6 @@ export function unknownVariables(kind: EmailKind, { names }: Template): string[]
 }
 
 function variablesOf(kind: EmailKind): Set<string> {
-  const own = Object.keys(emailKinds[kind].variables.properties)
+  const own = Object.keys(emailKindDefinitions[kind].variables.properties)
   return new Set([...own, ...localNames(own)])
 }

@@ -1,6 +1,6 @@
 /** The claims of custom providers (`attribute_mapping`, `custom_claims_allowlist`). */
 import type { Claims, CustomSettings, Profile } from './core/types.ts'
-import { record } from './http/json.ts'
+import { asRecord } from './http/json.ts'
 import { genericProfile } from './oidc/generic-claims.ts'
 
 /** For an OpenID provider: subject and email come from the provider, whatever is mapped. */
@@ -32,7 +32,7 @@ export function mappedProfile(claims: Claims, custom: CustomSettings): Profile {
     .filter((name) => claims[name] !== undefined)
     .map((name): [string, unknown] => [name, claims[name]])
   const custom_claims = {
-    ...record(profile.claims.custom_claims),
+    ...asRecord(profile.claims.custom_claims),
     ...Object.fromEntries([...unknown, ...allowed]),
   }
   return { ...profile, claims: { ...profile.claims, custom_claims } }

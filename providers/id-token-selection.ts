@@ -31,7 +31,7 @@ interface Selection {
 }
 
 /** Throws IdTokenError for a provider that is unknown, disabled, or without id_tokens. */
-export function select(request: IdTokenRequest, context: IdTokenContext): Selection {
+export function selectIdTokenProvider(request: IdTokenRequest, context: IdTokenContext): Selection {
   const name = request.provider?.toLowerCase()
   if (name) return selectByName(name, context)
   const { issuer, clientId } = request

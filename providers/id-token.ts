@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 
 import { toProviderIdentity } from './core/identity.ts'
 import { ProviderError } from './core/provider-error.ts'
-import type { Identity } from './core/types.ts'
-import { text } from './http/json.ts'
+import type { ProviderIdentity } from './core/types.ts'
+import { asText } from './http/json.ts'
 import {
   type IdTokenContext,
   type IdTokenRequest,
-  select,
+  selectIdTokenProvider,
   withScheme,
 } from './id-token-selection.ts'
 import { sameText } from './oidc/constant-time.ts'
@@ -18,7 +18,7 @@ import { readIssuer, verifyIdToken } from './oidc/verify-id-token.ts'
 export interface IdTokenSignIn {
   /** The provider of the identity: a name, or the issuer without one. */
   provider: string
-  identity: Identity
+  identity: ProviderIdentity
   emailOptional: boolean
 }
 
@@ -29,7 +29,7 @@ export async function identityFromIdToken(
 ): Promise<IdTokenSignIn> {
   const { idToken, issuer, accessToken } = request
   if (!idToken) throw new IdTokenError('invalid_request', 'id_token is missing')
-  const { provider, rules, settings, audiences } = select(request, context)
+  const { provider, rules, settings, audiences } = selectIdTokenProvider(request, context)
   try {
     const claimed = readIssuer(idToken)
     if (request.provider && issuer && !sameIssuer(issuer, claimed)) throw otherIssuer(provider)
@@ -42,7 +42,7 @@ export async function identityFromIdToken(
     })
     const mayLack = claims.nonce === undefined && rules.mayLackNonce?.(claims) === true
     if (rules.nonce && !settings.skipNonceCheck && !mayLack) {
-      checkNonce(text(claims.nonce), request.nonce)
+      checkNonce(asText(claims.nonce), request.nonce)
     }
     const identity = toProviderIdentity(rules.profile(claims, settings))
     return { provider, identity, emailOptional: settings.emailOptional }

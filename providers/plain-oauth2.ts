@@ -3,7 +3,7 @@ import { ProviderError } from './core/provider-error.ts'
 import type { CustomSettings } from './core/types.ts'
 import { mappedProfile } from './custom-claims.ts'
 import { customFlow } from './custom-flow.ts'
-import { record } from './http/json.ts'
+import { asRecord } from './http/json.ts'
 import { oauth2Provider } from './oauth/oauth2.ts'
 
 /** A generic OAuth 2.0 provider, by its endpoints. */
@@ -16,7 +16,7 @@ export const plainOauth2: Pick<ProviderDefinition, 'create' | 'idToken'> = {
       ...customFlow(settings, { isOpenid: false }),
       async profile({ get }) {
         const { userinfo } = endpointsOf(custom)
-        return mappedProfile(record(await get(userinfo)), custom ?? noMapping)
+        return mappedProfile(asRecord(await get(userinfo)), custom ?? noMapping)
       },
     })
   },

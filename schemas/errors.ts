@@ -664,7 +664,7 @@ export const soleRecoveryFactor = () =>
     'Recovery codes require another verified factor: add one first, or delete the codes first',
   )
 export const recoveryCodeWrong = () =>
-  mfaVerificationFailed('The recovery code is wrong or was already used')
+  mfaVerificationFailedError('The recovery code is wrong or was already used')
 export const recoveryCodesLocked = (retryAfter: number) =>
   error(
     429,
@@ -693,7 +693,7 @@ export const mfaIpAddressMismatch = () =>
   )
 export const mfaChallengeExpired = () =>
   error(422, 'mfa_challenge_expired', 'This challenge has expired: create a new one')
-export const mfaVerificationFailed = (message: string) =>
+export const mfaVerificationFailedError = (message: string) =>
   error(422, 'mfa_verification_failed', message)
 /** Also for an expired or consumed code. */
 export const mfaInvalidCode = (type: 'totp' | 'phone' | 'webauthn') => {
@@ -702,7 +702,7 @@ export const mfaInvalidCode = (type: 'totp' | 'phone' | 'webauthn') => {
     phone: 'Invalid MFA Phone code entered',
     webauthn: 'The security key could not be verified',
   }
-  return mfaVerificationFailed(messages[type])
+  return mfaVerificationFailedError(messages[type])
 }
 export const mfaVerificationRejected = (message: string) =>
   error(403, 'mfa_verification_rejected', message)

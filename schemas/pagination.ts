@@ -8,7 +8,7 @@ export const PageQuery = {
   per_page: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 }
 
-export interface Page {
+export interface RequestedNumberedPage {
   number: number
   size: number
 }
@@ -18,7 +18,7 @@ const maxSize = 1000
 const maxNumber = 1_000_000_000
 
 /** Empty strings count as absent, and page 0 is the first one, as in GoTrue. Throws validation_failed. */
-export function readPage(query: { page?: string; per_page?: string }): Page {
+export function readPage(query: { page?: string; per_page?: string }): RequestedNumberedPage {
   return {
     number: query.page === '0' ? 1 : readWhole('page', query.page, 1, maxNumber),
     size: readWhole('per_page', query.per_page, defaultSize, maxSize),
@@ -60,7 +60,7 @@ export interface Total {
 export function paginationHeaders(
   path: string,
   query: Record<string, string | undefined>,
-  { number, size }: Page,
+  { number, size }: RequestedNumberedPage,
   { total, hasNext }: { total: Total; hasNext: boolean },
 ): Record<string, string> {
   const last = Math.max(Math.ceil(total.count / size), hasNext ? number + 1 : 0)

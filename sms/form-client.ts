@@ -20,7 +20,9 @@ interface FormRequest {
 }
 
 /** Details for a response that shows neither acceptance nor rejection; its status decides. */
-export function unreadable({ status }: FormResponse): [detail: string, { mayBeSent: boolean }] {
+export function unreadableResponse({
+  status,
+}: FormResponse): [detail: string, { mayBeSent: boolean }] {
   return [`unreadable answer (status ${status})`, { mayBeSent: status < 300 }]
 }
 

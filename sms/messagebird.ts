@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type FormResponse, type PostForm, unreadable } from './form-client.ts'
+import { type FormResponse, type PostForm, unreadableResponse } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface MessagebirdSettings {
@@ -44,7 +44,7 @@ function read({ status, body }: FormResponse): { messageId: string } {
     throw new SmsError('messagebird', `status ${status}: ${body.errors[0]?.description}`)
   }
   if (status >= 300 || !Value.Check(Sent, body)) {
-    throw new SmsError('messagebird', ...unreadable({ status, body }))
+    throw new SmsError('messagebird', ...unreadableResponse({ status, body }))
   }
   if (body.recipients.totalSentCount === 0) {
     throw new SmsError('messagebird', 'sent to none of the recipients')

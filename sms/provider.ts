@@ -1,6 +1,6 @@
 /** The interface of SMS providers. */
 
-export type Channel = 'sms' | 'whatsapp'
+export type OtpChannel = 'sms' | 'whatsapp'
 
 export interface SmsMessage {
   /** E.164 digits without the plus sign, as stored. */
@@ -9,12 +9,12 @@ export interface SmsMessage {
   text: string
   /** For providers that use their own template. */
   code: string
-  channel: Channel
+  channel: OtpChannel
 }
 
 export interface SmsProvider {
   name: string
-  channels: readonly Channel[]
+  channels: readonly OtpChannel[]
   /** Resolves when the provider has accepted the message; throws SmsError. */
   send(message: SmsMessage): Promise<{ messageId: string }>
   /**

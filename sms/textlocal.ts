@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type FormResponse, type PostForm, unreadable } from './form-client.ts'
+import { type FormResponse, type PostForm, unreadableResponse } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface TextlocalSettings {
@@ -37,7 +37,7 @@ export function textlocal({ url, apiKey, sender }: TextlocalSettings, post: Post
 function read({ status, body }: FormResponse): { messageId: string } {
   if (Value.Check(Sent, body)) return { messageId: String(body.messages[0]?.id) }
   if (!Value.Check(ErrorBody, body)) {
-    throw new SmsError('textlocal', ...unreadable({ status, body }))
+    throw new SmsError('textlocal', ...unreadableResponse({ status, body }))
   }
   const [reason] = body.errors
   throw new SmsError('textlocal', `error ${reason?.code}: ${reason?.message}`)

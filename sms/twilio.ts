@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { basicAuth, type FormResponse, type PostForm, unreadable } from './form-client.ts'
+import { basicAuth, type FormResponse, type PostForm, unreadableResponse } from './form-client.ts'
 import { SmsError, type SmsMessage, type SmsProvider } from './provider.ts'
 
 export interface TwilioSettings {
@@ -75,9 +75,9 @@ function read({ status, body }: FormResponse): { messageId: string } {
 }
 
 /** Twilio's error, for the log. */
-export function rejection(answer: FormResponse): ReturnType<typeof unreadable> {
+export function rejection(answer: FormResponse): ReturnType<typeof unreadableResponse> {
   const { status, body } = answer
-  if (!Value.Check(ErrorBody, body)) return unreadable(answer)
+  if (!Value.Check(ErrorBody, body)) return unreadableResponse(answer)
   const reason = `status ${status}: ${body.message} ${body.more_info ?? ''}`.trimEnd()
   return [reason, { mayBeSent: false }]
 }

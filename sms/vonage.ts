@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type FormResponse, type PostForm, unreadable } from './form-client.ts'
+import { type FormResponse, type PostForm, unreadableResponse } from './form-client.ts'
 import { SmsError, type SmsProvider } from './provider.ts'
 
 interface VonageSettings {
@@ -55,7 +55,7 @@ function outcomeOf({ body }: FormResponse) {
 
 function read(answer: FormResponse): { messageId: string } {
   const outcome = outcomeOf(answer)
-  if (outcome === undefined) throw new SmsError('vonage', ...unreadable(answer))
+  if (outcome === undefined) throw new SmsError('vonage', ...unreadableResponse(answer))
   if (outcome.status !== acceptedStatus) {
     throw new SmsError('vonage', `status ${outcome.status}: ${outcome['error-text'] ?? ''}`)
   }

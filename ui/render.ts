@@ -37,7 +37,7 @@ export interface PageLanguage {
 }
 
 /** A set of pages with one style sheet and one set of texts. */
-export interface Pages<Name extends string, Text extends string> {
+export interface PageSet<Name extends string, Text extends string> {
   /** `hosts`: of the page's captcha. */
   headers: (hosts?: string) => Record<string, string>
   /** Renders a page in its reader's language. `data` may use that language's texts. */
@@ -76,7 +76,7 @@ const absent = { error: undefined, refresh: undefined, link: undefined, captcha:
 export function definePages<Name extends string, Text extends string>(
   textsIn: (tag: string) => Say<Text>,
   sheet?: string,
-): Pages<Name, Text> {
+): PageSet<Name, Text> {
   // Colours and shared styles of the console first, then those of the pages.
   const sheets = ['tokens.css', 'style.css', ...(sheet ? [sheet] : [])]
   const style = sheets.map(read).join('')

@@ -1,5 +1,5 @@
 /** .env.example: the required variables and those that most deployments set. */
-import type { Row } from './row.ts'
+import type { ReferenceRow } from './row.ts'
 import type { Section } from './sections.ts'
 
 const introduction = `# Configuration of the server. Variables without # are required.
@@ -22,7 +22,7 @@ export function example(all: readonly Section[]): string {
   return `${[introduction, ...rows.map(entry)].join('\n')}\n`
 }
 
-function entry(row: Row): string {
+function entry(row: ReferenceRow): string {
   const value = row.example || (row.presetIsValue ? row.preset : '')
   return `# ${firstSentence(row.meaning)}\n${row.required ? '' : '# '}${row.name}=${quoted(value)}`
 }

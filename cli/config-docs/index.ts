@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 import { example } from './example.ts'
-import { reference } from './reference.ts'
-import { sections } from './sections.ts'
+import { configReference } from './reference.ts'
+import { listReferenceSections } from './sections.ts'
 
 const markdownFile = new URL('../../docs/configuration.md', import.meta.url)
 const exampleFile = new URL('../../.env.example', import.meta.url)
@@ -12,8 +12,8 @@ export const usage = 'npm run config:docs -- [--check]'
 
 /** Both files as generated from the schema. */
 export function configDocs(): { markdown: string; envExample: string } {
-  const all = sections()
-  return { markdown: reference(all), envExample: example(all) }
+  const all = listReferenceSections()
+  return { markdown: configReference(all), envExample: example(all) }
 }
 
 /** Runs the command. With `--check` it writes nothing and sets exit code 1 when a file is outdated. */

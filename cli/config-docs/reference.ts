@@ -1,5 +1,5 @@
 /** Generates docs/configuration.md. */
-import type { Row } from './row.ts'
+import type { ReferenceRow } from './row.ts'
 import type { Section } from './sections.ts'
 
 const introduction = `# Configuration
@@ -32,7 +32,7 @@ notice at the start lists the names that were read this way.
 
 const planned = 'Reserved: the server checks these variables, but they have no effect yet.'
 
-export function reference(all: readonly Section[]): string {
+export function configReference(all: readonly Section[]): string {
   return [introduction, ...all.map(sectionText)].join('\n')
 }
 
@@ -42,12 +42,12 @@ function sectionText({ title, planned: isPlanned, note, rows }: Section): string
   return [`## ${title}\n`, ...notes, head, ...rows.map(line), ''].join('\n')
 }
 
-function line(row: Row): string {
+function line(row: ReferenceRow): string {
   const names = [row.name, ...row.aliases].map((name) => `\`${name}\``).join(' or ')
   return `| ${names} | ${cell(row.type)} | ${cell(presetText(row))} | ${cell(row.meaning)} |`
 }
 
-function presetText({ required, preset, presetIsValue }: Row): string {
+function presetText({ required, preset, presetIsValue }: ReferenceRow): string {
   if (required) return '**required**'
   if (preset === '') return 'none'
   return presetIsValue ? `\`${preset}\`` : preset

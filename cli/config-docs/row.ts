@@ -3,7 +3,7 @@ import { OptionalKind, type TSchema } from '@sinclair/typebox'
 
 import { formatDuration } from '../../schemas/values/duration.ts'
 
-export interface Row {
+export interface ReferenceRow {
   name: string
   /** Other names of the variable. */
   aliases: string[]
@@ -47,7 +47,7 @@ const types: Record<string, string> = {
   pem: 'PEM',
 }
 
-export function toVariableRow(name: string, schema: TSchema): Row {
+export function toVariableRow(name: string, schema: TSchema): ReferenceRow {
   const isOptional = OptionalKind in schema
   const required = !isOptional && schema.default === undefined
   return {

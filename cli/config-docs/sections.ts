@@ -4,7 +4,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { providerVariableNames } from '../../config/groups/external-providers.ts'
 import { genericOidcFields } from '../../config/groups/generic-oidc.ts'
 import { variableEntries } from '../../config/groups/index.ts'
-import { type Row, toVariableRow } from './row.ts'
+import { type ReferenceRow, toVariableRow } from './row.ts'
 
 export interface Section {
   title: string
@@ -12,14 +12,14 @@ export interface Section {
   planned: boolean
   /** A note about the whole section. */
   note: string
-  rows: Row[]
+  rows: ReferenceRow[]
 }
 
 const providerTitle = 'External providers'
 const firstProvider = `AUTH_EXTERNAL_${providerVariableNames[0]}_`
 const providerNames = providerVariableNames.map((name) => `\`${name}\``).join(', ')
 
-export function sections(): Section[] {
+export function listReferenceSections(): Section[] {
   const byTitle = Map.groupBy(variableEntries, ([, schema]): string => schema['x-group'])
   return [...byTitle].flatMap(([title, entries]) =>
     title === providerTitle

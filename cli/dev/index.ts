@@ -14,7 +14,7 @@ import { createLogger } from '../../plugins/observability/logger/index.ts'
 import { firstAdminLink } from '../../server/first-admin-link.ts'
 import { untilSignal } from '../../server/until-signal.ts'
 import { startServer } from '../../server.ts'
-import { examine } from '../doctor/index.ts'
+import { runDoctorChecks } from '../doctor/index.ts'
 import { makeApiTokens } from './api-tokens.ts'
 import { persistDevInbox } from './inbox.ts'
 import { openDatabase } from './open-database.ts'
@@ -48,11 +48,13 @@ export async function run(args: readonly string[]): Promise<void> {
     const values = withPresets(env, { ...secrets, DATABASE_URL: database.url })
     const config = readConfig(values, { dev: true, warn: (notice) => console.warn(notice) })
     if (hasDocs) await buildDocs().catch(warnUnwritable)
-    const app = await startServer(config, createLogger(logSettings(config)).log, examine).catch(
-      (error) => {
-        throw asDevelopmentError(error, env)
-      },
-    )
+    const app = await startServer(
+      config,
+      createLogger(logSettings(config)).log,
+      runDoctorChecks,
+    ).catch((error) => {
+      throw asDevelopmentError(error, env)
+    })
     if (app.devInbox) persistDevInbox(app.devInbox, dir)
     const withdraw = registerDevServer(dir, values)
     const tokens = await makeApiTokens(config, created_at)

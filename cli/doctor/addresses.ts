@@ -3,10 +3,10 @@ import type { Config } from '../../config/groups/index.ts'
 import { genericOidcProviders, providerSettings } from '../../config/groups/provider-settings.ts'
 import { callbackUrl } from '../../config/rules/redirect-notices.ts'
 import { providerNames } from '../../providers/registry.ts'
-import { type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export function addresses({ config }: DoctorContext): Finding[] {
+export function addresses({ config }: DoctorContext): DoctorFinding[] {
   const { AUTH_SITE_URL, AUTH_API_EXTERNAL_URL } = config
   return [
     ...Object.entries({ AUTH_SITE_URL, AUTH_API_EXTERNAL_URL }).map(secure),
@@ -15,7 +15,7 @@ export function addresses({ config }: DoctorContext): Finding[] {
   ]
 }
 
-function secure([variable, address]: [string, string]): Finding {
+function secure([variable, address]: [string, string]): DoctorFinding {
   const { protocol, hostname } = new URL(address)
   if (protocol === 'https:') return pass(`${variable} uses https.`)
   if (isLocalHost(hostname)) {
@@ -24,7 +24,7 @@ function secure([variable, address]: [string, string]): Finding {
   return fail(`${variable} is ${address}: links and tokens would be sent unencrypted. Use https.`)
 }
 
-function allowed(pattern: string): Finding[] {
+function allowed(pattern: string): DoctorFinding[] {
   const [, scheme = '', host = ''] = /^([a-z*]+):\/\/([^/]*)/i.exec(pattern) ?? []
   const name = host.replace(/:[^:\]]*$/, '')
   if (/^\*+$/.test(name.split('.').slice(-2).join('')) || name.startsWith('**')) {
@@ -41,7 +41,7 @@ function allowed(pattern: string): Finding[] {
 }
 
 /** A provider with another redirect URI than this server's cannot complete a sign-in. */
-function callbacks(config: Config): Finding[] {
+function callbacks(config: Config): DoctorFinding[] {
   const expected = callbackUrl(config)
   const named = providerNames.map((name) => providerSettings(config, name))
   return [...named, ...genericOidcProviders(config)]

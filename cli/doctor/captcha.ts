@@ -1,5 +1,5 @@
 /** Checks whether the captcha secret is a test key. */
-import { type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 
 const forms = {
   hcaptcha: { form: /^(0x[0-9A-Fa-f]{40}|ES_[0-9a-f]{32})$/, what: 'ES_ and 32 hex digits' },
@@ -9,7 +9,7 @@ const forms = {
 /** Published test keys: they accept or reject every response. */
 const published = /^(0x0{40}|[123]x0{20,}[\w]{2})$/
 
-export function captcha({ config }: Pick<DoctorContext, 'config'>): Finding[] {
+export function checkCaptcha({ config }: Pick<DoctorContext, 'config'>): DoctorFinding[] {
   const provider = config.AUTH_SECURITY_CAPTCHA_PROVIDER
   const secret = config.AUTH_SECURITY_CAPTCHA_SECRET ?? ''
   if (!config.AUTH_SECURITY_CAPTCHA_ENABLED || !provider) {

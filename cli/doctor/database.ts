@@ -11,13 +11,20 @@ import { DecryptionError } from '../../plugins/security/encryption/index.ts'
 import { probe } from '../../plugins/security/encryption-probe.ts'
 import { clockSkewMessage } from '../../server/clock.ts'
 import { maxConnections, roomForLogin } from '../../server/connections.ts'
-import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
+import {
+  type DoctorContext,
+  type DoctorFinding,
+  describeError,
+  fail,
+  pass,
+  warn,
+} from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
 /** Seconds. Tokens and codes of one replica would be early or late at another. */
 const clockSkew = { warn: 1, fail: 30 }
 
-export async function database(context: DoctorContext): Promise<Finding[]> {
+export async function checkDatabase(context: DoctorContext): Promise<DoctorFinding[]> {
   const { config, db } = context
   let before: number
   let facts: Facts
@@ -33,7 +40,7 @@ export async function database(context: DoctorContext): Promise<Finding[]> {
   } catch (error) {
     return [
       fail(
-        `The database of DATABASE_URL cannot be used (${reasonOf(error)}): check that it runs, and that host, user, password and name are correct.`,
+        `The database of DATABASE_URL cannot be used (${describeError(error)}): check that it runs, and that host, user, password and name are correct.`,
       ),
     ]
   }
@@ -91,7 +98,7 @@ async function ask({ db, config }: DoctorContext): Promise<Facts> {
   return facts
 }
 
-function rights(facts: Facts, schema: string): Finding[] {
+function rights(facts: Facts, schema: string): DoctorFinding[] {
   const { login, isSuperuser, hasSchema, mayCreateSchemas, mayCreateTables, ownsTables } = facts
   const may = hasSchema ? mayCreateTables && ownsTables : mayCreateSchemas
   return [
@@ -112,7 +119,12 @@ function rights(facts: Facts, schema: string): Finding[] {
   ]
 }
 
-function migrated(applied: number, pending: number, unknown: string[], isServed: boolean): Finding {
+function migrated(
+  applied: number,
+  pending: number,
+  unknown: string[],
+  isServed: boolean,
+): DoctorFinding {
   if (unknown.length > 0 && pending === 0 && isServed) {
     return warn(
       `The schema was migrated by a newer version (${unknown.join(', ')}), with which this one still works. Upgrade this server.`,
@@ -128,7 +140,7 @@ function migrated(applied: number, pending: number, unknown: string[], isServed:
 }
 
 /** A wrong key would prevent the start. */
-async function readable({ db, encryption }: DoctorContext): Promise<Finding[]> {
+async function readable({ db, encryption }: DoctorContext): Promise<DoctorFinding[]> {
   const stored = await findProbe(db, probe.id)
   if (stored === undefined) return []
   try {
@@ -140,7 +152,7 @@ async function readable({ db, encryption }: DoctorContext): Promise<Finding[]> {
   return [pass('The encryption key decrypts the stored data.')]
 }
 
-function connections({ connections }: Facts, config: Config): Finding {
+function connections({ connections }: Facts, config: Config): DoctorFinding {
   const needed = maxConnections(config, connections) * config.AUTH_WORKERS
   const left = Math.floor(connections / needed)
   if (left > 1) return pass(`It allows ${left} replicas with ${needed} connections each.`)
@@ -151,7 +163,7 @@ function connections({ connections }: Facts, config: Config): Finding {
   return fail(`${room}: ${hint}.`)
 }
 
-function encrypted({ isEncrypted }: Facts, { DATABASE_URL }: Config): Finding[] {
+function encrypted({ isEncrypted }: Facts, { DATABASE_URL }: Config): DoctorFinding[] {
   if (isEncrypted) return [pass('The connection is encrypted.')]
   // A Unix socket has no host.
   const hostname = URL.parse(DATABASE_URL)?.hostname ?? ''
@@ -163,7 +175,7 @@ function encrypted({ isEncrypted }: Facts, { DATABASE_URL }: Config): Finding[] 
   ]
 }
 
-function clock(skewSeconds: number): Finding {
+function clock(skewSeconds: number): DoctorFinding {
   const seconds = Math.abs(skewSeconds)
   if (seconds < clockSkew.warn) return pass('Its clock agrees with that of this machine.')
   return seconds < clockSkew.fail

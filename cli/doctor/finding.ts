@@ -3,7 +3,7 @@ import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import type { Encryption } from '../../plugins/security/encryption/index.ts'
 
-export interface Finding {
+export interface DoctorFinding {
   /** `fail`: users would be rejected or at risk. `warn`: should be reviewed. */
   level: 'pass' | 'warn' | 'fail'
   /** The state and, unless it passes, what to do. Contains no secret. */
@@ -20,19 +20,19 @@ export interface DoctorContext {
   now: Date
 }
 
-export type Check = (context: DoctorContext) => Finding[] | Promise<Finding[]>
+export type Check = (context: DoctorContext) => DoctorFinding[] | Promise<DoctorFinding[]>
 
-export const pass = (sentence: string): Finding => ({ level: 'pass', sentence })
-export const warn = (sentence: string): Finding => ({ level: 'warn', sentence })
-export const fail = (sentence: string): Finding => ({ level: 'fail', sentence })
+export const pass = (sentence: string): DoctorFinding => ({ level: 'pass', sentence })
+export const warn = (sentence: string): DoctorFinding => ({ level: 'warn', sentence })
+export const fail = (sentence: string): DoctorFinding => ({ level: 'fail', sentence })
 
 /**
  * The cause of an error without wrappers: an error code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`, else the message.
  * Postgres's codes are numbers, so that its message is used.
  */
-export function reasonOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.cause instanceof Error) return reasonOf(error.cause)
+  if (error.cause instanceof Error) return describeError(error.cause)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return /^[A-Z_]+$/.test(code) ? code : error.message || error.name
 }

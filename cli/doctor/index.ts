@@ -11,10 +11,10 @@ import { configuredProxies, createHttpClient } from '../../plugins/outgoing/http
 import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
 import { lacksDatabase } from '../shared/context.ts'
 import { addresses } from './addresses.ts'
-import { captcha } from './captcha.ts'
-import { database } from './database.ts'
+import { checkCaptcha } from './captcha.ts'
+import { checkDatabase } from './database.ts'
 import { disk } from './disk.ts'
-import { type Check, type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
+import { type Check, type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 import { keys } from './keys.ts'
 import { mail } from './mail.ts'
 import { mailDomain } from './mail-domain.ts'
@@ -23,7 +23,7 @@ import { providers } from './providers.ts'
 import { proxies } from './proxies.ts'
 import { redis } from './redis.ts'
 import { replicas } from './replicas.ts'
-import { sms } from './sms.ts'
+import { checkSms } from './sms.ts'
 import { upgradeChecks } from './upgrade.ts'
 
 export const usage = `npm run doctor                       checks the configuration and the services that this server uses
@@ -35,13 +35,13 @@ npm run doctor -- --upgrade          run by a new version: what its start will c
 const checks: Record<string, Check> = {
   addresses,
   proxies,
-  database,
+  checkDatabase,
   'read replicas': replicas,
   keys,
   mail,
   'mail domain': mailDomain,
-  sms,
-  captcha,
+  checkSms,
+  checkCaptcha,
   providers,
   outside: externalChecks,
   redis,
@@ -57,7 +57,7 @@ const options = {
   upgrade: { type: 'boolean', default: false },
 } as const
 
-interface Result extends Finding {
+interface Result extends DoctorFinding {
   check: string
 }
 
@@ -97,7 +97,7 @@ async function examineEnvironment(
 }
 
 /** Runs the checks for a server with this configuration. */
-export async function examine(config: Config) {
+export async function runDoctorChecks(config: Config) {
   return summaryOf(await examineAll(config, checks, undefined))
 }
 
@@ -129,7 +129,7 @@ async function examineAll(
 }
 
 /** An unexpected error becomes a result of its check, and does not affect the others. */
-async function heard(check: Check, context: DoctorContext): Promise<Finding[]> {
+async function heard(check: Check, context: DoctorContext): Promise<DoctorFinding[]> {
   try {
     return await check(context)
   } catch (error) {
@@ -138,11 +138,12 @@ async function heard(check: Check, context: DoctorContext): Promise<Finding[]> {
   }
 }
 
-const named = (check: string, findings: Finding[]): Result[] =>
+const named = (check: string, findings: DoctorFinding[]): Result[] =>
   findings.map((finding) => ({ check, ...finding }))
 
 function summaryOf(results: Result[]) {
-  const count = (level: Finding['level']) => results.filter((one) => one.level === level).length
+  const count = (level: DoctorFinding['level']) =>
+    results.filter((one) => one.level === level).length
   return { passed: count('pass'), warnings: count('warn'), failed: count('fail'), results }
 }
 

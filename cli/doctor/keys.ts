@@ -1,15 +1,15 @@
 /** Checks the signing and encryption keys and their age. */
 import { currentKey } from './current-key.ts'
-import { type DoctorContext, type Finding, pass, warn } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, pass, warn } from './finding.ts'
 
 /** Days. */
 const maxAgeDays = 180
 
-export async function keys(context: DoctorContext): Promise<Finding[]> {
+export async function keys(context: DoctorContext): Promise<DoctorFinding[]> {
   return [...(await signing(context)), encryption(context)]
 }
 
-async function signing(context: DoctorContext): Promise<Finding[]> {
+async function signing(context: DoctorContext): Promise<DoctorFinding[]> {
   const { config, now } = context
   if (config.AUTH_JWT_KEYS) return [pass('Tokens are signed with your own key of AUTH_JWT_KEYS.')]
   if (config.AUTH_JWT_ALGORITHM === 'HS256') {
@@ -28,7 +28,7 @@ async function signing(context: DoctorContext): Promise<Finding[]> {
   return [warn(`${fact}: run npm run keys -- rotate, which signs no one out.`)]
 }
 
-function encryption(context: DoctorContext): Finding {
+function encryption(context: DoctorContext): DoctorFinding {
   if (context.config.AUTH_ENCRYPTION_KEY) {
     return pass('Stored data has its own encryption key.')
   }

@@ -2,7 +2,7 @@
 import { promises as dns } from 'node:dns'
 import { isIP } from 'node:net'
 
-import { type DoctorContext, type Finding, pass, reasonOf, warn } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, describeError, pass, warn } from './finding.ts'
 
 /** All strings of all TXT records of a name. Throws the errors of node:dns. */
 export type LookUp = (name: string) => Promise<string[][]>
@@ -10,7 +10,7 @@ export type LookUp = (name: string) => Promise<string[][]>
 export async function mailDomain(
   { config }: Pick<DoctorContext, 'config'>,
   lookUp: LookUp = dns.resolveTxt,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const { AUTH_SMTP_ADMIN_EMAIL: sender, AUTH_SMTP_HOST } = config
   const domain = sender?.slice(sender.lastIndexOf('@') + 1) ?? ''
   if (!AUTH_SMTP_HOST || isIP(domain.replace(/^\[|\]$/g, '')) || !domain.includes('.')) return []
@@ -30,12 +30,12 @@ interface DnsRecord {
   called: string
 }
 
-async function record({ name, begins, called }: DnsRecord, lookUp: LookUp): Promise<Finding> {
+async function record({ name, begins, called }: DnsRecord, lookUp: LookUp): Promise<DoctorFinding> {
   try {
     const texts = (await lookUp(name)).map((strings) => strings.join(''))
     if (texts.some((text) => text.startsWith(begins))) return pass(`${name} has ${called}.`)
   } catch (error) {
-    const reason = reasonOf(error)
+    const reason = describeError(error)
     if (!['ENODATA', 'ENOTFOUND'].includes(reason)) {
       return warn(`${called} of ${name} could not be looked up (${reason}).`)
     }

@@ -6,10 +6,17 @@ import SMTPConnection, {
 import type { Config } from '../../config/groups/index.ts'
 import { type MailTransportOptions, poolOptions } from '../../mail/smtp-options.ts'
 import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
-import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
+import {
+  type DoctorContext,
+  type DoctorFinding,
+  describeError,
+  fail,
+  pass,
+  warn,
+} from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export async function mail({ config, recipient }: DoctorContext): Promise<Finding[]> {
+export async function mail({ config, recipient }: DoctorContext): Promise<DoctorFinding[]> {
   if (config.AUTH_HOOK_SEND_EMAIL_ENABLED) return [pass('The send email hook sends all email.')]
   const options = smtpOptions(config)
   if (!options) return [notConfigured(config)]
@@ -60,7 +67,7 @@ function step(
   })
 }
 
-function inClear(server: string): Finding {
+function inClear(server: string): DoctorFinding {
   return warn(
     `The connection to ${server} is not encrypted: use port 465, or set AUTH_SMTP_TLS=starttls.`,
   )
@@ -86,10 +93,10 @@ function formatMessage(error: unknown): string {
   const { code = '', originalCode, response }: SmtpFault = Object(error)
   const known = remedies[originalCode ?? ''] ?? remedies[code]
   const hint = known ?? 'check AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_TLS'
-  return `${response ?? originalCode ?? reasonOf(error)}; ${hint}.`
+  return `${response ?? originalCode ?? describeError(error)}; ${hint}.`
 }
 
-function notConfigured(config: Config): Finding {
+function notConfigured(config: Config): DoctorFinding {
   const isNeeded = config.AUTH_EXTERNAL_EMAIL_ENABLED && !config.AUTH_MAILER_AUTOCONFIRM
   const sentence =
     'No mail server is configured: links and codes cannot be sent. Set AUTH_SMTP_HOST'

@@ -6,7 +6,14 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { currentKey } from './current-key.ts'
-import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
+import {
+  type DoctorContext,
+  type DoctorFinding,
+  describeError,
+  fail,
+  pass,
+  warn,
+} from './finding.ts'
 
 const timeoutMs = 10_000
 /** Remaining days at which automatic renewal should have happened. */
@@ -14,7 +21,7 @@ const shortLife = 14
 
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.Optional(Type.String()) })) })
 
-export async function externalChecks(context: DoctorContext): Promise<Finding[]> {
+export async function externalChecks(context: DoctorContext): Promise<DoctorFinding[]> {
   const base = context.config.AUTH_API_EXTERNAL_URL
   const [keySet, lifetime] = await Promise.all([
     publishedKeys(`${base}/.well-known/jwks.json`, context),
@@ -23,7 +30,7 @@ export async function externalChecks(context: DoctorContext): Promise<Finding[]>
   return [...keySet, ...lifetime]
 }
 
-async function publishedKeys(url: string, context: DoctorContext): Promise<Finding[]> {
+async function publishedKeys(url: string, context: DoctorContext): Promise<DoctorFinding[]> {
   let response: Response
   try {
     const signal = AbortSignal.timeout(timeoutMs)
@@ -31,7 +38,7 @@ async function publishedKeys(url: string, context: DoctorContext): Promise<Findi
   } catch (error) {
     return [
       fail(
-        `${url} cannot be reached from here (${reasonOf(error)}): check that the server runs, and check the proxy, DNS name and certificate.`,
+        `${url} cannot be reached from here (${describeError(error)}): check that the server runs, and check the proxy, DNS name and certificate.`,
       ),
     ]
   }
@@ -53,7 +60,7 @@ async function ours(
   keys: { kid?: string }[],
   context: DoctorContext,
   url: string,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const reached = pass(`${url} can be reached from here.`)
   const { AUTH_JWT_KEYS, AUTH_JWT_ALGORITHM } = context.config
   if (AUTH_JWT_KEYS || AUTH_JWT_ALGORITHM === 'HS256') return reached
@@ -64,7 +71,7 @@ async function ours(
   )
 }
 
-async function certificate({ protocol, hostname, port }: URL, now: Date): Promise<Finding[]> {
+async function certificate({ protocol, hostname, port }: URL, now: Date): Promise<DoctorFinding[]> {
   if (protocol !== 'https:') return []
   const until = await expiryOf(hostname.replace(/^\[|\]$/g, ''), Number(port || 443))
   // An unreachable server is reported by the check of the key set.

@@ -3,14 +3,21 @@ import { issuerProviders, namedProviders } from '../../plugins/outgoing/oauth-pr
 import { ProviderError } from '../../providers/core/provider-error.ts'
 import { createProviderHttp } from '../../providers/provider-http.ts'
 import { createOauthProvider } from '../../providers/registry.ts'
-import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
+import {
+  type DoctorContext,
+  type DoctorFinding,
+  describeError,
+  fail,
+  pass,
+  warn,
+} from './finding.ts'
 
 const timeoutMs = 10_000
 
-export async function providers({ config, fetch, now }: DoctorContext): Promise<Finding[]> {
+export async function providers({ config, fetch, now }: DoctorContext): Promise<DoctorFinding[]> {
   const upstream = createProviderHttp({ fetch, timeoutMs, discoverySeconds: 3600 })
   const settings = [...namedProviders(config), ...issuerProviders(config)]
-  const found = settings.map(async ([name, values]): Promise<Finding> => {
+  const found = settings.map(async ([name, values]): Promise<DoctorFinding> => {
     try {
       const provider = createOauthProvider(name, values, upstream)
       if (!provider) return fail(`${name} is no provider that is known here.`)
@@ -18,7 +25,7 @@ export async function providers({ config, fetch, now }: DoctorContext): Promise<
       const { url } = await provider.authorizationUrl(request)
       return judge(name, await statusOf(url, fetch))
     } catch (error) {
-      const reason = error instanceof ProviderError ? error.message : reasonOf(error)
+      const reason = error instanceof ProviderError ? error.message : describeError(error)
       return fail(
         `${name} cannot be used (${reason}): check its URL and the outgoing network access.`,
       )
@@ -35,7 +42,7 @@ async function statusOf(url: URL, fetch: typeof globalThis.fetch): Promise<numbe
   return response.status
 }
 
-function judge(name: string, status: number): Finding {
+function judge(name: string, status: number): DoctorFinding {
   if (status < 400) return pass(`${name} is available and shows a sign-in page.`)
   if (status >= 500) return warn(`${name} returns status ${status}: the provider has a problem.`)
   return warn(

@@ -1,8 +1,8 @@
 /** Checks whether client addresses are known, which rate limits and the audit log use. */
-import { type DoctorContext, type Finding, pass, warn } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, pass, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export function proxies({ config }: DoctorContext): Finding[] {
+export function proxies({ config }: DoctorContext): DoctorFinding[] {
   const { AUTH_RATE_LIMIT_HEADER, AUTH_TRUSTED_PROXIES } = config
   const isLimited =
     AUTH_RATE_LIMIT_HEADER !== undefined || config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED

@@ -1,9 +1,16 @@
 /** Checks Redis, which shares the rate limit counters. */
-import { type DoctorContext, type Finding, fail, pass, reasonOf, warn } from './finding.ts'
+import {
+  type DoctorContext,
+  type DoctorFinding,
+  describeError,
+  fail,
+  pass,
+  warn,
+} from './finding.ts'
 
 const timeoutMs = 3_000
 
-export async function redis({ config }: DoctorContext): Promise<Finding[]> {
+export async function redis({ config }: DoctorContext): Promise<DoctorFinding[]> {
   const { AUTH_REDIS_URL: url, AUTH_WORKERS: workers } = config
   if (!url) {
     if (workers === 1) return []
@@ -33,7 +40,7 @@ export async function redis({ config }: DoctorContext): Promise<Finding[]> {
     const { host } = new URL(url)
     return [
       fail(
-        `Redis at ${host} does not respond (${reasonOf(lost ?? error)}): each replica counts separately until it does. Check AUTH_REDIS_URL.`,
+        `Redis at ${host} does not respond (${describeError(lost ?? error)}): each replica counts separately until it does. Check AUTH_REDIS_URL.`,
       ),
     ]
   } finally {

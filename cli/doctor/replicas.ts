@@ -1,10 +1,10 @@
 /** Checks the standbys of AUTH_DB_READ_URL. */
 import { createPool } from '../../plugins/database/pool/index.ts'
 import { findMismatch, readServerState } from '../../plugins/database/read-db/server-state.ts'
-import { type DoctorContext, type Finding, pass, reasonOf, warn } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, describeError, pass, warn } from './finding.ts'
 
 /** A standby that cannot be used is no failure: reads go to the primary. */
-export async function replicas({ config }: DoctorContext): Promise<Finding[]> {
+export async function replicas({ config }: DoctorContext): Promise<DoctorFinding[]> {
   const { DATABASE_URL, AUTH_DB_READ_URL: urls } = config
   return Promise.all(
     urls.map(async (url, index) => {
@@ -25,7 +25,7 @@ async function problemOf(primary: string, replica: string): Promise<string | und
     const [ofPrimary, ofReplica] = await Promise.all(pools.map(readServerState))
     return ofPrimary && ofReplica && findMismatch(ofPrimary, ofReplica)
   } catch (error) {
-    return reasonOf(error)
+    return describeError(error)
   } finally {
     await Promise.all(pools.map((pool) => pool.end()))
   }

@@ -1,6 +1,6 @@
 /** Checks the format of SMS provider credentials. No SMS is sent. */
 import type { Config, VariableName } from '../../config/groups/index.ts'
-import { type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 
 type Form = [variable: VariableName, form: RegExp, what: string]
 type Provider = NonNullable<Config['AUTH_SMS_PROVIDER']>
@@ -46,7 +46,7 @@ const forms: Record<Provider, Form[]> = {
   ],
 }
 
-export function sms({ config }: Pick<DoctorContext, 'config'>): Finding[] {
+export function checkSms({ config }: Pick<DoctorContext, 'config'>): DoctorFinding[] {
   const { AUTH_SMS_PROVIDER: provider, AUTH_EXTERNAL_PHONE_ENABLED: isOn } = config
   if (!isOn) return []
   if (config.AUTH_HOOK_SEND_SMS_ENABLED) return [pass('The send SMS hook sends all SMS.')]

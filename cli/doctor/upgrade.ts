@@ -10,7 +10,7 @@ import { migrationState } from '../../db/migrate/index.ts'
 import { missingIndexes } from '../../db/migrate/indexes.ts'
 import { servesNewer } from '../../db/migrate/schema-floor.ts'
 import { version } from '../../version.ts'
-import { type Check, type DoctorContext, type Finding, fail, pass, warn } from './finding.ts'
+import { type Check, type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 
 /** A version with this migration serves the schema of a later one. */
 const floor = '0026-gotrue-level'
@@ -24,7 +24,7 @@ export const upgradeChecks: Record<string, Check> = {
   defaults: async (context) => changedDefaults(context, await runningVersion(context)),
 }
 
-function versions(running: string | undefined): Finding {
+function versions(running: string | undefined): DoctorFinding {
   if (running === undefined) {
     return warn(
       `This is ${version}. The running version is unknown, because nothing answers at AUTH_API_EXTERNAL_URL/health: every known change of a default is listed.`,
@@ -33,7 +33,7 @@ function versions(running: string | undefined): Finding {
   return pass(`This is ${version}, and ${running} is running.`)
 }
 
-async function migrations({ db, config }: DoctorContext): Promise<Finding[]> {
+async function migrations({ db, config }: DoctorContext): Promise<DoctorFinding[]> {
   const schema = config.AUTH_DB_NAMESPACE
   const { applied, pending, unknown } = await migrationState(db, schema)
   if (unknown.length > 0) return [await newer(db, schema, unknown)]
@@ -50,7 +50,11 @@ async function migrations({ db, config }: DoctorContext): Promise<Finding[]> {
   ]
 }
 
-async function newer(db: DoctorContext['db'], schema: string, unknown: string[]): Promise<Finding> {
+async function newer(
+  db: DoctorContext['db'],
+  schema: string,
+  unknown: string[],
+): Promise<DoctorFinding> {
   const names = unknown.join(', ')
   return (await servesNewer(db, schema))
     ? warn(`The database was migrated by a newer version (${names}). This one can serve it.`)
@@ -59,7 +63,7 @@ async function newer(db: DoctorContext['db'], schema: string, unknown: string[])
       )
 }
 
-async function wayBack({ db, config }: DoctorContext): Promise<Finding[]> {
+async function wayBack({ db, config }: DoctorContext): Promise<DoctorFinding[]> {
   const { applied, pending } = await migrationState(db, config.AUTH_DB_NAMESPACE)
   if (pending.length === 0) return [pass('The running version can be started again at any time.')]
   if (applied.length === 0) return [pass('The database is new: there is no version to go back to.')]
@@ -76,7 +80,7 @@ async function wayBack({ db, config }: DoctorContext): Promise<Finding[]> {
 }
 
 /** Variables that are not set, whose defaults differ from those of the running version. */
-function changedDefaults({ config }: DoctorContext, running: string | undefined): Finding[] {
+function changedDefaults({ config }: DoctorContext, running: string | undefined): DoctorFinding[] {
   const changed = variableChanges.filter(
     ({ variable, lastRelease }) =>
       (running === undefined || !isAbove(running, lastRelease)) && !config.given.has(variable),

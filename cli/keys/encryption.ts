@@ -6,7 +6,7 @@ import { findTakeover } from '../../db/gotrue/takeover.ts'
 import { countKeyUsage } from '../../db/keys/key-usage.ts'
 import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
-import { type Change, nextChange } from './next-change.ts'
+import { nextChange, type ScheduledKeyChange } from './next-change.ts'
 import { reencryptSecrets } from './reencrypt.ts'
 import { keysInUse, type UsedKey } from './used-keys.ts'
 import { writeVariables } from './write-variables.ts'
@@ -65,7 +65,7 @@ async function rotate(context: CommandContext, file: string | undefined): Promis
 }
 
 /** The variables as they must be set on every replica. */
-function linesOf({ variables }: Change): string {
+function linesOf({ variables }: ScheduledKeyChange): string {
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${value}`)
     .join('\n')

@@ -3,10 +3,10 @@
  * everywhere before it is used, and is removed when nothing needs it.
  */
 import type { Config } from '../../config/groups/index.ts'
-import { keyId, keyOfSecret } from '../../plugins/security/encryption/keys.ts'
+import { encryptionKeyId, keyOfSecret } from '../../plugins/security/encryption/keys.ts'
 import type { UsedKey } from './used-keys.ts'
 
-export interface Change {
+export interface ScheduledKeyChange {
   /** An empty value removes the variable. */
   variables: Record<string, string>
   /** What to do after they are set. */
@@ -14,7 +14,11 @@ export interface Change {
 }
 
 /** Returns the next variables. Throws an Error with one sentence when something else has to be done first. */
-export function nextChange(config: Config, keys: readonly UsedKey[], newKey: () => string): Change {
+export function nextChange(
+  config: Config,
+  keys: readonly UsedKey[],
+  newKey: () => string,
+): ScheduledKeyChange {
   if (!config.AUTH_ENCRYPTION_KEY) return takeOver(config)
   if (config.AUTH_ENCRYPTION_NEXT_KEY) return swap(config, config.AUTH_ENCRYPTION_KEY)
   const old = keys.filter(({ origin }) => origin === 'AUTH_ENCRYPTION_OLD_KEYS')
@@ -32,7 +36,7 @@ export function nextChange(config: Config, keys: readonly UsedKey[], newKey: () 
 }
 
 /** The key derived from the secret gets a variable: it is the same key, so that nothing else changes. */
-function takeOver(config: Config): Change {
+function takeOver(config: Config): ScheduledKeyChange {
   return {
     variables: { AUTH_ENCRYPTION_KEY: keyOfSecret(config).toString('base64url') },
     advice:
@@ -40,7 +44,7 @@ function takeOver(config: Config): Change {
   }
 }
 
-function swap(config: Config, current: string): Change {
+function swap(config: Config, current: string): ScheduledKeyChange {
   const { AUTH_ENCRYPTION_NEXT_KEY: next = '', AUTH_ENCRYPTION_OLD_KEYS: old } = config
   return {
     variables: {
@@ -53,10 +57,10 @@ function swap(config: Config, current: string): Change {
   }
 }
 
-function retire(config: Config, old: readonly UsedKey[]): Change {
+function retire(config: Config, old: readonly UsedKey[]): ScheduledKeyChange {
   const needed = new Set(old.filter(({ mayGo }) => !mayGo).map(({ id }) => id))
   const kept = config.AUTH_ENCRYPTION_OLD_KEYS.filter((key) =>
-    needed.has(keyId(Buffer.from(key, 'base64url'))),
+    needed.has(encryptionKeyId(Buffer.from(key, 'base64url'))),
   )
   return {
     variables: { AUTH_ENCRYPTION_OLD_KEYS: kept.join(',') },

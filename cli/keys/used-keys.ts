@@ -1,9 +1,9 @@
 /** Combines the configured keys with those in use. */
 import type { Config } from '../../config/groups/index.ts'
-import { type KeyUsage, recoveryCodes, waitingJobs } from '../../db/keys/key-usage.ts'
+import { type KeyUsage, recoveryCodeDigests, waitingJobs } from '../../db/keys/key-usage.ts'
 import {
+  encryptionKeyId,
   gotrueEncryptionKeys,
-  keyId,
   listConfiguredKeys,
 } from '../../plugins/security/encryption/keys.ts'
 
@@ -22,7 +22,7 @@ export interface UsedKey {
 }
 
 /** Values that cannot be re-encrypted: they expire, or the user replaces them. */
-const fixed: readonly string[] = [recoveryCodes, waitingJobs, 'users.encrypted_password']
+const fixed: readonly string[] = [recoveryCodeDigests, waitingJobs, 'users.encrypted_password']
 
 /** The configured keys, the current one first, then missing ones. */
 export function keysInUse(config: Config, found: readonly KeyUsage[]): UsedKey[] {
@@ -48,7 +48,10 @@ export function keysInUse(config: Config, found: readonly KeyUsage[]): UsedKey[]
 }
 
 function configuredKeys(config: Config): { id: string; origin: string }[] {
-  const own = listConfiguredKeys(config).map(({ origin, key }) => ({ id: keyId(key), origin }))
+  const own = listConfiguredKeys(config).map(({ origin, key }) => ({
+    id: encryptionKeyId(key),
+    origin,
+  }))
   const origin = 'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
   return [...own, ...gotrueEncryptionKeys(config).map(({ id }) => ({ id, origin }))]
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Config } from '../../config/groups/index.ts'
-import { type EmailKind, emailKinds, mailKindNames } from '../../mail/kinds/index.ts'
+import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../mail/kinds/index.ts'
 import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError } from '../../mail/transport-error.ts'
 import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
@@ -32,7 +32,7 @@ export async function sendTest({ kind: name, address, locale }: TestMail): Promi
   const transport = createMailTransport({ ...options, hear: console.log })
   await withRenderer(config, async ({ languages, renderer }) => {
     const tag = readTag(locale, languages)
-    const sample = { ...emailKinds[kind].sample(addressesIn(config)), Email: address }
+    const sample = { ...emailKindDefinitions[kind].sample(addressesIn(config)), Email: address }
     const rendered = await renderer.render(kind, sample, tag)
     console.log(`Subject: ${rendered.subject}`)
     const messageId = messageIdOf(randomUUID(), options.from.address)

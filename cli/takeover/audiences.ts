@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import { isAllowedAudience } from '../../schemas/audience.ts'
-import { type Finding, note, stop } from './finding.ts'
+import { note, stop, type TakeoverFinding } from './finding.ts'
 
 interface Audience {
   aud: string
@@ -11,7 +11,7 @@ interface Audience {
 }
 
 /** Checks the audiences: users are looked up within one. */
-export async function audiences(db: Db, config: Config): Promise<Finding[]> {
+export async function audiences(db: Db, config: Config): Promise<TakeoverFinding[]> {
   const { AUTH_DB_NAMESPACE: schema, AUTH_JWT_AUD: wanted } = config
   const { rows } = await sql<Audience>`
     select coalesce(aud, '') as aud, count(*)::int as users from ${sql.id(schema, 'users')}
@@ -32,7 +32,7 @@ export async function audiences(db: Db, config: Config): Promise<Finding[]> {
 }
 
 /** Users of these audiences are not found and get no tokens. */
-function notAllowed(rows: readonly Audience[], config: Config): Finding[] {
+function notAllowed(rows: readonly Audience[], config: Config): TakeoverFinding[] {
   return rows
     .filter(({ aud }) => aud !== '' && !isAllowedAudience(config, aud))
     .map(({ aud, users }) =>

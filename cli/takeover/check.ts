@@ -10,7 +10,7 @@ import type { CommandContext } from '../shared/context.ts'
 import { audiences } from './audiences.ts'
 import { ciphertext } from './ciphertext.ts'
 import { contents } from './contents.ts'
-import { type Finding, note, ok, stop } from './finding.ts'
+import { note, ok, stop, type TakeoverFinding } from './finding.ts'
 import { foreignObjects } from './foreign-objects.ts'
 import { hooksInUse } from './hooks.ts'
 import { migrationTrial } from './migration-trial.ts'
@@ -18,9 +18,9 @@ import { rights } from './rights.ts'
 import { templates } from './templates.ts'
 
 /** Returns what an operator should know before the first start, and what prevents it. */
-export async function examine(
+export async function checkTakeover(
   context: Pick<CommandContext, 'config' | 'db' | 'pool'>,
-): Promise<Finding[]> {
+): Promise<TakeoverFinding[]> {
   const { config, db, pool } = context
   const schema = config.AUTH_DB_NAMESPACE
   const blockers = [...(await findMissingRights(db, schema)), ...(await foreignEncoding(db))]
@@ -46,7 +46,7 @@ export async function examine(
   ]
 }
 
-function settings(config: Config): Finding[] {
+function settings(config: Config): TakeoverFinding[] {
   return [
     ok(`The server would listen on port ${config.PORT}.`),
     ok(`New access tokens would be signed with ${signingAlgorithm(config)}.`),
@@ -54,10 +54,10 @@ function settings(config: Config): Finding[] {
   ]
 }
 
-const isStop = ({ level }: Finding) => level === 'stop'
+const isStop = ({ level }: TakeoverFinding) => level === 'stop'
 
 /** Uses columns that older tables do not have. */
-async function rows(db: Db, config: Config): Promise<Finding[]> {
+async function rows(db: Db, config: Config): Promise<TakeoverFinding[]> {
   const schema = config.AUTH_DB_NAMESPACE
   return [
     ...(await ciphertext(db, schema, config)),
@@ -67,7 +67,7 @@ async function rows(db: Db, config: Config): Promise<Finding[]> {
   ]
 }
 
-async function levels(db: Db, schema: string): Promise<Finding[]> {
+async function levels(db: Db, schema: string): Promise<TakeoverFinding[]> {
   const versions = await gotrueVersionsIn(db, schema)
   const last = versions.filter((version) => knownGotrueVersions.includes(version)).at(-1) ?? 'none'
   if (!versions.includes(gotrueLevel)) {
@@ -86,7 +86,7 @@ async function levels(db: Db, schema: string): Promise<Finding[]> {
   ]
 }
 
-async function oauthClients(db: Db, config: Config): Promise<Finding[]> {
+async function oauthClients(db: Db, config: Config): Promise<TakeoverFinding[]> {
   if (config.AUTH_OAUTH_SERVER_ENABLED) return []
   const clients = await countOAuthClients(db, config.AUTH_DB_NAMESPACE)
   if (clients === 0) return []

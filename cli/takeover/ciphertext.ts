@@ -4,16 +4,20 @@ import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import { gotrueSecretColumns } from '../../db/keys/encrypted-columns.ts'
 import {
+  encryptionKeyId,
   encryptionKeys,
   gotrueEncryptionKeys,
-  keyId,
 } from '../../plugins/security/encryption/keys.ts'
-import { type Finding, ok, stop } from './finding.ts'
+import { ok, stop, type TakeoverFinding } from './finding.ts'
 
 /** Checks that every encryption key in use is configured. */
-export async function ciphertext(db: Db, schema: string, config: Config): Promise<Finding[]> {
+export async function ciphertext(
+  db: Db,
+  schema: string,
+  config: Config,
+): Promise<TakeoverFinding[]> {
   // Includes the keys of this server, also after `finish`.
-  const own = encryptionKeys(config).map(keyId)
+  const own = encryptionKeys(config).map(encryptionKeyId)
   const known = [...own, ...gotrueEncryptionKeys(config).map(({ id }) => id)]
   const columns = [...gotrueSecretColumns, { table: 'users', column: 'encrypted_password' }]
   const ids = new Set<string>()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../../db/core/database.ts'
-import { type Finding, ok } from './finding.ts'
+import { ok, type TakeoverFinding } from './finding.ts'
 
 /** The rows in use, by a condition per table. */
 const counted = {
@@ -14,8 +14,8 @@ const counted = {
 } as const
 
 /** Counts the rows and estimates the duration of the first start. */
-export async function contents(db: Db, schema: string): Promise<Finding[]> {
-  const findings: Finding[] = []
+export async function contents(db: Db, schema: string): Promise<TakeoverFinding[]> {
+  const findings: TakeoverFinding[] = []
   for (const [table, condition] of Object.entries(counted)) {
     const { rows } = await sql<{ used: number; size: string }>`
       select count(*)::int as used,

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 
 import type { Db } from '../../db/core/database.ts'
 import { findPolicyFunctions } from '../../db/gotrue/takeover.ts'
-import { type Finding, note } from './finding.ts'
+import { note, type TakeoverFinding } from './finding.ts'
 
 /** Lists foreign objects on GoTrue's tables, which are kept. */
-export async function foreignObjects(db: Db, schema: string): Promise<Finding[]> {
+export async function foreignObjects(db: Db, schema: string): Promise<TakeoverFinding[]> {
   const triggers = await sql<{ name: string }>`
     select tgname || ' on ' || tgrelid::regclass as name from pg_trigger
     join pg_class on pg_class.oid = tgrelid

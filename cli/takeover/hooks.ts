@@ -4,11 +4,11 @@ import { sql } from 'kysely'
 import { hookNames } from '../../config/groups/hooks.ts'
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
-import { type Finding, ok, stop } from './finding.ts'
+import { ok, stop, type TakeoverFinding } from './finding.ts'
 
 /** Shows only the host of a URL: the rest may contain a secret. */
-export async function hooksInUse(db: Db, config: Config): Promise<Finding[]> {
-  const findings: Finding[] = []
+export async function hooksInUse(db: Db, config: Config): Promise<TakeoverFinding[]> {
+  const findings: TakeoverFinding[] = []
   for (const name of hookNames) {
     const uri = config[`AUTH_HOOK_${name}_URI`]
     if (!config[`AUTH_HOOK_${name}_ENABLED`] || !uri) continue
@@ -22,7 +22,7 @@ export async function hooksInUse(db: Db, config: Config): Promise<Finding[]> {
   return findings
 }
 
-async function functionHook(db: Db, name: string, path: string): Promise<Finding> {
+async function functionHook(db: Db, name: string, path: string): Promise<TakeoverFinding> {
   const [schema = '', hook = ''] = path.slice(1).split('/').map(decodeURIComponent)
   const { rows } = await sql<{ login: string; callable: boolean }>`
     select current_user as login, exists (

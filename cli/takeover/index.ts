@@ -10,8 +10,8 @@ import {
 } from '../../db/gotrue/takeover.ts'
 import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
-import { examine } from './check.ts'
-import type { Finding } from './finding.ts'
+import { checkTakeover } from './check.ts'
+import type { TakeoverFinding } from './finding.ts'
 import { checkSecrets, reencryptStoredSecrets } from './secrets.ts'
 
 export const usage = `npm run takeover -- check    dry run: what the start would do, and what prevents it
@@ -38,7 +38,7 @@ async function check(): Promise<void> {
   await withContext(
     (notice) => notices.push(notice),
     async (context) => {
-      const findings = await examine(context)
+      const findings = await checkTakeover(context)
       for (const finding of findings) console.log(lineOf(finding))
       for (const notice of notices) console.log(`note   ${notice}`)
       const stops = findings.filter(({ level }) => level === 'stop').length
@@ -55,7 +55,7 @@ const plan = `Nothing prevents the start.
 2. Route all requests to this server, then stop GoTrue. No user has to sign in again.
 3. "npm run takeover -- undo" returns to GoTrue. "npm run takeover -- finish" completes the migration.`
 
-function lineOf({ level, sentence }: Finding): string {
+function lineOf({ level, sentence }: TakeoverFinding): string {
   return `${level.padEnd(6)} ${sentence}`
 }
 

@@ -1,10 +1,13 @@
 import type { PostgresPool } from 'kysely'
 
 import { rehearseMigrations } from '../../db/migrate/rehearse.ts'
-import { type Finding, note, ok, stop } from './finding.ts'
+import { note, ok, stop, type TakeoverFinding } from './finding.ts'
 
 /** Runs the migrations of the first start in a transaction and rolls it back. */
-export async function migrationTrial(pool: PostgresPool, schema: string): Promise<Finding[]> {
+export async function migrationTrial(
+  pool: PostgresPool,
+  schema: string,
+): Promise<TakeoverFinding[]> {
   try {
     const { tried, failure } = await rehearseMigrations(pool, schema)
     if (!failure) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../../db/core/database.ts'
-import { type Finding, ok, stop } from './finding.ts'
+import { ok, stop, type TakeoverFinding } from './finding.ts'
 
 interface Rights {
   login: string
@@ -15,7 +15,7 @@ interface Rights {
 }
 
 /** Checks the privileges of the server's login. */
-export async function rights(db: Db, schema: string): Promise<Finding[]> {
+export async function rights(db: Db, schema: string): Promise<TakeoverFinding[]> {
   const { rows } = await sql<Rights>`
     select current_user as login, current_database() as database,
       has_schema_privilege(current_user, ${schema}, 'create') as creates,

@@ -1,10 +1,10 @@
 import type { Config } from '../../config/groups/index.ts'
-import { type Finding, note } from './finding.ts'
+import { note, type TakeoverFinding } from './finding.ts'
 
 /**
  * Checks templates that GoTrue fetches from an internal server, which is not allowed here (docs/email-templates.md).
  */
-export function templates(config: Config): Finding[] {
+export function templates(config: Config): TakeoverFinding[] {
   const addresses = Object.entries(config).filter(
     ([name, value]) =>
       name.startsWith('AUTH_MAILER_TEMPLATES_') && /^http:/i.test(String(value ?? '')),

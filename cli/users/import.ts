@@ -15,8 +15,8 @@ import {
   type BulkRecord,
   type Defaults,
   type ImportRejection,
+  type ImportRow,
   RejectedRow,
-  type Row,
   readRows,
   storeBatch,
   toBulkRecord,
@@ -132,7 +132,12 @@ async function* readAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
 
 const emptyBatch = (): Batch => ({ rows: 0, records: [], rejections: [], bytesRead: 0 })
 
-function addRow(batch: Batch, { line, value, bytesRead }: Row, defaults: Defaults, now: Date) {
+function addRow(
+  batch: Batch,
+  { line, value, bytesRead }: ImportRow,
+  defaults: Defaults,
+  now: Date,
+) {
   batch.rows += 1
   batch.bytesRead = bytesRead
   try {

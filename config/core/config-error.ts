@@ -4,13 +4,13 @@ export interface ConfigIssue {
   problem: string
   remedy: string
   /** The feature that is incomplete; an issue without one concerns the whole server. */
-  feature?: Feature
+  feature?: DisabledFeature
   /** What GoTrue does with the value, as a clause: under GoTrue's names this server does the same, with a warning. */
   inGotrue?: string
 }
 
 /** A feature that can be disabled. */
-export interface Feature {
+export interface DisabledFeature {
   /** Its name in a notice. */
   name: string
   /** The variables that request it. */

@@ -14,7 +14,7 @@ import {
 import { parseDuration } from '../../schemas/values/duration.ts'
 
 /** Keywords of a variable's schema beyond JSON Schema. */
-export interface Metadata {
+export interface VariableKeywords {
   /** The parser of the text (parsers.ts). */
   'x-type'?: string
   /** The heading in the reference. */
@@ -43,36 +43,39 @@ export interface Metadata {
   'x-shared'?: true
 }
 
-export function text(description: string, options: StringOptions & Metadata = {}) {
+export function textField(description: string, options: StringOptions & VariableKeywords = {}) {
   return Type.String({ 'x-type': 'text', ...options, description })
 }
 
-export function secret(description: string, options: StringOptions & Metadata = {}) {
+export function secret(description: string, options: StringOptions & VariableKeywords = {}) {
   return Type.String({ 'x-type': 'text', 'x-secret': true, ...options, description })
 }
 
 /** An absolute http(s) URL; stored without its trailing slash so that paths can be appended. */
-export function url(description: string, options: StringOptions & Metadata = {}) {
+export function url(description: string, options: StringOptions & VariableKeywords = {}) {
   return Type.String({ 'x-type': 'url', ...options, description })
 }
 
 export function booleanField(
   description: string,
   on: boolean,
-  options: SchemaOptions & Metadata = {},
+  options: SchemaOptions & VariableKeywords = {},
 ) {
   return Type.Boolean({ 'x-type': 'bool', default: on, ...options, description })
 }
 
-export function integerField(description: string, options: IntegerOptions & Metadata = {}) {
+export function integerField(description: string, options: IntegerOptions & VariableKeywords = {}) {
   return Type.Integer({ 'x-type': 'whole', minimum: 0, ...options, description })
 }
 
-export function positiveIntegerField(description: string, options: NumberOptions & Metadata = {}) {
+export function positiveIntegerField(
+  description: string,
+  options: NumberOptions & VariableKeywords = {},
+) {
   return Type.Number({ 'x-type': 'number', minimum: 0, ...options, description })
 }
 
-type DurationOptions = Omit<NumberOptions, 'default'> & Metadata & { default?: string }
+type DurationOptions = Omit<NumberOptions, 'default'> & VariableKeywords & { default?: string }
 
 /** Seconds. The default is written as in a variable. */
 export function duration(description: string, options: DurationOptions = {}) {
@@ -83,20 +86,20 @@ export function duration(description: string, options: DurationOptions = {}) {
 }
 
 /** Comma-separated, trimmed, without empty entries. */
-export function list(description: string, options: SchemaOptions & Metadata = {}) {
+export function listField(description: string, options: SchemaOptions & VariableKeywords = {}) {
   return Type.Array(Type.String(), { 'x-type': 'list', ...options, description })
 }
 
 /** Several values that are never shown. */
-export function secretList(description: string, options: SchemaOptions & Metadata = {}) {
-  return list(description, { 'x-secret': true, ...options })
+export function secretList(description: string, options: SchemaOptions & VariableKeywords = {}) {
+  return listField(description, { 'x-secret': true, ...options })
 }
 
 /** One of several words, in any case. */
 export function enumField<const W extends string>(
   description: string,
   words: readonly W[],
-  options: SchemaOptions & Metadata = {},
+  options: SchemaOptions & VariableKeywords = {},
 ) {
   return Type.Unsafe<W>({
     ...Type.String(),
@@ -109,10 +112,10 @@ export function enumField<const W extends string>(
 }
 
 /** Several of these words, in any case, separated by commas. */
-export function choices<const W extends string>(
+export function choicesField<const W extends string>(
   description: string,
   words: readonly W[],
-  options: SchemaOptions & Metadata = {},
+  options: SchemaOptions & VariableKeywords = {},
 ) {
   const word = Type.Unsafe<W>({ ...Type.String(), type: 'string', enum: words })
   return Type.Array(word, { 'x-type': 'choices', ...options, description })
@@ -132,7 +135,7 @@ export function forEach<const N extends string, const K extends string, S extend
 export function group<P extends Record<string, TSchema>>(
   title: string,
   properties: P,
-  metadata: Metadata = {},
+  metadata: VariableKeywords = {},
 ): P {
   for (const schema of Object.values(properties)) {
     Object.assign(schema, metadata, { 'x-group': title })

@@ -2,9 +2,9 @@
 import { type SchemaOptions, Type } from '@sinclair/typebox'
 import type { JWK } from 'jose'
 
-import type { Metadata } from './fields.ts'
+import type { VariableKeywords } from './fields.ts'
 
-type Options = SchemaOptions & Metadata
+type Options = SchemaOptions & VariableKeywords
 
 /** `n` (per hour) or `n/duration`. */
 export function rate(description: string, options: Options = {}) {

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 
 import { isEventType } from '../../schemas/events.ts'
 import { webhookSecret } from '../../schemas/webhook.ts'
-import type { Metadata } from './fields.ts'
+import type { VariableKeywords } from './fields.ts'
 import { parseJsonSetting } from './parse-values.ts'
 
 const Endpoint = Type.Object(
@@ -22,7 +22,7 @@ export type WebhookEndpoint = Static<typeof Endpoint>
 
 export function webhookEndpoints(
   description: string,
-  options: SchemaOptions & Metadata & { default: WebhookEndpoint[] },
+  options: SchemaOptions & VariableKeywords & { default: WebhookEndpoint[] },
 ) {
   return Type.Unsafe<WebhookEndpoint[]>({
     ...Type.Array(Type.Any()),

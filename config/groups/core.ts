@@ -5,9 +5,9 @@ import {
   duration,
   group,
   integerField,
-  list,
+  listField,
   secret,
-  text,
+  textField,
   url,
 } from '../core/fields.ts'
 
@@ -18,7 +18,7 @@ export const core = group('Addresses and network', {
     'Address of your site. Links in emails lead back to it, and a `redirect_to` on the same host is allowed.',
     { 'x-type': 'site', 'x-example': 'https://app.example.com' },
   ),
-  AUTH_URI_ALLOW_LIST: list(
+  AUTH_URI_ALLOW_LIST: listField(
     'Further allowed targets of `redirect_to`. `*` matches a part of one host or path segment, `**` matches any number of segments.',
     { default: [], 'x-example': 'https://*.example.com/**,myapp://callback' },
   ),
@@ -27,14 +27,14 @@ export const core = group('Addresses and network', {
     { 'x-gotrue-names': ['API_EXTERNAL_URL'], 'x-example': 'https://auth.example.com' },
   ),
   AUTH_API_HOST: Optional(
-    text('Host name or address to listen on.', { 'x-default-text': 'every address' }),
+    textField('Host name or address to listen on.', { 'x-default-text': 'every address' }),
   ),
   PORT: integerField('Port to listen on.', {
     default: 8081,
     maximum: 65535,
     'x-aliases': ['AUTH_API_PORT'],
   }),
-  AUTH_API_PREFIX: text(
+  AUTH_API_PREFIX: textField(
     'Every path is also served under this prefix, which client SDKs use. `/` turns it off.',
     { default: '/auth/v1', 'x-type': 'prefix' },
   ),
@@ -54,17 +54,17 @@ export const core = group('Addresses and network', {
     'Time for load balancers to notice a shutdown after SIGTERM: `/ready` responds with 503 and connections close after their next response. It ends early when no connection is open.',
     { default: '5s', maximum: 300 },
   ),
-  AUTH_CORS_ALLOWED_HEADERS: list(
+  AUTH_CORS_ALLOWED_HEADERS: listField(
     'Request headers that browsers may send in addition to the built-in ones.',
     { default: [], 'x-type': 'header-names' },
   ),
   AUTH_REQUEST_ID_HEADER: Optional(
-    text('Request header with the request id that a proxy assigned.', {
+    textField('Request header with the request id that a proxy assigned.', {
       'x-gotrue-names': ['REQUEST_ID_HEADER'],
       'x-type': 'header',
     }),
   ),
-  AUTH_TRUSTED_PROXIES: list(
+  AUTH_TRUSTED_PROXIES: listField(
     'Addresses and networks of your proxies, or `none`. Headers with a client address (`X-Forwarded-For`, `Proxy-Forwarded-For`, AUTH_RATE_LIMIT_HEADER) are trusted only from these. In a chain, the client is the last entry that is not one of them.',
     {
       default: ['127.0.0.0/8', '::1'],
@@ -110,7 +110,7 @@ export const outgoing = group('Outgoing requests', {
     secret('Proxy for outgoing http requests.', { 'x-type': 'url', 'x-aliases': ['http_proxy'] }),
   ),
   NO_PROXY: Optional(
-    text(
+    textField(
       'Hosts, separated by commas, that are contacted without the proxy. The local machine always is.',
       {
         'x-aliases': ['no_proxy'],
@@ -137,7 +137,7 @@ export const signup = group('Sign-up', {
     'Sign-in with a link or code sent by email.',
     true,
   ),
-  AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: list(
+  AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: listField(
     'Allowed email recipients. If set, emails to other addresses are not sent (a `+label` is ignored).',
     { default: [] },
   ),

@@ -2,14 +2,14 @@ import { Type } from '@sinclair/typebox'
 
 import {
   booleanField,
-  choices,
+  choicesField,
   duration,
   enumField,
   group,
   integerField,
   secret,
   secretList,
-  text,
+  textField,
 } from '../core/fields.ts'
 
 const { Optional } = Type
@@ -44,7 +44,7 @@ export const database = group('Database', {
     'Permits `npm run dev` to use DATABASE_URL instead of its own Postgres. In development anyone can sign in under any name: never use it with real users.',
     false,
   ),
-  AUTH_DB_NAMESPACE: text(
+  AUTH_DB_NAMESPACE: textField(
     'Postgres schema of all tables. The schema of the job queue has this name with `_jobs` appended.',
     {
       default: 'auth',
@@ -88,7 +88,7 @@ export const database = group('Database', {
 })
 
 export const takeover = group('Migration from GoTrue', {
-  AUTH_TAKEOVER_ACCEPT_MISSING: choices(
+  AUTH_TAKEOVER_ACCEPT_MISSING: choicesField(
     '`oauth_server` starts the server on a database of GoTrue that has OAuth clients while AUTH_OAUTH_SERVER_ENABLED is off. Without it, the server does not start. `saml`, `custom_providers` and `web3` are accepted and have no effect.',
     ['saml', 'oauth_server', 'custom_providers', 'web3'],
     { default: [] },

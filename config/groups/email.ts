@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { emailKinds as kindsOfMail, mailKindNames } from '../../mail/kinds/index.ts'
+import { emailKindDefinitions as kindsOfMail, mailKindNames } from '../../mail/kinds/index.ts'
 import en from '../../mail/languages/en.json' with { type: 'json' }
 import {
   booleanField,
@@ -9,9 +9,9 @@ import {
   forEach,
   group,
   integerField,
-  list,
+  listField,
   secret,
-  text,
+  textField,
 } from '../core/fields.ts'
 import { headers } from '../core/values.ts'
 
@@ -19,7 +19,7 @@ const { Optional } = Type
 
 export const smtp = group('Mail server', {
   AUTH_SMTP_HOST: Optional(
-    text('Mail server (SMTP). Without it, requests that need an email are rejected.', {
+    textField('Mail server (SMTP). Without it, requests that need an email are rejected.', {
       'x-example': 'smtp.example.com',
     }),
   ),
@@ -29,15 +29,15 @@ export const smtp = group('Mail server', {
     maximum: 65535,
   }),
   AUTH_SMTP_ADMIN_EMAIL: Optional(
-    text('Sender address of all emails.', {
+    textField('Sender address of all emails.', {
       'x-type': 'address',
       'x-example': 'no-reply@example.com',
     }),
   ),
   AUTH_SMTP_SENDER_NAME: Optional(
-    text('Sender name of all emails.', { 'x-default-text': 'AUTH_SMTP_ADMIN_EMAIL' }),
+    textField('Sender name of all emails.', { 'x-default-text': 'AUTH_SMTP_ADMIN_EMAIL' }),
   ),
-  AUTH_SMTP_USER: Optional(text('User name for the mail server.')),
+  AUTH_SMTP_USER: Optional(textField('User name for the mail server.')),
   AUTH_SMTP_PASS: Optional(secret('Password for the mail server.')),
   AUTH_SMTP_TLS: enumField(
     '`auto`: implicit TLS on port 465, otherwise STARTTLS if the server offers it. `implicit`: TLS from the start. `starttls`: STARTTLS is required. `none`: no encryption.',
@@ -84,7 +84,7 @@ export const mailer = group('Email', {
     'Links in emails lead to a page with a button, so that email scanners that open links do not consume them.',
     false,
   ),
-  AUTH_MAILER_EXTERNAL_HOSTS: list(
+  AUTH_MAILER_EXTERNAL_HOSTS: listField(
     'Host names that a proxy may forward and that links in emails may contain. Development pages are served under them too.',
     { default: [], 'x-type': 'hosts' },
   ),
@@ -105,16 +105,19 @@ export const emailKinds = group('Email texts', {
     suffixes,
     (kind) => `AUTH_MAILER_SUBJECTS_${kind}` as const,
     (kind) =>
-      text(`Subject of the ${words(kind)} email. By default it is in the language of the user.`, {
-        default: subjects.get(kind),
-      }),
+      textField(
+        `Subject of the ${words(kind)} email. By default it is in the language of the user.`,
+        {
+          default: subjects.get(kind),
+        },
+      ),
   ),
   ...forEach(
     suffixes,
     (kind) => `AUTH_MAILER_TEMPLATES_${kind}` as const,
     (kind) =>
       Optional(
-        text(
+        textField(
           `Template of the ${words(kind)} email: its URL, a path on the site that begins with a slash, a file in AUTH_TEMPLATES_DIR, or the HTML itself.`,
           {
             'x-default-text': 'built in',
@@ -126,7 +129,7 @@ export const emailKinds = group('Email texts', {
     linkSuffixes,
     (kind) => `AUTH_MAILER_URLPATHS_${kind}` as const,
     (kind) =>
-      text(
+      textField(
         kind === 'RECOVERY'
           ? 'Path of the link in recovery and magic link emails.'
           : `Path of the link in the ${words(kind)} email.`,
@@ -145,7 +148,7 @@ export const emailKinds = group('Email texts', {
           ),
   ),
   AUTH_TEMPLATES_DIR: Optional(
-    text('Folder with templates and languages. SIGHUP reloads it.', {
+    textField('Folder with templates and languages. SIGHUP reloads it.', {
       'x-example': '/etc/postern/templates',
     }),
   ),
@@ -174,11 +177,11 @@ export const languages = group('Languages', {
     'Uses the language of each user. If false, every email, SMS and page is in AUTH_DEFAULT_LOCALE.',
     true,
   ),
-  AUTH_DEFAULT_LOCALE: text(
+  AUTH_DEFAULT_LOCALE: textField(
     'Default language (BCP 47), for users who set none with `locale` or `language` in their user_metadata and whose request has no Accept-Language.',
     { default: 'en', 'x-type': 'locale' },
   ),
-  AUTH_LANGUAGES: list(
+  AUTH_LANGUAGES: listField(
     'Custom languages, or custom texts for shipped languages: files in AUTH_TEMPLATES_DIR or addresses, each named after its language, such as `sv.json`.',
     {
       default: [],

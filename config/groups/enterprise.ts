@@ -5,10 +5,10 @@ import {
   duration,
   group,
   integerField,
-  list,
+  listField,
   positiveIntegerField,
   secret,
-  text,
+  textField,
   url,
 } from '../core/fields.ts'
 
@@ -63,7 +63,7 @@ export const oauthServer = group('OAuth server', {
     true,
   ),
   AUTH_OAUTH_SERVER_AUTHORIZATION_PATH: Optional(
-    text(
+    textField(
       'Path of your own consent page under AUTH_SITE_URL. Without it, the hosted pages are used.',
     ),
   ),
@@ -71,14 +71,14 @@ export const oauthServer = group('OAuth server', {
     default: '10m',
     exclusiveMinimum: 0,
   }),
-  AUTH_OAUTH_SERVER_DEFAULT_SCOPE: text('Scope of a request without a scope.', {
+  AUTH_OAUTH_SERVER_DEFAULT_SCOPE: textField('Scope of a request without a scope.', {
     default: 'email',
   }),
-  AUTH_OAUTH_SERVER_SCOPES: list(
+  AUTH_OAUTH_SERVER_SCOPES: listField(
     'Custom scopes for resource servers, in addition to openid, profile, email, phone and offline_access.',
     { default: [] },
   ),
-  AUTH_OAUTH_SERVER_RESOURCES: list(
+  AUTH_OAUTH_SERVER_RESOURCES: listField(
     'URLs of resource servers for which every client may request tokens. A client can have further ones.',
     { default: [] },
   ),

@@ -7,9 +7,9 @@ import {
   enumField,
   forEach,
   group,
-  list,
+  listField,
   secret,
-  text,
+  textField,
   url,
 } from '../core/fields.ts'
 import { map } from '../core/values.ts'
@@ -40,7 +40,7 @@ export const external = group('External sign-in', {
   AUTH_EXTERNAL_REDIRECTURL: Optional(
     url('Target of every external sign-in, regardless of the request.'),
   ),
-  AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: list(
+  AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: listField(
     'Issuers whose ID tokens are accepted. An issuer that is not a configured provider needs an entry in AUTH_EXTERNAL_ID_TOKEN_AUDIENCES.',
     { default: ['https://appleid.apple.com', 'https://accounts.google.com'] },
   ),
@@ -53,14 +53,14 @@ export const external = group('External sign-in', {
     { default: '1h', minimum: 1 },
   ),
   AUTH_EXTERNAL_IOS_BUNDLE_ID: Optional(
-    text('Apple: bundle id that is also accepted as audience.'),
+    textField('Apple: bundle id that is also accepted as audience.'),
   ),
   AUTH_EXTERNAL_APPLE_TEAM_ID: Optional(
-    text(
+    textField(
       'Apple: team id. With the key id and the private key, the server creates the client secret.',
     ),
   ),
-  AUTH_EXTERNAL_APPLE_KEY_ID: Optional(text('Apple: id of the private key.')),
+  AUTH_EXTERNAL_APPLE_KEY_ID: Optional(textField('Apple: id of the private key.')),
   AUTH_EXTERNAL_APPLE_PRIVATE_KEY: Optional(
     secret('Apple: private key as PEM. `\\n` stands for a line break.', { 'x-type': 'pem' }),
   ),
@@ -68,7 +68,7 @@ export const external = group('External sign-in', {
     'Providers that link accounts only within a common linking domain, as `provider=domain,...`.',
     { default: {}, 'x-sign': '=' },
   ),
-  AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN: list(
+  AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN: listField(
     'Providers that each have a linking domain of their own: their accounts are never linked to others.',
     { default: [] },
   ),
@@ -85,7 +85,7 @@ export const externalProviders = group('External providers', {
     providerVariableNames,
     (name) => `AUTH_EXTERNAL_${name}_CLIENT_ID` as const,
     () =>
-      list(
+      listField(
         'Client id at the provider. Several can be separated by commas: the first is used in the browser, and each is accepted in ID tokens.',
         { default: [] },
       ),

@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, group, list, secret, url } from '../core/fields.ts'
+import { booleanField, group, listField, secret, url } from '../core/fields.ts'
 
 const { Optional } = Type
 
@@ -14,7 +14,7 @@ export const genericOidcFields = group('Other OpenID Connect providers', {
     'x-example': 'https://id.example.com',
   }),
   ENABLED: booleanField('Disables the provider if false.', true),
-  CLIENT_ID: list(
+  CLIENT_ID: listField(
     'Client ids. The first is used in the browser, and each is accepted in ID tokens.',
     {
       default: [],
@@ -26,7 +26,7 @@ export const genericOidcFields = group('Other OpenID Connect providers', {
       'x-type': 'link',
     }),
   ),
-  SCOPES: list('Requested scopes, separated by commas.', {
+  SCOPES: listField('Requested scopes, separated by commas.', {
     default: ['openid', 'email', 'profile'],
   }),
   EMAIL_OPTIONAL: booleanField('Accepts users without an email address.', false),

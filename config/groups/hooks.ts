@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, forEach, group, text } from '../core/fields.ts'
+import { booleanField, forEach, group, textField } from '../core/fields.ts'
 import { hookSecrets } from '../core/values.ts'
 
 const { Optional } = Type
@@ -30,7 +30,7 @@ export const hooks = group('Hooks', {
     (name) => `AUTH_HOOK_${name}_URI` as const,
     (name) =>
       Optional(
-        text(
+        textField(
           `Address of the ${words(name)} hook: https, or \`pg-functions://postgres/<schema>/<function>\`.`,
           { 'x-type': 'hook-uri' },
         ),

@@ -6,9 +6,9 @@ import {
   enumField,
   group,
   integerField,
-  list,
+  listField,
   secret,
-  text,
+  textField,
 } from '../core/fields.ts'
 import { jwks, map } from '../core/values.ts'
 
@@ -24,17 +24,17 @@ export const jwt = group('Tokens and keys', {
     minimum: 1,
     multipleOf: 1,
   }),
-  AUTH_JWT_AUD: text('The `aud` claim, and the audience whose users a request concerns.', {
+  AUTH_JWT_AUD: textField('The `aud` claim, and the audience whose users a request concerns.', {
     default: 'authenticated',
   }),
-  AUTH_JWT_ALLOWED_AUDIENCES: list(
+  AUTH_JWT_ALLOWED_AUDIENCES: listField(
     'Further audiences, in addition to AUTH_JWT_AUD, that a request may name in X-JWT-AUD or an admin in `aud`. `*` allows any. A token for another audience is rejected. With GOTRUE_ names, any audience is allowed.',
     { default: [] },
   ),
   AUTH_JWT_ISSUER: Optional(
-    text('The `iss` claim.', { 'x-default-text': 'AUTH_API_EXTERNAL_URL' }),
+    textField('The `iss` claim.', { 'x-default-text': 'AUTH_API_EXTERNAL_URL' }),
   ),
-  AUTH_JWT_ADMIN_ROLES: list('Roles that may call the admin endpoints.', {
+  AUTH_JWT_ADMIN_ROLES: listField('Roles that may call the admin endpoints.', {
     default: ['service_role', 'supabase_admin', 'platform_admin'],
     minItems: 1,
   }),
@@ -48,9 +48,9 @@ export const jwt = group('Tokens and keys', {
       'Your own keys as a JSON array of JWKs. Exactly one has `"key_ops": ["sign"]`. Replaces AUTH_JWT_ALGORITHM.',
     ),
   ),
-  AUTH_JWT_KEY_ID: Optional(text('The `kid` of tokens signed with AUTH_JWT_SECRET.')),
+  AUTH_JWT_KEY_ID: Optional(textField('The `kid` of tokens signed with AUTH_JWT_SECRET.')),
   AUTH_JWT_VALID_METHODS: Optional(
-    list('Accepted algorithms of tokens.', {
+    listField('Accepted algorithms of tokens.', {
       'x-default-text': 'those of the keys',
     }),
   ),
@@ -58,12 +58,12 @@ export const jwt = group('Tokens and keys', {
     'Accepts HS256 tokens signed with AUTH_JWT_SECRET, such as anon and service_role tokens.',
     true,
   ),
-  AUTH_JWT_DEFAULT_GROUP_NAME: text('Role of new users.', {
+  AUTH_JWT_DEFAULT_GROUP_NAME: textField('Role of new users.', {
     default: 'authenticated',
     'x-deprecated': 'inherited; roles are set per user by an admin',
   }),
   AUTH_JWT_ADMIN_GROUP_NAME: Optional(
-    text('Name of the admin group.', {
+    textField('Name of the admin group.', {
       'x-inert': 'groups in tokens are not supported; AUTH_JWT_ADMIN_ROLES lists the admin roles',
     }),
   ),
@@ -84,7 +84,7 @@ export const encryption = group('Encryption at rest', {
       { 'x-type': 'key' },
     ),
   ),
-  AUTH_ENCRYPTION_OLD_KEYS: list(
+  AUTH_ENCRYPTION_OLD_KEYS: listField(
     'Earlier values of AUTH_ENCRYPTION_KEY. They decrypt existing data and encrypt nothing new.',
     { default: [], 'x-type': 'keys', 'x-secret': true },
   ),
@@ -93,7 +93,7 @@ export const encryption = group('Encryption at rest', {
     false,
   ),
   AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID: Optional(
-    text('Id of the following key, as GoTrue stored it with the encrypted data.'),
+    textField('Id of the following key, as GoTrue stored it with the encrypted data.'),
   ),
   AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY: Optional(
     secret(`Key with which GoTrue encrypted data, used for decryption only: ${keyForm}.`, {
@@ -108,7 +108,7 @@ export const encryption = group('Encryption at rest', {
 
 export const inherited = group('Accepted, without effect', {
   AUTH_MULTI_INSTANCE_MODE: Optional(
-    text('Several tenants in one server.', { 'x-inert': 'one server has one set of users' }),
+    textField('Several tenants in one server.', { 'x-inert': 'one server has one set of users' }),
   ),
   OPERATOR_TOKEN: Optional(
     secret('Token of the multi-tenant operator.', {
@@ -117,7 +117,7 @@ export const inherited = group('Accepted, without effect', {
     }),
   ),
   API_ENDPOINT: Optional(
-    text('Endpoint of the multi-tenant mode.', {
+    textField('Endpoint of the multi-tenant mode.', {
       'x-gotrue-names': ['GOTRUE_API_ENDPOINT'],
       'x-inert': 'it belongs to the multi-tenant mode, which is not supported',
     }),
@@ -135,7 +135,7 @@ export const inherited = group('Accepted, without effect', {
     }),
   ),
   AUTH_SECURITY_REFRESH_TOKEN_ALLOW_REUSE: Optional(
-    text('Accepts any earlier refresh token.', {
+    textField('Accepts any earlier refresh token.', {
       'x-inert': 'reuse of an old refresh token is always rejected',
     }),
   ),

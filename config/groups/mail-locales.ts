@@ -1,6 +1,6 @@
 /** Email variables of one language, whose names contain the language (mail/locale-settings.ts). */
 import { localeSettingPattern, readLocaleSetting } from '../../mail/locale-settings.ts'
-import { text } from '../core/fields.ts'
+import { textField } from '../core/fields.ts'
 
 /** Values of such variables. */
 export type MailLocaleValues = {
@@ -15,7 +15,7 @@ export function mailLocaleNames(variables: Iterable<string>): string[] {
 }
 
 /** Their schema. */
-export const mailLocaleField = text('Template or subject of a mail in one language.', {
+export const mailLocaleField = textField('Template or subject of a mail in one language.', {
   'x-group': 'Email texts',
 })
 

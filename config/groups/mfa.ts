@@ -5,9 +5,9 @@ import {
   duration,
   group,
   integerField,
-  list,
+  listField,
   positiveIntegerField,
-  text,
+  textField,
 } from '../core/fields.ts'
 
 const { Optional } = Type
@@ -78,20 +78,23 @@ export const mfa = group('Multi-factor authentication', {
   AUTH_MFA_PHONE_MAX_FREQUENCY: duration('Minimum time between two codes to one phone.', {
     default: '1m',
   }),
-  AUTH_MFA_PHONE_TEMPLATE: text('Text of the message. `{{ .Code }}` is replaced by the code.', {
-    default: 'Your code is {{ .Code }}',
-  }),
+  AUTH_MFA_PHONE_TEMPLATE: textField(
+    'Text of the message. `{{ .Code }}` is replaced by the code.',
+    {
+      default: 'Your code is {{ .Code }}',
+    },
+  ),
   AUTH_MFA_FRESHNESS: Optional(
     duration(
       'How recently a user with a second factor must have verified one to change a sign-in method.',
       { exclusiveMinimum: 0, 'x-default-text': 'as long as the session lives' },
     ),
   ),
-  AUTH_MFA_REQUIRED_ROLES: list(
+  AUTH_MFA_REQUIRED_ROLES: listField(
     'Roles that require a second factor. Until it is verified, their users can only add and verify one.',
     { default: [], 'x-example': 'editor' },
   ),
-  AUTH_MFA_LIMITED_ROLE: text(
+  AUTH_MFA_LIMITED_ROLE: textField(
     'The `role` claim of their access tokens until then. The `aud` of these tokens is this server only, so your database and services need not know the role.',
     { default: 'mfa_required', minLength: 1 },
   ),
@@ -110,15 +113,15 @@ export const passkeys = group('Passkeys and security keys', {
     false,
   ),
   AUTH_WEBAUTHN_RP_ID: Optional(
-    text(
+    textField(
       'Relying party id: the domain of passkeys and security keys. A change invalidates all of them.',
       {
         'x-example': 'example.com',
       },
     ),
   ),
-  AUTH_WEBAUTHN_RP_DISPLAY_NAME: Optional(text('Name that is shown during registration.')),
-  AUTH_WEBAUTHN_RP_ORIGINS: list(
+  AUTH_WEBAUTHN_RP_DISPLAY_NAME: Optional(textField('Name that is shown during registration.')),
+  AUTH_WEBAUTHN_RP_ORIGINS: listField(
     'Allowed origins of sites, and of apps as `android:apk-key-hash:...`.',
     { default: [], 'x-example': 'https://app.example.com' },
   ),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, choices, duration, group, integerField } from '../core/fields.ts'
+import { booleanField, choicesField, duration, group, integerField } from '../core/fields.ts'
 import { rate } from '../core/values.ts'
 
 export const organizationClaims = ['org_id', 'org_slug', 'org_role', 'org_permissions'] as const
@@ -14,7 +14,7 @@ export const organizations = group('Organizations', {
     'Users may create organizations. Otherwise only admins do.',
     true,
   ),
-  AUTH_ORGANIZATIONS_CLAIMS: choices(
+  AUTH_ORGANIZATIONS_CLAIMS: choicesField(
     'Claims of the active organization in access tokens. With more than 32 permissions, `org_permissions` is left out.',
     organizationClaims,
     { default: [...organizationClaims] },

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 
-import { group, list, text } from '../core/fields.ts'
+import { group, listField, textField } from '../core/fields.ts'
 import { dateField } from '../core/values.ts'
 
 const { Optional } = Type
 
 export const securityTxt = group('Vulnerability reports', {
-  AUTH_SECURITY_TXT_CONTACT: list(
+  AUTH_SECURITY_TXT_CONTACT: listField(
     'Where to report vulnerabilities of your installation: `mailto:`, `https:` or `tel:` addresses, the preferred one first. If set, `/.well-known/security.txt` is served (RFC 9116).',
     { default: [], 'x-example': 'mailto:security@example.com,https://example.com/report' },
   ),
@@ -17,15 +17,18 @@ export const securityTxt = group('Vulnerability reports', {
     ),
   ),
   AUTH_SECURITY_TXT_POLICY: Optional(
-    text('Address of your disclosure policy.', { 'x-type': 'link' }),
+    textField('Address of your disclosure policy.', { 'x-type': 'link' }),
   ),
   AUTH_SECURITY_TXT_ACKNOWLEDGMENTS: Optional(
-    text('Address of the page that thanks reporters.', { 'x-type': 'link' }),
+    textField('Address of the page that thanks reporters.', { 'x-type': 'link' }),
   ),
   AUTH_SECURITY_TXT_ENCRYPTION: Optional(
-    text('Address of the key for encrypted reports.', { 'x-type': 'link' }),
+    textField('Address of the key for encrypted reports.', { 'x-type': 'link' }),
   ),
-  AUTH_SECURITY_TXT_PREFERRED_LANGUAGES: list('Languages of reports, as tags such as `en,de`.', {
-    default: [],
-  }),
+  AUTH_SECURITY_TXT_PREFERRED_LANGUAGES: listField(
+    'Languages of reports, as tags such as `en,de`.',
+    {
+      default: [],
+    },
+  ),
 })

@@ -7,7 +7,7 @@ import {
   group,
   integerField,
   secret,
-  text,
+  textField,
   url,
 } from '../core/fields.ts'
 import { characterSets } from '../core/values.ts'
@@ -101,7 +101,7 @@ export const captcha = group('Captcha', {
   ),
   AUTH_SECURITY_CAPTCHA_SECRET: Optional(secret('Secret of the captcha provider.')),
   AUTH_SECURITY_CAPTCHA_SITE_KEY: Optional(
-    text('Public key of the captcha widget, for the hosted sign-in pages.'),
+    textField('Public key of the captcha widget, for the hosted sign-in pages.'),
   ),
   AUTH_SECURITY_CAPTCHA_TIMEOUT: duration('Timeout of requests to the captcha provider.', {
     default: '10s',

@@ -1,6 +1,13 @@
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, duration, group, list, positiveIntegerField, text } from '../core/fields.ts'
+import {
+  booleanField,
+  duration,
+  group,
+  listField,
+  positiveIntegerField,
+  textField,
+} from '../core/fields.ts'
 import { rate } from '../core/values.ts'
 
 const { Optional } = Type
@@ -28,7 +35,7 @@ export const sessions = group('Sessions and refresh tokens', {
     'Each user has one session: only the session that was refreshed last remains.',
     false,
   ),
-  AUTH_SESSIONS_TAGS: list(
+  AUTH_SESSIONS_TAGS: listField(
     'Types of clients that have one session each, if AUTH_SESSIONS_SINGLE_PER_USER is true.',
     {
       default: [],
@@ -64,7 +71,7 @@ const perFiveMinutes = 'per client address in five minutes'
 
 export const limits = group('Rate limits', {
   AUTH_RATE_LIMIT_HEADER: Optional(
-    text(
+    textField(
       'Request header, set by your proxy, with the client address for rate limits. Its first entry counts (for `X-Forwarded-For`, the last one that is not a proxy). It is trusted from AUTH_TRUSTED_PROXIES only; other requests are counted by the address of their connection. Without this variable, no limit by address applies.',
       { 'x-type': 'header', 'x-example': 'X-Real-IP' },
     ),

@@ -7,7 +7,7 @@ import {
   group,
   integerField,
   secret,
-  text,
+  textField,
   url,
 } from '../core/fields.ts'
 import { dateField, map } from '../core/values.ts'
@@ -43,7 +43,7 @@ export const sms = group('SMS', {
     minimum: 6,
     maximum: 10,
   }),
-  AUTH_SMS_TEMPLATE: text('Text of the message. `{{ .Code }}` is replaced by the code.', {
+  AUTH_SMS_TEMPLATE: textField('Text of the message. `{{ .Code }}` is replaced by the code.', {
     default: 'Your code is {{ .Code }}',
   }),
   AUTH_SMS_TEST_OTP: map(
@@ -56,27 +56,29 @@ export const sms = group('SMS', {
       'x-example': '2030-01-01T00:00:00Z',
     }),
   ),
-  AUTH_SMS_TWILIO_ACCOUNT_SID: Optional(text('twilio: account SID.')),
+  AUTH_SMS_TWILIO_ACCOUNT_SID: Optional(textField('twilio: account SID.')),
   AUTH_SMS_TWILIO_AUTH_TOKEN: Optional(secret('twilio: authentication token.')),
   AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID: Optional(
-    text('twilio: message service SID, or the sender’s number.'),
+    textField('twilio: message service SID, or the sender’s number.'),
   ),
-  AUTH_SMS_TWILIO_CONTENT_SID: Optional(text('twilio: content template for WhatsApp messages.')),
+  AUTH_SMS_TWILIO_CONTENT_SID: Optional(
+    textField('twilio: content template for WhatsApp messages.'),
+  ),
   AUTH_SMS_TWILIO_URL: baseUrl('https://api.twilio.com'),
-  AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID: Optional(text('twilio_verify: account SID.')),
+  AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID: Optional(textField('twilio_verify: account SID.')),
   AUTH_SMS_TWILIO_VERIFY_AUTH_TOKEN: Optional(secret('twilio_verify: authentication token.')),
-  AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID: Optional(text('twilio_verify: service SID.')),
+  AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID: Optional(textField('twilio_verify: service SID.')),
   AUTH_SMS_TWILIO_VERIFY_URL: baseUrl('https://verify.twilio.com'),
   AUTH_SMS_MESSAGEBIRD_ACCESS_KEY: Optional(secret('messagebird: access key.')),
   AUTH_SMS_MESSAGEBIRD_ORIGINATOR: Optional(
-    text('messagebird: the sender, a number with its + or a company name.'),
+    textField('messagebird: the sender, a number with its + or a company name.'),
   ),
   AUTH_SMS_MESSAGEBIRD_URL: baseUrl('https://rest.messagebird.com'),
   AUTH_SMS_TEXTLOCAL_API_KEY: Optional(secret('textlocal: API key.')),
-  AUTH_SMS_TEXTLOCAL_SENDER: Optional(text('textlocal: the sender.')),
+  AUTH_SMS_TEXTLOCAL_SENDER: Optional(textField('textlocal: the sender.')),
   AUTH_SMS_TEXTLOCAL_URL: baseUrl('https://api.textlocal.in'),
   AUTH_SMS_VONAGE_API_KEY: Optional(secret('vonage: API key.')),
   AUTH_SMS_VONAGE_API_SECRET: Optional(secret('vonage: API secret.')),
-  AUTH_SMS_VONAGE_FROM: Optional(text('vonage: the sender.')),
+  AUTH_SMS_VONAGE_FROM: Optional(textField('vonage: the sender.')),
   AUTH_SMS_VONAGE_URL: baseUrl('https://rest.nexmo.com'),
 })

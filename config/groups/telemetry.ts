@@ -1,6 +1,14 @@
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, enumField, group, integerField, secret, text, url } from '../core/fields.ts'
+import {
+  booleanField,
+  enumField,
+  group,
+  integerField,
+  secret,
+  textField,
+  url,
+} from '../core/fields.ts'
 
 const { Optional } = Type
 
@@ -15,7 +23,7 @@ export const telemetry = group('Logs, traces, metrics', {
     },
   ),
   AUTH_LOG_FILE: Optional(
-    text('Log file, reopened on SIGHUP.', {
+    textField('Log file, reopened on SIGHUP.', {
       'x-aliases': ['LOG_FILE'],
       'x-default-text': 'standard output',
     }),
@@ -34,16 +42,16 @@ export const telemetry = group('Logs, traces, metrics', {
     ['opentelemetry', 'prometheus'],
     { default: 'opentelemetry' },
   ),
-  OTEL_EXPORTER_PROMETHEUS_HOST: text('Address on which metrics are served, on path `/`.', {
+  OTEL_EXPORTER_PROMETHEUS_HOST: textField('Address on which metrics are served, on path `/`.', {
     default: '0.0.0.0',
   }),
   OTEL_EXPORTER_PROMETHEUS_PORT: integerField('Port on which metrics are served.', {
     default: 9100,
     maximum: 65535,
   }),
-  OTEL_SERVICE_NAME: Optional(text('Name of this service in traces and metrics.')),
+  OTEL_SERVICE_NAME: Optional(textField('Name of this service in traces and metrics.')),
   OTEL_RESOURCE_ATTRIBUTES: Optional(
-    text('Attributes added to all exported data, as `key=value,key=value`.'),
+    textField('Attributes added to all exported data, as `key=value,key=value`.'),
   ),
   OTEL_EXPORTER_OTLP_PROTOCOL: Optional(
     enumField('Protocol of the collector.', ['grpc', 'http/protobuf', 'http/json']),

@@ -1,4 +1,4 @@
-import { booleanField, duration, group, integerField, list } from '../core/fields.ts'
+import { booleanField, duration, group, integerField, listField } from '../core/fields.ts'
 
 export const usernames = group('Usernames', {
   AUTH_USERNAMES_ENABLED: booleanField(
@@ -19,7 +19,7 @@ export const usernames = group('Usernames', {
     'Allows letters and digits of every script (PRECIS, RFC 8265). If false, a new username consists of a to z, digits, dots, underscores and hyphens.',
     false,
   ),
-  AUTH_USERNAMES_RESERVED: list(
+  AUTH_USERNAMES_RESERVED: listField(
     'Usernames that no user can choose. Names that look like them are reserved too.',
     {
       default: [

@@ -1,4 +1,4 @@
-import type { ConfigIssue, Feature } from '../core/config-error.ts'
+import type { ConfigIssue, DisabledFeature } from '../core/config-error.ts'
 import type { Config, VariableName } from '../groups/index.ts'
 
 /** An issue for each of these variables without a value, with the reason it is needed. */
@@ -6,14 +6,18 @@ export function missing(
   config: Config,
   names: readonly VariableName[],
   because: string,
-  feature?: Feature,
+  feature?: DisabledFeature,
 ): ConfigIssue[] {
   return names
     .filter((name) => isEmpty(config[name]))
     .map((variable) => missingVariable(variable, because, feature))
 }
 
-export function missingVariable(variable: string, because: string, feature?: Feature): ConfigIssue {
+export function missingVariable(
+  variable: string,
+  because: string,
+  feature?: DisabledFeature,
+): ConfigIssue {
   const remedy = `it is needed because ${because}`
   return { variable, problem: 'is not set', remedy, ...(feature && { feature }) }
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 
 import { providerNames } from '../../providers/registry.ts'
-import type { ConfigIssue, Feature } from '../core/config-error.ts'
+import type { ConfigIssue, DisabledFeature } from '../core/config-error.ts'
 import type { Config } from '../groups/index.ts'
 import {
   genericOidcProviders,
@@ -87,7 +87,7 @@ function lostValues(prefix: string, settings: ProviderVariables, config: Config)
     })
 }
 
-function signInBy(prefix: string): Feature {
+function signInBy(prefix: string): DisabledFeature {
   const offBy = `${prefix}_ENABLED`
   return { name: `sign-in by ${prefix.replace('AUTH_EXTERNAL_', '')}`, askedBy: [offBy], offBy }
 }

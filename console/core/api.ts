@@ -2,7 +2,7 @@
 import { base } from './base.ts'
 import { freshToken, rejectToken } from './credentials.ts'
 
-export class ApiError extends Error {
+export class RequestError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string
@@ -32,13 +32,16 @@ export interface ApiRequest {
   signal?: AbortSignal
 }
 
-export interface ApiResponse<T> {
+export interface RequestResult<T> {
   body: T
   headers: Headers
 }
 
 /** Throws ApiError. `T` is the documented response of the path. */
-export async function callApi<T>(path: string, request: ApiRequest = {}): Promise<ApiResponse<T>> {
+export async function requestApi<T>(
+  path: string,
+  request: ApiRequest = {},
+): Promise<RequestResult<T>> {
   const response = await send(path, request, await freshToken())
   if (!isTokenRejected(response)) return read<T>(response)
   // The token may have expired in transit; a second rejection signs out.
@@ -47,16 +50,16 @@ export async function callApi<T>(path: string, request: ApiRequest = {}): Promis
 }
 
 /** Returns the body only. */
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await callApi<T>(path, signal ? { signal } : {})).body
+export async function getBody<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await requestApi<T>(path, signal ? { signal } : {})).body
 }
 
-export async function change<T>(
+export async function changeByApi<T>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: object | Text,
 ): Promise<T> {
-  return (await callApi<T>(path, body ? { method, body } : { method })).body
+  return (await requestApi<T>(path, body ? { method, body } : { method })).body
 }
 
 /** Downloads a response as a file. The token is sent in a header, so that no URL contains it. */
@@ -92,7 +95,7 @@ async function send(path: string, { method = 'GET', body, signal }: ApiRequest, 
   } catch (error) {
     if (signal?.aborted) throw error
     const message = 'The server cannot be reached. Check your connection, then try again.'
-    throw new ApiError(0, { code: 'unreachable', message })
+    throw new RequestError(0, { code: 'unreachable', message })
   }
 }
 
@@ -100,12 +103,12 @@ function isTokenRejected({ status }: Response): boolean {
   return status === 401
 }
 
-async function read<T>(response: Response): Promise<ApiResponse<T>> {
+async function read<T>(response: Response): Promise<RequestResult<T>> {
   const { headers, status } = response
   const text = await response.text()
   const body = text === '' ? null : JSON.parse(text)
   if (response.ok) return { body, headers }
   const code = body?.error_code ?? String(body?.code ?? status)
   const message = body?.msg ?? body?.message ?? `The server responded with status ${status}.`
-  throw new ApiError(status, { code, message }, headers.get('x-request-id') ?? '')
+  throw new RequestError(status, { code, message }, headers.get('x-request-id') ?? '')
 }

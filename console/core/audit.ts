@@ -1,7 +1,7 @@
 /** The audit log, newest first. */
-import { callApi, withQuery } from './api.ts'
+import { requestApi, withQuery } from './api.ts'
 import type { ListPage } from './pages.ts'
-import type { AuditEntry } from './shapes.ts'
+import type { ShownAuditEntry } from './shapes.ts'
 
 export type AuditFilters = Partial<
   Record<'query' | 'user_id' | 'action' | 'from' | 'to', string | undefined>
@@ -11,9 +11,9 @@ export async function listAudit(
   filters: AuditFilters,
   cursor: string | undefined,
   signal: AbortSignal,
-): Promise<ListPage<AuditEntry>> {
+): Promise<ListPage<ShownAuditEntry>> {
   const path = withQuery('/admin/audit', { ...filters, limit: 50, cursor })
-  const { body, headers } = await callApi<AuditEntry[]>(path, { signal })
+  const { body, headers } = await requestApi<ShownAuditEntry[]>(path, { signal })
   return { items: body, next: nextCursor(headers.get('link')) }
 }
 

@@ -12,13 +12,13 @@ export interface Account {
   phone: string | null
 }
 
-export type Role = 'owner' | 'operator' | 'support'
+export type ConsoleRole = 'owner' | 'operator' | 'support'
 
 /** GET /console/session. */
-export interface PageSession {
+export interface ConsoleSession {
   form_token: string
   user: Account | null
-  role: Role | null
+  role: ConsoleRole | null
   owed: 'verification' | 'enrollment' | null
   has_admins: boolean
   sign_in_url: string
@@ -33,7 +33,7 @@ type Credential =
   | { kind: 'session'; user: Account }
 
 export const credential = signal<Credential>({ kind: 'unknown' })
-export const pageSession = signal<PageSession | undefined>(undefined)
+export const pageSession = signal<ConsoleSession | undefined>(undefined)
 export const isSignedIn = computed(() => ['key', 'session'].includes(credential.value.kind))
 
 let token = ''
@@ -45,7 +45,7 @@ export async function start(): Promise<void> {
   const response = await send('GET')
   const isJson = response?.headers.get('content-type')?.startsWith('application/json')
   if (!response?.ok || !isJson) return forget()
-  const found: PageSession = await response.json()
+  const found: ConsoleSession = await response.json()
   pageSession.value = found
   if (found.user && found.role && !found.owed) await askForToken()
   else forget()

@@ -1,9 +1,9 @@
 /** The one-time link from the log or `npm run admin` that adds an admin. */
 import { signal } from '@preact/signals'
 
-import { ApiError } from './api.ts'
+import { RequestError } from './api.ts'
 import { base } from './base.ts'
-import { pageSession, type Role, start } from './credentials.ts'
+import { type ConsoleRole, pageSession, start } from './credentials.ts'
 
 const name = '#first-admin='
 
@@ -11,7 +11,7 @@ const name = '#first-admin='
 export const linkToken = signal(readToken())
 
 /** Throws ApiError for a used or expired link. */
-export const checkLink = (token: string): Promise<{ email: string | null; role: Role }> =>
+export const checkLink = (token: string): Promise<{ email: string | null; role: ConsoleRole }> =>
   post('/check', { token })
 
 /** Without a password, the signed-in user becomes the admin. Throws ApiError. */
@@ -42,5 +42,5 @@ async function post<T>(path: string, body: object): Promise<T> {
   const answer = await response.json()
   if (response.ok) return answer
   const { error_code: code = '', msg: message = 'The server rejected this.' } = answer
-  throw new ApiError(response.status, { code, message })
+  throw new RequestError(response.status, { code, message })
 }

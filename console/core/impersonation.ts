@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 
 import { base } from './base.ts'
 
-export interface Impersonation {
+export interface ConsoleImpersonation {
   name: string
   userId: string
   accessToken: string
@@ -11,12 +11,12 @@ export interface Impersonation {
   expiresAt: number
 }
 
-export const impersonation = signal<Impersonation | undefined>(undefined)
+export const currentImpersonation = signal<ConsoleImpersonation | undefined>(undefined)
 
 /** Revokes the session on the server. */
 export async function endImpersonation(): Promise<void> {
-  const { accessToken } = impersonation.value ?? {}
+  const { accessToken } = currentImpersonation.value ?? {}
   const headers = { authorization: `Bearer ${accessToken}` }
   await fetch(`${base}/logout?scope=local`, { method: 'POST', headers, credentials: 'omit' })
-  impersonation.value = undefined
+  currentImpersonation.value = undefined
 }

@@ -1,11 +1,11 @@
 /** The permissions of the signed-in admin. The API enforces them; the console hides what it would reject. */
 import { effect, signal } from '@preact/signals'
 
-import { ApiError, get } from './api.ts'
-import { forget, isSignedIn, type Role } from './credentials.ts'
-import { messageOf, sayFailed } from './toasts.ts'
+import { getBody, RequestError } from './api.ts'
+import { type ConsoleRole, forget, isSignedIn } from './credentials.ts'
+import { errorMessage, sayFailed } from './toasts.ts'
 
-export type Feature =
+export type ConsoleFeature =
   | 'custom_providers'
   | 'events'
   | 'impersonation'
@@ -13,8 +13,8 @@ export type Feature =
   | 'organizations'
   | 'saml'
 
-export interface Me extends Record<Feature, boolean> {
-  role: Role
+export interface Me extends Record<ConsoleFeature, boolean> {
+  role: ConsoleRole
   user: { id: string; email: string | null } | null
   /** `GET /admin/users`, endpoint by endpoint. */
   allowed: string[]
@@ -28,7 +28,7 @@ export function may(endpoint: string): boolean {
   return me.value?.allowed.includes(endpoint) ?? false
 }
 
-export function has(feature: Feature): boolean {
+export function has(feature: ConsoleFeature): boolean {
   return me.value?.[feature] ?? false
 }
 
@@ -42,14 +42,14 @@ export function followMe(): void {
 
 async function load(): Promise<void> {
   try {
-    me.value = await get<Me>('/admin/me')
+    me.value = await getBody<Me>('/admin/me')
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500) forget(reasonOf(error))
+    if (error instanceof RequestError && error.status < 500) forget(reasonOf(error))
     else sayFailed(error)
   }
 }
 
-function reasonOf(error: ApiError): string {
+function reasonOf(error: RequestError): string {
   if (error.code === 'not_admin') return 'This key has no admin role. Use the service_role key.'
-  return messageOf(error)
+  return errorMessage(error)
 }

@@ -6,7 +6,7 @@ export interface ListPage<T> {
   next?: string | undefined
 }
 
-export interface Pages<T> {
+export interface LoadedPages<T> {
   /** Undefined until the first page is loaded. */
   items: T[] | undefined
   error: unknown
@@ -28,7 +28,7 @@ interface State<T> {
 const initial = { items: undefined, next: undefined, error: undefined, isLoading: true }
 
 /** Reloads when `key` changes; the old rows stay until then, so that the layout is stable. */
-export function usePages<T>(load: Load<T>, key: string): Pages<T> {
+export function usePages<T>(load: Load<T>, key: string): LoadedPages<T> {
   const [state, setState] = useState<State<T>>(initial)
   const [round, setRound] = useState(0)
   const loader = useRef(load)

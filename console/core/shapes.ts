@@ -3,9 +3,9 @@ import type { Static } from '@sinclair/typebox'
 
 import type { MailDeliveries } from '../../schemas/mail-delivery.ts'
 
-export type MailDelivery = Static<typeof MailDeliveries>['mails'][number]
+export type ShownEmailDelivery = Static<typeof MailDeliveries>['mails'][number]
 
-export interface AuditEntry {
+export interface ShownAuditEntry {
   id: string
   created_at: string
   ip_address: string

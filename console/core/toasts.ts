@@ -18,14 +18,14 @@ export function say(text: string, undo?: () => Promise<unknown>): void {
 }
 
 export function sayFailed(error: unknown): void {
-  show({ kind: 'failed', text: messageOf(error) })
+  show({ kind: 'failed', text: errorMessage(error) })
 }
 
 export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
-import { messageOf } from '../core/toasts.ts'
+import { errorMessage } from '../core/toasts.ts'
 import { Button } from './button.tsx'
 
-export type Fields = Record<string, string>
+export type FormFields = Record<string, string>
 
 interface FormProps {
   submit: string
   danger?: boolean
   disabled?: boolean
-  onSubmit: (fields: Fields) => unknown
+  onSubmit: (fields: FormFields) => unknown
   onCancel?: () => void
   children?: ComponentChildren
 }
@@ -27,7 +27,7 @@ export function Form({ submit, danger, disabled, onSubmit, onCancel, children }:
       await onSubmit(fields)
       setState({ busy: false })
     } catch (error) {
-      setState({ busy: false, error: messageOf(error) })
+      setState({ busy: false, error: errorMessage(error) })
     }
   }
   return (
@@ -53,7 +53,7 @@ export function Form({ submit, danger, disabled, onSubmit, onCancel, children }:
   )
 }
 
-function fieldsOf(form: HTMLFormElement): Fields {
+function fieldsOf(form: HTMLFormElement): FormFields {
   const entries = [...new FormData(form)]
   return Object.fromEntries(
     entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),

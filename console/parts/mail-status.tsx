@@ -1,7 +1,7 @@
-import type { MailDelivery } from '../core/shapes.ts'
+import type { ShownEmailDelivery } from '../core/shapes.ts'
 import { Badge, type Tone } from './text.tsx'
 
-const statuses: Record<MailDelivery['status'], { text: string; tone: Tone }> = {
+const statuses: Record<ShownEmailDelivery['status'], { text: string; tone: Tone }> = {
   queued: { text: 'Queued', tone: 'link' },
   sending: { text: 'Sending', tone: 'link' },
   deferred: { text: 'Retrying', tone: 'warn' },
@@ -11,7 +11,7 @@ const statuses: Record<MailDelivery['status'], { text: string; tone: Tone }> = {
 }
 
 /** The delivery status of an email. */
-export function MailStatus({ status }: Pick<MailDelivery, 'status'>) {
+export function MailStatus({ status }: Pick<ShownEmailDelivery, 'status'>) {
   const { text, tone } = statuses[status]
   return <Badge tone={tone}>{text}</Badge>
 }

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 
-import type { Pages } from '../core/pages.ts'
+import type { LoadedPages } from '../core/pages.ts'
 import { Button } from './button.tsx'
 import { Empty, Failed, Skeleton } from './states.tsx'
 
 interface PagedRowsProps<T> {
-  pages: Pages<T>
+  pages: LoadedPages<T>
   empty: { title: string; text: string }
   children: (rows: T[]) => ComponentChildren
 }

@@ -1,9 +1,9 @@
 /** Placeholders for loading, empty and failed content. */
 import type { ComponentChildren } from 'preact'
 
-import { ApiError } from '../core/api.ts'
+import { RequestError } from '../core/api.ts'
 import type { Resource } from '../core/resource.ts'
-import { messageOf } from '../core/toasts.ts'
+import { errorMessage } from '../core/toasts.ts'
 import { Button } from './button.tsx'
 
 export function Skeleton({ lines = 6 }: { lines?: number }) {
@@ -29,8 +29,8 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }) 
   return (
     <div class="state failed" role="alert">
       <h3>{titleOf(error)}</h3>
-      <p>{messageOf(error)}</p>
-      {error instanceof ApiError && error.requestId && (
+      <p>{errorMessage(error)}</p>
+      {error instanceof RequestError && error.requestId && (
         <p class="small quiet">
           Request <code>{error.requestId}</code>, in the server log
         </p>
@@ -60,7 +60,7 @@ export function Loaded<T>({ of, lines, children }: LoadedProps<T>) {
 }
 
 function titleOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'This cannot be shown'
+  if (!(error instanceof RequestError)) return 'This cannot be shown'
   if (error.status === 403) return 'Your role does not allow this'
   if (error.status === 404) return 'Not found'
   if (error.code === 'unreachable') return 'No connection'

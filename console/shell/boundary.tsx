@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary } from 'preact/hooks'
 
-import { messageOf } from '../core/toasts.ts'
+import { errorMessage } from '../core/toasts.ts'
 import { Button } from '../parts/button.tsx'
 
 /** An error in one page leaves the rest of the console usable. */
@@ -11,7 +11,7 @@ export function Boundary({ children }: { children: ComponentChildren }) {
   return (
     <div class="state failed" role="alert">
       <h2>This page cannot be shown</h2>
-      <p>The console has a defect: {messageOf(error)}. Nothing was changed on the server.</p>
+      <p>The console has a defect: {errorMessage(error)}. Nothing was changed on the server.</p>
       <Button onClick={reset}>Show it again</Button>
     </div>
   )

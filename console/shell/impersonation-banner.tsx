@@ -1,12 +1,12 @@
 import { pageUrl } from '../core/base.ts'
 import { formatMoment } from '../core/format.ts'
-import { endImpersonation, impersonation } from '../core/impersonation.ts'
+import { currentImpersonation, endImpersonation } from '../core/impersonation.ts'
 import { say } from '../core/toasts.ts'
 import { Button } from '../parts/button.tsx'
 
 /** Shown on every page during an impersonation. */
 export function ImpersonationBanner() {
-  const open = impersonation.value
+  const open = currentImpersonation.value
   if (!open) return null
   const copy = async () => {
     await navigator.clipboard.writeText(open.accessToken)

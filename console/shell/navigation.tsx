@@ -1,6 +1,6 @@
 import { pageUrl } from '../core/base.ts'
 import { path } from '../core/router.ts'
-import { sections } from './pages.tsx'
+import { menuSections } from './pages.tsx'
 
 export function Brand() {
   return (
@@ -19,7 +19,7 @@ export function Brand() {
 export function Navigation() {
   return (
     <nav class="navigation" aria-label="Console">
-      {sections.value.map(
+      {menuSections.value.map(
         ({ name, pages }) =>
           pages.length > 0 && (
             <div key={name}>

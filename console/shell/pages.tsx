@@ -2,11 +2,11 @@
 import { computed } from '@preact/signals'
 import { type ComponentChild, Fragment } from 'preact'
 
-import { type Feature, has, may } from '../core/me.ts'
+import { type ConsoleFeature, has, may } from '../core/me.ts'
 import { matchPath, path, visits } from '../core/router.ts'
 import { AdminsPage } from '../pages/admins/admins-page.tsx'
 import { AuditPage } from '../pages/audit/audit-page.tsx'
-import { ClientPage } from '../pages/clients/client-page.tsx'
+import { OauthClientPage } from '../pages/clients/client-page.tsx'
 import { ClientsPage } from '../pages/clients/clients-page.tsx'
 import { ConfigurationPage } from '../pages/configuration/configuration-page.tsx'
 import { HooksPage } from '../pages/hooks/hooks-page.tsx'
@@ -29,7 +29,7 @@ interface Entry {
   /** The endpoint that the page requires. */
   needs: string
   /** The feature that must be on. */
-  feature?: Feature
+  feature?: ConsoleFeature
   show: (values: Record<string, string>) => ComponentChild
 }
 
@@ -120,12 +120,12 @@ const all: Section[] = [
 const inner: Omit<Entry, 'title' | 'needs'>[] = [
   { path: '/users/:id', show: ({ id = '' }) => <UserPage id={id} /> },
   { path: '/organizations/:id', show: ({ id = '' }) => <OrganizationPage id={id} /> },
-  { path: '/clients/:id', show: ({ id = '' }) => <ClientPage id={id} /> },
+  { path: '/clients/:id', show: ({ id = '' }) => <OauthClientPage id={id} /> },
   { path: '/webhooks/:id', show: ({ id = '' }) => <WebhookPage id={id} /> },
 ]
 
 /** Without pages that the admin may not see, and disabled features. */
-export const sections = computed(() =>
+export const menuSections = computed(() =>
   all.map(({ name, pages }) => ({
     name,
     pages: pages.filter(({ needs, feature }) => may(needs) && (!feature || has(feature))),
@@ -133,7 +133,7 @@ export const sections = computed(() =>
 )
 
 export function CurrentPage() {
-  const pages = sections.value.flatMap(({ pages }) => pages)
+  const pages = menuSections.value.flatMap(({ pages }) => pages)
   const wanted = path.value === '/' ? (pages[0]?.path ?? '/') : path.value
   for (const { path: pattern, show } of [...pages, ...inner]) {
     const values = matchPath(pattern, wanted)

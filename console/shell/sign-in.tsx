@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 
 import { base, pageUrl } from '../core/base.ts'
 import {
+  type ConsoleSession,
   credential,
-  type PageSession,
   pageSession,
   signInWithKey,
   signOut,
@@ -37,7 +37,7 @@ function PageSignIn() {
 }
 
 /** Signed in on the hosted pages, but not (yet) as an admin. */
-function Unfinished({ user, role, owed, factor_url, account_url }: PageSession) {
+function Unfinished({ user, role, owed, factor_url, account_url }: ConsoleSession) {
   const name = user?.email ?? user?.phone ?? 'This account'
   return (
     <>

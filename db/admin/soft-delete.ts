@@ -6,7 +6,7 @@ import { deletePasskeys } from '../passkeys/credentials.ts'
 import { deleteTokens } from '../tokens/one-time-tokens.ts'
 import { othersWith } from '../users/identifier-owners.ts'
 
-export interface Addresses {
+export interface ReplacedAddresses {
   id?: string | undefined
   email?: string | null | undefined
   phone?: string | null | undefined
@@ -24,7 +24,7 @@ export interface TakenAddresses {
  */
 export async function findTaken(
   db: Db,
-  { id, email, phone }: Addresses,
+  { id, email, phone }: ReplacedAddresses,
   except: string | null,
 ): Promise<TakenAddresses> {
   const taken = await db

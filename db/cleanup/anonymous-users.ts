@@ -1,10 +1,10 @@
 import type { Db } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 
 /** Deletes anonymous users with all their rows. */
 export function deleteOldAnonymousUsers(db: Db, createdBefore: Date, limit: number) {
   const old = oldAnonymousUsers(db, createdBefore)
-  return count(db.deleteFrom('users').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('users').where('id', '=', whereChosen(old, limit)))
 }
 
 /** Returns at most `limit` ids of users that `deleteOldAnonymousUsers` would delete. */

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import { chosen, count, inPages, maxPerRange, type Pages } from '../core/paging.ts'
+import { count, inPages, maxPerRange, type PagedQuery, whereChosen } from '../core/paging.ts'
 
 /** Deletes sessions whose `not_after` has passed. */
 export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): Promise<number> {
@@ -14,7 +14,7 @@ export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): P
     .select('id')
     .where('not_after', '<', endedBefore)
     .orderBy('not_after')
-  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('sessions').where('id', '=', whereChosen(old, limit)))
 }
 
 export interface SessionAge {
@@ -30,7 +30,7 @@ export interface SessionAge {
 export function deleteExpiredSessions(
   db: Db,
   { openedBefore, usedBefore }: SessionAge,
-  pages: Pages,
+  pages: PagedQuery,
 ): Promise<number> {
   const old = db
     .selectFrom('sessions')
@@ -42,14 +42,14 @@ export function deleteExpiredSessions(
         sql<boolean>`coalesce(refreshed_at at time zone 'utc', created_at) < ${usedBefore}::timestamptz`,
       ]),
     )
-  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, maxPerRange)))
+  return count(db.deleteFrom('sessions').where('id', '=', whereChosen(old, maxPerRange)))
 }
 
 /**
  * Deletes revoked refresh tokens of the older format, in a range of table pages. The last one of a session is kept as
  * long as the session: its client may not have received the response, and its reuse has to be detected.
  */
-export function deleteRevokedRefreshTokens(db: Db, revokedBefore: Date, pages: Pages) {
+export function deleteRevokedRefreshTokens(db: Db, revokedBefore: Date, pages: PagedQuery) {
   const old = db
     .selectFrom('refresh_tokens')
     .select('refresh_tokens.id')
@@ -69,7 +69,7 @@ export function deleteRevokedRefreshTokens(db: Db, revokedBefore: Date, pages: P
         ),
       ]),
     )
-  return count(db.deleteFrom('refresh_tokens').where('id', '=', chosen(old, maxPerRange)))
+  return count(db.deleteFrom('refresh_tokens').where('id', '=', whereChosen(old, maxPerRange)))
 }
 
 export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number): Promise<number> {
@@ -78,7 +78,7 @@ export function deleteOldFlowStates(db: Db, startedBefore: Date, limit: number):
     .select('id')
     .where('created_at', '<', startedBefore)
     .orderBy('created_at')
-  return count(db.deleteFrom('flow_state').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('flow_state').where('id', '=', whereChosen(old, limit)))
 }
 
 /** Deletes factor challenges, verified or not. */
@@ -88,7 +88,7 @@ export function deleteOldChallenges(db: Db, madeBefore: Date, limit: number): Pr
     .select('id')
     .where('created_at', '<', madeBefore)
     .orderBy('created_at')
-  return count(db.deleteFrom('mfa_challenges').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('mfa_challenges').where('id', '=', whereChosen(old, limit)))
 }
 
 /** Deletes factors that were never verified. */
@@ -98,7 +98,7 @@ export function deleteAbandonedFactors(db: Db, addedBefore: Date, limit: number)
     .select('id')
     .where('status', '=', 'unverified')
     .where('created_at', '<', addedBefore)
-  return count(db.deleteFrom('mfa_factors').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('mfa_factors').where('id', '=', whereChosen(old, limit)))
 }
 
 export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): Promise<number> {
@@ -107,7 +107,7 @@ export function deleteOldThrottles(db: Db, failedBefore: Date, limit: number): P
     .select('key')
     .where('updated_at', '<', failedBefore)
     .orderBy('updated_at')
-  return count(db.deleteFrom('postern_throttles').where('key', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_throttles').where('key', '=', whereChosen(old, limit)))
 }
 
 export function deleteOldKnownDevices(db: Db, usedBefore: Date, limit: number): Promise<number> {
@@ -130,7 +130,7 @@ function deleteOldDevices(
     .select(sql<string>`ctid`.as('ctid'))
     .where('last_used_at', '<', usedBefore)
     .orderBy('last_used_at')
-  return count(db.deleteFrom(table).where(sql<string>`ctid`, '=', chosen(old, limit)))
+  return count(db.deleteFrom(table).where(sql<string>`ctid`, '=', whereChosen(old, limit)))
 }
 
 export function deleteOldSendIntervals(db: Db, sentBefore: Date, limit: number): Promise<number> {
@@ -139,7 +139,7 @@ export function deleteOldSendIntervals(db: Db, sentBefore: Date, limit: number):
     .select('key')
     .where('sent_at', '<', sentBefore)
     .orderBy('sent_at')
-  return count(db.deleteFrom('postern_send_intervals').where('key', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_send_intervals').where('key', '=', whereChosen(old, limit)))
 }
 
 export function deleteOldAuditEntries(db: Db, createdBefore: Date, limit: number) {
@@ -148,5 +148,5 @@ export function deleteOldAuditEntries(db: Db, createdBefore: Date, limit: number
     .select('id')
     .where('created_at', '<', createdBefore)
     .orderBy('created_at')
-  return count(db.deleteFrom('audit_log_entries').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('audit_log_entries').where('id', '=', whereChosen(old, limit)))
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import { deadLetterEvents } from '../emails/give-up.ts'
 import type { JobOf } from '../emails/messages.ts'
 
@@ -72,5 +72,5 @@ export function deleteOldMail(
     .where('state', '=', sql.lit(state))
     .where('created_at', '<', createdBefore)
     .orderBy('created_at')
-  return count(db.deleteFrom('postern_mail_messages').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_mail_messages').where('id', '=', whereChosen(old, limit)))
 }

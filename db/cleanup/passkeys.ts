@@ -1,5 +1,5 @@
 import type { Db } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 
 export function deleteExpiredPasskeyChallenges(db: Db, expiredBefore: Date, limit: number) {
   const old = db
@@ -7,5 +7,5 @@ export function deleteExpiredPasskeyChallenges(db: Db, expiredBefore: Date, limi
     .select('id')
     .where('expires_at', '<', expiredBefore)
     .orderBy('expires_at')
-  return count(db.deleteFrom('webauthn_challenges').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('webauthn_challenges').where('id', '=', whereChosen(old, limit)))
 }

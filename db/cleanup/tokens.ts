@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 
 const utc = (time: Date) => sql<Date>`${time}::timestamptz at time zone 'utc'`
 
@@ -30,5 +30,5 @@ export function deleteExpiredOneTimeTokens(
       return sql<boolean>`coalesce(${expiry} < ${expiredBefore}, ${isOld})`
     })
     .orderBy('created_at')
-  return count(db.deleteFrom('one_time_tokens').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('one_time_tokens').where('id', '=', whereChosen(old, limit)))
 }

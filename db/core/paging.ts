@@ -2,7 +2,7 @@ import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
 
 import type { Database } from './database.ts'
 
-export interface Pages {
+export interface PagedQuery {
   from: number
   to: number
 }
@@ -14,7 +14,7 @@ export const maxPerRange = 1_000_000
  * Selects the keys in an array subquery that runs once, so that the plan looks `limit` rows up by key, however large
  * the table is.
  */
-export function chosen<T extends keyof Database, C extends string, V>(
+export function whereChosen<T extends keyof Database, C extends string, V>(
   ids: Ids<T, C, V>,
   limit: number,
 ): Expression<V> {
@@ -36,7 +36,7 @@ export interface Deletion {
 }
 
 /** Matches the rows in a range of table pages. */
-export function inPages(table: 'sessions' | 'refresh_tokens', { from, to }: Pages) {
+export function inPages(table: 'sessions' | 'refresh_tokens', { from, to }: PagedQuery) {
   const place = sql.ref(`${table}.ctid`)
   return sql<boolean>`${place} >= ${`(${from},0)`}::tid and ${place} < ${`(${to},0)`}::tid`
 }

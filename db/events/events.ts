@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import { type ParamOf, queryOne, queryOneOrThrow } from '../core/statement.ts'
 import { nilUuid } from '../tables/users.ts'
 
@@ -111,7 +111,7 @@ export function deleteOldEvents(db: Db, createdBefore: Date, limit: number): Pro
     .select('position')
     .where('created_at', '<', createdBefore)
     .orderBy('created_at')
-  return count(db.deleteFrom('postern_events').where('position', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_events').where('position', '=', whereChosen(old, limit)))
 }
 
 /** Deletes outbox rows that get no position because events were disabled. */
@@ -125,5 +125,5 @@ export function deleteUnpositionedEvents(
     .select('seq')
     .where('created_at', '<', createdBefore)
     .orderBy('seq')
-  return count(db.deleteFrom('postern_event_inbox').where('seq', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_event_inbox').where('seq', '=', whereChosen(old, limit)))
 }

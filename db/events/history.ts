@@ -2,7 +2,7 @@
 import { type QueryCreator, sql } from 'kysely'
 
 import type { Database, Db } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import type { DeliveryState, StoredDeliveryResponse } from '../tables/events.ts'
 import { nilUuid } from '../tables/users.ts'
 
@@ -169,6 +169,8 @@ export function deleteOrphanDeliveries(db: Db, limit: number): Promise<number> {
         .select(sql<number>`coalesce(min(postern_events.position), 0)`.as('first')),
     )
   return count(
-    db.deleteFrom('postern_webhook_deliveries').where(sql<string>`ctid`, '=', chosen(old, limit)),
+    db
+      .deleteFrom('postern_webhook_deliveries')
+      .where(sql<string>`ctid`, '=', whereChosen(old, limit)),
   )
 }

@@ -1,6 +1,6 @@
 /** Exchanged auth codes by hash: reuse revokes the session that was issued (RFC 6749 §4.1.2). */
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import { executePipelined, type ParamOf } from '../core/statement.ts'
 import type { ConsumedCodesTable } from '../tables/flows.ts'
 
@@ -38,5 +38,7 @@ export function deleteOldConsumedCodes(
     .select('code_hash')
     .where('consumed_at', '<', consumedBefore)
     .orderBy('consumed_at')
-  return count(db.deleteFrom('postern_consumed_codes').where('code_hash', '=', chosen(old, limit)))
+  return count(
+    db.deleteFrom('postern_consumed_codes').where('code_hash', '=', whereChosen(old, limit)),
+  )
 }

@@ -3,13 +3,13 @@ import { type QueryCreator, sql } from 'kysely'
 import type { Database, Db, Trx } from '../core/database.ts'
 import { executeStatement, type ParamOf, queryOneOrThrow } from '../core/statement.ts'
 import { type IdentityRow, identityColumns } from '../tables/identities.ts'
-import type { Metadata } from '../tables/users.ts'
+import type { UserMetadata } from '../tables/users.ts'
 
 export interface NewIdentity {
   user_id: string
   provider: string
   provider_id: string
-  identity_data: Metadata
+  identity_data: UserMetadata
 }
 
 export interface IdentityValues extends Omit<NewIdentity, 'identity_data'> {
@@ -133,7 +133,7 @@ export async function lockIdentity(trx: Trx, provider: string, providerId: strin
 }
 
 /** Replaces the provider's profile data; the time of the first sign-in stays. */
-export async function replaceIdentityData(db: Db, id: string, data: Metadata, now: Date) {
+export async function replaceIdentityData(db: Db, id: string, data: UserMetadata, now: Date) {
   await db
     .updateTable('identities')
     .set({ identity_data: JSON.stringify(data), updated_at: now })

@@ -14,7 +14,7 @@ export interface KeyUsage {
 }
 
 /** Digests of early recovery codes: they cannot be verified with another key, nor re-encrypted. */
-export const recoveryCodes = 'postern_recovery_code_digests.digest'
+export const recoveryCodeDigests = 'postern_recovery_code_digests.digest'
 /** Queued requests, which are processed within hours. */
 export const waitingJobs = 'waiting jobs'
 
@@ -28,7 +28,7 @@ export async function countKeyUsage(
   const counts = [
     ...columns.map(({ table, column }) => usageOf(schema, table, column)),
     usageOf(schema, 'users', 'encrypted_password', sql`encrypted_password like '{%'`),
-    sql<KeyUsage>`select key_id, ${recoveryCodes} as place, count(*)::int as rows
+    sql<KeyUsage>`select key_id, ${recoveryCodeDigests} as place, count(*)::int as rows
       from ${sql.id(schema, 'postern_recovery_code_digests')} as digests
       join ${sql.id(schema, 'mfa_recovery_codes')} as codes on codes.id = digests.code_id
       where is_early and consumed_at is null group by 1`,

@@ -2,7 +2,7 @@
 import { type Expression, sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import { type ParamOf, queryMany, queryOneOrThrow } from '../core/statement.ts'
 import { secondsUntil } from './send-limits.ts'
 
@@ -149,5 +149,5 @@ export function deleteOldSendQuotas(db: Db, refilledBefore: Date, limit: number)
     .select('channel')
     .where('refilled_at', '<', refilledBefore)
     .orderBy('refilled_at')
-  return count(db.deleteFrom('postern_send_quotas').where('channel', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_send_quotas').where('channel', '=', whereChosen(old, limit)))
 }

@@ -82,7 +82,7 @@ const columns = [
 ] as const
 
 /** A request as it is stored; what GoTrue stored has none of the details. */
-export type Authorization = Omit<
+export type StoredAuthorization = Omit<
   OauthAuthorizationsTable,
   'authorization_code' | 'response_type' | 'status' | 'approved_at'
 > & {
@@ -107,7 +107,7 @@ const select = (db: Db) =>
 export function findAuthorization(
   db: Db,
   authorizationId: string,
-): Promise<Authorization | undefined> {
+): Promise<StoredAuthorization | undefined> {
   return select(db).where('authorization_id', '=', authorizationId).executeTakeFirst()
 }
 
@@ -115,7 +115,7 @@ export function findAuthorization(
 export function lockAuthorization(
   trx: Trx,
   authorizationId: string,
-): Promise<Authorization | undefined> {
+): Promise<StoredAuthorization | undefined> {
   return select(trx)
     .where('authorization_id', '=', authorizationId)
     .forUpdate('oauth_authorizations')
@@ -123,7 +123,10 @@ export function lockAuthorization(
 }
 
 /** A request by the hash of its code. */
-export function findAuthorizationByCode(db: Db, hash: string): Promise<Authorization | undefined> {
+export function findAuthorizationByCode(
+  db: Db,
+  hash: string,
+): Promise<StoredAuthorization | undefined> {
   return select(db).where('authorization_code', '=', hash).executeTakeFirst()
 }
 
@@ -131,7 +134,7 @@ export function findAuthorizationByCode(db: Db, hash: string): Promise<Authoriza
 export function lockAuthorizationByCode(
   trx: Trx,
   hash: string,
-): Promise<Authorization | undefined> {
+): Promise<StoredAuthorization | undefined> {
   return select(trx)
     .where('authorization_code', '=', hash)
     .forUpdate('oauth_authorizations')

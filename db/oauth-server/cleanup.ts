@@ -1,5 +1,5 @@
 import type { Db } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 
 /** Authorization requests, with their codes. */
 export function deleteOldAuthorizations(db: Db, before: Date, limit: number): Promise<number> {
@@ -8,7 +8,7 @@ export function deleteOldAuthorizations(db: Db, before: Date, limit: number): Pr
     .select('id')
     .where('expires_at', '<', before)
     .orderBy('expires_at')
-  return count(db.deleteFrom('oauth_authorizations').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('oauth_authorizations').where('id', '=', whereChosen(old, limit)))
 }
 
 /** Pushed authorization requests. */
@@ -18,7 +18,9 @@ export function deleteOldPushedRequests(db: Db, before: Date, limit: number): Pr
     .select('id')
     .where('expires_at', '<', before)
     .orderBy('expires_at')
-  return count(db.deleteFrom('postern_oauth_pushed_requests').where('id', '=', chosen(old, limit)))
+  return count(
+    db.deleteFrom('postern_oauth_pushed_requests').where('id', '=', whereChosen(old, limit)),
+  )
 }
 
 /** Device codes. */
@@ -28,7 +30,9 @@ export function deleteOldDeviceCodes(db: Db, before: Date, limit: number): Promi
     .select('id')
     .where('expires_at', '<', before)
     .orderBy('expires_at')
-  return count(db.deleteFrom('postern_oauth_device_codes').where('id', '=', chosen(old, limit)))
+  return count(
+    db.deleteFrom('postern_oauth_device_codes').where('id', '=', whereChosen(old, limit)),
+  )
 }
 
 /** Sessions of the hosted pages; the session that each refers to stays. */
@@ -38,7 +42,7 @@ export function deleteOldPageSessions(db: Db, before: Date, limit: number): Prom
     .select('id')
     .where('expires_at', '<', before)
     .orderBy('expires_at')
-  return count(db.deleteFrom('postern_page_sessions').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_page_sessions').where('id', '=', whereChosen(old, limit)))
 }
 
 /** Registered clients that were never used for so long. */

@@ -78,7 +78,7 @@ export function findClientByUrl(db: Db, url: string): Promise<ClientRow | undefi
   return findByUrl(db, { url })
 }
 
-export interface ClientPage {
+export interface ListedClients {
   clients: ClientRow[]
   total: number
 }
@@ -87,7 +87,7 @@ export interface ClientPage {
 export async function listClients(
   db: Db,
   { limit, offset }: { limit: number; offset: number },
-): Promise<ClientPage> {
+): Promise<ListedClients> {
   const [clients, { total }] = await Promise.all([
     selectClients(db)
       .orderBy('oauth_clients.created_at', 'desc')

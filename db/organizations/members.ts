@@ -10,10 +10,10 @@ export type MemberRow = Selectable<OrganizationMembersTable>
 
 export type NewMember = Omit<MemberRow, 'created_at' | 'updated_at' | 'status'>
 
-export type MemberChange = Partial<Pick<MemberRow, 'role' | 'status' | 'connection_id'>>
+export type MemberUpdate = Partial<Pick<MemberRow, 'role' | 'status' | 'connection_id'>>
 
 /** A member with the stored permissions of their role. */
-export interface Membership extends MemberRow {
+export interface MembershipRow extends MemberRow {
   role_permissions: string[] | null
 }
 
@@ -39,7 +39,7 @@ export function findMembership(
   db: Db,
   organizationId: string,
   userId: string,
-): Promise<Membership | undefined> {
+): Promise<MembershipRow | undefined> {
   return findOne(db, { organizationId, userId })
 }
 
@@ -74,7 +74,7 @@ export function findMember(
 export function updateMember(
   trx: Trx,
   { organization_id, user_id }: Pick<MemberRow, 'organization_id' | 'user_id'>,
-  change: MemberChange,
+  change: MemberUpdate,
   now: Date,
 ): Promise<MemberRow> {
   return trx

@@ -11,7 +11,7 @@ export type NewOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'name' | 'me
   created_by: string | null
 }
 
-export type OrganizationChange = Partial<
+export type OrganizationUpdate = Partial<
   Pick<
     OrganizationRow,
     | 'slug'
@@ -62,7 +62,7 @@ export function lockOrganization(trx: Trx, id: string): Promise<OrganizationRow 
 export function updateOrganization(
   trx: Trx,
   id: string,
-  { metadata, ...change }: OrganizationChange,
+  { metadata, ...change }: OrganizationUpdate,
   now: Date,
 ): Promise<OrganizationRow> {
   return trx

@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 
 /**
  * Returns false when the key was consumed before. The row is part of the transaction that the key authorizes: a
@@ -21,5 +21,5 @@ export function deleteExpiredReplays(db: Db, expiredBefore: Date, limit: number)
     .select('key')
     .where('expires_at', '<', expiredBefore)
     .orderBy('expires_at')
-  return count(db.deleteFrom('postern_replays').where('key', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_replays').where('key', '=', whereChosen(old, limit)))
 }

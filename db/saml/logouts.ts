@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import type { SamlLogoutsTable } from '../tables/saml.ts'
 
 export type SamlLogoutRow = Selectable<SamlLogoutsTable>
@@ -31,5 +31,5 @@ export function deleteOldSamlLogouts(db: Db, startedBefore: Date, limit: number)
     .select('id')
     .where('created_at', '<', startedBefore)
     .orderBy('created_at')
-  return count(db.deleteFrom('postern_saml_logouts').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_saml_logouts').where('id', '=', whereChosen(old, limit)))
 }

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import type { SamlRelayStatesTable } from '../tables/saml.ts'
 
 export type RelayStateRow = Selectable<SamlRelayStatesTable>
@@ -37,5 +37,5 @@ export function deleteOldRelayStates(db: Db, startedBefore: Date, limit: number)
     .select('id')
     .where('created_at', '<', startedBefore)
     .orderBy('created_at')
-  return count(db.deleteFrom('saml_relay_states').where('id', '=', chosen(old, limit)))
+  return count(db.deleteFrom('saml_relay_states').where('id', '=', whereChosen(old, limit)))
 }

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Database, Db, Trx } from '../core/database.ts'
-import type { ScimGroupsTable, ScimResource } from '../tables/scim.ts'
+import type { ScimGroupsTable, StoredScimResource } from '../tables/scim.ts'
 import { type Condition, conditionSql } from './conditions.ts'
 import { afterSql, createdText, type PageRequest } from './paging.ts'
 import type { ResourceKey } from './users.ts'
@@ -55,7 +55,7 @@ export function lockScimGroup(trx: Trx, key: ResourceKey): Promise<ScimGroupRow 
 export async function insertScimGroup(
   trx: Trx,
   { connectionId, id }: ResourceKey,
-  resource: ScimResource,
+  resource: StoredScimResource,
   now: Date,
 ): Promise<void> {
   const times = { created_at: now, updated_at: now }
@@ -69,7 +69,7 @@ export async function insertScimGroup(
 export async function updateScimGroup(
   trx: Trx,
   key: ResourceKey,
-  resource: ScimResource,
+  resource: StoredScimResource,
   now: Date,
 ): Promise<void> {
   await trx

@@ -4,7 +4,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
-import type { ScimResource, ScimUsersTable } from '../tables/scim.ts'
+import type { ScimUsersTable, StoredScimResource } from '../tables/scim.ts'
 import { type Condition, conditionSql } from './conditions.ts'
 import { afterSql, createdText, type PageRequest } from './paging.ts'
 
@@ -88,7 +88,7 @@ export function findDeletedScimUser(trx: Trx, connectionId: string, userName: st
 export async function insertScimUser(
   trx: Trx,
   { connectionId, id }: ResourceKey,
-  { userId, resource }: { userId: string; resource: ScimResource },
+  { userId, resource }: { userId: string; resource: StoredScimResource },
   now: Date,
 ): Promise<void> {
   const times = { created_at: now, updated_at: now, deleted_at: null }
@@ -106,7 +106,7 @@ export async function insertScimUser(
 export async function updateScimUser(
   trx: Trx,
   { connectionId, id }: ResourceKey,
-  change: { resource?: ScimResource; userId?: string; deletedAt?: Date | null },
+  change: { resource?: StoredScimResource; userId?: string; deletedAt?: Date | null },
   now: Date,
 ): Promise<void> {
   const { resource, userId, deletedAt } = change

@@ -36,7 +36,7 @@ export type RefreshValues = Refresh & { organizationId: string | null; now: Date
 type Condition = 'client' | 'timebox' | 'inactivity' | 'owed_factor' | 'single_per_user' | 'member'
 export type Rule = Condition | 'organization' | 'audited'
 
-export function rulesOf(refresh: Refresh): Rule[] {
+export function refreshRules(refresh: Refresh): Rule[] {
   const isClient = refresh.clientId !== null
   return [
     ...(isClient ? ['client' as const] : []),

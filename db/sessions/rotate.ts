@@ -14,7 +14,7 @@ import {
   type Refresh,
   type RefreshValues,
   type Rule,
-  rulesOf,
+  refreshRules,
 } from './refreshable.ts'
 import { amrClaims, type SessionState, sessionColumns, type TokenSession } from './sessions.ts'
 
@@ -28,7 +28,7 @@ export function rotateCounterToken(
   now: Date,
 ): Promise<TokenSession | undefined> {
   const organizationId = refresh.scope?.organizationId ?? null
-  return advanceStatement(rulesOf(refresh))(db, { ...refresh, organizationId, now })
+  return advanceStatement(refreshRules(refresh))(db, { ...refresh, organizationId, now })
 }
 
 const advanceStatement = queryVariants((rules: readonly Rule[]) =>

@@ -2,7 +2,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Db } from '../core/database.ts'
-import { chosen, count, inPages, maxPerRange, type Pages } from '../core/paging.ts'
+import { count, inPages, maxPerRange, type PagedQuery, whereChosen } from '../core/paging.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 import { selectImpersonator } from './impersonations.ts'
 
@@ -65,7 +65,7 @@ export function deleteSupersededSessions(
   db: Db,
   { tags, openedAfter }: Kind,
   { usedBefore, now }: { usedBefore: Date; now: Date },
-  pages: Pages,
+  pages: PagedQuery,
 ): Promise<number> {
   const values = { tags, openedAfter, now }
   const old = db
@@ -76,5 +76,5 @@ export function deleteSupersededSessions(
     .where((eb) => eb.not(eb.exists(selectImpersonator(eb, sql<string>`sessions.id`))))
     .where('sessions.oauth_client_id', 'is', null)
     .where((eb) => eb.exists(supersedingSession(eb, (name) => sql`${values[name]}`)))
-  return count(db.deleteFrom('sessions').where('id', '=', chosen(old, maxPerRange)))
+  return count(db.deleteFrom('sessions').where('id', '=', whereChosen(old, maxPerRange)))
 }

@@ -5,7 +5,7 @@ import type { Db, Trx } from '../core/database.ts'
 import { queryMany } from '../core/statement.ts'
 import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
 
-export type SettingRow = SettingsTable
+export type StoredSetting = SettingsTable
 export type SettingChangeRow = Selectable<SettingChangesTable>
 
 /** Tells every replica that settings have changed, when the transaction ends. */
@@ -13,7 +13,7 @@ export const settingsChannel = 'postern_settings'
 
 const listRows = queryMany((db) => db.selectFrom('postern_settings').selectAll().orderBy('name'))
 
-export function listSettings(db: Db): Promise<SettingRow[]> {
+export function listSettings(db: Db): Promise<StoredSetting[]> {
   return listRows(db, {})
 }
 
@@ -22,7 +22,7 @@ export async function lockSettings(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('postern_settings', 0))`.execute(trx)
 }
 
-export async function upsertSetting(trx: Trx, row: SettingRow): Promise<void> {
+export async function upsertSetting(trx: Trx, row: StoredSetting): Promise<void> {
   const { name, ...columns } = row
   await trx
     .insertInto('postern_settings')

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, Selectable } from 'kysely'
 
-import type { Metadata } from './users.ts'
+import type { UserMetadata } from './users.ts'
 
 export const identityColumns = [
   'identities.id',
@@ -27,7 +27,7 @@ export interface IdentitiesTable {
   id: Generated<string>
   provider_id: string
   user_id: string
-  identity_data: ColumnType<Metadata, string, string>
+  identity_data: ColumnType<UserMetadata, string, string>
   provider: string
   last_sign_in_at: Date | null
   created_at: Date | null

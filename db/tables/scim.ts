@@ -1,9 +1,9 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
 /** A resource without the attributes that the server adds. */
-export type ScimResource = Record<string, unknown>
+export type StoredScimResource = Record<string, unknown>
 
-type StoredResource = ColumnType<ScimResource, string, string>
+type StoredResource = ColumnType<StoredScimResource, string, string>
 
 /** GoTrue's table of provisioned users. */
 export interface ScimUsersTable {

@@ -61,7 +61,7 @@ export interface SignInDevicesTable {
 }
 
 /** Authentication methods, the values of `amr`. */
-export type AuthenticationMethod =
+export type AmrMethod =
   | 'password'
   | 'otp'
   | 'anonymous'

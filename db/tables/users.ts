@@ -17,7 +17,7 @@ export interface PendingSignUpsTable {
   /** The token of the link or code of the sign-up. */
   token_hash: string
   password_hash: string | null
-  user_metadata: ColumnType<Metadata, string, string>
+  user_metadata: ColumnType<UserMetadata, string, string>
   created_at: Date
 }
 
@@ -25,7 +25,7 @@ export interface PendingSignUpsTable {
 export const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Free-form JSON of a user; top-level keys are merged on update. */
-export type Metadata = Record<string, unknown>
+export type UserMetadata = Record<string, unknown>
 
 export interface UsersTable {
   instance_id: string | null
@@ -58,7 +58,7 @@ export interface UsersTable {
   is_anonymous: Generated<boolean>
 }
 
-export type MetadataColumn = ColumnType<Metadata | null, string | undefined, string>
+export type MetadataColumn = ColumnType<UserMetadata | null, string | undefined, string>
 
 export type UserTokenColumns = Record<TokenType, Generated<string | null>>
 

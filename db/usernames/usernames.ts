@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
 
 /** A name in its canonical form. */
@@ -194,5 +194,5 @@ export function deleteExpiredUsernames(db: Db, expiredBefore: Date, limit: numbe
     .select('username')
     .where('expires_at', '<', expiredBefore)
     .orderBy('expires_at')
-  return count(db.deleteFrom('postern_usernames').where('username', '=', chosen(old, limit)))
+  return count(db.deleteFrom('postern_usernames').where('username', '=', whereChosen(old, limit)))
 }

@@ -5,7 +5,7 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from '../core/database.ts'
-import { type Cursor, isAfterCursor, placeOf } from './list.ts'
+import { type Cursor, cursorPosition, isAfterCursor } from './list.ts'
 import { type ListedUserRow, selectListedColumns } from './listed-user.ts'
 import { isListedBy, type Listing } from './search.ts'
 
@@ -50,7 +50,7 @@ export function listFiltered(
   return db
     .selectFrom('users')
     .select(selectListedColumns('users'))
-    .select(placeOf.as('place'))
+    .select(cursorPosition.as('place'))
     .where(isListedBy(listing))
     .where((eb) => matches(eb, filter))
     .$if(after !== undefined, (qb) =>

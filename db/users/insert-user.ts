@@ -13,7 +13,7 @@ import {
 import { identityRowColumns, type NewIdentity } from '../identities/identities.ts'
 import { type IdentityJson, identityColumns } from '../tables/identities.ts'
 import { userColumns } from '../tables/user-columns.ts'
-import { type Metadata, nilUuid } from '../tables/users.ts'
+import { nilUuid, type UserMetadata } from '../tables/users.ts'
 import type { UserRecord } from './users.ts'
 
 export interface NewUser {
@@ -23,8 +23,8 @@ export interface NewUser {
   email: string | null
   phone: string | null
   encrypted_password: string | null
-  raw_app_meta_data: Metadata
-  raw_user_meta_data: Metadata
+  raw_app_meta_data: UserMetadata
+  raw_user_meta_data: UserMetadata
   is_anonymous: boolean
   is_sso_user: boolean
   email_confirmed_at: Date | null

@@ -95,7 +95,7 @@ function pageRows(
   const rows = db
     .selectFrom('users')
     .select(listedColumns.map((name) => `users.${name}` as const))
-    .select([sql<number>`users.tableoid`.as('table_id'), placeOf.as('place')])
+    .select([sql<number>`users.tableoid`.as('table_id'), cursorPosition.as('place')])
   if (!traits.includes('by_index')) return inPage(rows, value, traits)
   const ids = inPage(db.selectFrom('users').select('users.id'), value, traits)
   return rows.where((eb) => eb('users.id', '=', sql<string>`any(array(${ids}))`))
@@ -153,7 +153,7 @@ type AfterValues = ListValues & { size: number; createdAt: number; afterId: stri
 type PageValues = AfterValues & { offset: number }
 
 /** When the row was created, as cursors name it. */
-export const placeOf = sql<number>`case when isfinite(users.created_at)
+export const cursorPosition = sql<number>`case when isfinite(users.created_at)
   then (extract(epoch from users.created_at) * 1000000)::bigint
   when users.created_at = '-infinity' then ${sql.lit(-endOfTime)}
   else ${sql.lit(endOfTime)} end`
@@ -163,7 +163,7 @@ const afterStatement = queryVariants((traits: readonly Trait[]) =>
     db
       .selectFrom('users')
       .select(selectListedColumns('users'))
-      .select(placeOf.as('place'))
+      .select(cursorPosition.as('place'))
       .where(isListed(value, traits))
       .$if(traits.includes('after'), (qb) =>
         qb.where(isAfterCursor(value('createdAt'), value('afterId'), directionOf(traits))),

@@ -19,7 +19,7 @@ import {
 } from '../core/statement.ts'
 import { type EventValues, eventInsert, eventUser, eventValues } from '../events/outbox.ts'
 import { userColumns } from '../tables/user-columns.ts'
-import type { Metadata } from '../tables/users.ts'
+import type { UserMetadata } from '../tables/users.ts'
 import {
   isWithinMaxBytes,
   type MetadataChange,
@@ -188,6 +188,6 @@ const replaceOwn = executeStatement((db, value: ParamOf<Key & { data: string }>)
 )
 
 /** Replaces a metadata object as a whole, for an account whose earlier data was never verified. */
-export async function replaceUserMetadata(db: Db, id: string, metadata: Metadata, now: Date) {
+export async function replaceUserMetadata(db: Db, id: string, metadata: UserMetadata, now: Date) {
   await replaceOwn(db, { key: id, data: JSON.stringify(metadata), now })
 }

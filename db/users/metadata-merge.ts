@@ -2,11 +2,11 @@
 import { type RawBuilder, sql } from 'kysely'
 
 import type { ParamOf } from '../core/statement.ts'
-import type { Metadata } from '../tables/users.ts'
+import type { UserMetadata } from '../tables/users.ts'
 
 export interface MetadataChange {
-  app?: Metadata | undefined
-  user?: Metadata | undefined
+  app?: UserMetadata | undefined
+  user?: UserMetadata | undefined
 }
 
 /** A statement writes only the objects that are merged. */
@@ -31,7 +31,7 @@ export function metadataValues({ app = {}, user = {} }: MetadataChange): Metadat
   return { appSet, appDeleted, userSet, userDeleted }
 }
 
-function split(change: Metadata): [set: string, deleted: string[]] {
+function split(change: UserMetadata): [set: string, deleted: string[]] {
   const set = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null))
   return [JSON.stringify(set), Object.keys(change).filter((key) => change[key] === null)]
 }

@@ -2,14 +2,14 @@
 import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { chosen, count } from '../core/paging.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import { type ParamOf, queryOneOrThrow } from '../core/statement.ts'
-import type { Metadata } from '../tables/users.ts'
+import type { UserMetadata } from '../tables/users.ts'
 
 /** What the sign-up sets after its verification. */
 export interface PendingSignUpData {
   passwordHash: string | null
-  metadata: Metadata
+  metadata: UserMetadata
 }
 
 export interface PendingSignUp extends PendingSignUpData {
@@ -71,14 +71,14 @@ export async function consumePendingSignUp(
 
 /** Metadata of a user and of their identity. */
 export interface StoredData {
-  metadata: Metadata
-  identityData: Metadata
+  metadata: UserMetadata
+  identityData: UserMetadata
 }
 
 const dataRow = queryOneOrThrow((db, value: ParamOf<{ metadata: string; identityData: string }>) =>
   db.selectNoFrom([
-    sql<Metadata>`${value('metadata')}::jsonb`.as('metadata'),
-    sql<Metadata>`${value('identityData')}::jsonb`.as('identityData'),
+    sql<UserMetadata>`${value('metadata')}::jsonb`.as('metadata'),
+    sql<UserMetadata>`${value('identityData')}::jsonb`.as('identityData'),
   ]),
 )
 
@@ -107,5 +107,7 @@ export function deleteOldPendingSignUps(db: Db, madeBefore: Date, limit: number)
       ),
     )
     .orderBy('created_at')
-  return count(db.deleteFrom('postern_pending_sign_ups').where('user_id', '=', chosen(old, limit)))
+  return count(
+    db.deleteFrom('postern_pending_sign_ups').where('user_id', '=', whereChosen(old, limit)),
+  )
 }

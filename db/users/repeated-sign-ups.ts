@@ -9,7 +9,7 @@ import {
   type NewIdentity,
   upsertIdentityRow,
 } from '../identities/identities.ts'
-import type { Metadata } from '../tables/users.ts'
+import type { UserMetadata } from '../tables/users.ts'
 import type { PendingSignUpData, StoredData } from './pending-sign-ups.ts'
 
 interface Replacement extends IdentityValues {
@@ -81,8 +81,8 @@ const replaceRow = queryOne((db, value: ParamOf<Replacement>) => {
     .selectFrom('identity')
     .select([
       'id',
-      sql<Metadata>`${value('metadata')}::jsonb`.as('metadata'),
-      sql<Metadata>`${value('data')}::jsonb`.as('identityData'),
+      sql<UserMetadata>`${value('metadata')}::jsonb`.as('metadata'),
+      sql<UserMetadata>`${value('data')}::jsonb`.as('identityData'),
     ])
 })
 

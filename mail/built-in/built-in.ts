@@ -1,7 +1,7 @@
 /** The built-in email templates, used when the operator has no custom ones. */
 import { compileTemplate, type Template } from '../go-template/template.ts'
 import type { EmailKindDefinition } from '../kinds/definition.ts'
-import { type EmailKind, emailKinds } from '../kinds/index.ts'
+import { type EmailKind, emailKindDefinitions } from '../kinds/index.ts'
 import { emailTexts, type LocalizedMessages } from '../languages/language.ts'
 import { htmlLayout, textLayout } from './layout.ts'
 
@@ -11,7 +11,7 @@ export function builtInSource(
   speech: LocalizedMessages,
 ): { html: string; text: string } {
   const wording = emailTexts(speech, kind)
-  const { button }: EmailKindDefinition = emailKinds[kind]
+  const { button }: EmailKindDefinition = emailKindDefinitions[kind]
   return { html: htmlLayout(wording, speech, button), text: textLayout(wording, speech, button) }
 }
 

@@ -1,7 +1,7 @@
 import type { Expression } from './expression.ts'
 import { functions } from './functions.ts'
 import { TemplateError } from './template-error.ts'
-import { get } from './values.ts'
+import { ownProperty } from './values.ts'
 
 /** The value of `.` and the declared variables, among them `$`. */
 export interface Scope {
@@ -34,7 +34,7 @@ export function evaluator(
     }
     case 'get': {
       const of = evaluator(expression.of, declared, line)
-      return (scope) => get(of(scope), expression.field)
+      return (scope) => ownProperty(of(scope), expression.field)
     }
     case 'call': {
       const { call }: { call(...values: unknown[]): unknown } = functions[expression.name]

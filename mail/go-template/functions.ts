@@ -1,5 +1,5 @@
 /** The supported functions of the template language. */
-import { get, getLength, isTrue, print } from './values.ts'
+import { getLength, isTrue, ownProperty, print } from './values.ts'
 
 interface TemplateFunction {
   /** Minimum and maximum number of arguments. */
@@ -18,7 +18,7 @@ export const functions = {
   or: { takes: [1, 10], call: (...values) => values.find(isTrue) ?? values.at(-1) },
   not: { takes: [1, 1], call: (value) => !isTrue(value) },
   len: { takes: [1, 1], call: getLength },
-  index: { takes: [2, 10], call: (of, ...keys) => keys.reduce(get, of) },
+  index: { takes: [2, 10], call: (of, ...keys) => keys.reduce(ownProperty, of) },
   urlquery: { takes: [1, 1], call: (value) => encodeURIComponent(print(value).toWellFormed()) },
   // Output is escaped in any case and must not be escaped twice.
   html: { takes: [1, 1], call: (value) => value },

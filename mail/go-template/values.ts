@@ -8,7 +8,7 @@ export function isTrue(value: unknown): boolean {
 }
 
 /** Own properties only: `constructor` and other inherited ones are not template data. */
-export function get(of: unknown, key: unknown): unknown {
+export function ownProperty(of: unknown, key: unknown): unknown {
   if (Array.isArray(of) && typeof key === 'number') return of[key] ?? null
   if (isRecord(of) && typeof key === 'string' && Object.hasOwn(of, key)) return of[key] ?? null
   return null

@@ -25,7 +25,7 @@ import { securityKeyRefused } from './security-key-refused.ts'
 import { tooManyAttemptsEmail } from './too-many-attempts.ts'
 
 /** In the order of the configuration reference. */
-export const emailKinds = {
+export const emailKindDefinitions = {
   invite,
   confirmation,
   recovery,
@@ -51,10 +51,10 @@ export const emailKinds = {
   account_deleted_notification: accountDeleted,
 } satisfies Record<string, EmailKindDefinition>
 
-export type EmailKind = keyof typeof emailKinds
+export type EmailKind = keyof typeof emailKindDefinitions
 
 /** Security notifications, each with a switch. */
 export type NotificationKind = Extract<EmailKind, `${string}_notification`>
 
 /** Every kind, in the order of the table. */
-export const mailKindNames = Object.keys(emailKinds) as EmailKind[]
+export const mailKindNames = Object.keys(emailKindDefinitions) as EmailKind[]

@@ -1,6 +1,6 @@
 /** Texts of the account page for errors of the API. */
 import type { AccountTextName } from '../../ui/account/texts.ts'
-import { textOf } from '../pages/index.ts'
+import { errorTextName } from '../pages/index.ts'
 
 const texts: Record<string, AccountTextName> = {
   email_exists: 'email_taken',
@@ -36,4 +36,4 @@ const texts: Record<string, AccountTextName> = {
 
 /** What the account page says of an error code. */
 export const accountTextOf = (errorCode: string): AccountTextName =>
-  texts[errorCode] ?? textOf(errorCode)
+  texts[errorCode] ?? errorTextName(errorCode)

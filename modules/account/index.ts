@@ -1,10 +1,10 @@
 /** The account page: each of its pages is a form over the API, with the rules and messages of the API. */
 export { deviceIn, momentIn } from './format.ts'
 export {
+  type AccountFields,
   type AccountPage,
   type Action,
-  accountPage,
-  type Fields,
+  addAccountPage,
   type Outcome,
 } from './page.ts'
 export { phonesAllowed, settleSession } from './session.ts'

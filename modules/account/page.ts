@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import { ApiError } from '../../schemas/errors.ts'
-import { Form, readFormFields } from '../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../schemas/oauth/form.ts'
 import { PageOrError } from '../../schemas/page.ts'
 import { NoBody } from '../../schemas/values/empty.ts'
 import type { AccountTextName } from '../../ui/account/texts.ts'
@@ -14,13 +14,17 @@ import { accountTextOf } from './errors.ts'
 import { type AccountDeps, createVisit, type Outcome, type Visit } from './visit.ts'
 
 export type { Outcome } from './visit.ts'
-export type Fields = Readonly<Record<string, string>>
-export type Action = (visit: Visit, fields: Fields) => Promise<FastifyReply>
+export type AccountFields = Readonly<Record<string, string>>
+export type Action = (visit: Visit, fields: AccountFields) => Promise<FastifyReply>
 
 export interface AccountPage {
   path: string
   summary: string
-  show: (visit: Visit, outcome: Outcome, query: Fields) => FastifyReply | Promise<FastifyReply>
+  show: (
+    visit: Visit,
+    outcome: Outcome,
+    query: AccountFields,
+  ) => FastifyReply | Promise<FastifyReply>
   /** What the forms of the page do, by the value of their button. */
   actions?: Readonly<Record<string, Action>>
 }
@@ -41,7 +45,7 @@ const sayable: readonly AccountTextName[] = ['saved', 'email_half', 'password_sa
 const gone = ['bad_jwt', 'session_not_found', 'session_expired', 'user_not_found', 'user_banned']
 
 /** The routes of a page. */
-export function accountPage(
+export function addAccountPage(
   makePage: (app: FastifyInstance) => AccountPage,
 ): FastifyPluginAsyncTypebox {
   return async (fastify) => {
@@ -61,7 +65,7 @@ export function accountPage(
     if (Object.keys(actions).length === 0) return
     fastify.post(
       path,
-      { schema: { summary: `Submit: ${summary}`, body: Form, ...described } },
+      { schema: { summary: `Submit: ${summary}`, body: OauthForm, ...described } },
       async (request, reply) => {
         const fields = readFormFields(request.body)
         checkForm(fastify, request, fields.form_token)
@@ -118,7 +122,7 @@ function divert(
 }
 
 /** Shows the page again with the error, unless another page has to come first. */
-function explain(page: AccountPage, visit: Visit, error: unknown, fields: Fields) {
+function explain(page: AccountPage, visit: Visit, error: unknown, fields: AccountFields) {
   if (!(error instanceof ApiError) || error.status >= 500 || detour(error, page)) throw error
   const { errorCode, status } = error
   return page.show(visit, { error: accountTextOf(errorCode), status: shownStatus(status) }, fields)

@@ -7,7 +7,7 @@ import type { AuditAction } from './actions.ts'
 import { type AuditSettings, adminActor, recordAudit } from './entry.ts'
 
 /** The parts of an admin's request that are recorded. */
-export interface AdminRequest {
+export interface RecordedRequest {
   admin: AccessTokenClaims | null
   clientIp: string
   clientInfo: { userAgent: string | null }
@@ -27,7 +27,7 @@ export function recordAdminActionOnUser(
   settings: AuditSettings,
   trx: Trx,
   action: AuditAction,
-  request: AdminRequest,
+  request: RecordedRequest,
   { id, email, phone }: Subject,
   traits: Traits,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function recordAdminAction(
   settings: AuditSettings,
   trx: Trx,
   action: AuditAction,
-  { admin, clientIp, clientInfo }: AdminRequest,
+  { admin, clientIp, clientInfo }: RecordedRequest,
   { now, ...traits }: Traits,
 ): Promise<void> {
   if (!admin) throw notAdmin()

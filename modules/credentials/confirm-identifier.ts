@@ -12,7 +12,7 @@ import {
   verifyEmail,
   verifyPhone,
 } from '../users/index.ts'
-import type { Verified } from './verification-result.ts'
+import type { VerificationResult } from './verification-result.ts'
 
 /** The link or code belongs to a sign-up: its password is verified together with the address. */
 export async function confirmSignUp(
@@ -21,7 +21,7 @@ export async function confirmSignUp(
   user: UserRecord,
   { type, tokenHash }: { type: 'signup' | 'invite'; tokenHash: string | null },
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   const isInvited = user.invited_at !== null
   const contact = { provider: 'email', address: user.email ?? '' } as const
   await resolvePendingSignUp(users, trx, user, { contact, tokenHash }, now)
@@ -42,7 +42,7 @@ export async function confirmMailbox(
   user: UserRecord,
   type: 'recovery' | 'magiclink',
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   await deleteTokens(trx, user.id)
   const kept = { keepIdentity: { provider: 'email' }, passwordHash: null } as const
   const isConfirmed = user.email_confirmed_at !== null
@@ -61,7 +61,7 @@ export async function confirmPhone(
   user: UserRecord,
   tokenHash: string | null,
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   const contact = { provider: 'phone', address: user.phone ?? '' } as const
   await resolvePendingSignUp(users, trx, user, { contact, tokenHash }, now)
   const action = user.phone_confirmed_at ? 'login' : 'user_signedup'

@@ -21,7 +21,7 @@ import { revokeAllSessions } from '../sessions/index.ts'
 import { emitEmailChanged, verifyEmail } from '../users/index.ts'
 import { clearContested, throttleNewIdentifier } from './new-identifier.ts'
 import { recordNewMethod } from './session-proofs.ts'
-import type { Verified } from './verification-result.ts'
+import type { VerificationResult } from './verification-result.ts'
 
 /** Throws email_exists when the address belongs to another user. */
 export async function checkEmailFree(db: Db, user: UserRecord, email: string): Promise<void> {
@@ -115,7 +115,7 @@ export async function agreeToEmail(
   user: UserRecord,
   by: TokenType,
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   const email = user.email_change
   if (!email) return { state: 'rejected' }
   // With autoconfirm, either address may confirm for both.

@@ -46,7 +46,7 @@ const needed =
 type ProofDeps = Deps<'bearerAuth' | 'config' | 'otp' | 'passwords'>
 
 /** Throws insufficient_aal for a user with a verified factor that this session has not verified, or not recently. */
-export function requireSecondFactor(
+export function requireVerifiedFactor(
   { bearerAuth }: Deps<'bearerAuth'>,
   { user, session }: Pick<Bearer, 'user' | 'session'>,
   change: MethodChange,
@@ -66,7 +66,7 @@ export async function requireFreshProof(
   { change, shown = {} }: { change: MethodChange; shown?: ShownProof },
   now: Date,
 ): Promise<void> {
-  requireSecondFactor(deps, auth, change, now)
+  requireVerifiedFactor(deps, auth, change, now)
   // An anonymous user has no credentials besides the session.
   if (auth.user.is_anonymous) return
   if (isFresh(deps, auth, await loadProof(db, auth, now), change, now)) return

@@ -6,7 +6,7 @@
 export { checkDeletable, checkDeletion } from './delete-account.ts'
 export { checkEmailChange, startEmailChange } from './email-change.ts'
 export { notifyOfFailure } from './failed-attempts.ts'
-export { reauthenticate, requireFreshProof, requireSecondFactor } from './fresh-proof.ts'
+export { reauthenticate, requireFreshProof, requireVerifiedFactor } from './fresh-proof.ts'
 export { throttleNewIdentifier } from './new-identifier.ts'
 export { signInWithPassword } from './password.ts'
 export { checkPasswordChange, setPassword } from './password-change.ts'

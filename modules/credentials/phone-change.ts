@@ -16,7 +16,7 @@ import { revokeAllSessions } from '../sessions/index.ts'
 import { verifyPhone } from '../users/index.ts'
 import { clearContested, throttleNewIdentifier } from './new-identifier.ts'
 import { recordNewMethod } from './session-proofs.ts'
-import type { Verified } from './verification-result.ts'
+import type { VerificationResult } from './verification-result.ts'
 
 /** A requested change. */
 export interface PhoneChangeRequest {
@@ -75,7 +75,7 @@ export async function agreeToPhone(
   trx: Trx,
   user: UserRecord,
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   const phone = user.phone_change
   if (!phone) return { state: 'rejected' }
   const type = 'phone_change_token'

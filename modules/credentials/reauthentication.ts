@@ -71,7 +71,7 @@ interface Typed {
 }
 
 /** Verifies a code at its provider, outside of a transaction. */
-async function judgeNonce(
+async function verifyNonce(
   { otp }: Deps<'otp'>,
   db: Db,
   { user, nonce, to }: Typed,
@@ -131,7 +131,7 @@ async function tryNonce(
   typed: Typed,
   now: Date,
 ): Promise<{ isRight: boolean; by: SmsOtpResult['by'] }> {
-  const otpResult = await judgeNonce(deps, db, typed, now)
+  const otpResult = await verifyNonce(deps, db, typed, now)
   const isRight = await db
     .transaction()
     .execute((trx) => acceptsNonce(deps, trx, typed, otpResult, now))

@@ -5,7 +5,7 @@ import type { VerificationType } from '../otp/link-types.ts'
 export type VerifiedType = VerificationType | 'sms' | 'phone_change'
 
 /** The result of a consumed code or link. */
-export type Verified =
+export type VerificationResult =
   /** The user after the change. */
   | { state: 'done'; user: UserRecord; type: VerifiedType; action: AuditAction }
   /** The first of two links of an email change. */

@@ -19,7 +19,7 @@ import { confirmMailbox, confirmPhone, confirmSignUp } from './confirm-identifie
 import { agreeToEmail } from './email-change.ts'
 import { agreeToPhone } from './phone-change.ts'
 import { loadProof } from './session-proofs.ts'
-import type { Verified } from './verification-result.ts'
+import type { VerificationResult } from './verification-result.ts'
 
 const emailTypes = new Map<string, readonly TokenType[]>([
   ['signup', ['confirmation_token']],
@@ -64,7 +64,7 @@ export async function consumeOtp(
   trx: Trx,
   proof: TokenVerification,
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   const token = await take(deps, trx, proof, now)
   const user = token && (await findUser(trx, token.user_id))
   if (!user || user.deleted_at || !isSentTo(user, token, proof.type)) return { state: 'rejected' }
@@ -149,7 +149,7 @@ function confirm(
   trx: Trx,
   { token: { token_hash: tokenHash }, user, type }: SpentBy,
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   if (type === 'sms') return confirmPhone(deps, trx, user, tokenHash, now)
   const as = type === 'invite' ? 'invite' : 'signup'
   return confirmSignUp(deps, trx, user, { type: as, tokenHash }, now)
@@ -168,7 +168,7 @@ async function apply(
   trx: Trx,
   { token, user, type }: SpentBy,
   now: Date,
-): Promise<Verified> {
+): Promise<VerificationResult> {
   switch (token.token_type) {
     case 'confirmation_token':
       return confirm(deps, trx, { token, user, type }, now)

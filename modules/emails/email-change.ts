@@ -11,7 +11,7 @@ import { startPkceFlow } from '../flows/index.ts'
 import { createEmailLink, linkKinds, reserveSendQuota } from '../otp/index.ts'
 import type { LinkContext } from '../otp/link-context.ts'
 import type { LinkKind } from '../otp/link-types.ts'
-import { commonVariables, getLinkVariables } from './variables.ts'
+import { getLinkVariables, userVariables } from './variables.ts'
 
 export interface EmailChange {
   newEmail: string
@@ -118,7 +118,7 @@ async function question(
 ): Promise<Question> {
   const link = await createEmailLink(otp, trx, kind, { id: user.id, address: to }, context, now)
   const variables = {
-    ...commonVariables(config, user),
+    ...userVariables(config, user),
     ...getLinkVariables(link, context.redirectTo),
     NewEmail: newEmail,
     SendingTo: to,

@@ -8,7 +8,7 @@ import { createEmailLink, linkKinds, reserveSendQuota } from '../otp/index.ts'
 import type { QuotaPurpose } from '../otp/limits/send-quotas.ts'
 import type { LinkContext } from '../otp/link-context.ts'
 import type { LinkKind } from '../otp/link-types.ts'
-import { commonVariables, getLinkVariables } from './variables.ts'
+import { getLinkVariables, userVariables } from './variables.ts'
 
 export type PlainLinkKind = Exclude<LinkKind, 'email_change_new' | 'email_change_current'>
 
@@ -61,7 +61,7 @@ export async function sendUncountedLinkEmail(
   const link = await createEmailLink(otp, trx, kind, { id: user.id, address: to }, context, now)
   await startPkceFlow(trx, linkKinds[kind].flowMethod, user.id, context.pkce, now)
   const variables = {
-    ...commonVariables(config, user),
+    ...userVariables(config, user),
     ...getLinkVariables(link, context.redirectTo),
   }
   const { messageId } = context

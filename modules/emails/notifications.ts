@@ -6,13 +6,13 @@ import type { NotificationKind } from '../../mail/kinds/index.ts'
 import type { MailVariables } from '../../mail/variables.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { type EmailPolicy, mayReceive } from './email-policy.ts'
-import { commonVariables } from './variables.ts'
+import { userVariables } from './variables.ts'
 
 /** The event, with the variables of its email. */
 export type Notification = { [K in NotificationKind]: { kind: K } & Details<K> }[NotificationKind]
 
 type Details<K extends NotificationKind> = Omit<MailVariables[K], keyof CommonVariables>
-type CommonVariables = ReturnType<typeof commonVariables>
+type CommonVariables = ReturnType<typeof userVariables>
 
 /**
  * Notifies the user, in the state after the change, if the notification is enabled and there is an address. After an
@@ -28,7 +28,7 @@ export async function notifyUser(
 ): Promise<void> {
   const { kind, ...details } = notification
   if (!mailer.isEnabled(kind)) return
-  const variables = { ...commonVariables(config, user), ...details }
+  const variables = { ...userVariables(config, user), ...details }
   for (const to of await recipientsOf(trx, user, notification, now)) {
     if (!mayReceive(policy, to)) continue
     await mailer.queue(trx, { kind, to, userId: user.id, variables }, now)

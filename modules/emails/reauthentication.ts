@@ -3,7 +3,7 @@ import { updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { createReauthenticationNonce, reserveSendQuota } from '../otp/index.ts'
-import { commonVariables } from './variables.ts'
+import { userVariables } from './variables.ts'
 
 /** Emails the reauthentication code. Throws over_email_send_rate_limit. */
 export async function sendReauthenticationEmail(
@@ -16,7 +16,7 @@ export async function sendReauthenticationEmail(
   const to = user.email ?? ''
   await updateUser(trx, user.id, { reauthentication_sent_at: now }, now)
   const { code, expiresAt } = await createReauthenticationNonce(otp, trx, user.id, to, now)
-  const variables = { ...commonVariables(config, user), Token: code }
+  const variables = { ...userVariables(config, user), Token: code }
   const kind = 'reauthentication'
   await mailer.queue(trx, { kind, to, userId: user.id, variables, expiresAt, messageId }, now)
   const message = { purpose: 'sign_in', to, network: undefined } as const

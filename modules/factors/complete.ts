@@ -15,11 +15,11 @@ import {
   mfaChallengeExpired,
   mfaFactorNotFound,
   mfaIpAddressMismatch,
-  mfaVerificationFailed,
+  mfaVerificationFailedError,
 } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
 import { recordAudit } from '../audit/index.ts'
-import { recordNewMethod, requireSecondFactor } from '../credentials/index.ts'
+import { recordNewMethod, requireVerifiedFactor } from '../credentials/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../sessions/index.ts'
 import type { PrecomputedClaims } from '../sessions/step-up.ts'
@@ -72,7 +72,7 @@ export async function completeFactorVerification(
   const { id: factor_id, factor_type, status } = findProven(user, proof)
   const isNew = status === 'unverified'
   // The session may have dropped to aal1 since the enrollment.
-  if (isNew) requireSecondFactor(credentials, held, 'factor', now)
+  if (isNew) requireVerifiedFactor(credentials, held, 'factor', now)
   await requireAnotherClass(deps, trx, held, factor_type, now)
   if ('step' in proof && !(await advanceTotpCounter(trx, factor_id, proof.step))) return undefined
   if ('key' in proof && !(await takeKey(trx, proof.key, now))) {
@@ -130,5 +130,5 @@ export async function rejectClonedAuthenticator(
   await markSignCountRegression(trx, factor.id, now)
   await recordAudit(audit, trx, 'factor_refused', user, { ip, now, traits })
   await notifyUser(emails, trx, user, { kind: 'security_key_refused_notification' }, now)
-  return mfaVerificationFailed('The security key was rejected: it may have been cloned')
+  return mfaVerificationFailedError('The security key was rejected: it may have been cloned')
 }

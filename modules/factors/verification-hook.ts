@@ -17,17 +17,17 @@ export async function callMfaVerificationHook(
   factor: Pick<FactorRecord, 'id' | 'factor_type' | 'user_id'>,
   { isRight, ip }: { isRight: boolean; ip: string },
 ): Promise<ApiError | undefined> {
-  if (!hooks.judgeFactor || factor.factor_type === 'webauthn') return undefined
+  if (!hooks.mfaVerificationAttempt || factor.factor_type === 'webauthn') return undefined
   const { id: factor_id, factor_type, user_id } = factor
   try {
-    const guess = { user_id, factor_id, factor_type, valid: isRight }
-    const verdict = await hooks.judgeFactor(guess, ip)
-    if (!verdict.isRejected) return undefined
+    const attempt = { user_id, factor_id, factor_type, valid: isRight }
+    const decision = await hooks.mfaVerificationAttempt(attempt, ip)
+    if (!decision.isRejected) return undefined
     // The hook may have taken seconds.
     await db
       .transaction()
       .execute((trx) => revokeAllSessions(sessions, trx, user_id, {}, new Date()))
-    return mfaVerificationRejected(verdict.message ?? rejected)
+    return mfaVerificationRejected(decision.message ?? rejected)
   } catch (error) {
     if (error instanceof HookError) return error
     throw error

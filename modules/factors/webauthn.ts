@@ -2,7 +2,7 @@
 import type { ChallengeRecord } from '../../db/factors/challenges.ts'
 import type { FactorRecord } from '../../db/factors/factors.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import { mfaVerificationFailed, validationFailed } from '../../schemas/errors.ts'
+import { mfaVerificationFailedError, validationFailed } from '../../schemas/errors.ts'
 import type { AuthenticationCredential, RegistrationCredential } from '../../schemas/webauthn.ts'
 import { credentialId, getFactorCredential, type StoredCredential } from './credential.ts'
 
@@ -39,11 +39,11 @@ export async function verifyWebAuthnResponse(
   }
   try {
     return isRegistration(answer)
-      ? await judgeNew(deps, factor, expectedChallenge, answer)
-      : await judgeKnown(deps, verified, expectedChallenge, answer)
+      ? await verifyRegistration(deps, factor, expectedChallenge, answer)
+      : await verifyAssertion(deps, verified, expectedChallenge, answer)
   } catch {
     // The library's messages quote challenges, which must not be logged.
-    throw mfaVerificationFailed('The security key could not be verified')
+    throw mfaVerificationFailedError('The security key could not be verified')
   }
 }
 
@@ -51,7 +51,7 @@ function isRegistration(answer: CredentialResponse): answer is RegistrationCrede
   return 'attestationObject' in answer.response
 }
 
-async function judgeNew(
+async function verifyRegistration(
   { passkeys: { ceremonies } }: Deps<'passkeys'>,
   factor: FactorRecord,
   challenge: string,
@@ -79,7 +79,7 @@ async function judgeNew(
   return { factor, credential, aaguid: made.aaguid, isNew: true, isCloned: false }
 }
 
-async function judgeKnown(
+async function verifyAssertion(
   { passkeys: { ceremonies } }: Deps<'passkeys'>,
   verified: readonly FactorRecord[],
   challenge: string,

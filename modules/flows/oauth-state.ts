@@ -12,7 +12,7 @@ import {
 } from '../../db/flows/oauth-states.ts'
 import { findUser } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { FlowSecrets, Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { FlowSecrets, ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import {
   badOauthCallback,
   badOauthState,
@@ -75,7 +75,7 @@ export async function issueOauthCode(
   trx: Trx,
   flow: AuthorizationState,
   userId: string,
-  { providerToken = '', providerRefreshToken = '' }: Identity,
+  { providerToken = '', providerRefreshToken = '' }: ProviderIdentity,
   now: Date,
 ): Promise<string> {
   const seal = (token: string) => token && encryption.seal(flow.id, token)

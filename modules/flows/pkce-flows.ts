@@ -1,14 +1,14 @@
 /** Authorization code flows with PKCE (RFC 7636), between the verification of a user and the code exchange. */
 import type { Db, Trx } from '../../db/core/database.ts'
 import { type FlowStateRow, insertFlowState, issueAuthCode } from '../../db/flows/flow-states.ts'
-import type { AuthenticationMethod } from '../../db/tables/sessions.ts'
+import type { AmrMethod } from '../../db/tables/sessions.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { flowStateMissing } from '../../schemas/errors.ts'
 import type { Pkce } from '../otp/link-context.ts'
 import { matchesCodeChallenge } from './pkce.ts'
 
 /** A flow issues a code; its method is never `password`. */
-type FlowMethod = Exclude<AuthenticationMethod, 'password'>
+type FlowMethod = Exclude<AmrMethod, 'password'>
 
 const methods: readonly FlowMethod[] = [
   'recovery',
@@ -26,7 +26,7 @@ const methods: readonly FlowMethod[] = [
  */
 export async function startPkceFlow(
   db: Db,
-  method: AuthenticationMethod | undefined,
+  method: AmrMethod | undefined,
   userId: string,
   pkce: Pkce | undefined,
   now: Date,
@@ -49,7 +49,7 @@ export async function startPkceFlow(
 export async function issuePkceCode(
   trx: Trx,
   userId: string,
-  method: AuthenticationMethod,
+  method: AmrMethod,
   now: Date,
 ): Promise<string> {
   const code = await issueAuthCode(trx, userId, method, crypto.randomUUID(), now)

@@ -4,7 +4,7 @@ import { findIdentity, lockIdentity, replaceIdentityData } from '../../db/identi
 import { recomputeProviders } from '../../db/users/providers.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { identityAlreadyExists, inviteNotFound, validationFailed } from '../../schemas/errors.ts'
 import { consumeEmailLink } from '../otp/index.ts'
 import { clearUnverifiedCredentials, lockAndLoadUser, verifyEmail } from '../users/index.ts'
@@ -17,7 +17,7 @@ import type { ExternalUser, SignInOutcome } from './types.ts'
  * The invitation's token verifies the address, whatever the provider reports. Throws invite_not_found,
  * identity_already_exists, user_banned, validation_failed for another address.
  */
-export async function acceptInvitation(
+export async function acceptInvite(
   deps: Deps<'otp' | 'users'>,
   trx: Trx,
   token: string,
@@ -38,7 +38,7 @@ async function takeInvitation(
   { otp }: Deps<'otp'>,
   trx: Trx,
   token: string,
-  told: Identity,
+  told: ProviderIdentity,
   now: Date,
 ): Promise<UserRecord> {
   const invitation = await consumeEmailLink(

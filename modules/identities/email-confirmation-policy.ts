@@ -19,7 +19,7 @@ import {
   requestFirstEmailConfirmation,
   sendConfirmationMail,
 } from './confirmation-email.ts'
-import type { Addresses } from './emails.ts'
+import type { AccountEmails } from './emails.ts'
 import { findUserOrThrow } from './lock-user.ts'
 import type { MatchedAccount, SignInAttempt, SignInOutcome } from './types.ts'
 
@@ -82,7 +82,7 @@ async function dropIfAutoconfirmed(
   { users }: Deps<'users'>,
   trx: Trx,
   found: MatchedAccount,
-  { verified }: Addresses,
+  { verified }: AccountEmails,
   now: Date,
 ): Promise<UserRecord | undefined> {
   const { user } = found
@@ -103,7 +103,7 @@ function isSettled(user: UserRecord, emailOptional: boolean): boolean {
 async function addressOf(
   trx: Trx,
   user: UserRecord,
-  { primary: email, verified }: Addresses,
+  { primary: email, verified }: AccountEmails,
 ): Promise<string | null> {
   if (!email || email === user.email || !verified.includes(email)) return user.email
   if (user.email && verified.includes(user.email)) return user.email

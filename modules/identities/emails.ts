@@ -1,8 +1,8 @@
 /** The emails reported by a provider, and those that it verified. */
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { normalizeEmail } from '../../schemas/fields.ts'
 
-export interface Addresses {
+export interface AccountEmails {
   /** The email of a new account. */
   primary: string | null
   /** All of them, verified or not; not used for matching. */
@@ -11,7 +11,7 @@ export interface Addresses {
   verified: string[]
 }
 
-export function readAddresses({ claims, emails }: Identity): Addresses {
+export function readAddresses({ claims, emails }: ProviderIdentity): AccountEmails {
   const primary = storable(claims.email) ?? null
   return {
     primary,
@@ -20,7 +20,7 @@ export function readAddresses({ claims, emails }: Identity): Addresses {
   }
 }
 
-function storables(emails: Identity['emails']): string[] {
+function storables(emails: ProviderIdentity['emails']): string[] {
   const read = emails.map(({ email }) => storable(email))
   return [...new Set(read.filter((email) => email !== undefined))]
 }

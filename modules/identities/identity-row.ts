@@ -23,7 +23,7 @@ export function addIdentity(
 }
 
 /** The audit payload of an identity. */
-export function traitsOf(identity: Pick<IdentityRow, 'id' | 'provider' | 'provider_id'>) {
+export function identityTraits(identity: Pick<IdentityRow, 'id' | 'provider' | 'provider_id'>) {
   const { id, provider, provider_id } = identity
   return { identity_id: id, provider, provider_id }
 }

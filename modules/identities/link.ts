@@ -15,19 +15,19 @@ import {
   sessionNotFound,
 } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
-import { recordNewMethod, requireSecondFactor } from '../credentials/index.ts'
+import { recordNewMethod, requireVerifiedFactor } from '../credentials/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { verifyEmail } from '../users/index.ts'
 import { requestFirstEmailConfirmation } from './confirmation-email.ts'
 import { readAddresses } from './emails.ts'
-import { addIdentity, linkedToOtherUser, traitsOf } from './identity-row.ts'
+import { addIdentity, identityTraits, linkedToOtherUser } from './identity-row.ts'
 import { checkState, lockUserOrThrow } from './lock-user.ts'
 import type { ExternalUser, SignInContext, SignInOutcome } from './types.ts'
 
 type LinkDeps = Deps<'audit' | 'config' | 'credentials' | 'emails' | 'otp' | 'users'>
 
 /** The user and session that requested the link; service tokens have no session. */
-interface Asker {
+interface LinkRequester {
   userId: string
   sessionId?: string | null | undefined
 }
@@ -39,7 +39,7 @@ interface Asker {
 export async function link(
   deps: LinkDeps,
   trx: Trx,
-  { userId, sessionId }: Asker,
+  { userId, sessionId }: LinkRequester,
   externalUser: ExternalUser,
   context: SignInContext,
   now: Date,
@@ -53,14 +53,14 @@ export async function link(
   await checkFree(trx, userId, externalUser)
   // A factor may have been added since the start.
   const session = sessionId ? await findSessionById(trx, sessionId) : undefined
-  requireSecondFactor(deps.credentials, { user, session }, 'identity', now)
+  requireVerifiedFactor(deps.credentials, { user, session }, 'identity', now)
   const identity = await addIdentity(trx, userId, externalUser, now)
   const isConfirmed = user.email
     ? true
     : await takeAddress(deps, trx, user, externalUser, context, now)
   await recordNewMethod(trx, user, 'identity', now)
   await recomputeProviders(trx, userId, now)
-  const traits = traitsOf(identity)
+  const traits = identityTraits(identity)
   await recordAudit(deps.audit, trx, 'identity_linked', user, { ip: context.ip, now, traits })
   if (!isConfirmed) return { state: 'rejected', error: needsConfirmation() }
   const linked = await lockUserOrThrow(trx, userId)

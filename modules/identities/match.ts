@@ -6,7 +6,7 @@ import { mergeMetadata } from '../../db/users/merge-user.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import {
   accountChangedConcurrently,
   providerEmailNeedsVerification,
@@ -16,9 +16,9 @@ import {
 import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
 import { recordAudit } from '../audit/index.ts'
 import { createUser } from '../users/index.ts'
-import { addIdentity, toExternalIdentity, traitsOf } from './identity-row.ts'
+import { addIdentity, identityTraits, toExternalIdentity } from './identity-row.ts'
 import { findUserOrThrow } from './lock-user.ts'
-import { hasVerifiedDomain, isOwner, resolveAccount } from './resolve-account.ts'
+import { isOwner, isSsoProvider, resolveAccount } from './resolve-account.ts'
 import type { MatchedAccount, SignInAttempt } from './types.ts'
 
 /**
@@ -57,7 +57,7 @@ async function refresh(
   { config }: Deps<'config'>,
   trx: Trx,
   identity: IdentityRow,
-  told: Identity['claims'],
+  told: ProviderIdentity['claims'],
   now: Date,
 ): Promise<MatchedAccount> {
   await lockUser(trx, identity.user_id)
@@ -70,7 +70,7 @@ async function refresh(
 }
 
 /** Apple omits the email at later sign-ins; the known one is kept. */
-function withKnownAddress(told: Identity['claims'], known: IdentityRow['identity_data']) {
+function withKnownAddress(told: ProviderIdentity['claims'], known: IdentityRow['identity_data']) {
   if (told.email !== undefined || known.email === undefined) return told
   const { email, email_verified } = known
   return { ...told, email, email_verified }
@@ -93,7 +93,11 @@ async function addTo(
   )
   await recomputeProviders(trx, userId, now)
   const user = await findUserOrThrow(trx, userId)
-  await recordAudit(audit, trx, 'identity_linked', user, { ip, now, traits: traitsOf(identity) })
+  await recordAudit(audit, trx, 'identity_linked', user, {
+    ip,
+    now,
+    traits: identityTraits(identity),
+  })
   return { isNew: false, user, identity }
 }
 
@@ -116,7 +120,7 @@ async function create(
     passwordHash: null,
     appMetadata: { provider, providers: [provider] },
     userMetadata: identity.claims,
-    isSso: hasVerifiedDomain(deps, provider),
+    isSso: isSsoProvider(deps, provider),
     identities: [toExternalIdentity(externalUser)],
   }
   const user = await createUser(users, trx, signUpUser, now)

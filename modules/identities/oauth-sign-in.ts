@@ -8,7 +8,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import { unexpectedFailure } from '../../schemas/errors.ts'
 import { callBeforeUserCreated } from '../users/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
-import { acceptInvitation } from './accept-invitation.ts'
+import { acceptInvite } from './accept-invitation.ts'
 import { checkEmailConfirmation, rejectTakenEmail } from './email-confirmation-policy.ts'
 import { readAddresses } from './emails.ts'
 import { link } from './link.ts'
@@ -82,7 +82,7 @@ export function completeExternalSignIn(
     const requester = { userId: linkingTargetId, sessionId: linkingSessionId }
     return link(deps, trx, requester, user, context, now)
   }
-  if (inviteToken) return acceptInvitation(deps, trx, inviteToken, user, now)
+  if (inviteToken) return acceptInvite(deps, trx, inviteToken, user, now)
   return signIn(deps, trx, user, context, now)
 }
 

@@ -8,7 +8,7 @@ import {
   isTaken,
 } from '../../db/users/identifier-owners.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Addresses } from './emails.ts'
+import type { AccountEmails } from './emails.ts'
 
 type Decision =
   | { state: 'exists'; identity: IdentityRow }
@@ -22,7 +22,7 @@ type Decision =
 interface Question {
   provider: string
   providerId: string
-  addresses: Addresses
+  addresses: AccountEmails
   aud: string
 }
 
@@ -58,7 +58,7 @@ export async function isOwner(
 }
 
 /** True for SSO providers: their users are never matched with others. */
-export function hasVerifiedDomain(deps: Deps<'config'>, provider: string): boolean {
+export function isSsoProvider(deps: Deps<'config'>, provider: string): boolean {
   return domainOf(deps, provider) !== defaultDomain
 }
 

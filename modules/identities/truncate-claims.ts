@@ -1,6 +1,6 @@
 /** Bounds the size of a provider's claims. */
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 import type { ExternalUser } from './types.ts'
 
@@ -17,7 +17,7 @@ export function truncateClaims({ config }: Deps<'config'>, user: ExternalUser): 
   return { ...user, identity: { ...identity, claims: capped(identity.claims, most) } }
 }
 
-type Claims = Identity['claims']
+type Claims = ProviderIdentity['claims']
 
 function capped({ custom_claims, ...claims }: Claims, most: number): Claims {
   // A long list of groups must not displace the other claims.

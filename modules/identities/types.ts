@@ -1,10 +1,10 @@
 import type { IdentityRow } from '../../db/tables/identities.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import type { ApiError } from '../../schemas/errors.ts'
 import type { LinkContext } from '../otp/link-context.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
-import type { Addresses } from './emails.ts'
+import type { AccountEmails } from './emails.ts'
 
 /** The purpose of the sign-in. */
 export interface SignInPurpose {
@@ -35,14 +35,14 @@ export interface SignInContext {
 /** Neither a link nor an invitation. */
 export interface SignInAttempt {
   user: ExternalUser
-  addresses: Addresses
+  addresses: AccountEmails
   context: SignInContext
 }
 
 /** The provider account and its context. */
 export interface ExternalUser {
   provider: string
-  identity: Identity
+  identity: ProviderIdentity
   /** Whether this provider may omit the email. */
   emailOptional: boolean
 }

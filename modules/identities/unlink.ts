@@ -17,11 +17,11 @@ import {
 } from '../../schemas/errors.ts'
 import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
 import { recordAudit } from '../audit/index.ts'
-import { recordNewMethod, requireSecondFactor } from '../credentials/index.ts'
+import { recordNewMethod, requireVerifiedFactor } from '../credentials/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { emitEmailChanged, verifyEmail } from '../users/index.ts'
-import { traitsOf } from './identity-row.ts'
+import { identityTraits } from './identity-row.ts'
 import { type Promotion, promotions } from './promotions.ts'
 
 type UnlinkDeps = Deps<'audit' | 'config' | 'credentials' | 'emails' | 'sessions' | 'users'>
@@ -44,7 +44,7 @@ export async function unlinkIdentity(
 ): Promise<void> {
   const { user } = held
   const userId = user.id
-  requireSecondFactor(deps.credentials, held, 'identity', now)
+  requireVerifiedFactor(deps.credentials, held, 'identity', now)
   if (user.identities.length <= 1) throw singleIdentityNotDeletable()
   const identity = user.identities.find(({ id }) => id === identityId)
   if (!identity) throw identityNotFound()
@@ -60,7 +60,7 @@ export async function unlinkIdentity(
     })
   }
   await recomputeProviders(trx, userId, now)
-  const traits = traitsOf(identity)
+  const traits = identityTraits(identity)
   await recordAudit(deps.audit, trx, 'identity_unlinked', user, { ip, now, traits })
   // Notifies the previous email, which an attacker cannot have chosen.
   const notification = { kind: 'identity_unlinked_notification', Provider: provider } as const

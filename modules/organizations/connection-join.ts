@@ -6,7 +6,7 @@ import { findMember, type MemberRow } from '../../db/organizations/members.ts'
 import type { RoleRule } from '../../db/tables/organizations.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { ApiError } from '../../schemas/errors.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 import { permitJoin } from './join.ts'
@@ -17,7 +17,7 @@ export type JoiningConnection = NonNullable<Awaited<ReturnType<typeof findConnec
 /** A sign-in of a provider. */
 interface SignIn {
   provider: string
-  identity: Identity
+  identity: ProviderIdentity
 }
 
 /**
@@ -52,7 +52,7 @@ export async function joinByConnection(
   trx: Trx,
   connection: JoiningConnection,
   user: UserRecord,
-  { identity, ip }: { identity: Identity; ip: string },
+  { identity, ip }: { identity: ProviderIdentity; ip: string },
   now: Date,
 ): Promise<void> {
   const { id: connection_id, organization_id } = connection
@@ -85,7 +85,7 @@ async function followRole(
 /** The role of the first rule that matches a claim of the user. */
 export function roleOf(
   { default_role, role_mapping }: { default_role: string; role_mapping: readonly RoleRule[] },
-  { claims }: Pick<Identity, 'claims'>,
+  { claims }: Pick<ProviderIdentity, 'claims'>,
 ): string {
   const custom = isRecord(claims.custom_claims) ? claims.custom_claims : {}
   const matches = ({ attribute, value }: RoleRule) =>

@@ -27,10 +27,10 @@ export interface ConnectionInput {
   ssoProviderId?: string | undefined
   /** `custom:` and a name. */
   customProvider?: string | undefined
-  change: ConnectionChange
+  change: ConnectionUpdate
 }
 
-export type ConnectionChange = Partial<
+export type ConnectionUpdate = Partial<
   Pick<ConnectionRow, 'name' | 'enabled' | 'default_role' | 'role_mapping'>
 >
 
@@ -76,7 +76,7 @@ export async function changeConnection(
   deps: MemberDeps,
   trx: Trx,
   key: ConnectionKey,
-  change: ConnectionChange,
+  change: ConnectionUpdate,
   granted: readonly string[],
   by: ChangedBy,
   now: Date,
@@ -109,7 +109,7 @@ export interface ConnectionKey {
 async function checkRoles(
   trx: Trx,
   organizationId: string,
-  { default_role, role_mapping = [] }: ConnectionChange,
+  { default_role, role_mapping = [] }: ConnectionUpdate,
   granted: readonly string[],
 ): Promise<void> {
   const roles = [...(default_role ? [default_role] : []), ...role_mapping.map(({ role }) => role)]

@@ -25,7 +25,7 @@ export interface RoleKey {
   name: string
 }
 
-export interface RoleInput {
+export interface CustomRoleInput {
   description?: string | undefined
   permissions?: readonly string[] | undefined
 }
@@ -42,7 +42,7 @@ export async function createRole(
   deps: MemberDeps,
   trx: Trx,
   { organizationId, name }: RoleKey,
-  { description = '', permissions = [] }: RoleInput,
+  { description = '', permissions = [] }: CustomRoleInput,
   granted: readonly string[],
   by: ChangedBy,
   now: Date,
@@ -69,7 +69,7 @@ export async function changeRole(
   deps: MemberDeps,
   trx: Trx,
   key: RoleKey,
-  { description, permissions }: RoleInput,
+  { description, permissions }: CustomRoleInput,
   granted: readonly string[],
   by: ChangedBy,
   now: Date,

@@ -8,7 +8,7 @@ import { organizationDomainUnverified, validationFailed } from '../../schemas/er
 import { isEqualInConstantTime } from '../../schemas/values/constant-time.ts'
 import { checkRecipient } from '../emails/index.ts'
 import { newCode } from '../otp/index.ts'
-import { findDomainOrThrow, traitsOf } from './domains.ts'
+import { domainTraits, findDomainOrThrow } from './domains.ts'
 import { reserveEmail } from './limits.ts'
 import type { MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
@@ -75,7 +75,7 @@ export async function sendDomainCode(
   const variables = { ...common, OrganizationName: name, Domain: domain, Token: code }
   const message = { kind: 'organization_domain' as const, to: address, variables, expiresAt }
   await deps.emails.mailer.queue(trx, message, now)
-  const traits = { ...traitsOf(changed), address }
+  const traits = { ...domainTraits(changed), address }
   await recordChange(deps, trx, 'organization_domain_code_sent', by, traits, now)
   await reserveEmail(deps, trx, organizationId, now)
   return changed

@@ -50,7 +50,7 @@ export async function addDomain(
   const row = { id, organization_id: organizationId, domain, dns_token }
   const added = await insertDomain(trx, { ...row, verified_at: null, verified_by: null }, now)
   if (!added) throw organizationDomainExists()
-  await recordChange(deps, trx, 'organization_domain_added', by, traitsOf(added), now)
+  await recordChange(deps, trx, 'organization_domain_added', by, domainTraits(added), now)
   return added
 }
 
@@ -95,7 +95,7 @@ export async function markVerified(
   } catch (error) {
     throw isUniqueViolation(error) ? organizationDomainTaken() : error
   }
-  const traits = { ...traitsOf(after), verified_by: how }
+  const traits = { ...domainTraits(after), verified_by: how }
   await recordChange(deps, trx, 'organization_domain_verified', by, traits, now)
   return after
 }
@@ -110,7 +110,7 @@ export async function removeDomain(
 ): Promise<DomainRow> {
   const before = await findDomainOrThrow(trx, organizationId, id)
   await deleteDomain(trx, id)
-  await recordChange(deps, trx, 'organization_domain_removed', by, traitsOf(before), now)
+  await recordChange(deps, trx, 'organization_domain_removed', by, domainTraits(before), now)
   return before
 }
 
@@ -125,7 +125,7 @@ export async function findDomainOrThrow(
   return found
 }
 
-export const traitsOf = ({ organization_id, domain, id }: DomainRow) => ({
+export const domainTraits = ({ organization_id, domain, id }: DomainRow) => ({
   organization_id,
   domain,
   domain_id: id,

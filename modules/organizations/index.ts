@@ -7,7 +7,7 @@ export {
   permitConnectionJoin,
 } from './connection-join.ts'
 export {
-  type ConnectionChange,
+  type ConnectionUpdate,
   changeConnection,
   createConnection,
   removeConnection,
@@ -17,7 +17,7 @@ export { dnsRecordOf } from './dns.ts'
 export { checkCode, domainAddresses, sendDomainCode } from './domain-codes.ts'
 export { addDomain, checkDns, markVerified, readDomain, removeDomain } from './domains.ts'
 export {
-  acceptInvitation,
+  acceptOrganizationInvitation,
   confirmedAddress,
   declineInvitation,
   type InvitationClaim,
@@ -28,9 +28,9 @@ export {
   findJoinable,
   joinAutomatically,
   joinByDomain,
+  joinHookPayload,
   permitJoin,
   permitJoinByDomain,
-  questionOf,
 } from './join.ts'
 export { keepOrganizationOwner } from './last-owner.ts'
 export {
@@ -45,7 +45,7 @@ export {
   changeOrganization,
   createOrganization,
   deleteOrganization,
-  type OrganizationInput,
+  type OrganizationValues,
   purgeOrganization,
   restoreOrganization,
 } from './organization.ts'

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 
 import type { InvitationRow } from '../../db/organizations/invitations.ts'
 
-export const hashOf = (token: string): string =>
+export const hashInvitationToken = (token: string): string =>
   createHash('sha256').update(token).digest('base64url')
 
-export function traitsOf({ id, organization_id, email, role }: InvitationRow) {
+export function invitationTraits({ id, organization_id, email, role }: InvitationRow) {
   return { organization_id, invitation_id: id, email, role }
 }

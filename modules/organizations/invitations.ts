@@ -15,8 +15,8 @@ import {
   organizationInvitationNotFound,
   organizationJoinDisabled,
 } from '../../schemas/errors.ts'
-import { hashOf, traitsOf } from './invitation-token.ts'
-import { findLiveOrganization, permitJoin, questionOf } from './join.ts'
+import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
+import { findLiveOrganization, joinHookPayload, permitJoin } from './join.ts'
 import { addMember, type MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
@@ -32,7 +32,14 @@ export async function revokeInvitation(
 ): Promise<InvitationRow> {
   const revoked = await deleteInvitation(trx, organizationId, id)
   if (!revoked) throw organizationInvitationNotFound()
-  await recordChange(deps, trx, 'organization_invitation_revoked', by, traitsOf(revoked), now)
+  await recordChange(
+    deps,
+    trx,
+    'organization_invitation_revoked',
+    by,
+    invitationTraits(revoked),
+    now,
+  )
   return revoked
 }
 
@@ -48,14 +55,14 @@ export async function permitAcceptance(
 ): Promise<void> {
   const found = await findClaimed(deps.db, user, claim, now)
   const organization = await findLiveOrganization(deps.db, found.organization_id)
-  await permitJoin(deps, questionOf(organization, user, found.role, 'invitation'), ip)
+  await permitJoin(deps, joinHookPayload(organization, user, found.role, 'invitation'), ip)
 }
 
 /**
  * The user, who is locked, becomes a member. Throws organization_invitation_not_found,
  * organization_invitation_for_another, organization_join_disabled and organization_limit_reached.
  */
-export async function acceptInvitation(
+export async function acceptOrganizationInvitation(
   deps: MemberDeps,
   trx: Trx,
   user: UserRecord,
@@ -66,7 +73,7 @@ export async function acceptInvitation(
   const { organization, invitation } = await consumeClaimed(trx, user, claim, now)
   if (!organization.invitation_join) throw organizationJoinDisabled('invitation')
   const { organization_id, role } = invitation
-  const traits = { ...traitsOf(invitation), user_id: user.id }
+  const traits = { ...invitationTraits(invitation), user_id: user.id }
   await recordChange(deps, trx, 'organization_invitation_accepted', by, traits, now)
   const member = { organization_id, user_id: user.id, role, connection_id: null }
   await addMember(deps, trx, { ...member, joined_by: 'invitation' }, by, now)
@@ -83,7 +90,7 @@ export async function declineInvitation(
   now: Date,
 ): Promise<void> {
   const { invitation } = await consumeClaimed(trx, user, claim, now)
-  const traits = { ...traitsOf(invitation), user_id: user.id }
+  const traits = { ...invitationTraits(invitation), user_id: user.id }
   await recordChange(deps, trx, 'organization_invitation_declined', by, traits, now)
 }
 
@@ -111,7 +118,7 @@ async function findClaimed(
 
 /** Without the token, the address must be confirmed, and not by the provider of some organization. */
 function keyOf(user: UserRecord, claim: InvitationClaim): InvitationKey | undefined {
-  if ('token' in claim) return { tokenHash: hashOf(claim.token) }
+  if ('token' in claim) return { tokenHash: hashInvitationToken(claim.token) }
   const email = confirmedAddress(user)
   return email === undefined ? undefined : { id: claim.id, email }
 }

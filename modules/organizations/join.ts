@@ -43,7 +43,7 @@ export async function permitJoinByDomain(
 ): Promise<void> {
   const found = await findJoinable(deps.db, user)
   if (found?.id !== organizationId) throw organizationJoinDisabled('domain')
-  await permitJoin(deps, questionOf(found, user, found.default_role, 'domain'), ip)
+  await permitJoin(deps, joinHookPayload(found, user, found.default_role, 'domain'), ip)
 }
 
 /** Checks the domain again. Throws organization_join_disabled and organization_limit_reached. */
@@ -69,7 +69,7 @@ export async function findLiveOrganization(db: Db, id: string): Promise<Organiza
   return found
 }
 
-export function questionOf(
+export function joinHookPayload(
   { id, slug, name }: Pick<OrganizationRow, 'id' | 'slug' | 'name'>,
   user: JoinQuestion['user'],
   role: string,
@@ -88,7 +88,7 @@ export async function joinAutomatically(
   const found = await findJoinable(deps.db, user)
   if (found?.domain_join !== 'automatic') return
   try {
-    await permitJoin(deps, questionOf(found, user, found.default_role, 'domain'), ip)
+    await permitJoin(deps, joinHookPayload(found, user, found.default_role, 'domain'), ip)
     await deps.db
       .transaction()
       .execute((trx) => joinByDomain(deps, trx, user, found.id, { actor: user, ip }, now))

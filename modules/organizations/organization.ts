@@ -7,8 +7,8 @@ import {
   deleteOrganizationRow,
   insertOrganization,
   lockOrganization,
-  type OrganizationChange,
   type OrganizationRow,
+  type OrganizationUpdate,
   setDeletedAt,
   updateOrganization,
 } from '../../db/organizations/organizations.ts'
@@ -22,7 +22,7 @@ import { type ChangedBy, recordChange } from './record.ts'
 import { findRolePermissions } from './roles.ts'
 import { toSlug } from './slug.ts'
 
-export interface OrganizationInput {
+export interface OrganizationValues {
   name: string
   /** Made from the name when absent. */
   slug?: string | undefined
@@ -36,7 +36,7 @@ export interface OrganizationInput {
 export async function createOrganization(
   deps: MemberDeps,
   trx: Trx,
-  { name, slug, metadata = {} }: OrganizationInput,
+  { name, slug, metadata = {} }: OrganizationValues,
   ownerId: string | null,
   by: ChangedBy,
   now: Date,
@@ -78,7 +78,7 @@ export async function changeOrganization(
   deps: MemberDeps,
   trx: Trx,
   id: string,
-  change: OrganizationChange,
+  change: OrganizationUpdate,
   by: ChangedBy,
   now: Date,
 ): Promise<OrganizationRow> {

@@ -10,7 +10,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import { memberExists, organizationJoinDisabled } from '../../schemas/errors.ts'
 import { checkRecipient } from '../emails/index.ts'
 import { withFragment } from '../flows/index.ts'
-import { hashOf, traitsOf } from './invitation-token.ts'
+import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { reserveEmail } from './limits.ts'
 import type { MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
@@ -52,13 +52,20 @@ export async function createInvitation(
     organization_id: organizationId,
     email,
     role,
-    token_hash: hashOf(token),
+    token_hash: hashInvitationToken(token),
     invited_by: invitedBy?.id ?? null,
     created_at: now,
     expires_at: new Date(now.getTime() + deps.config.AUTH_ORGANIZATIONS_INVITATION_EXP * 1000),
   }
   await replaceInvitation(trx, invitation)
-  await recordChange(deps, trx, 'organization_invitation_created', by, traitsOf(invitation), now)
+  await recordChange(
+    deps,
+    trx,
+    'organization_invitation_created',
+    by,
+    invitationTraits(invitation),
+    now,
+  )
   await queueEmail(deps, trx, { input, organization, token, invitation }, now)
   await reserveEmail(deps, trx, organizationId, now)
   return invitation

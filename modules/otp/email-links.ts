@@ -5,7 +5,7 @@ import type { LinkContext } from './link-context.ts'
 import { type LinkKind, type LinkKindDefinition, linkKinds } from './link-types.ts'
 import { createToken, type TokenPolicy } from './tokens.ts'
 
-export interface Link {
+export interface EmailLink {
   url: string
   code: string
   /** For an app that exchanges it for a session. */
@@ -21,7 +21,7 @@ export async function createEmailLink(
   user: { id: string; address: string },
   { redirectTo, baseUrl, pkce }: LinkContext,
   now: Date,
-): Promise<Link> {
+): Promise<EmailLink> {
   const { tokenType, verificationType, path, flowMethod } = linkKinds[kind]
   const { AUTH_MAILER_OTP_LENGTH: digits, AUTH_MAILER_OTP_EXP: ttlSeconds } = deps.config
   const usesPkce = pkce !== undefined && flowMethod !== undefined
@@ -45,7 +45,7 @@ export async function createReauthenticationNonce(
   userId: string,
   address: string,
   now: Date,
-): Promise<Pick<Link, 'code' | 'expiresAt'>> {
+): Promise<Pick<EmailLink, 'code' | 'expiresAt'>> {
   const { AUTH_MAILER_OTP_LENGTH: digits, AUTH_MAILER_OTP_EXP: ttlSeconds } = deps.config
   const type = 'reauthentication_token'
   const wanted = { userId, type, address, digits, ttlSeconds, pkce: false } as const

@@ -1,5 +1,5 @@
 /** Types of links, and their properties apart from the email. */
-import type { AuthenticationMethod } from '../../db/tables/sessions.ts'
+import type { AmrMethod } from '../../db/tables/sessions.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
 
 export type LinkKind =
@@ -19,7 +19,7 @@ export interface LinkKindDefinition {
   /** The suffix of the setting AUTH_MAILER_URLPATHS_<path>. */
   path: 'CONFIRMATION' | 'INVITE' | 'RECOVERY' | 'EMAIL_CHANGE'
   /** The method of the client's PKCE flow; an invitation has none. */
-  flowMethod: AuthenticationMethod | undefined
+  flowMethod: AmrMethod | undefined
 }
 
 export const linkKinds: Record<LinkKind, LinkKindDefinition> = {
@@ -62,7 +62,7 @@ export const linkKinds: Record<LinkKind, LinkKindDefinition> = {
 }
 
 /** The flow method of a verified link type. */
-export function getLinkMethod(type: string): AuthenticationMethod {
+export function getLinkMethod(type: string): AmrMethod {
   const kind = Object.values(linkKinds).find((facts) => facts.verificationType === type)
   return kind?.flowMethod ?? 'otp'
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import type { Metadata } from '../../db/tables/users.ts'
+import type { UserMetadata } from '../../db/tables/users.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
@@ -30,7 +30,7 @@ export type SmsChannel = ReturnType<FastifyInstance['sms']['channelOf']>
 export interface SmsRequest extends SmsReservation {
   channel: SmsChannel
   /** The user; or the audience of the number's owner when it is unknown. */
-  owner: UserRecord | { audience: string; metadata?: Metadata | null }
+  owner: UserRecord | { audience: string; metadata?: UserMetadata | null }
 }
 
 /** A sent code. */

@@ -39,7 +39,7 @@ export interface OneTimeToken {
   tokenHash: string
 }
 
-export interface TokenRequest {
+export interface NewTokens {
   userId: string
   type: TokenType
   /** The recipient, in its stored form. */
@@ -61,7 +61,7 @@ export function newCode(digits: number): string {
 export async function createToken(
   policy: TokenPolicy,
   db: Db,
-  request: TokenRequest,
+  request: NewTokens,
   now: Date,
 ): Promise<OneTimeToken> {
   const { userId, type, address, digits, ttlSeconds, pkce } = request

@@ -20,8 +20,8 @@ const texts: Record<string, TextName> = {
 /** Undefined for a successful response. */
 export function errorText(response: ApiResponse): TextName | undefined {
   if (response.status < 400) return undefined
-  return textOf(textIn(response, 'error_code') ?? '')
+  return errorTextName(textIn(response, 'error_code') ?? '')
 }
 
 /** What the pages say of an error code. */
-export const textOf = (errorCode: string): TextName => texts[errorCode] ?? 'failed'
+export const errorTextName = (errorCode: string): TextName => texts[errorCode] ?? 'failed'

@@ -1,7 +1,7 @@
 /** The hosted pages: what they have in common. */
 export { type ApiCall, type ApiResponse, callApi, jsonIn, textIn } from './api.ts'
 export { captchaToken, getShownCaptcha } from './captcha.ts'
-export { errorText, textOf } from './errors.ts'
+export { errorText, errorTextName } from './errors.ts'
 export { identifierOf } from './identifier.ts'
 export { changeFlow, getCallbackUrl, linkFlow, verifierFor } from './link-flow.ts'
 export { readNext } from './next.ts'

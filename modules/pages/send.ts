@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Deps } from '../../plugins/define-plugin.ts'
-import { hostedPages, type PageData, type PageName, type Pages } from '../../ui/render.ts'
+import { hostedPages, type PageData, type PageName, type PageSet } from '../../ui/render.ts'
 import type { Say, TextName } from '../../ui/texts.ts'
 import { browserId, cookieHeader, formToken, makeBrowserId } from '../page-session/index.ts'
 import type { ShownCaptcha } from './captcha.ts'
@@ -53,7 +53,7 @@ export interface Exchange {
 
 /** The same for another set of pages. */
 export function sendPageOf<Name extends string, Text extends string>(
-  pages: Pages<Name, Text>,
+  pages: PageSet<Name, Text>,
   deps: PageDeps,
   { request, reply }: Exchange,
   name: Name,

@@ -10,7 +10,7 @@ import {
   webauthnCredentialExists,
 } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
-import { recordNewMethod, requireSecondFactor } from '../credentials/index.ts'
+import { recordNewMethod, requireVerifiedFactor } from '../credentials/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { passkeyName } from './names.ts'
 import type { RegisteredCredential } from './webauthn/verify-response.ts'
@@ -24,7 +24,7 @@ export function checkCanAddPasskey(
   if (auth.user.is_sso_user) {
     throw validationFailed('Users who sign in through SSO cannot register passkeys', 422)
   }
-  requireSecondFactor(credentials, auth, 'passkey', now)
+  requireVerifiedFactor(credentials, auth, 'passkey', now)
 }
 
 /** Throws too_many_passkeys. */

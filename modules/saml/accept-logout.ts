@@ -13,7 +13,7 @@ import {
 import { logoutResponse } from '../../providers/saml/messages.ts'
 import { isSuccess } from '../../providers/saml/response.ts'
 import { SamlError } from '../../providers/saml/saml-error.ts'
-import { childrenNamed, isNamed, textOf, type XmlElement } from '../../providers/saml/xml.ts'
+import { childrenNamed, elementText, isNamed, type XmlElement } from '../../providers/saml/xml.ts'
 import {
   samlIdpNotFound,
   samlRelayStateNotFound,
@@ -24,7 +24,7 @@ import { checkLogoutMessage } from './checks.ts'
 import { endLogins } from './end-logins.ts'
 import { getSamlMetadata } from './metadata.ts'
 import { nameIdIn } from './provider-session.ts'
-import { messageId, type Sent, send } from './send.ts'
+import { messageId, type SentMessage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
 import { accepted, createReplayKey, findProvider, upToDate } from './verify.ts'
 
@@ -42,7 +42,7 @@ export async function acceptLogout(
   posted: PostedLogout,
   ip: string,
   now: Date,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const message = await accepted(
     () => ('query' in posted ? readRedirect(posted.query) : readForm(posted.fields)),
     deps.log,
@@ -58,11 +58,11 @@ async function acceptRequest(
   message: IncomingMessage,
   ip: string,
   now: Date,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const provider = await findProvider(deps, undefined, message)
   const { root, usableUntil } = await verified(deps, provider, message, now)
   const nameId = await accepted(async () => nameIdOf(root), deps.log)
-  const sessionIndexes = childrenNamed(root, 'protocol', 'SessionIndex').map(textOf)
+  const sessionIndexes = childrenNamed(root, 'protocol', 'SessionIndex').map(elementText)
   const principal = { sso_provider_id: provider.id, name_id: nameId, sessionIndexes }
   await deps.db.transaction().execute(async (trx) => {
     await consume(trx, provider, root, usableUntil)
@@ -93,7 +93,7 @@ async function respond(
   provider: SsoProviderRow,
   { message, root }: { message: IncomingMessage; root: XmlElement },
   now: Date,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { logout } = await getSamlMetadata(provider)
   const used = message.detached ? 'HTTP-Redirect' : 'HTTP-POST'
   const endpoint = logout.find(({ binding }) => binding === used) ?? logout[0]
@@ -103,14 +103,14 @@ async function respond(
   const head = { id: messageId(), issuer, destination: url, issuedAt: now }
   const xml = logoutResponse({ ...head, inResponseTo: root.getAttribute('ID') })
   const { relayState } = message
-  return send(deps, { binding, url }, { kind: 'SAMLResponse', xml, relayState })
+  return sendSamlMessage(deps, { binding, url }, { kind: 'SAMLResponse', xml, relayState })
 }
 
 async function acceptResponse(
   deps: LogoutDeps,
   message: IncomingMessage,
   now: Date,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { relayState } = message
   const logout = isUuid(relayState) ? await consumeSamlLogout(deps.db, relayState) : undefined
   if (!logout) throw samlRelayStateNotFound()

@@ -27,7 +27,7 @@ import { createSession } from '../sessions/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import { storeProviderSession } from './provider-session.ts'
 import { samlMethod } from './sign-on.ts'
-import { findProvider, readPosted, type Verified, verify } from './verify.ts'
+import { findProvider, readPosted, type VerifiedSamlResponse, verify } from './verify.ts'
 
 type ServiceDeps = Deps<
   'audit' | 'config' | 'db' | 'httpClient' | 'identities' | 'log' | 'organizations' | 'sessions'
@@ -105,7 +105,7 @@ export function checkRelayAge(
 interface Completion {
   provider: SsoProviderRow
   external: ExternalUser
-  verified: Verified
+  verified: VerifiedSamlResponse
   relay: RelayStateRow | undefined
   context: AcsContext
   permit: CreationPermit | undefined

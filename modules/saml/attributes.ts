@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox'
 
 import type { AttributeMapping as Schema } from '../../schemas/sso-provider.ts'
 
-export interface Attribute {
+export interface SamlAttribute {
   /** Name and FriendlyName. */
   names: string[]
   values: string[]
@@ -13,7 +13,7 @@ export type SamlAttributeMapping = Static<typeof Schema>
 
 /** The first name with a value, case-insensitively, as Name or FriendlyName; else the default. */
 export function mapAttributes(
-  attributes: readonly Attribute[],
+  attributes: readonly SamlAttribute[],
   mapping: SamlAttributeMapping | null,
 ): Record<string, unknown> {
   const entries = Object.entries(mapping?.keys ?? {}).flatMap(
@@ -30,7 +30,7 @@ export function mapAttributes(
   return Object.fromEntries(entries)
 }
 
-function paramsOf(attributes: readonly Attribute[], wanted: string): string[] {
+function paramsOf(attributes: readonly SamlAttribute[], wanted: string): string[] {
   return attributes
     .filter(({ names }) => names.some((name) => name.toLowerCase() === wanted.toLowerCase()))
     .flatMap(({ values }) => values)

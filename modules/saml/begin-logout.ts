@@ -11,7 +11,7 @@ import { recordAudit } from '../audit/index.ts'
 import { revokeSession } from '../sessions/index.ts'
 import { endLogins } from './end-logins.ts'
 import { getSamlMetadata } from './metadata.ts'
-import { messageId, postPage, send } from './send.ts'
+import { messageId, postPage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
 
 export interface LogoutStart {
@@ -57,7 +57,7 @@ async function requestLogout(
   const nameId = nameIdOf(login)
   if (!endpoint || !nameId) return undefined
   const [id, request_id] = [crypto.randomUUID(), messageId()]
-  const { url, fields } = await send(deps, endpoint, {
+  const { url, fields } = await sendSamlMessage(deps, endpoint, {
     kind: 'SAMLRequest',
     xml: requestOf(deps, login, nameId, endpoint, { id: request_id, issuedAt: now }),
     relayState: id,

@@ -3,7 +3,7 @@
  * Each check throws SamlError.
  */
 import { SamlError } from '../../providers/saml/saml-error.ts'
-import { childrenNamed, textOf, type XmlElement } from '../../providers/saml/xml.ts'
+import { childrenNamed, elementText, type XmlElement } from '../../providers/saml/xml.ts'
 
 /** The expected values of a response. */
 export interface Expected {
@@ -74,7 +74,7 @@ export function checkAssertion(assertion: XmlElement, expected: Expected): Date 
 }
 
 function checkIssuer(element: XmlElement, { issuer }: Pick<Expected, 'issuer'>): void {
-  if (textOf(onlyChild(element, 'Issuer')) !== issuer) {
+  if (elementText(onlyChild(element, 'Issuer')) !== issuer) {
     throw new SamlError('it has another issuer')
   }
 }
@@ -110,7 +110,9 @@ function checkPeriod(element: XmlElement, now: Date): Date | undefined {
 function checkAudience(conditions: XmlElement, { entityId }: Expected): void {
   const restrictions = childrenNamed(conditions, 'assertion', 'AudienceRestriction')
   const isMeant = restrictions.every((restriction) =>
-    childrenNamed(restriction, 'assertion', 'Audience').some((each) => textOf(each) === entityId),
+    childrenNamed(restriction, 'assertion', 'Audience').some(
+      (each) => elementText(each) === entityId,
+    ),
   )
   if (restrictions.length === 0 || !isMeant) {
     throw new SamlError('it is intended for another audience')

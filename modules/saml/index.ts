@@ -11,7 +11,7 @@ export {
 } from './manage.ts'
 export { refreshStaleMetadata } from './metadata.ts'
 export { findPostedRequest } from './posted-request.ts'
-export type { Sent } from './send.ts'
+export type { SentMessage } from './send.ts'
 export { hasNextKey, metadataFor } from './service-provider.ts'
 export { beginSignOn } from './sign-on.ts'
 export { redirectTarget } from './target.ts'

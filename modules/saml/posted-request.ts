@@ -7,13 +7,17 @@ import { samlRelayStateNotFound } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 import { checkRelayAge } from './acs.ts'
 import { getSamlMetadata } from './metadata.ts'
-import type { Sent } from './send.ts'
+import type { SentMessage } from './send.ts'
 import { sendRequest } from './sign-on.ts'
 
 type PageDeps = Deps<'config' | 'db'>
 
 /** Finds a request by its RelayState. Throws saml_relay_state_not_found, saml_relay_state_expired. */
-export async function findPostedRequest(deps: PageDeps, id: string, now: Date): Promise<Sent> {
+export async function findPostedRequest(
+  deps: PageDeps,
+  id: string,
+  now: Date,
+): Promise<SentMessage> {
   const request = isUuid(id)
     ? ((await findSignOn(deps, id, now)) ?? (await findLogout(deps, id)))
     : undefined
@@ -21,7 +25,7 @@ export async function findPostedRequest(deps: PageDeps, id: string, now: Date): 
   return request
 }
 
-async function findSignOn(deps: PageDeps, id: string, now: Date): Promise<Sent | undefined> {
+async function findSignOn(deps: PageDeps, id: string, now: Date): Promise<SentMessage | undefined> {
   const relay = await findRelayState(deps.db, id)
   if (!relay) return undefined
   checkRelayAge(deps, relay, now)
@@ -29,7 +33,7 @@ async function findSignOn(deps: PageDeps, id: string, now: Date): Promise<Sent |
   return provider && sendRequest(deps, provider, relay, now)
 }
 
-async function findLogout({ db }: PageDeps, id: string): Promise<Sent | undefined> {
+async function findLogout({ db }: PageDeps, id: string): Promise<SentMessage | undefined> {
   const logout = await findSamlLogout(db, id)
   const provider = logout && (await findSsoProvider(db, logout.sso_provider_id))
   if (!provider || logout.message === null) return undefined

@@ -5,18 +5,18 @@ import { formFields, type OutgoingMessage, redirectUrl } from '../../providers/s
 import { getServiceProvider } from './service-provider.ts'
 
 /** The redirect target: a URL, or a page that posts a form. */
-export interface Sent {
+export interface SentMessage {
   url: string
   fields: Record<string, string> | undefined
 }
 
 type Message = Omit<OutgoingMessage, 'privateKey'>
 
-export async function send(
+export async function sendSamlMessage(
   deps: Deps<'config'>,
   { binding, url }: Pick<Endpoint, 'binding' | 'url'>,
   message: Message,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { privateKeys } = getServiceProvider(deps)
   const outgoing = { ...message, privateKey: privateKeys[0] }
   if (binding === 'HTTP-Redirect') return { url: redirectUrl(url, outgoing), fields: undefined }

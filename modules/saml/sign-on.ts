@@ -12,7 +12,7 @@ import { ssoProviderDisabled, ssoProviderNotFound } from '../../schemas/errors.t
 import type { Pkce } from '../otp/link-context.ts'
 import { normalizeDomain } from './manage.ts'
 import { getSamlMetadata } from './metadata.ts'
-import { messageId, postPage, type Sent, send } from './send.ts'
+import { messageId, postPage, type SentMessage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
 
 export interface SignOnRequest {
@@ -58,13 +58,13 @@ export async function sendRequest(
   provider: SsoProviderRow,
   { id: relayState, request_id }: Pick<RelayStateRow, 'id' | 'request_id'>,
   now: Date,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { signOn } = await getSamlMetadata(provider)
   const { entityId, acsUrl } = getServiceProvider(deps)
   const nameIdFormat = provider.name_id_format ?? persistent
   const head = { id: request_id, issuer: entityId, destination: signOn.url, issuedAt: now }
   const xml = authnRequest({ ...head, acsUrl, nameIdFormat })
-  return send(deps, signOn, { kind: 'SAMLRequest', xml, relayState })
+  return sendSamlMessage(deps, signOn, { kind: 'SAMLRequest', xml, relayState })
 }
 
 async function findProvider(

@@ -1,9 +1,9 @@
 /** The user of an assertion: the id, the email address, and the claims mapped from attributes. */
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
-import { childrenNamed, textOf, type XmlElement } from '../../providers/saml/xml.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import { childrenNamed, elementText, type XmlElement } from '../../providers/saml/xml.ts'
 import { samlNoEmail, samlNoUserId } from '../../schemas/errors.ts'
 import { normalizeEmail } from '../../schemas/fields.ts'
-import { type Attribute, mapAttributes, type SamlAttributeMapping } from './attributes.ts'
+import { mapAttributes, type SamlAttribute, type SamlAttributeMapping } from './attributes.ts'
 
 const subjectId = 'urn:oasis:names:tc:SAML:attribute:subject-id'
 const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
@@ -30,7 +30,7 @@ const decidedHere = ['sub', 'iss', 'email_verified', 'phone_verified']
 export function readSubject(
   assertion: XmlElement,
   { issuer, mapping }: { issuer: string; mapping: SamlAttributeMapping | null },
-): Identity {
+): ProviderIdentity {
   const attributes = attributesOf(assertion)
   const nameId = nameIdOf(assertion)
   const id = attributes.find(({ names }) => names.includes(subjectId))?.values[0] ?? nameId.id
@@ -57,18 +57,20 @@ export function readSubject(
   return { providerId: id, claims, emails }
 }
 
-function attributesOf(assertion: XmlElement): Attribute[] {
+function attributesOf(assertion: XmlElement): SamlAttribute[] {
   return childrenNamed(assertion, 'assertion', 'AttributeStatement')
     .flatMap((statement) => childrenNamed(statement, 'assertion', 'Attribute'))
     .map((attribute) => ({
       names: [attribute.getAttribute('Name'), attribute.getAttribute('FriendlyName')].filter(
         Boolean,
       ),
-      values: childrenNamed(attribute, 'assertion', 'AttributeValue').map(textOf).filter(Boolean),
+      values: childrenNamed(attribute, 'assertion', 'AttributeValue')
+        .map(elementText)
+        .filter(Boolean),
     }))
 }
 
-function firstValue(attributes: readonly Attribute[], name: string): string | undefined {
+function firstValue(attributes: readonly SamlAttribute[], name: string): string | undefined {
   return attributes.find(({ names, values }) => names.includes(name) && values.length > 0)
     ?.values[0]
 }

@@ -8,7 +8,7 @@ import {
 } from '../../db/saml/providers.ts'
 import type { RelayStateRow } from '../../db/saml/relay-states.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Identity } from '../../plugins/outgoing/oauth-providers/index.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { readResponse, type SamlResponse, verifyResponse } from '../../providers/saml/response.ts'
 import { SamlError } from '../../providers/saml/saml-error.ts'
 import type { XmlElement } from '../../providers/saml/xml.ts'
@@ -56,8 +56,8 @@ export async function findProvider(
   return provider
 }
 
-export interface Verified {
-  identity: Identity
+export interface VerifiedSamlResponse {
+  identity: ProviderIdentity
   session: ProviderSession
   replayKey: string
   usableUntil: Date
@@ -69,7 +69,7 @@ export async function verify(
   relay: RelayStateRow | undefined,
   response: SamlResponse,
   now: Date,
-): Promise<Verified> {
+): Promise<VerifiedSamlResponse> {
   const provider = await upToDate(deps, stored, now)
   const { certificates } = await getSamlMetadata(provider)
   const { entityId, acsUrl, privateKeys } = getServiceProvider(deps)

@@ -12,9 +12,9 @@ import { ApiError } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { deleteUserAsAdmin, verifyEmail } from '../users/index.ts'
-import { hasVerifiedDomain } from './accounts.ts'
+import { hasVerifiedEmailDomain } from './accounts.ts'
 import { type AccountClaims, providerOf } from './claims.ts'
-import { clientOf, type ProvisioningRequest, setMembershipActive } from './membership.ts'
+import { type ProvisioningRequest, scimClientInfo, setMembershipActive } from './membership.ts'
 
 type StateDeps = Deps<'audit' | 'config' | 'events' | 'sessions' | 'users'>
 
@@ -30,7 +30,7 @@ export async function deactivateAccount(
   await revokeConsents(trx, userId, now)
   await deleteAuthorizationsOfUser(trx, userId)
   await setMembershipActive(deps, trx, userId, false, request)
-  await record(deps, trx, 'user_deactivated', userId, request)
+  await recordStateChange(deps, trx, 'user_deactivated', userId, request)
 }
 
 export async function reactivateAccount(
@@ -40,7 +40,7 @@ export async function reactivateAccount(
   request: ProvisioningRequest,
 ): Promise<void> {
   await setMembershipActive(deps, trx, userId, true, request)
-  await record(deps, trx, 'user_reactivated', userId, request)
+  await recordStateChange(deps, trx, 'user_reactivated', userId, request)
 }
 
 /** Deletes an account that was made for the user and that nothing else needs. The account must be locked. */
@@ -82,21 +82,21 @@ export async function followEmail(
 ): Promise<void> {
   if (!email || email === user.email) return
   if (!user.is_sso_user) {
-    if (!(await hasVerifiedDomain(trx, connection, email))) return
+    if (!(await hasVerifiedEmailDomain(trx, connection, email))) return
     const owners = await findIdentifierOwners(trx, [email], deps.config.AUTH_JWT_AUD)
     if (owners.length > 0) return
   }
   await verifyEmail(deps.users, trx, user.id, { columns: { email }, voidsTokens: true }, now)
 }
 
-export async function record(
+export async function recordStateChange(
   { audit }: Deps<'audit'>,
   trx: Trx,
   action: 'user_provisioned' | 'user_deprovisioned' | 'user_deactivated' | 'user_reactivated',
   userId: string,
   request: ProvisioningRequest,
 ): Promise<void> {
-  const { actor, ip } = clientOf(request)
+  const { actor, ip } = scimClientInfo(request)
   const user = await findUser(trx, userId)
   const traits = {
     user_id: userId,

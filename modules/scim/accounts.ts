@@ -37,7 +37,7 @@ export async function linkOrCreateAccount(
   { claims, permit }: { claims: AccountClaims; permit: CreationPermit },
   now: Date,
 ): Promise<{ userId: string; isNew: boolean }> {
-  const isVerified = await hasVerifiedDomain(trx, connection, claims.email)
+  const isVerified = await hasVerifiedEmailDomain(trx, connection, claims.email)
   const linked = await findLinkable(deps, trx, connection, claims, isVerified)
   if (linked === undefined) {
     const userId = await createAccount(deps, trx, connection, { claims, isVerified, permit }, now)
@@ -51,7 +51,7 @@ export async function linkOrCreateAccount(
   return { userId: linked, isNew: false }
 }
 
-export async function hasVerifiedDomain(
+export async function hasVerifiedEmailDomain(
   trx: Trx,
   connection: ScimConnectionRow,
   email: string | null,

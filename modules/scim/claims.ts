@@ -1,6 +1,6 @@
 /** What an account takes from the resource of its user. */
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
-import type { ScimResource } from '../../db/tables/scim.ts'
+import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { normalizeEmail } from '../../schemas/fields.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 
@@ -11,7 +11,12 @@ export interface AccountClaims {
   name: string | undefined
 }
 
-export function claimsOf({ userName, displayName, name, emails }: ScimResource): AccountClaims {
+export function claimsOf({
+  userName,
+  displayName,
+  name,
+  emails,
+}: StoredScimResource): AccountClaims {
   const addresses = Array.isArray(emails) ? emails.filter(isRecord) : []
   const preferred = addresses.find(({ primary }) => primary === true) ?? addresses[0]
   return {

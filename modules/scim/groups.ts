@@ -12,12 +12,12 @@ import {
   updateScimGroup,
 } from '../../db/scim/groups.ts'
 import type { ResourceKey } from '../../db/scim/users.ts'
-import type { ScimResource } from '../../db/tables/scim.ts'
+import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { resourceDefinitions } from '../../schemas/scim/resources.ts'
 import { recordChange } from '../organizations/index.ts'
-import { type MemberChange, readMemberChange, readMemberIds } from './members.ts'
-import { applyRoles, clientOf, type ProvisioningRequest } from './membership.ts'
+import { readMemberChange, readMemberIds, type ScimMemberChange } from './members.ts'
+import { applyRoles, type ProvisioningRequest, scimClientInfo } from './membership.ts'
 import { applyOperations } from './patch/apply.ts'
 import type { Operation } from './patch/operations.ts'
 import type { ScimDeps } from './plugin.ts'
@@ -33,7 +33,7 @@ export async function createScimGroup(
   deps: ScimDeps,
   trx: Trx,
   request: ProvisioningRequest,
-  { members, ...resource }: ScimResource,
+  { members, ...resource }: StoredScimResource,
 ): Promise<ResourceKey> {
   const key = { connectionId: request.connection.sso_provider_id, id: crypto.randomUUID() }
   const ids = readMemberIds(members)
@@ -49,9 +49,9 @@ export async function replaceScimGroup(
   trx: Trx,
   request: ProvisioningRequest,
   group: ResourceRequest,
-  { members, ...resource }: ScimResource,
+  { members, ...resource }: StoredScimResource,
 ): Promise<void> {
-  const change: MemberChange = { kind: 'set', ids: readMemberIds(members) }
+  const change: ScimMemberChange = { kind: 'set', ids: readMemberIds(members) }
   await changeGroup(deps, trx, request, group, { make: () => resource, members: [change] })
 }
 
@@ -72,8 +72,8 @@ export async function patchScimGroup(
 }
 
 interface GroupChange {
-  make: (resource: ScimResource) => ScimResource
-  members: readonly MemberChange[]
+  make: (resource: StoredScimResource) => StoredScimResource
+  members: readonly ScimMemberChange[]
 }
 
 async function changeGroup(
@@ -115,13 +115,13 @@ async function recordGroup(
   deps: ScimDeps,
   trx: Trx,
   action: `organization_group_${'created' | 'updated' | 'deleted'}`,
-  { id, resource }: { id: string; resource: ScimResource },
+  { id, resource }: { id: string; resource: StoredScimResource },
   request: ProvisioningRequest,
 ): Promise<void> {
   const { organization_id } = request.connection
   if (!organization_id || !deps.config.AUTH_ORGANIZATIONS_ENABLED) return
   const traits = { organization_id, group_id: id, name: String(resource.displayName) }
-  await recordChange(deps, trx, action, clientOf(request), traits, request.now)
+  await recordChange(deps, trx, action, scimClientInfo(request), traits, request.now)
 }
 
 async function lockOrThrow(
@@ -150,7 +150,7 @@ export async function requireScimGroup(
 async function applyMembers(
   trx: Trx,
   key: ResourceKey,
-  changes: readonly MemberChange[],
+  changes: readonly ScimMemberChange[],
 ): Promise<string[]> {
   const affected = new Set<string>()
   for (const { kind, ids } of changes) {

@@ -1,7 +1,7 @@
 /** Where the attribute of a filter is stored. */
 import type { Place, ValueType } from '../../db/scim/conditions.ts'
 import { scimRejected } from '../../schemas/errors.ts'
-import type { Attribute } from '../../schemas/scim/attributes.ts'
+import type { ScimAttribute } from '../../schemas/scim/attributes.ts'
 import {
   findAttribute,
   type ResourceDefinition,
@@ -10,7 +10,7 @@ import {
 
 export type Location =
   | { place: Place }
-  | { list: Attribute; path: readonly string[]; sub: Attribute | undefined }
+  | { list: ScimAttribute; path: readonly string[]; sub: ScimAttribute | undefined }
 
 const columns: Readonly<Record<string, Place>> = {
   id: { column: 'id', type: 'exact' },
@@ -56,7 +56,7 @@ export function splitName({ attributes, extensions, schema }: ResourceDefinition
   return { attributes, extension: undefined, rest: name }
 }
 
-export function typeOf({ type, caseExact }: Attribute): ValueType {
+export function typeOf({ type, caseExact }: ScimAttribute): ValueType {
   if (type === 'boolean') return 'boolean'
   return caseExact ? 'exact' : 'text'
 }

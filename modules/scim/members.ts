@@ -8,13 +8,13 @@ import type { Operation } from './patch/operations.ts'
 import { invalidValue } from './values.ts'
 
 /** Ids of provisioned users that become members, cease to be, or are the only ones from now on. */
-export interface MemberChange {
+export interface ScimMemberChange {
   kind: 'add' | 'remove' | 'set'
   ids: readonly string[]
 }
 
 /** A repeated removal is no error. Throws invalidValue and invalidFilter. */
-export function readMemberChange({ op, target, value }: Operation): MemberChange {
+export function readMemberChange({ op, target, value }: Operation): ScimMemberChange {
   if (target.filter) {
     if (op !== 'remove') throw invalidValue('members are added and removed, not changed')
     return { kind: 'remove', ids: idsOf(target.filter) }

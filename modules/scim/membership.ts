@@ -18,7 +18,7 @@ export interface ProvisioningRequest {
 type MembershipDeps = Deps<'audit' | 'config'>
 
 /** The actor in the audit log. */
-export const clientOf = ({ connection, ip }: ProvisioningRequest) => ({
+export const scimClientInfo = ({ connection, ip }: ProvisioningRequest) => ({
   actor: adminActor(`scim:${connection.name}`),
   ip,
 })
@@ -46,7 +46,7 @@ export async function joinOrganization(
   const key = { organization_id: organization.id, user_id: userId }
   const role = request.connection.default_role
   const member = { ...key, role, joined_by: 'scim', connection_id: null } as const
-  await addMember(deps, trx, member, clientOf(request), request.now)
+  await addMember(deps, trx, member, scimClientInfo(request), request.now)
 }
 
 /** Throws last_owner. */
@@ -59,7 +59,7 @@ export async function leaveOrganization(
   const member = await provisionedMember(trx, userId, request)
   if (!member) return
   const key = { organizationId: member.organization_id, userId }
-  await removeMember(deps, trx, key, clientOf(request), request.now)
+  await removeMember(deps, trx, key, scimClientInfo(request), request.now)
 }
 
 /** The last owner stays an active member: they cannot sign in all the same. */
@@ -75,7 +75,7 @@ export async function setMembershipActive(
   const key = { organizationId: member.organization_id, userId }
   const status = isActive ? 'active' : 'suspended'
   try {
-    await setMemberStatus(deps, trx, key, status, clientOf(request), request.now)
+    await setMemberStatus(deps, trx, key, status, scimClientInfo(request), request.now)
   } catch (error) {
     if (!isLastOwner(error)) throw error
   }
@@ -106,6 +106,6 @@ export async function applyRoles(
   const changes = await findRoleChanges(trx, connection.sso_provider_id, scimUserIds)
   for (const { organization_id, user_id, role } of changes) {
     const key = { organizationId: organization_id, userId: user_id }
-    await setMemberRole(deps, trx, key, role, clientOf(request), now)
+    await setMemberRole(deps, trx, key, role, scimClientInfo(request), now)
   }
 }

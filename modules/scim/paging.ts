@@ -2,9 +2,9 @@
 import type { PagePosition, PageRequest } from '../../db/scim/paging.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
-import { defaultPageSize, listSchema, maxPageSize } from '../../schemas/scim/discovery.ts'
+import { defaultPageSize, listResponseUrn, maxPageSize } from '../../schemas/scim/discovery.ts'
 
-export interface PageQuery {
+export interface ScimPageQuery {
   startIndex?: string | undefined
   count?: string | undefined
   cursor?: string | undefined
@@ -16,7 +16,7 @@ export interface RequestedPage extends PageRequest {
 }
 
 /** Throws invalidCursor, invalidCount and invalidValue. */
-export function readPage({ startIndex, count, cursor }: PageQuery): RequestedPage {
+export function readScimPage({ startIndex, count, cursor }: ScimPageQuery): RequestedPage {
   const byCursor = cursor !== undefined
   const asked = readInteger('count', count, defaultPageSize)
   // A larger number is no error: fewer resources are returned.
@@ -58,7 +58,7 @@ export function toList<Row extends { id: string; created_text: string }>(
   const last = rows.length > page.limit ? shown.at(-1) : undefined
   const next = last && Buffer.from(`${last.created_text}|${last.id}`).toString('base64url')
   return {
-    schemas: [listSchema],
+    schemas: [listResponseUrn],
     totalResults,
     itemsPerPage: shown.length,
     ...(!page.byCursor && { startIndex: page.startIndex }),

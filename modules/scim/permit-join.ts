@@ -3,8 +3,8 @@ import type { Trx } from '../../db/core/database.ts'
 import { findMember } from '../../db/organizations/members.ts'
 import { findDeletedScimUser } from '../../db/scim/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import { permitJoin, questionOf } from '../organizations/index.ts'
-import { findLinkable, formerAccount, hasVerifiedDomain } from './accounts.ts'
+import { joinHookPayload, permitJoin } from '../organizations/index.ts'
+import { findLinkable, formerAccount, hasVerifiedEmailDomain } from './accounts.ts'
 import type { AccountClaims } from './claims.ts'
 import { findJoined, type ProvisioningRequest } from './membership.ts'
 
@@ -21,7 +21,7 @@ export async function permitProvisionedJoin(
   const id = await db.transaction().execute((trx) => findAccount(deps, trx, connection, claims))
   if (id && (await findMember(db, organization.id, id))) return
   const user = { id: id ?? null, email: claims.email }
-  await permitJoin(deps, questionOf(organization, user, connection.default_role, 'scim'), ip)
+  await permitJoin(deps, joinHookPayload(organization, user, connection.default_role, 'scim'), ip)
 }
 
 /** The account that the user gets, unless it is a new one. */
@@ -34,6 +34,6 @@ async function findAccount(
   const deleted = await findDeletedScimUser(trx, connection.sso_provider_id, claims.userName)
   const former = await formerAccount(trx, deleted?.user_id)
   if (former) return former.userId
-  const isVerified = await hasVerifiedDomain(trx, connection, claims.email)
+  const isVerified = await hasVerifiedEmailDomain(trx, connection, claims.email)
   return findLinkable(deps, trx, connection, claims, isVerified)
 }

@@ -1,9 +1,9 @@
 /** The query of a list, in the address or in a body (RFC 7644 §3.4.3). */
 import { scimRejected } from '../../schemas/errors.ts'
-import type { PageQuery } from './paging.ts'
+import type { ScimPageQuery } from './paging.ts'
 import type { Selection } from './selection.ts'
 
-export interface ListRequest extends Selection, PageQuery {
+export interface ListRequest extends Selection, ScimPageQuery {
   filter?: string | undefined
 }
 

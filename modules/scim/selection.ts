@@ -16,7 +16,7 @@ export interface Selection {
 const always = ['schemas', 'id']
 
 /** Throws nothing: unknown names select nothing. */
-export function select(
+export function selectAttributes(
   definition: ResourceDefinition,
   resource: Parts,
   { attributes, excludedAttributes }: Selection,
@@ -36,7 +36,7 @@ export function isSelected(
   name: string,
   selection: Selection,
 ): boolean {
-  return name in select(definition, { [name]: true }, selection)
+  return name in selectAttributes(definition, { [name]: true }, selection)
 }
 
 function readPaths(definition: ResourceDefinition, list: string): Path[] {

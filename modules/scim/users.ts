@@ -11,7 +11,7 @@ import {
   setOwnsAccount,
   updateScimUser,
 } from '../../db/scim/users.ts'
-import type { ScimResource } from '../../db/tables/scim.ts'
+import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import { findUser } from '../../db/users/users.ts'
 import { scimRejected } from '../../schemas/errors.ts'
@@ -21,7 +21,7 @@ import {
   deleteUnusedAccount,
   followEmail,
   reactivateAccount,
-  record,
+  recordStateChange,
   unlinkAccount,
 } from './account-state.ts'
 import { formerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
@@ -45,7 +45,7 @@ export async function createScimUser(
   deps: ScimDeps,
   trx: Trx,
   request: ProvisioningRequest,
-  { resource, permit }: { resource: ScimResource; permit: CreationPermit },
+  { resource, permit }: { resource: StoredScimResource; permit: CreationPermit },
 ): Promise<ScimUserRow> {
   const { connection, now } = request
   const connectionId = connection.sso_provider_id
@@ -62,7 +62,7 @@ export async function createScimUser(
   )
   if (isNew !== undefined) await setOwnsAccount(trx, key.id, isNew)
   await joinOrganization(deps, trx, userId, request)
-  await record(deps, trx, 'user_provisioned', userId, request)
+  await recordStateChange(deps, trx, 'user_provisioned', userId, request)
   const created = await requireScimUser(trx, key)
   if (!created.active) await deactivateAccount(deps, trx, userId, request)
   return created
@@ -88,7 +88,7 @@ export async function changeScimUser(
   trx: Trx,
   request: ProvisioningRequest,
   { id, ifMatch }: ResourceRequest,
-  change: (resource: ScimResource) => ScimResource,
+  change: (resource: StoredScimResource) => StoredScimResource,
 ): Promise<ScimUserRow> {
   const { connection, now } = request
   const key = { connectionId: connection.sso_provider_id, id }
@@ -103,7 +103,7 @@ export async function changeScimUser(
 }
 
 /** Postgres orders the keys of a stored document in its own way. */
-function isSameResource(one: ScimResource, other: ScimResource): boolean {
+function isSameResource(one: StoredScimResource, other: StoredScimResource): boolean {
   return canonical(one) === canonical(other)
 }
 
@@ -146,7 +146,7 @@ export async function deleteScimUser(
   await leaveGroups(trx, id)
   const { user_id: userId, owns_account: owns } = before
   if (!userId) return
-  await record(deps, trx, 'user_deprovisioned', userId, request)
+  await recordStateChange(deps, trx, 'user_deprovisioned', userId, request)
   await leaveOrganization(deps, trx, userId, request)
   if (owns) await deleteUnusedAccount(deps, trx, userId, request)
   else await unlinkAccount(trx, userId, request)

@@ -1,7 +1,7 @@
 /** Reads and normalizes the attributes that a client sends. */
-import type { ScimResource } from '../../db/tables/scim.ts'
+import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { scimRejected } from '../../schemas/errors.ts'
-import type { Attribute } from '../../schemas/scim/attributes.ts'
+import type { ScimAttribute } from '../../schemas/scim/attributes.ts'
 import { findAttribute, type ResourceDefinition } from '../../schemas/scim/resources.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 
@@ -12,10 +12,10 @@ const ignored = ['id', 'meta', 'schemas', 'password']
  * The resource as it is stored: canonical names, no values that the server sets, unknown attributes as they were sent.
  * Throws invalidValue.
  */
-export function readResource(definition: ResourceDefinition, body: unknown): ScimResource {
+export function readResource(definition: ResourceDefinition, body: unknown): StoredScimResource {
   if (!isRecord(body)) throw invalidValue('The body must be a JSON object')
   // A user is active unless the client says otherwise.
-  const resource: ScimResource = definition.type === 'User' ? { active: true } : {}
+  const resource: StoredScimResource = definition.type === 'User' ? { active: true } : {}
   for (const [key, value] of Object.entries(body)) {
     if (ignored.includes(key.toLowerCase())) continue
     const [name, read] = readEntry(definition, key, value)
@@ -25,7 +25,10 @@ export function readResource(definition: ResourceDefinition, body: unknown): Sci
 }
 
 /** Adds the schemas, and checks what is required. Throws invalidValue. */
-export function complete(definition: ResourceDefinition, resource: ScimResource): ScimResource {
+export function complete(
+  definition: ResourceDefinition,
+  resource: StoredScimResource,
+): StoredScimResource {
   for (const { name, required } of definition.attributes) {
     const value = resource[name]
     if (required && (typeof value !== 'string' || value.trim() === '')) {
@@ -49,7 +52,7 @@ function readEntry(
 }
 
 /** Undefined for a value that is not assigned, or that only the server sets. Throws invalidValue. */
-export function readValue(attribute: Attribute | undefined, value: unknown): unknown {
+export function readValue(attribute: ScimAttribute | undefined, value: unknown): unknown {
   if (value === null || value === undefined) return undefined
   if (!attribute) return value
   if (attribute.mutability === 'readOnly') return undefined
@@ -58,7 +61,7 @@ export function readValue(attribute: Attribute | undefined, value: unknown): unk
   return elements.length > 0 ? withOnePrimary(elements) : undefined
 }
 
-function readSingle(attribute: Attribute, value: unknown): unknown {
+function readSingle(attribute: ScimAttribute, value: unknown): unknown {
   const { name, subAttributes, type } = attribute
   if (subAttributes) {
     if (!isRecord(value) && typeof value !== 'string') throw wrongType(name, 'an object')
@@ -80,7 +83,7 @@ function readBoolean(name: string, value: unknown): boolean {
 }
 
 function readParts(
-  attributes: readonly Attribute[] | undefined,
+  attributes: readonly ScimAttribute[] | undefined,
   value: unknown,
   name: string,
 ): Record<string, unknown> | undefined {

@@ -3,7 +3,7 @@ import type { NewAuditLogEntry } from '../../db/audit/audit-log-entries.ts'
 import type { NewSession, SessionInsert } from '../../db/sessions/insert-parts.ts'
 import type { AmrClaim } from '../../db/tables/factors.ts'
 import type { ClientGrant } from '../../db/tables/oauth-server.ts'
-import type { Aal, AuthenticationMethod } from '../../db/tables/sessions.ts'
+import type { Aal, AmrMethod } from '../../db/tables/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
@@ -15,7 +15,7 @@ import type { AccessTokenInput } from './token-response.ts'
 /** A password authentication is valid while the stored hash is the one that matched. */
 type Accepted =
   | { method: 'password'; passwordHash: string }
-  | { method: Exclude<AuthenticationMethod, 'password'>; passwordHash?: undefined }
+  | { method: Exclude<AmrMethod, 'password'>; passwordHash?: undefined }
 
 /** The authentication, its device, and the limits of the session. */
 export type AuthenticationEvent = Accepted & {

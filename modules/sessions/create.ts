@@ -19,8 +19,8 @@ import {
 import { findInvalidationReason } from './invalidation.ts'
 import {
   forgetNewDevice,
+  type NewDeviceSignIn,
   notifyNewDevice,
-  type SignIn,
   storeSessionAndQueueAlert,
 } from './new-device-alert.ts'
 import { type AccessTokenInput, toSession } from './token-response.ts'
@@ -35,7 +35,7 @@ export interface CreatedSession {
   /** The response, if no hook is involved. */
   ready: Session | undefined
   /** For the new sign-in notification after the sign-in has succeeded. */
-  newDevice: SignIn | undefined
+  newDevice: NewDeviceSignIn | undefined
 }
 
 /**

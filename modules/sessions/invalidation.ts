@@ -1,7 +1,7 @@
 /** Why an authentication became invalid before its session was created. */
 import type { Db } from '../../db/core/database.ts'
 import { isDeactivated } from '../../db/scim/deactivation.ts'
-import type { AuthenticationMethod } from '../../db/tables/sessions.ts'
+import type { AmrMethod } from '../../db/tables/sessions.ts'
 import { findUser, isBanned } from '../../db/users/users.ts'
 import {
   type ApiError,
@@ -15,7 +15,7 @@ import {
 import type { AuthenticationEvent } from './build.ts'
 
 /** The errors that the method returns after the change. */
-const refusals: Partial<Record<AuthenticationMethod, () => ApiError>> = {
+const refusals: Partial<Record<AmrMethod, () => ApiError>> = {
   password: invalidCredentials,
   otp: otpExpired,
   // Methods of an exchanged auth code.

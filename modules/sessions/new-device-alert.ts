@@ -9,7 +9,7 @@ import { getDeviceName } from './device-name.ts'
 import { logoutLink } from './logout-link.ts'
 
 /** A sign-in before its session is stored. */
-export interface SignIn {
+export interface NewDeviceSignIn {
   user: UserRecord
   sessionId: string
   clientInfo: ClientInfo
@@ -31,10 +31,10 @@ type AlertDeps = Deps<'config' | 'emails' | 'encryption'>
 export async function storeSessionAndQueueAlert(
   deps: AlertDeps & Deps<'hooks'>,
   db: Db,
-  signIn: SignIn,
+  signIn: NewDeviceSignIn,
   store: (trx: Trx) => Promise<void>,
   now: Date,
-): Promise<SignIn | undefined> {
+): Promise<NewDeviceSignIn | undefined> {
   const work = async (trx: Trx) => {
     const isNew = await isNewDevice(trx, signIn, now)
     await store(trx)
@@ -49,14 +49,14 @@ export async function storeSessionAndQueueAlert(
 /** After the sign-in has succeeded. */
 export async function notifyNewDevice(
   deps: AlertDeps & Deps<'db'>,
-  signIn: SignIn,
+  signIn: NewDeviceSignIn,
   now: Date,
 ): Promise<void> {
   await deps.db.transaction().execute((trx) => tell(deps, trx, signIn, now))
 }
 
 /** After a failed sign-in: the next one from this device is reported. */
-export async function forgetNewDevice({ db }: Deps<'db'>, signIn: SignIn): Promise<void> {
+export async function forgetNewDevice({ db }: Deps<'db'>, signIn: NewDeviceSignIn): Promise<void> {
   const { user, clientInfo, deviceHash } = signIn
   const device = getDeviceName(clientInfo.userAgent)
   await forgetSignInDevice(db, { userId: user.id, device, deviceHash })
@@ -65,7 +65,7 @@ export async function forgetNewDevice({ db }: Deps<'db'>, signIn: SignIn): Promi
 /** Not at the first sign-in of a user. */
 async function isNewDevice(
   trx: Trx,
-  { user, clientInfo, deviceHash }: SignIn,
+  { user, clientInfo, deviceHash }: NewDeviceSignIn,
   now: Date,
 ): Promise<boolean> {
   const device = getDeviceName(clientInfo.userAgent)
@@ -78,7 +78,7 @@ async function isNewDevice(
 async function tell(
   deps: AlertDeps,
   trx: Trx,
-  { user, sessionId, clientInfo }: SignIn,
+  { user, sessionId, clientInfo }: NewDeviceSignIn,
   now: Date,
 ): Promise<void> {
   const alert = {

@@ -8,7 +8,7 @@ import { listSettingChanges, listSettings } from '../../db/settings/settings.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { Setting, Variable } from '../../schemas/console/settings.ts'
 import { toTimestamp } from '../../schemas/values/timestamp.ts'
-import { textOf } from './text-of.ts'
+import { formatVariable } from './text-of.ts'
 
 export type SettingsDeps = Deps<'config' | 'runtimeSettings'>
 
@@ -38,7 +38,7 @@ export async function readSettings(deps: SettingsDeps, db: Db): Promise<{ settin
 }
 
 /** Newest first. */
-export async function readChanges(
+export async function readSettingChanges(
   { runtimeSettings }: Deps<'runtimeSettings'>,
   db: Db,
   filter: { name: string | undefined; before: number | undefined },
@@ -86,14 +86,16 @@ function describe(name: string, schema: TSchema) {
     group: String(schema['x-group'] ?? ''),
     description: schema.description ?? '',
     type: String(schema['x-type'] ?? 'text'),
-    default: isSecret(schema) ? null : (schema['x-default-text'] ?? textOf(schema, schema.default)),
+    default: isSecret(schema)
+      ? null
+      : (schema['x-default-text'] ?? formatVariable(schema, schema.default)),
     secret: isSecret(schema),
   }
 }
 
 function currentText({ config }: SettingsDeps, name: string, schema: TSchema): string | null {
   const values: Readonly<Record<string, unknown>> = config
-  return textOf(schema, values[name])
+  return formatVariable(schema, values[name])
 }
 
 /** A URL with a password is secret, too. */

@@ -5,7 +5,7 @@ import { formatDuration } from '../../schemas/values/duration.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 
 /** Null for a variable without a value. */
-export function textOf(schema: TSchema, value: unknown): string | null {
+export function formatVariable(schema: TSchema, value: unknown): string | null {
   if (value === undefined || value === null) return null
   const type: unknown = schema['x-type']
   if (type === 'duration' && typeof value === 'number') return formatDuration(value)

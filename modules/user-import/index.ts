@@ -4,4 +4,4 @@ export { type BulkRecord, type Defaults, RejectedRow, toBulkRecord } from './bul
 export { type ExportedRow, headerRow, renderRows } from './csv.ts'
 export { escapeFormula } from './formulas.ts'
 export { type ImportedText, type ImportText, importText } from './import-text.ts'
-export { type Format, getFileFormat, type Row, readRows } from './read-rows.ts'
+export { type Format, getFileFormat, type ImportRow, readRows } from './read-rows.ts'

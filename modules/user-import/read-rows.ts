@@ -9,7 +9,7 @@ import { fromText } from './formulas.ts'
 
 export type Format = 'ndjson' | 'csv'
 
-export interface Row {
+export interface ImportRow {
   /** 1-based; for CSV the line on which the row ends. */
   line: number
   /** Undefined when the row cannot be parsed. */
@@ -26,13 +26,13 @@ export function getFileFormat(file: string): Format {
 }
 
 /** Skips empty lines. Throws an Error for invalid CSV, since the start of the next row is unknown. */
-export async function* readRows(file: string): AsyncGenerator<Row> {
+export async function* readRows(file: string): AsyncGenerator<ImportRow> {
   const input = createReadStream(file)
   yield* rowsOf(input, getFileFormat(file), () => input.bytesRead)
 }
 
 /** The same of a text. */
-export async function* readRowsOf(text: string, format: Format): AsyncGenerator<Row> {
+export async function* readRowsOf(text: string, format: Format): AsyncGenerator<ImportRow> {
   yield* rowsOf(Readable.from([text], { objectMode: false }), format, () => 0)
 }
 
@@ -41,7 +41,7 @@ type BytesRead = () => number
 const rowsOf = (input: Readable, format: Format, bytesRead: BytesRead) =>
   format === 'csv' ? readCsv(input, bytesRead) : readNdjson(input, bytesRead)
 
-async function* readNdjson(input: Readable, bytesRead: BytesRead): AsyncGenerator<Row> {
+async function* readNdjson(input: Readable, bytesRead: BytesRead): AsyncGenerator<ImportRow> {
   let line = 0
   for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1
@@ -51,7 +51,7 @@ async function* readNdjson(input: Readable, bytesRead: BytesRead): AsyncGenerato
   }
 }
 
-async function* readCsv(input: Readable, bytesRead: BytesRead): AsyncGenerator<Row> {
+async function* readCsv(input: Readable, bytesRead: BytesRead): AsyncGenerator<ImportRow> {
   const parser = input.pipe(
     parse({ columns: true, bom: true, info: true, skip_empty_lines: true, trim: false }),
   )

@@ -1,5 +1,5 @@
 /** Usernames: an optional identifier beside email and phone. */
 export { assignUsername, changeUsername, nextUsernameChange, removeUsername } from './change.ts'
 export { canonicalUsername, resolveUsername } from './resolve.ts'
-export { isAvailable, readUsername, rulesOf } from './rules.ts'
+export { getUsernameRules, isAvailable, readUsername } from './rules.ts'
 export { assignReservedUsername, readSignUpUsername, reserveUsername } from './sign-up.ts'

@@ -65,7 +65,7 @@ export async function isAvailable(
 }
 
 /** The rules; throws feature_disabled without AUTH_USERNAMES_ENABLED. */
-export function rulesOf({ rules }: { rules: UsernameRules | undefined }): UsernameRules {
+export function getUsernameRules({ rules }: { rules: UsernameRules | undefined }): UsernameRules {
   if (!rules) throw usernamesDisabled()
   return rules
 }

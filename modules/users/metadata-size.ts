@@ -1,6 +1,6 @@
 /** Limits of user metadata. */
 import type { Trx } from '../../db/core/database.ts'
-import type { Metadata } from '../../db/tables/users.ts'
+import type { UserMetadata } from '../../db/tables/users.ts'
 import { mergeMetadata } from '../../db/users/merge-user.ts'
 import type { MetadataChange } from '../../db/users/metadata-merge.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -9,8 +9,8 @@ import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
 
 /** Keyed by the name of the field in requests. */
 export interface GivenMetadata {
-  user_metadata?: Metadata | undefined
-  app_metadata?: Metadata | undefined
+  user_metadata?: UserMetadata | undefined
+  app_metadata?: UserMetadata | undefined
 }
 
 /** Throws metadata_too_large. Called before the user is looked up, so that the response does not depend on it. */
@@ -43,7 +43,7 @@ export function listMetadataNames({ app, user }: MetadataChange): string {
 }
 
 /** The length of jsonb's text, which has a blank after each comma and colon. */
-function jsonBytes(metadata: Metadata): number {
+function jsonBytes(metadata: UserMetadata): number {
   let blanks = 0
   const text = JSON.stringify(metadata, (_key, value: unknown) => {
     blanks += blanksIn(value)

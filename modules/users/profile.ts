@@ -1,6 +1,6 @@
 /** Changes of the current user. */
 import type { Db } from '../../db/core/database.ts'
-import type { Metadata } from '../../db/tables/users.ts'
+import type { UserMetadata } from '../../db/tables/users.ts'
 import { editUser } from '../../db/users/merge-user.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -24,8 +24,8 @@ export interface Changes {
   phone: string | undefined
   password: string | undefined
   nonce: string | undefined
-  data: Metadata | undefined
-  app_metadata: Metadata | undefined
+  data: UserMetadata | undefined
+  app_metadata: UserMetadata | undefined
 }
 
 /** Whether it changes a credential. */

@@ -2,7 +2,7 @@
 import { foldAddress } from '../address.ts'
 import { isPostgresText, toPostgresJson } from './postgres-text.ts'
 import { ProviderError } from './provider-error.ts'
-import type { Claims, Identity, Profile, ProviderEmail, Tokens } from './types.ts'
+import type { Claims, Profile, ProviderEmail, ProviderIdentity, Tokens } from './types.ts'
 
 /** The common claims: id, name and picture under every name that clients read. */
 export function toProfileNames(id: string, name: string, picture = ''): Claims {
@@ -28,7 +28,7 @@ const maxIdLength = 1_000
 const maxAddressBytes = 255
 
 /** Throws ProviderError profile when the id is missing or cannot be stored unchanged. */
-export function toProviderIdentity(profile: Profile, tokens?: Tokens): Identity {
+export function toProviderIdentity(profile: Profile, tokens?: Tokens): ProviderIdentity {
   const { sub } = profile
   if (sub === '') throw new ProviderError('profile', 'the profile has no user id')
   if (sub.length > maxIdLength || !isPostgresText(sub)) {

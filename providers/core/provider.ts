@@ -1,19 +1,19 @@
 import type {
-  Authorization,
   AuthorizationRequest,
   Callback,
-  Identity,
   IdTokenRules,
+  ProviderAuthorization,
   ProviderDocs,
   ProviderHttp,
+  ProviderIdentity,
   ProviderSettings,
 } from './types.ts'
 
 export interface Provider {
   /** The URL to redirect the browser to. Throws ProviderError: configuration, discovery, request_token. */
-  authorizationUrl(request: AuthorizationRequest): Promise<Authorization>
+  authorizationUrl(request: AuthorizationRequest): Promise<ProviderAuthorization>
   /** The identity of the user. Throws ProviderError of any other kind. */
-  identity(callback: Callback): Promise<Identity>
+  identity(callback: Callback): Promise<ProviderIdentity>
 }
 
 export interface ProviderDefinition {

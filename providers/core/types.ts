@@ -67,7 +67,7 @@ export interface ProviderSettings {
   privateKey?: string | undefined
 }
 
-export interface Authorization {
+export interface ProviderAuthorization {
   url: URL
   secrets: FlowSecrets
 }
@@ -98,7 +98,7 @@ export interface AuthorizationRequest {
   now: Date
 }
 
-export interface Identity {
+export interface ProviderIdentity {
   /** The user's id at the provider, never empty. */
   providerId: string
   /** Stored as identity_data: without empty strings, always with both `*_verified`. */
@@ -125,7 +125,7 @@ export interface Issuers {
     accepts: (issuer: string) => boolean,
     now: Date,
     patienceMs?: number,
-  ): Promise<Metadata>
+  ): Promise<ProfileMetadata>
   keys(jwksUri: string, now: Date): Promise<LocalJWKSet>
   /** For a token with an unknown key: keys may have been rotated. At most one fetch in 30 s. */
   newerKeys(jwksUri: string, now: Date): Promise<LocalJWKSet>
@@ -140,7 +140,7 @@ export interface Tokens {
   reply: unknown
 }
 
-export interface Metadata {
+export interface ProfileMetadata {
   issuer: string
   authorizationEndpoint: string
   tokenEndpoint: string

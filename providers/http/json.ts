@@ -11,17 +11,17 @@ export function getPath(value: unknown, ...path: (string | number)[]): unknown {
 }
 
 /** A string, or a number in decimal digits; '' otherwise. */
-export function text(value: unknown): string {
+export function asText(value: unknown): string {
   if (typeof value === 'string') return value
   // A number above 2^53 has lost digits: two users could get the same id.
   return Number.isSafeInteger(value) ? String(value) : ''
 }
 
-export function list(value: unknown): unknown[] {
+export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-export function record(value: unknown): Record<string, unknown> {
+export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
@@ -30,6 +30,6 @@ export function asBoolean(value: unknown): boolean {
   return value === true || value === 'true'
 }
 
-export function without(claims: Record<string, unknown>, names: readonly string[]) {
+export function withoutClaims(claims: Record<string, unknown>, names: readonly string[]) {
   return Object.fromEntries(Object.entries(claims).filter(([name]) => !names.includes(name)))
 }

@@ -3,12 +3,12 @@ import { skipStateCheck, validateAuthResponse } from 'oauth4webapi'
 
 import { ProviderError } from '../core/provider-error.ts'
 import type { Callback } from '../core/types.ts'
-import type { Endpoints, OAuth2Flow } from './types.ts'
+import type { OAuth2Flow, ProviderEndpoints } from './types.ts'
 
 /** Returns the callback parameters for the token request. Throws ProviderError callback. */
 export function checkCallback(
   flow: OAuth2Flow,
-  { issuer, namesIssuer = false }: Endpoints,
+  { issuer, namesIssuer = false }: ProviderEndpoints,
   { params: { code, iss }, secrets }: Callback,
 ): URLSearchParams {
   // A check that was set up at the start is required.

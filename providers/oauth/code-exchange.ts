@@ -15,7 +15,7 @@ import { noReplyAs } from '../http/no-response.ts'
 import { quoted } from '../http/quoted.ts'
 import { isProviderDown, readReply } from '../http/request.ts'
 import { checkCallback } from './callback.ts'
-import { describe, readTokens } from './token-response.ts'
+import { describeTokenResponse, readTokens } from './token-response.ts'
 import type { ClientAuth, OAuth2Flow } from './types.ts'
 
 /**
@@ -60,7 +60,7 @@ export function createCodeExchange(
     }
     const sent = [secret, callback.params.code, callback.secrets.codeVerifier]
     const said = quoted(rejections.map(({ body }) => body).join(' | '), sent)
-    throw new ProviderError('code_exchange', rejections.map(describe).join('; '), {
+    throw new ProviderError('code_exchange', rejections.map(describeTokenResponse).join('; '), {
       // Some providers respond to an unknown client authentication with a server error.
       isDown: rejections.every(isProviderDown),
       said,

@@ -9,8 +9,8 @@ import { quoted } from '../http/quoted.ts'
 import { isProviderDown, parseResponseJson } from '../http/request.ts'
 import { authorizationQuery, buildAuthorizationUrl, newSecrets } from './authorization-query.ts'
 import { createCodeExchange, createProviderClient } from './code-exchange.ts'
-import { describe, getErrorCode } from './token-response.ts'
-import type { Grant, OAuth2Flow } from './types.ts'
+import { describeTokenResponse, getErrorCode } from './token-response.ts'
+import type { OAuth2Flow, ProfileSources } from './types.ts'
 
 export function oauth2Provider(
   settings: ProviderSettings,
@@ -41,7 +41,7 @@ function createGet(
   settings: ProviderSettings,
   { send }: ProviderHttp,
   tokens: Tokens,
-): Grant['get'] {
+): ProfileSources['get'] {
   const authorization = `${tokens.tokenType} ${tokens.accessToken}`
   return async (url, headers = {}) => {
     const init = { headers: { ...headers, authorization } }
@@ -51,6 +51,9 @@ function createGet(
       return body
     }
     const said = quoted(reply.body, [tokens.accessToken, tokens.refreshToken])
-    throw new ProviderError('profile', describe(reply), { isDown: isProviderDown(reply), said })
+    throw new ProviderError('profile', describeTokenResponse(reply), {
+      isDown: isProviderDown(reply),
+      said,
+    })
   }
 }

@@ -4,20 +4,20 @@
  */
 import type { Reply } from '../core/http-types.ts'
 import type { Tokens } from '../core/types.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { parseResponseJson } from '../http/request.ts'
 
 /** Returns the tokens, or undefined for an error response. */
 export function readTokens(reply: Reply): Tokens | undefined {
   const body = parseBody(reply)
-  const accessToken = text(getPath(body, 'access_token'))
+  const accessToken = asText(getPath(body, 'access_token'))
   const error = getErrorCode(body)
   if (reply.ok && error === '' && accessToken !== '') {
     return {
       accessToken,
-      tokenType: tokenType(text(getPath(body, 'token_type'))),
-      refreshToken: text(getPath(body, 'refresh_token')),
-      idToken: text(getPath(body, 'id_token')),
+      tokenType: tokenType(asText(getPath(body, 'token_type'))),
+      refreshToken: asText(getPath(body, 'refresh_token')),
+      idToken: asText(getPath(body, 'id_token')),
       reply: body,
     }
   }
@@ -28,13 +28,13 @@ export function readTokens(reply: Reply): Tokens | undefined {
 export function getErrorCode(body: unknown): string {
   const error = getPath(body, 'error')
   if (error === undefined || error === null || error === false || error === '') return ''
-  const code = text(error) || text(getPath(error, 'code')) || text(getPath(error, 'type'))
+  const code = asText(error) || asText(getPath(error, 'code')) || asText(getPath(error, 'type'))
   // Only error codes are logged: a description may repeat the client secret.
   return /^[\w .-]{1,60}$/.test(code) ? code : 'error'
 }
 
 /** Describes a response without its content, except for the error code. */
-export function describe(reply: Reply): string {
+export function describeTokenResponse(reply: Reply): string {
   const error = getErrorCode(parseBody(reply))
   const rest = error || `${reply.contentType || 'untyped'}, ${reply.body.length} characters`
   return `${reply.address}: status ${reply.status}, ${rest}`

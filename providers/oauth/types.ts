@@ -1,7 +1,7 @@
 import type { Callback, Profile, Tokens } from '../core/types.ts'
 
 /** The sources of a profile: tokens, callback and the provider's API. */
-export interface Grant {
+export interface ProfileSources {
   tokens: Tokens
   callback: Callback
   /** GET with the access token. Throws ProviderError profile for an error or a response that is not JSON. */
@@ -10,7 +10,7 @@ export interface Grant {
 
 export type ClientAuth = 'basic' | 'body'
 
-export interface Endpoints {
+export interface ProviderEndpoints {
   authorize: string
   token: string
   /** The `iss` of the provider's callbacks (RFC 9207, mix-up defense), where it is known. */
@@ -21,9 +21,9 @@ export interface Endpoints {
 
 export interface OAuth2Flow {
   /** A newer version than the cached one is awaited for at most `patienceMs`. */
-  endpoints(now: Date, patienceMs?: number): Endpoints | Promise<Endpoints>
+  endpoints(now: Date, patienceMs?: number): ProviderEndpoints | Promise<ProviderEndpoints>
   scopes: readonly string[]
-  profile(grant: Grant): Profile | Promise<Profile>
+  profile(grant: ProfileSources): Profile | Promise<Profile>
   /** Whether the provider supports PKCE, and a nonce in its id_token. */
   pkce?: boolean
   nonce?: boolean

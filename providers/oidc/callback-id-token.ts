@@ -1,8 +1,8 @@
 import type { JWTPayload } from 'jose'
 
 import type { Issuers, ProviderSettings } from '../core/types.ts'
-import { text } from '../http/json.ts'
-import type { Grant } from '../oauth/types.ts'
+import { asText } from '../http/json.ts'
+import type { ProfileSources } from '../oauth/types.ts'
 import { sameText } from './constant-time.ts'
 import { type IdTokenCheck, rejected, verifyIdToken } from './verify-id-token.ts'
 
@@ -15,7 +15,7 @@ type CallbackCheck = Pick<IdTokenCheck, 'accepts' | 'discoverAt'> & {
 /** Verifies the id_token of a callback: for our first client id, with the nonce of the flow. */
 export async function verifyCallbackIdToken(
   issuers: Issuers,
-  { tokens, callback }: Grant,
+  { tokens, callback }: ProfileSources,
   { settings, mayLackNonce, ...check }: CallbackCheck,
 ): Promise<JWTPayload> {
   if (tokens.idToken === '') throw rejected('the response has no id_token')
@@ -29,6 +29,6 @@ export async function verifyCallbackIdToken(
   })
   const mayLack = settings.skipNonceCheck || mayLackNonce?.(claims) === true
   if (claims.nonce === undefined && mayLack) return claims
-  if (!sameText(text(claims.nonce), callback.secrets.nonce ?? '')) throw rejected('another nonce')
+  if (!sameText(asText(claims.nonce), callback.secrets.nonce ?? '')) throw rejected('another nonce')
   return claims
 }

@@ -1,7 +1,7 @@
 /** The standard claims of OpenID Connect (Core §5.1), copied unchanged. */
 import { email } from '../core/identity.ts'
 import type { Claims, Profile } from '../core/types.ts'
-import { asBoolean, record, text, without } from '../http/json.ts'
+import { asBoolean, asRecord, asText, withoutClaims } from '../http/json.ts'
 
 const copied = [
   ...['iss', 'sub', 'name', 'family_name', 'given_name', 'middle_name', 'nickname'],
@@ -14,30 +14,30 @@ export function genericProfile(
   claims: Claims,
   { verified = asBoolean(claims.email_verified) }: { verified?: boolean } = {},
 ): Profile {
-  const texts = copied.map((name) => [name, text(claims[name])])
+  const texts = copied.map((name) => [name, asText(claims[name])])
   return {
-    sub: text(claims.sub),
+    sub: asText(claims.sub),
     claims: {
       ...Object.fromEntries(texts),
       aud: [claims.aud].flat().filter((entry) => typeof entry === 'string'),
       ...times(claims),
       phone_verified: asBoolean(claims.phone_verified),
-      custom_claims: record(claims.custom_claims),
+      custom_claims: asRecord(claims.custom_claims),
     },
-    emails: email(text(claims.email), { verified }),
+    emails: email(asText(claims.email), { verified }),
   }
 }
 
 /** Every other claim, for `custom_claims`. */
 export function otherClaims(claims: Claims, known: readonly string[]): Claims {
-  return { custom_claims: without(claims, known) }
+  return { custom_claims: withoutClaims(claims, known) }
 }
 
 function times({ iat, exp, updated_at }: Claims): Claims {
   return {
     ...(typeof iat === 'number' && { iat }),
     ...(typeof exp === 'number' && { exp }),
-    updated_at: typeof updated_at === 'number' ? isoOf(updated_at) : text(updated_at),
+    updated_at: typeof updated_at === 'number' ? isoOf(updated_at) : asText(updated_at),
   }
 }
 

@@ -6,7 +6,7 @@ import type { LocalJWKSet } from 'jose'
 
 import type { Reply, Send } from '../core/http-types.ts'
 import { ProviderError } from '../core/provider-error.ts'
-import type { Issuers, Metadata } from '../core/types.ts'
+import type { Issuers, ProfileMetadata } from '../core/types.ts'
 import { noReplyAs } from '../http/no-response.ts'
 import { quoted } from '../http/quoted.ts'
 import { isProviderDown, parseResponseJson } from '../http/request.ts'
@@ -20,13 +20,13 @@ const coolDownMs = 30_000
 
 export function createIssuers(send: Send, lifetimeSeconds: number): Issuers {
   const lifetimeMs = lifetimeSeconds * 1000
-  const documents = createStaleCache<Metadata>({ lifetimeMs, known: publishedMetadata })
+  const documents = createStaleCache<ProfileMetadata>({ lifetimeMs, known: publishedMetadata })
   const keySets = createStaleCache<LocalJWKSet>({ lifetimeMs })
 
   return {
     async metadata(source, accepts, now, patienceMs) {
       const url = documentUrl(source)
-      const load: Load<Metadata> = (old) => loadMetadata(send, url, accepts, old)
+      const load: Load<ProfileMetadata> = (old) => loadMetadata(send, url, accepts, old)
       // Built-in metadata are keyed by issuer.
       const document = await documents.get(String(source), now, load, patienceMs)
       // It may have been loaded by a caller that accepts other issuers.
@@ -48,8 +48,8 @@ async function loadMetadata(
   send: Send,
   url: string,
   accepts: (issuer: string) => boolean,
-  old: Metadata | undefined,
-): Promise<Metadata> {
+  old: ProfileMetadata | undefined,
+): Promise<ProfileMetadata> {
   const { document, reply } = await load(send, url)
   const metadata = readIssuerMetadata(document)
   const fault = metadataError(metadata, old)

@@ -11,11 +11,11 @@ import {
   type LocalJWKSet,
 } from 'jose'
 
-import { getPath, list } from '../http/json.ts'
+import { asList, getPath } from '../http/json.ts'
 
 /** Leaves out unsupported keys (RFC 7517 §5). Returns undefined when none is left. */
 export function readKeySet(document: unknown): LocalJWKSet | undefined {
-  const keys = list(getPath(document, 'keys')).filter(isPublicKey)
+  const keys = asList(getPath(document, 'keys')).filter(isPublicKey)
   return keys.length > 0 ? createLocalJWKSet({ keys }) : undefined
 }
 

@@ -3,9 +3,9 @@ import { ProviderError } from '../core/provider-error.ts'
 import type { Claims, ProviderHttp, ProviderSettings } from '../core/types.ts'
 import { openidProfile } from '../custom-claims.ts'
 import { customFlow } from '../custom-flow.ts'
-import { record, text } from '../http/json.ts'
+import { asRecord, asText } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
-import type { Grant } from '../oauth/types.ts'
+import type { ProfileSources } from '../oauth/types.ts'
 import { verifyCallbackIdToken } from './callback-id-token.ts'
 import { discoveredEndpoints } from './issuers.ts'
 
@@ -82,15 +82,15 @@ function issuerOf({ issuer }: ProviderSettings): string {
 /** Many providers have the claims of a scope in userinfo only (OpenID Connect Core §5.4). */
 async function withUserinfo(
   claims: Claims,
-  { callback, get }: Grant,
+  { callback, get }: ProfileSources,
   settings: ProviderSettings,
   { issuers }: ProviderHttp,
 ): Promise<Claims> {
-  if (text(claims.email) !== '') return claims
+  if (asText(claims.email) !== '') return claims
   const accepts = (issuer: string) => acceptsIssuer(issuer, settings)
   const metadata = await issuers.metadata(metadataOf(settings), accepts, callback.now)
   if (metadata.userinfoEndpoint === '') return claims
-  const userinfo = record(await get(metadata.userinfoEndpoint))
+  const userinfo = asRecord(await get(metadata.userinfoEndpoint))
   // OpenID Connect Core §5.3.2: prevents taking the address of another user.
   if (claims.sub !== undefined && userinfo.sub !== claims.sub) {
     throw new ProviderError('profile', 'userinfo has another sub')

@@ -1,7 +1,7 @@
-import type { Metadata } from '../core/types.ts'
+import type { ProfileMetadata } from '../core/types.ts'
 
 /** By issuer. */
-export const publishedMetadata: ReadonlyMap<string, Metadata> = new Map([
+export const publishedMetadata: ReadonlyMap<string, ProfileMetadata> = new Map([
   [
     'https://accounts.google.com',
     {

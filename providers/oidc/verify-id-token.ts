@@ -13,8 +13,8 @@ import {
 } from 'jose'
 
 import { ProviderError } from '../core/provider-error.ts'
-import type { Issuers, Metadata } from '../core/types.ts'
-import { text } from '../http/json.ts'
+import type { Issuers, ProfileMetadata } from '../core/types.ts'
+import { asText } from '../http/json.ts'
 import { sameText } from './constant-time.ts'
 import { verifyWith } from './key-set.ts'
 
@@ -53,7 +53,7 @@ export async function verifyIdToken(
   const metadata = await metadataOf(issuers, issuer, check)
   const { payload, protectedHeader } = await verify(issuers, metadata, token, issuer, check)
   checkTimes(payload, check.now)
-  if (!text(payload.sub)) throw rejected('no sub')
+  if (!asText(payload.sub)) throw rejected('no sub')
   checkAuthorizedParty(payload, check)
   if (check.accessToken) checkAtHash(payload, protectedHeader.alg, check.accessToken)
   return payload
@@ -63,21 +63,25 @@ export async function verifyIdToken(
 export function readIssuer(token: string): string {
   try {
     decodeProtectedHeader(token)
-    return text(decodeJwt(token).iss)
+    return asText(decodeJwt(token).iss)
   } catch {
     throw rejected('it is not a JWT')
   }
 }
 
 /** A document from a configured source may name any issuer of the provider, otherwise only this one. */
-function metadataOf(issuers: Issuers, issuer: string, check: IdTokenCheck): Promise<Metadata> {
+function metadataOf(
+  issuers: Issuers,
+  issuer: string,
+  check: IdTokenCheck,
+): Promise<ProfileMetadata> {
   if (check.discoverAt) return issuers.metadata(check.discoverAt, check.accepts, check.now)
   return issuers.metadata(issuer, (named) => named === issuer, check.now)
 }
 
 async function verify(
   issuers: Issuers,
-  metadata: Metadata,
+  metadata: ProfileMetadata,
   token: string,
   issuer: string,
   { audiences, now }: IdTokenCheck,
@@ -138,7 +142,7 @@ function checkAtHash({ at_hash }: JWTPayload, algorithm: string, accessToken: st
   const bits = /(256|384|512)$/.exec(algorithm)?.[1] ?? '512'
   const hash = createHash(`sha${bits}`).update(accessToken).digest()
   const half = hash.subarray(0, hash.length / 2).toString('base64url')
-  if (!sameText(text(at_hash), half)) throw rejected('at_hash does not match the access token')
+  if (!sameText(asText(at_hash), half)) throw rejected('at_hash does not match the access token')
 }
 
 /** Keeps only the message: the library's error also has the claims. */

@@ -6,7 +6,7 @@ import { constants, createDecipheriv, privateDecrypt } from 'node:crypto'
 
 import { readBase64 } from './incoming.ts'
 import { SamlError } from './saml-error.ts'
-import { childrenNamed, parseXml, textOf, type XmlDocument, type XmlElement } from './xml.ts'
+import { childrenNamed, elementText, parseXml, type XmlDocument, type XmlElement } from './xml.ts'
 
 const xmlenc = 'http://www.w3.org/2001/04/xmlenc#'
 const xmlenc11 = 'http://www.w3.org/2009/xmlenc11#'
@@ -81,7 +81,7 @@ function lookUp<T>(known: Record<string, T>, name: string): T | undefined {
 
 function cipherValueOf(element: XmlElement): Buffer {
   const [data] = childrenNamed(element, 'encryption', 'CipherData')
-  return readBase64(textOf(data && childrenNamed(data, 'encryption', 'CipherValue')[0]))
+  return readBase64(elementText(data && childrenNamed(data, 'encryption', 'CipherValue')[0]))
 }
 
 function tryKey(

@@ -1,7 +1,7 @@
 /** The metadata of identity providers (SAML 2.0 Metadata). */
 import { SamlError } from './saml-error.ts'
 import { isUsableCertificate } from './signature.ts'
-import { childrenNamed, isNamed, parseXml, textOf, type XmlElement } from './xml.ts'
+import { childrenNamed, elementText, isNamed, parseXml, type XmlElement } from './xml.ts'
 
 export interface IdpMetadata {
   entityId: string
@@ -100,7 +100,7 @@ function certificatesOf(descriptor: XmlElement): string[] {
     .flatMap((key) => childrenNamed(key, 'signature', 'KeyInfo'))
     .flatMap((info) => childrenNamed(info, 'signature', 'X509Data'))
     .flatMap((data) => childrenNamed(data, 'signature', 'X509Certificate'))
-    .map((certificate) => textOf(certificate).replace(/\s+/g, ''))
+    .map((certificate) => elementText(certificate).replace(/\s+/g, ''))
   return [...new Set(texts)].filter(isUsableCertificate)
 }
 

@@ -6,7 +6,7 @@ import { maxXmlBytes } from './markup.ts'
 import { rsaSha256 } from './outgoing.ts'
 import { SamlError } from './saml-error.ts'
 import { checkPlaces, toPem, verifiedContent } from './signature.ts'
-import { childrenNamed, parseXml, textOf, type XmlDocument, type XmlElement } from './xml.ts'
+import { childrenNamed, elementText, parseXml, type XmlDocument, type XmlElement } from './xml.ts'
 
 export interface IncomingMessage {
   document: XmlDocument
@@ -123,5 +123,5 @@ function inflate(bytes: Buffer): Buffer {
 
 function headOf(document: XmlDocument) {
   const [issuer] = childrenNamed(document.root, 'assertion', 'Issuer')
-  return { document, issuer: textOf(issuer) }
+  return { document, issuer: elementText(issuer) }
 }

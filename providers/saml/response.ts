@@ -6,9 +6,9 @@ import { SamlError } from './saml-error.ts'
 import { checkPlaces, verifiedContent } from './signature.ts'
 import {
   childrenNamed,
+  elementText,
   isNamed,
   parseXml,
-  textOf,
   type XmlDocument,
   type XmlElement,
 } from './xml.ts'
@@ -29,7 +29,7 @@ export async function readResponse(posted: string): Promise<SamlResponse> {
   if (!isNamed(root, 'protocol', 'Response')) throw new SamlError('it is not a SAML 2.0 Response')
   return {
     document,
-    issuer: textOf(childrenNamed(root, 'assertion', 'Issuer')[0]) || issuerOfAssertion(root),
+    issuer: elementText(childrenNamed(root, 'assertion', 'Issuer')[0]) || issuerOfAssertion(root),
     inResponseTo: root.getAttribute('InResponseTo'),
     destination: root.getAttribute('Destination'),
     issueInstant: root.getAttribute('IssueInstant'),
@@ -38,7 +38,7 @@ export async function readResponse(posted: string): Promise<SamlResponse> {
 
 function issuerOfAssertion(root: XmlElement): string {
   const [assertion] = childrenNamed(root, 'assertion', 'Assertion')
-  return assertion ? textOf(childrenNamed(assertion, 'assertion', 'Issuer')[0]) : ''
+  return assertion ? elementText(childrenNamed(assertion, 'assertion', 'Issuer')[0]) : ''
 }
 
 export interface ResponseKeys {

@@ -124,7 +124,7 @@ export function isNamed(
 }
 
 /** An element's trimmed text; '' for a missing element. */
-export const textOf = (element: XmlElement | undefined): string =>
+export const elementText = (element: XmlElement | undefined): string =>
   (element?.textContent ?? '').trim()
 
 export function escapeXml(text: string): string {

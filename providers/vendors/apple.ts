@@ -3,7 +3,7 @@ import type { NamedProviderDefinition } from '../core/provider.ts'
 import { ProviderError } from '../core/provider-error.ts'
 import type { Claims } from '../core/types.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, getPath, text } from '../http/json.ts'
+import { asBoolean, asText, getPath } from '../http/json.ts'
 import { parseResponseJson } from '../http/request.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
@@ -78,7 +78,7 @@ function acceptsIssuer(issuer: string, settings: { url?: string | undefined }): 
 
 function profileOf(claims: Claims) {
   const { iss, is_private_email, auth_time, transfer_sub } = claims
-  const sub = text(claims.sub)
+  const sub = asText(claims.sub)
   // False for some accounts that an organization manages: it can assign any address.
   const email_verified = asBoolean(claims.email_verified)
   const custom_claims = {
@@ -89,7 +89,7 @@ function profileOf(claims: Claims) {
   return {
     sub,
     claims: { ...toProfileNames(sub, ''), iss, email_verified, custom_claims },
-    emails: email(text(claims.email), { verified: email_verified }),
+    emails: email(asText(claims.email), { verified: email_verified }),
   }
 }
 
@@ -99,8 +99,8 @@ function nameOf(user: string | undefined): Claims {
   const form = parseResponseJson(user)
   if (form === undefined) throw new ProviderError('user_form', 'the user field is not JSON')
   const name = fullName(
-    text(getPath(form, 'name', 'firstName')),
-    text(getPath(form, 'name', 'lastName')),
+    asText(getPath(form, 'name', 'firstName')),
+    asText(getPath(form, 'name', 'lastName')),
   )
   return { name, full_name: name }
 }

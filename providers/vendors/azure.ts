@@ -2,7 +2,7 @@ import { email } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile, ProviderSettings } from '../core/types.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, text } from '../http/json.ts'
+import { asBoolean, asText } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 import { genericProfile, otherClaims } from '../oidc/generic-claims.ts'
@@ -69,10 +69,10 @@ function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
 }
 
 function profileOf(claims: Claims, settings: ProviderSettings): Profile {
-  const issuer = text(claims.iss)
+  const issuer = asText(claims.iss)
   const oneTenant = !everyone.includes(baseUrl(settings, `${host}/common`))
   if (!v2.test(issuer)) return genericProfile(claims, { verified: isVerified(claims, oneTenant) })
-  const sub = text(claims.sub)
+  const sub = asText(claims.sub)
   const { name, preferred_username } = claims
   return {
     sub,
@@ -84,7 +84,7 @@ function profileOf(claims: Claims, settings: ProviderSettings): Profile {
       preferred_username,
       ...otherClaims(claims, technical),
     },
-    emails: email(text(claims.email), {
+    emails: email(asText(claims.email), {
       verified: isVerified(claims, oneTenant || issuer === personal),
     }),
   }

@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, getPath, list, text } from '../http/json.ts'
+import { asBoolean, asList, asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const bitbucket: NamedProviderDefinition = {
@@ -27,16 +27,17 @@ export const bitbucket: NamedProviderDefinition = {
       extraScopes: false,
       async profile({ get }) {
         const user = await get(`${api}/user`)
-        const emails = list(getPath(await get(`${api}/user/emails`), 'values'))
-        const sub = text(getPath(user, 'uuid'))
-        const name = text(getPath(user, 'display_name'))
+        const emails = asList(getPath(await get(`${api}/user/emails`), 'values'))
+        const sub = asText(getPath(user, 'uuid'))
+        const name = asText(getPath(user, 'display_name'))
         const picture =
-          text(getPath(user, 'avatar', 'href')) || text(getPath(user, 'links', 'avatar', 'href'))
+          asText(getPath(user, 'avatar', 'href')) ||
+          asText(getPath(user, 'links', 'avatar', 'href'))
         return {
           sub,
           claims: { ...toProfileNames(sub, name, picture), iss: api },
           emails: emails.flatMap((entry) =>
-            email(text(getPath(entry, 'email')), {
+            email(asText(getPath(entry, 'email')), {
               verified: asBoolean(getPath(entry, 'is_confirmed')),
               primary: asBoolean(getPath(entry, 'is_primary')),
             }),

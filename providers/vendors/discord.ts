@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, getPath, text } from '../http/json.ts'
+import { asBoolean, asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const discord: NamedProviderDefinition = {
@@ -22,19 +22,19 @@ export const discord: NamedProviderDefinition = {
       scopes: ['email', 'identify'],
       async profile({ get }) {
         const user = await get(`${api}/users/@me`)
-        const id = text(getPath(user, 'id'))
-        const username = text(getPath(user, 'username'))
-        const discriminator = text(getPath(user, 'discriminator')) || '0'
+        const id = asText(getPath(user, 'id'))
+        const username = asText(getPath(user, 'username'))
+        const discriminator = asText(getPath(user, 'discriminator')) || '0'
         const claims = toProfileNames(
           id,
           `${username}#${discriminator}`,
           avatarOf(user, discriminator),
         )
-        const custom_claims = { global_name: text(getPath(user, 'global_name')) }
+        const custom_claims = { global_name: asText(getPath(user, 'global_name')) }
         return {
           sub: id,
           claims: { ...claims, full_name: username, iss: api, custom_claims },
-          emails: email(text(getPath(user, 'email')), {
+          emails: email(asText(getPath(user, 'email')), {
             verified: asBoolean(getPath(user, 'verified')),
           }),
         }
@@ -44,10 +44,10 @@ export const discord: NamedProviderDefinition = {
 }
 
 function avatarOf(user: unknown, discriminator: string): string {
-  const avatar = text(getPath(user, 'avatar'))
+  const avatar = asText(getPath(user, 'avatar'))
   const cdn = 'https://cdn.discordapp.com'
   if (avatar === '') return `${cdn}/embed/avatars/${Number(discriminator) % 5 || 0}.png`
   // Animated avatars have this prefix.
   const extension = avatar.startsWith('a_') ? 'gif' : 'png'
-  return `${cdn}/avatars/${text(getPath(user, 'id'))}/${avatar}.${extension}`
+  return `${cdn}/avatars/${asText(getPath(user, 'id'))}/${avatar}.${extension}`
 }

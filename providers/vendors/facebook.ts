@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { email, fullName, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, getPath, text } from '../http/json.ts'
+import { asBoolean, asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const web = 'https://www.facebook.com'
@@ -38,14 +38,17 @@ export const facebook: NamedProviderDefinition = {
       async profile({ get, tokens }) {
         const proof = createHmac('sha256', settings.secret ?? '').update(tokens.accessToken)
         const user = await get(`${iss}&appsecret_proof=${proof.digest('hex')}`)
-        const id = text(getPath(user, 'id'))
-        const nickname = text(getPath(user, 'name'))
-        const name = fullName(text(getPath(user, 'first_name')), text(getPath(user, 'last_name')))
-        const picture = text(getPath(user, 'picture', 'data', 'url'))
+        const id = asText(getPath(user, 'id'))
+        const nickname = asText(getPath(user, 'name'))
+        const name = fullName(
+          asText(getPath(user, 'first_name')),
+          asText(getPath(user, 'last_name')),
+        )
+        const picture = asText(getPath(user, 'picture', 'data', 'url'))
         return {
           sub: id,
           claims: { ...toProfileNames(id, name, picture), iss, nickname, slug: nickname },
-          emails: email(text(getPath(user, 'email')), { verified: true }),
+          emails: email(asText(getPath(user, 'email')), { verified: true }),
         }
       },
     })
@@ -58,7 +61,7 @@ export const facebook: NamedProviderDefinition = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, name, picture },
-        emails: email(text(claims.email), { verified: asBoolean(claims.email_verified) }),
+        emails: email(asText(claims.email), { verified: asBoolean(claims.email_verified) }),
       }
     },
   },

@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const figma: NamedProviderDefinition = {
@@ -25,12 +25,12 @@ export const figma: NamedProviderDefinition = {
       scopes: ['current_user:read'],
       async profile({ get }) {
         const user = await get(`${api}/v1/me`)
-        const id = text(getPath(user, 'id'))
-        const avatar_url = text(getPath(user, 'img_url'))
+        const id = asText(getPath(user, 'id'))
+        const avatar_url = asText(getPath(user, 'img_url'))
         return {
           sub: id,
-          claims: { ...toProfileNames(id, text(getPath(user, 'handle'))), avatar_url, iss: api },
-          emails: email(text(getPath(user, 'email')), { verified: true }),
+          claims: { ...toProfileNames(id, asText(getPath(user, 'handle'))), avatar_url, iss: api },
+          emails: email(asText(getPath(user, 'email')), { verified: true }),
         }
       },
     })

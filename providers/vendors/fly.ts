@@ -1,7 +1,7 @@
 import { email } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, record, text } from '../http/json.ts'
+import { asRecord, asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const custom = ['resource_owner_id', 'organizations', 'application', 'scope', 'created_at']
@@ -23,8 +23,8 @@ export const fly: NamedProviderDefinition = {
       endpoints: () => ({ authorize: `${api}/oauth/authorize`, token: `${api}/oauth/token` }),
       scopes: ['read'],
       async profile({ get }) {
-        const info = record(await get(`${api}/oauth/token/info`))
-        const sub = text(info.user_id)
+        const info = asRecord(await get(`${api}/oauth/token/info`))
+        const sub = asText(info.user_id)
         const present = custom.filter((name) => info[name] !== undefined)
         return {
           sub,
@@ -32,10 +32,10 @@ export const fly: NamedProviderDefinition = {
             iss: api,
             sub,
             provider_id: sub,
-            full_name: text(getPath(info, 'user_name')),
+            full_name: asText(getPath(info, 'user_name')),
             custom_claims: Object.fromEntries(present.map((name) => [name, info[name]])),
           },
-          emails: email(text(info.email), { verified: true }),
+          emails: email(asText(info.email), { verified: true }),
         }
       },
     })

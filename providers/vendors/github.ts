@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, getPath, list, text } from '../http/json.ts'
+import { asBoolean, asList, asText, getPath } from '../http/json.ts'
 import { undefinedIfRejected } from '../http/optional.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
@@ -33,19 +33,19 @@ export const github: NamedProviderDefinition = {
       async profile({ get }) {
         const user = await get(`${api}/user`)
         const listed = await undefinedIfRejected(get(`${api}/user/emails`))
-        const id = text(getPath(user, 'id'))
-        const login = text(getPath(user, 'login'))
-        const avatar_url = text(getPath(user, 'avatar_url'))
+        const id = asText(getPath(user, 'id'))
+        const login = asText(getPath(user, 'login'))
+        const avatar_url = asText(getPath(user, 'avatar_url'))
         const names = { preferred_username: login, user_name: login }
         return {
           sub: id,
           claims: {
-            ...toProfileNames(id, text(getPath(user, 'name'))),
+            ...toProfileNames(id, asText(getPath(user, 'name'))),
             ...names,
             avatar_url,
             iss: api,
           },
-          emails: listed === undefined ? publicEmail(user) : list(listed).flatMap(toEmail),
+          emails: listed === undefined ? publicEmail(user) : asList(listed).flatMap(toEmail),
         }
       },
     })
@@ -57,10 +57,10 @@ function toEmail(entry: unknown) {
     asBoolean(getPath(entry, 'verified')),
     asBoolean(getPath(entry, 'primary')),
   ]
-  return email(text(getPath(entry, 'email')), { verified, primary })
+  return email(asText(getPath(entry, 'email')), { verified, primary })
 }
 
 /** Without access to the list of emails only the public one is known, unverified. */
 function publicEmail(user: unknown) {
-  return email(text(getPath(user, 'email')), { verified: false })
+  return email(asText(getPath(user, 'email')), { verified: false })
 }

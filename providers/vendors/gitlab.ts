@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, list, text } from '../http/json.ts'
+import { asList, asText, getPath } from '../http/json.ts'
 import { orUndefined } from '../http/optional.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
@@ -25,17 +25,17 @@ export const gitlab: NamedProviderDefinition = {
       async profile({ get }) {
         const user = await get(`${host}/api/v4/user`)
         // Optional, as these addresses are unverified and not every user may list them.
-        const further = list(await orUndefined(get(`${host}/api/v4/user/emails`)))
-        const id = text(getPath(user, 'id'))
-        const picture = text(getPath(user, 'avatar_url'))
-        const confirmed = text(getPath(user, 'confirmed_at')) !== ''
+        const further = asList(await orUndefined(get(`${host}/api/v4/user/emails`)))
+        const id = asText(getPath(user, 'id'))
+        const picture = asText(getPath(user, 'avatar_url'))
+        const confirmed = asText(getPath(user, 'confirmed_at')) !== ''
         return {
           sub: id,
-          claims: { ...toProfileNames(id, text(getPath(user, 'name')), picture), iss: host },
+          claims: { ...toProfileNames(id, asText(getPath(user, 'name')), picture), iss: host },
           emails: [
-            ...email(text(getPath(user, 'email')), { verified: confirmed }),
+            ...email(asText(getPath(user, 'email')), { verified: confirmed }),
             ...further.flatMap((entry) =>
-              email(text(getPath(entry, 'email')), { verified: false, primary: false }),
+              email(asText(getPath(entry, 'email')), { verified: false, primary: false }),
             ),
           ],
         }

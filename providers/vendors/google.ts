@@ -2,7 +2,7 @@ import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile, ProviderSettings } from '../core/types.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, record, text } from '../http/json.ts'
+import { asBoolean, asRecord, asText } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 import { discoveredEndpoints } from '../oidc/issuers.ts'
@@ -41,7 +41,7 @@ export const google: NamedProviderDefinition = {
           return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check))
         }
         const iss = `${api}/userinfo/v2/me`
-        return profileOf({ ...record(await grant.get(iss)), iss })
+        return profileOf({ ...asRecord(await grant.get(iss)), iss })
       },
     })
   },
@@ -61,16 +61,16 @@ function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
 
 /** Reads the id_token and the older userinfo response, which names two claims differently. */
 function profileOf(claims: Claims): Profile {
-  const sub = text(claims.sub) || text(claims.id)
+  const sub = asText(claims.sub) || asText(claims.id)
   const verified = asBoolean(claims.email_verified) || asBoolean(claims.verified_email)
-  const hd = text(claims.hd)
+  const hd = asText(claims.hd)
   return {
     sub,
     claims: {
-      ...toProfileNames(sub, text(claims.name), text(claims.picture)),
+      ...toProfileNames(sub, asText(claims.name), asText(claims.picture)),
       iss: claims.iss,
       ...(hd !== '' && { custom_claims: { hd } }),
     },
-    emails: email(text(claims.email), { verified }),
+    emails: email(asText(claims.email), { verified }),
   }
 }

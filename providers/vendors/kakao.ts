@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, getPath, text } from '../http/json.ts'
+import { asBoolean, asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const standard = 'https://kauth.kakao.com'
@@ -31,9 +31,9 @@ export const kakao: NamedProviderDefinition = {
       async profile({ get }) {
         const user = await get(`${api}/v2/user/me`)
         const account = getPath(user, 'kakao_account')
-        const id = text(getPath(user, 'id'))
-        const name = text(getPath(account, 'profile', 'nickname'))
-        const avatar_url = text(getPath(account, 'profile', 'profile_image_url'))
+        const id = asText(getPath(user, 'id'))
+        const name = asText(getPath(account, 'profile', 'nickname'))
+        const avatar_url = asText(getPath(account, 'profile', 'profile_image_url'))
         const names = { preferred_username: name, user_name: name }
         const verified =
           asBoolean(getPath(account, 'is_email_valid')) &&
@@ -41,7 +41,7 @@ export const kakao: NamedProviderDefinition = {
         return {
           sub: id,
           claims: { ...toProfileNames(id, name), ...names, avatar_url, iss: api },
-          emails: email(text(getPath(account, 'email')), { verified }),
+          emails: email(asText(getPath(account, 'email')), { verified }),
         }
       },
     })
@@ -55,7 +55,7 @@ export const kakao: NamedProviderDefinition = {
       return {
         sub,
         claims: { iss, sub, provider_id: sub, ...names, picture },
-        emails: email(text(claims.email), { verified: asBoolean(claims.email_verified) }),
+        emails: email(asText(claims.email), { verified: asBoolean(claims.email_verified) }),
       }
     },
   },

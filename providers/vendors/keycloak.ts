@@ -2,7 +2,7 @@ import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { ProviderError } from '../core/provider-error.ts'
 import type { ProviderSettings } from '../core/types.ts'
-import { asBoolean, record, text } from '../http/json.ts'
+import { asBoolean, asRecord, asText } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 import { genericProfile, otherClaims } from '../oidc/generic-claims.ts'
@@ -37,13 +37,13 @@ export const keycloak: NamedProviderDefinition = {
           const accepts = (issuer: string) => issuer === iss
           await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
         }
-        const user = record(await grant.get(`${iss}/protocol/openid-connect/userinfo`))
-        const sub = text(user.sub)
+        const user = asRecord(await grant.get(`${iss}/protocol/openid-connect/userinfo`))
+        const sub = asText(user.sub)
         const custom = otherClaims(user, ['name', 'sub', 'email', 'email_verified'])
         return {
           sub,
-          claims: { ...toProfileNames(sub, text(user.name)), ...custom, iss },
-          emails: email(text(user.email), { verified: asBoolean(user.email_verified) }),
+          claims: { ...toProfileNames(sub, asText(user.name)), ...custom, iss },
+          emails: email(asText(user.email), { verified: asBoolean(user.email_verified) }),
         }
       },
     })

@@ -2,7 +2,7 @@ import { email, fullName } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile } from '../core/types.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, text } from '../http/json.ts'
+import { asBoolean, asText } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 import { discoveredEndpoints } from '../oidc/issuers.ts'
@@ -41,12 +41,12 @@ export const linkedinOidc: NamedProviderDefinition = {
 }
 
 function profileOf(claims: Claims): Profile {
-  const sub = text(claims.sub)
+  const sub = asText(claims.sub)
   const { iss, given_name, family_name, locale, picture } = claims
-  const name = fullName(text(given_name), text(family_name)) || text(claims.name)
+  const name = fullName(asText(given_name), asText(family_name)) || asText(claims.name)
   return {
     sub,
     claims: { iss, sub, provider_id: sub, name, given_name, family_name, locale, picture },
-    emails: email(text(claims.email), { verified: asBoolean(claims.email_verified) }),
+    emails: email(asText(claims.email), { verified: asBoolean(claims.email_verified) }),
   }
 }

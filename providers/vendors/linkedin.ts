@@ -1,7 +1,7 @@
 import { email, fullName, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const profileQuery =
@@ -32,17 +32,17 @@ export const linkedin: NamedProviderDefinition = {
       async profile({ get }) {
         const user = await get(`${api}/v2/me?${profileQuery}`)
         const addresses = await get(`${api}/v2/emailAddress?${emailQuery}`)
-        const id = text(getPath(user, 'id'))
+        const id = asText(getPath(user, 'id'))
         const name = fullName(
           localized(getPath(user, 'firstName')),
           localized(getPath(user, 'lastName')),
         )
         const images = getPath(user, 'profilePicture', 'displayImage~', 'elements')
-        const picture = text(getPath(images, 0, 'identifiers', 0, 'identifier'))
+        const picture = asText(getPath(images, 0, 'identifiers', 0, 'identifier'))
         return {
           sub: id,
           claims: { ...toProfileNames(id, name, picture), iss: api },
-          emails: email(text(getPath(addresses, 'elements', 0, 'handle~', 'emailAddress')), {
+          emails: email(asText(getPath(addresses, 'elements', 0, 'handle~', 'emailAddress')), {
             verified: true,
           }),
         }
@@ -52,7 +52,7 @@ export const linkedin: NamedProviderDefinition = {
 }
 
 function localized(name: unknown): string {
-  const language = text(getPath(name, 'preferredLocale', 'language'))
-  const country = text(getPath(name, 'preferredLocale', 'country'))
-  return text(getPath(name, 'localized', `${language}_${country}`))
+  const language = asText(getPath(name, 'preferredLocale', 'language'))
+  const country = asText(getPath(name, 'preferredLocale', 'country'))
+  return asText(getPath(name, 'localized', `${language}_${country}`))
 }

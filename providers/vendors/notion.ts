@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const notion: NamedProviderDefinition = {
@@ -30,12 +30,12 @@ export const notion: NamedProviderDefinition = {
       async profile({ get }) {
         const bot = await get(`${api}/v1/users/me`, { 'notion-version': '2021-08-16' })
         const user = getPath(bot, 'bot', 'owner', 'user')
-        const id = text(getPath(user, 'id'))
-        const picture = text(getPath(user, 'avatar_url'))
+        const id = asText(getPath(user, 'id'))
+        const picture = asText(getPath(user, 'avatar_url'))
         return {
           sub: id,
-          claims: { ...toProfileNames(id, text(getPath(user, 'name')), picture), iss: api },
-          emails: email(text(getPath(user, 'person', 'email')), { verified: true }),
+          claims: { ...toProfileNames(id, asText(getPath(user, 'name')), picture), iss: api },
+          emails: email(asText(getPath(user, 'person', 'email')), { verified: true }),
         }
       },
     })

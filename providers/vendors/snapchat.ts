@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { genericProfile } from '../oidc/generic-claims.ts'
 
@@ -35,13 +35,13 @@ export const snapchat: NamedProviderDefinition = {
       async profile({ get }) {
         const reply = await get(`${me}?query=${encodeURIComponent(query)}`)
         const user = getPath(reply, 'data', 'me')
-        const id = text(getPath(user, 'externalId'))
-        const name = text(getPath(user, 'displayName'))
-        const picture = text(getPath(user, 'bitmoji', 'avatar'))
+        const id = asText(getPath(user, 'externalId'))
+        const name = asText(getPath(user, 'displayName'))
+        const picture = asText(getPath(user, 'bitmoji', 'avatar'))
         return {
           sub: id,
           claims: { ...toProfileNames(id, name, picture), slug: name, iss: `${accounts}/token` },
-          emails: email(text(getPath(user, 'email')), { verified: true }),
+          emails: email(asText(getPath(user, 'email')), { verified: true }),
         }
       },
     })

@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, list, text } from '../http/json.ts'
+import { asList, asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const spotify: NamedProviderDefinition = {
@@ -24,12 +24,15 @@ export const spotify: NamedProviderDefinition = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${api}/me`)
-        const id = text(getPath(user, 'id'))
-        const name = text(getPath(user, 'display_name'))
+        const id = asText(getPath(user, 'id'))
+        const name = asText(getPath(user, 'display_name'))
         return {
           sub: id,
-          claims: { ...toProfileNames(id, name, largest(list(getPath(user, 'images')))), iss: api },
-          emails: email(text(getPath(user, 'email')), { verified: false }),
+          claims: {
+            ...toProfileNames(id, name, largest(asList(getPath(user, 'images')))),
+            iss: api,
+          },
+          emails: email(asText(getPath(user, 'email')), { verified: false }),
         }
       },
     })
@@ -40,5 +43,5 @@ function largest(images: unknown[]): string {
   const size = (image: unknown) =>
     Number(getPath(image, 'width')) * Number(getPath(image, 'height')) || 0
   const [first] = images.toSorted((a, b) => size(b) - size(a))
-  return text(getPath(first, 'url'))
+  return asText(getPath(first, 'url'))
 }

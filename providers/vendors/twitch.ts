@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const custom = ['broadcaster_type', 'description', 'type', 'offline_image_url', 'view_count']
@@ -28,19 +28,19 @@ export const twitch: NamedProviderDefinition = {
       async profile({ get }) {
         const client = { 'client-id': settings.clientIds[0] ?? '' }
         const user = getPath(await get(`${api}/helix/users`, client), 'data', 0)
-        const id = text(getPath(user, 'id'))
-        const nickname = text(getPath(user, 'display_name'))
-        const picture = text(getPath(user, 'profile_image_url'))
+        const id = asText(getPath(user, 'id'))
+        const nickname = asText(getPath(user, 'display_name'))
+        const picture = asText(getPath(user, 'profile_image_url'))
         return {
           sub: id,
           claims: {
-            ...toProfileNames(id, text(getPath(user, 'login')), picture),
+            ...toProfileNames(id, asText(getPath(user, 'login')), picture),
             iss: api,
             nickname,
             slug: nickname,
             custom_claims: Object.fromEntries(custom.map((name) => [name, getPath(user, name)])),
           },
-          emails: email(text(getPath(user, 'email')), { verified: true }),
+          emails: email(asText(getPath(user, 'email')), { verified: true }),
         }
       },
     })

@@ -5,12 +5,12 @@ import type { NamedProviderDefinition } from '../core/provider.ts'
 import { ProviderError, type ProviderErrorKind } from '../core/provider-error.ts'
 import type { Callback, Profile, ProviderSettings } from '../core/types.ts'
 import { atApi, baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { noReplyAs } from '../http/no-response.ts'
 import { quoted } from '../http/quoted.ts'
 import { isProviderDown, parseResponseJson } from '../http/request.ts'
 import { oauth1Header } from '../oauth/oauth1.ts'
-import { describe } from '../oauth/token-response.ts'
+import { describeTokenResponse } from '../oauth/token-response.ts'
 import { sameText } from '../oidc/constant-time.ts'
 
 interface Token {
@@ -101,7 +101,10 @@ async function signedGet(
   if (reply.ok) return reply.body
   const sent = [consumerSecret, token, tokenSecret, params.oauth_verifier]
   const said = quoted(reply.body, sent)
-  throw new ProviderError(fault, describe(reply), { isDown: isProviderDown(reply), said })
+  throw new ProviderError(fault, describeTokenResponse(reply), {
+    isDown: isProviderDown(reply),
+    said,
+  })
 }
 
 function callbackOf({ params, secrets }: Callback) {
@@ -123,13 +126,13 @@ function withState(redirectUri: string, state: string): string {
 }
 
 function profileOf(user: unknown, iss: string): Profile {
-  const id = text(getPath(user, 'id_str'))
-  const login = text(getPath(user, 'screen_name'))
-  const picture = text(getPath(user, 'profile_image_url_https'))
+  const id = asText(getPath(user, 'id_str'))
+  const login = asText(getPath(user, 'screen_name'))
+  const picture = asText(getPath(user, 'profile_image_url_https'))
   const names = { preferred_username: login, user_name: login }
   return {
     sub: id,
-    claims: { ...toProfileNames(id, text(getPath(user, 'name')), picture), ...names, iss },
-    emails: email(text(getPath(user, 'email')), { verified: true }),
+    claims: { ...toProfileNames(id, asText(getPath(user, 'name')), picture), ...names, iss },
+    emails: email(asText(getPath(user, 'email')), { verified: true }),
   }
 }

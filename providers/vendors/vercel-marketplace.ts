@@ -2,7 +2,7 @@ import { email } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile } from '../core/types.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { text } from '../http/json.ts'
+import { asText } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 
@@ -40,17 +40,17 @@ export const vercelMarketplace: NamedProviderDefinition = {
 }
 
 function profileOf(claims: Claims): Profile {
-  const globalId = text(claims.global_user_id)
-  const sub = globalId === '' ? text(claims.sub) : `global_user_id:${globalId}`
+  const globalId = asText(claims.global_user_id)
+  const sub = globalId === '' ? asText(claims.sub) : `global_user_id:${globalId}`
   return {
     sub,
     claims: {
       iss: claims.iss,
       sub,
       provider_id: sub,
-      name: text(claims.user_name),
-      picture: text(claims.user_avatar_url),
+      name: asText(claims.user_name),
+      picture: asText(claims.user_avatar_url),
     },
-    emails: email(text(claims.user_email), { verified: true }),
+    emails: email(asText(claims.user_email), { verified: true }),
   }
 }

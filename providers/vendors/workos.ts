@@ -1,7 +1,7 @@
 import { email, fullName, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const workos: NamedProviderDefinition = {
@@ -29,16 +29,19 @@ export const workos: NamedProviderDefinition = {
       extraScopes: false,
       profile({ tokens }) {
         const user = getPath(tokens.reply, 'profile')
-        const id = text(getPath(user, 'id'))
-        const name = fullName(text(getPath(user, 'first_name')), text(getPath(user, 'last_name')))
+        const id = asText(getPath(user, 'id'))
+        const name = fullName(
+          asText(getPath(user, 'first_name')),
+          asText(getPath(user, 'last_name')),
+        )
         const custom_claims = {
-          connection_id: text(getPath(user, 'connection_id')),
-          organization_id: text(getPath(user, 'organization_id')),
+          connection_id: asText(getPath(user, 'connection_id')),
+          organization_id: asText(getPath(user, 'organization_id')),
         }
         return {
           sub: id,
           claims: { ...toProfileNames(id, name), iss: api, custom_claims },
-          emails: email(text(getPath(user, 'email')), { verified: true }),
+          emails: email(asText(getPath(user, 'email')), { verified: true }),
         }
       },
     })

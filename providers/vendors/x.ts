@@ -1,7 +1,7 @@
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { getPath, text } from '../http/json.ts'
+import { asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 const fields = 'id,name,username,confirmed_email,profile_image_url,url,created_at'
@@ -31,25 +31,25 @@ export const x: NamedProviderDefinition = {
       pkce: true,
       async profile({ get }) {
         const user = getPath(await get(`${api}/2/users/me?user.fields=${fields}`), 'data')
-        const id = text(getPath(user, 'id'))
-        const username = text(getPath(user, 'username'))
-        const created_at = text(getPath(user, 'created_at'))
+        const id = asText(getPath(user, 'id'))
+        const username = asText(getPath(user, 'username'))
+        const created_at = asText(getPath(user, 'created_at'))
         return {
           sub: id,
           claims: {
             ...toProfileNames(
               id,
-              text(getPath(user, 'name')),
-              text(getPath(user, 'profile_image_url')),
+              asText(getPath(user, 'name')),
+              asText(getPath(user, 'profile_image_url')),
             ),
             iss: api,
             preferred_username: username,
             user_name: username,
             profile: username && `https://x.com/${username}`,
-            website: text(getPath(user, 'url')),
+            website: asText(getPath(user, 'url')),
             ...(created_at !== '' && { custom_claims: { created_at } }),
           },
-          emails: email(text(getPath(user, 'confirmed_email')), { verified: true }),
+          emails: email(asText(getPath(user, 'confirmed_email')), { verified: true }),
         }
       },
     })

@@ -1,7 +1,7 @@
 import { email, fullName, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
-import { asBoolean, getPath, text } from '../http/json.ts'
+import { asBoolean, asText, getPath } from '../http/json.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const zoom: NamedProviderDefinition = {
@@ -28,12 +28,15 @@ export const zoom: NamedProviderDefinition = {
       pkce: true,
       async profile({ get }) {
         const user = await get(`${api}/users/me`)
-        const id = text(getPath(user, 'id'))
-        const name = fullName(text(getPath(user, 'first_name')), text(getPath(user, 'last_name')))
+        const id = asText(getPath(user, 'id'))
+        const name = fullName(
+          asText(getPath(user, 'first_name')),
+          asText(getPath(user, 'last_name')),
+        )
         return {
           sub: id,
-          claims: { ...toProfileNames(id, name, text(getPath(user, 'pic_url'))), iss: api },
-          emails: email(text(getPath(user, 'email')), { verified: isVerified(user) }),
+          claims: { ...toProfileNames(id, name, asText(getPath(user, 'pic_url'))), iss: api },
+          emails: email(asText(getPath(user, 'email')), { verified: isVerified(user) }),
         }
       },
     })
@@ -43,5 +46,5 @@ export const zoom: NamedProviderDefinition = {
 /** Documented as a number, also sent in other forms. With several sign-in types none counts. */
 function isVerified(user: unknown): boolean {
   const verified = getPath(user, 'verified')
-  return asBoolean(verified) || text(verified) === '1'
+  return asBoolean(verified) || asText(verified) === '1'
 }

@@ -7,11 +7,11 @@ import { revokeSession, verifyLogoutToken } from '../../modules/sessions/index.t
 import type { LogoutTokenSession } from '../../modules/sessions/logout-link.ts'
 import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
-import { Page, PageOrError } from '../../schemas/page.ts'
+import { HtmlPage, PageOrError } from '../../schemas/page.ts'
 
 const Token = Type.Object({ token: Type.Optional(Type.String(needed)) })
 
-const response = { 200: Page, 400: PageOrError, ...ErrorResponses }
+const response = { 200: HtmlPage, 400: PageOrError, ...ErrorResponses }
 
 const pageSchema = {
   summary: 'Page of the link in a new sign-in notification',

@@ -5,7 +5,7 @@ import { readMagicLink, requestEmailOtp } from '../../modules/credentials/index.
 import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { CaptchaFields, Metadata, PkceFields, RedirectQuery } from '../../schemas/fields.ts'
-import { Empty } from '../../schemas/values/empty.ts'
+import { EmptyObject } from '../../schemas/values/empty.ts'
 
 const Body = Type.Object({
   email: Type.Optional(Type.String(needed)),
@@ -28,7 +28,7 @@ const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
         tags: ['auth'],
         querystring: RedirectQuery,
         body: Body,
-        response: { 200: Empty, ...ErrorResponses },
+        response: { 200: EmptyObject, ...ErrorResponses },
       },
     },
     async (request) => {

@@ -8,7 +8,7 @@ import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { emailProviderDisabled, validationFailed } from '../../schemas/errors.ts'
 import { CaptchaFields, normalizeEmail, PkceFields, RedirectQuery } from '../../schemas/fields.ts'
-import { Empty } from '../../schemas/values/empty.ts'
+import { EmptyObject } from '../../schemas/values/empty.ts'
 
 const Body = Type.Object({
   email: Type.Optional(Type.String(needed)),
@@ -33,7 +33,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
         tags: ['auth'],
         querystring: RedirectQuery,
         body: Body,
-        response: { 200: Empty, ...ErrorResponses },
+        response: { 200: EmptyObject, ...ErrorResponses },
       },
     },
     async (request) => {

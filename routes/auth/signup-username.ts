@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { isAvailable, readUsername, rulesOf } from '../../modules/usernames/index.ts'
+import { getUsernameRules, isAvailable, readUsername } from '../../modules/usernames/index.ts'
 import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { CaptchaFields } from '../../schemas/fields.ts'
@@ -29,7 +29,7 @@ const signupUsername: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async ({ body: { username: input = '' } }) => {
-      const rules = rulesOf(usernames)
+      const rules = getUsernameRules(usernames)
       const name = readUsername(rules, input)
       const available = await isAvailable(rules, db, name, null, new Date())
       return { username: name.username, available }

@@ -6,12 +6,12 @@ import { disabledAdminPaths, disabledPublicPaths, disabledUserPaths } from './sw
 
 const oauth: FastifyPluginAsync = async (fastify) => {
   const { bearerAuth, config, openapi } = fastify
-  const { publicRoutes, userRoutes, adminRoutes } = config.AUTH_OAUTH_SERVER_ENABLED
+  const { publicRoutes, userRoutes, oauthAdminRoutes } = config.AUTH_OAUTH_SERVER_ENABLED
     ? await loadRoutes()
     : {
         publicRoutes: { disabledPublicPaths },
         userRoutes: { disabledUserPaths },
-        adminRoutes: { disabledAdminPaths },
+        oauthAdminRoutes: { disabledAdminPaths },
       }
 
   const users: FastifyPluginAsync = async (group) => {
@@ -23,7 +23,7 @@ const oauth: FastifyPluginAsync = async (fastify) => {
   const admins: FastifyPluginAsync = async (group) => {
     group.addHook('onRequest', bearerAuth.requireAdmin)
     group.addHook('onRoute', openapi.needsBearer)
-    await registerRoutes(group, adminRoutes)
+    await registerRoutes(group, oauthAdminRoutes)
   }
   await registerRoutes(fastify, { ...publicRoutes, users, admins })
 }

@@ -20,7 +20,7 @@ const organizations: FastifyPluginAsync = async (fastify) => {
   }
   const admins: FastifyPluginAsync = async (group) => {
     guardAdmins(group)
-    await registerRoutes(group, admin.adminRoutes)
+    await registerRoutes(group, admin.organizationAdminRoutes)
   }
   const ofAdmins: FastifyPluginAsync = async (group) => {
     guardAdmins(group)

@@ -1,7 +1,7 @@
 /** Renders errors of the pages as HTML for browsers; other clients get JSON. */
 import type { FastifyInstance } from 'fastify'
 
-import { sendPage, textOf } from '../../modules/pages/index.ts'
+import { errorTextName, sendPage } from '../../modules/pages/index.ts'
 
 /** Called in the scope of the pages. */
 export function showErrors(fastify: FastifyInstance): void {
@@ -9,7 +9,7 @@ export function showErrors(fastify: FastifyInstance): void {
     if (!request.headers.accept?.includes('text/html')) throw thrown
     const { status, errorCode } = fastify.apiErrors.report(request, thrown)
     // validation_failed means that the form is not from a recent page of this browser.
-    const text = errorCode === 'validation_failed' ? 'form_expired' : textOf(errorCode)
+    const text = errorCode === 'validation_failed' ? 'form_expired' : errorTextName(errorCode)
     return sendPage(fastify, request, reply, 'message', {
       title: (say) => say('error_title'),
       status,

@@ -17,8 +17,8 @@ const pages: FastifyPluginAsync = async (fastify) => {
     await registerRoutes(fastify, oauthPages)
   }
   if (AUTH_ACCOUNT_PAGE_ENABLED) {
-    const { accountPages } = await import('./account/index.ts')
-    await registerRoutes(fastify, accountPages)
+    const { accountPageRoutes } = await import('./account/index.ts')
+    await registerRoutes(fastify, accountPageRoutes)
   }
 }
 

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 
 import { findPostedRequest } from '../../modules/saml/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
-import { Page } from '../../schemas/page.ts'
+import { HtmlPage } from '../../schemas/page.ts'
 import { NoBody } from '../../schemas/values/empty.ts'
 
 const Query = Type.Object({
@@ -21,7 +21,7 @@ const post: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Page that posts a request to an identity provider without HTTP-Redirect',
         tags: ['sso'],
         querystring: Query,
-        response: { 200: Page, 302: NoBody, ...ErrorResponses },
+        response: { 200: HtmlPage, 302: NoBody, ...ErrorResponses },
       },
     },
     async (request, reply) => {

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { redirectWithOauthError } from '../../modules/flows/index.ts'
 import { acceptLogout } from '../../modules/saml/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
-import { Page } from '../../schemas/page.ts'
+import { HtmlPage } from '../../schemas/page.ts'
 import { NoBody } from '../../schemas/values/empty.ts'
 import { firstValues, ManyQuery } from '../../schemas/values/query.ts'
 
@@ -15,7 +15,7 @@ const Form = Type.Union([ManyQuery, Type.Null()])
 const slo: FastifyPluginAsyncTypebox = async (fastify) => {
   const { apiErrors, config, pages, rateLimits } = fastify
   const options = { rateLimit: rateLimits.samlAssertion }
-  const response = { 200: Page, 302: NoBody, 303: NoBody, ...ErrorResponses }
+  const response = { 200: HtmlPage, 302: NoBody, 303: NoBody, ...ErrorResponses }
 
   fastify.get(
     '/sso/saml/slo',

@@ -5,7 +5,7 @@ import { listFilteredEntries } from '../../db/audit/search.ts'
 import { findRecoveryCodeSet } from '../../db/factors/recovery-codes.ts'
 import { listConsents } from '../../db/oauth-server/consents.ts'
 import { findPasskeys } from '../../db/passkeys/credentials.ts'
-import { requireSecondFactor } from '../../modules/credentials/index.ts'
+import { requireVerifiedFactor } from '../../modules/credentials/index.ts'
 import { listSessions } from '../../modules/sessions/index.ts'
 import { Device, toDevice } from '../../schemas/device.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -55,7 +55,7 @@ const userExport: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const auth = bearerAuth.bearerOf(request)
-      requireSecondFactor(credentials, auth, 'credentials', now)
+      requireVerifiedFactor(credentials, auth, 'credentials', now)
       const { user, session } = auth
       const [live, keys, codes, grants, activity] = await Promise.all([
         listSessions(sessions, db, user.id, now),

@@ -13,7 +13,7 @@ import { ErrorResponses } from '../../schemas/error.ts'
 import { manualLinkingDisabled } from '../../schemas/errors.ts'
 import { LinkQuery } from '../../schemas/external.ts'
 import { readUuid } from '../../schemas/fields.ts'
-import { Empty, NoBody } from '../../schemas/values/empty.ts'
+import { EmptyObject, NoBody } from '../../schemas/values/empty.ts'
 import { firstValues, ManyQuery } from '../../schemas/values/query.ts'
 
 const IdentityPath = Type.Object({ identity_id: Type.String() })
@@ -32,7 +32,7 @@ const deleteSchema = {
   summary: 'Unlink an identity',
   tags: ['user'],
   params: IdentityPath,
-  response: { 200: Empty, ...ErrorResponses },
+  response: { 200: EmptyObject, ...ErrorResponses },
 }
 
 const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {

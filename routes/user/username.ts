@@ -5,15 +5,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { findUsername } from '../../db/usernames/usernames.ts'
 import {
   requireFreshProof,
-  requireSecondFactor,
+  requireVerifiedFactor,
   throttleNewIdentifier,
 } from '../../modules/credentials/index.ts'
 import {
   changeUsername,
+  getUsernameRules,
   isAvailable,
   nextUsernameChange,
   readUsername,
-  rulesOf,
 } from '../../modules/usernames/index.ts'
 import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -42,7 +42,7 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      rulesOf(usernames)
+      getUsernameRules(usernames)
       return present(fastify, bearerAuth.bearerOf(request).user.id, new Date())
     },
   )
@@ -69,7 +69,7 @@ async function change(
   request: FastifyRequest,
   input = '',
 ) {
-  const rules = rulesOf(usernames)
+  const rules = getUsernameRules(usernames)
   const now = new Date()
   const auth = bearerAuth.memberOf(request)
   const { user } = auth
@@ -81,7 +81,7 @@ async function change(
   await throttleNewIdentifier(credentials, db, user, wanted, now)
   await db.transaction().execute(async (trx) => {
     const held = await bearerAuth.holdMember(trx, auth, now)
-    requireSecondFactor(credentials, held, 'credentials', now)
+    requireVerifiedFactor(credentials, held, 'credentials', now)
     await changeUsername(usernames, trx, held.user, name, { ip: request.clientIp, now })
   })
   return present({ db, usernames }, user.id, now)

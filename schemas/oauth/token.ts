@@ -40,6 +40,6 @@ export const OauthTokens = Type.Object(
 )
 
 /** The resources of a request: none, one or several. */
-export function listResources({ resource }: Pick<OauthTokenRequest, 'resource'>): string[] {
+export function requestedResources({ resource }: Pick<OauthTokenRequest, 'resource'>): string[] {
   return [resource ?? []].flat()
 }

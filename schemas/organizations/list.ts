@@ -5,13 +5,13 @@ import { readRowCursor, toRowCursor } from '../console/cursor.ts'
 import { readLimit } from '../pagination.ts'
 import { nullable } from '../values/choices.ts'
 
-export const ListQuery = {
+export const OrganizationListQuery = {
   limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
   cursor: Type.Optional(Type.String({ description: '`next` of the page before' })),
 }
 
 export const SearchQuery = {
-  ...ListQuery,
+  ...OrganizationListQuery,
   search: Type.Optional(Type.String({ description: 'Part of a name', maxLength: 255 })),
 }
 

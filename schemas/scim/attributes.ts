@@ -1,5 +1,5 @@
 /** Definitions of attributes (RFC 7643 §7), and their builders. */
-export interface Attribute {
+export interface ScimAttribute {
   name: string
   type: 'string' | 'boolean' | 'complex' | 'reference' | 'binary'
   description: string
@@ -11,12 +11,12 @@ export interface Attribute {
   uniqueness: 'none' | 'server'
   referenceTypes?: readonly string[]
   canonicalValues?: readonly string[]
-  subAttributes?: readonly Attribute[]
+  subAttributes?: readonly ScimAttribute[]
 }
 
-type Options = Partial<Omit<Attribute, 'name' | 'description'>>
+type Options = Partial<Omit<ScimAttribute, 'name' | 'description'>>
 
-export function attribute(name: string, description: string, options: Options = {}): Attribute {
+export function attribute(name: string, description: string, options: Options = {}): ScimAttribute {
   return {
     name,
     type: options.subAttributes ? 'complex' : 'string',
@@ -34,14 +34,18 @@ export function attribute(name: string, description: string, options: Options = 
 export function complex(
   name: string,
   description: string,
-  subAttributes: Attribute[],
+  subAttributes: ScimAttribute[],
   more: Options = {},
-): Attribute {
+): ScimAttribute {
   return attribute(name, description, { subAttributes, ...more })
 }
 
 /** A list of values, each with a type, of which one is primary. */
-export function list(name: string, description: string, value: Options = {}): Attribute {
+export function listAttribute(
+  name: string,
+  description: string,
+  value: Options = {},
+): ScimAttribute {
   const parts = [
     attribute('value', 'The value.', value),
     attribute('display', 'A name for display.'),
@@ -51,7 +55,7 @@ export function list(name: string, description: string, value: Options = {}): At
   return complex(name, description, parts, { multiValued: true })
 }
 
-export function reference(referenceTypes: string[], more: Options = {}): Options {
+export function referenceAttribute(referenceTypes: string[], more: Options = {}): Options {
   return { type: 'reference', referenceTypes, caseExact: true, ...more }
 }
 

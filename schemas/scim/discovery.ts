@@ -12,7 +12,7 @@ import { enterpriseAttributes, userAttributes } from './user-attributes.ts'
 export const defaultPageSize = 100
 export const maxPageSize = 1000
 
-export const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
+export const listResponseUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
 const configSchema = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'
 const typeSchema = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType'
 const schemaSchema = 'urn:ietf:params:scim:schemas:core:2.0:Schema'
@@ -78,9 +78,9 @@ export function schemas(base: string) {
   }))
 }
 
-export function listOf(resources: readonly object[]) {
+export function listResponse(resources: readonly object[]) {
   return {
-    schemas: [listSchema],
+    schemas: [listResponseUrn],
     totalResults: resources.length,
     itemsPerPage: resources.length,
     startIndex: 1,

@@ -2,7 +2,7 @@
  * The attributes of users and groups (RFC 7643 §4). Discovery documents, canonical names, filters and the reading of
  * values derive from this table.
  */
-import { type Attribute, attribute } from './attributes.ts'
+import { attribute, type ScimAttribute } from './attributes.ts'
 import { groupAttributes } from './group-attributes.ts'
 import { enterpriseAttributes, userAttributes } from './user-attributes.ts'
 
@@ -16,8 +16,8 @@ export interface ResourceDefinition {
   type: ResourceType
   endpoint: 'Users' | 'Groups'
   schema: string
-  attributes: readonly Attribute[]
-  extensions: Readonly<Record<string, readonly Attribute[]>>
+  attributes: readonly ScimAttribute[]
+  extensions: Readonly<Record<string, readonly ScimAttribute[]>>
 }
 
 /** A common attribute, in no schema (RFC 7643 §3.1). */
@@ -42,9 +42,9 @@ export const resourceDefinitions: Readonly<Record<ResourceType, ResourceDefiniti
 
 /** The definition of an attribute by its name in any case. */
 export function findAttribute(
-  attributes: readonly Attribute[] | undefined,
+  attributes: readonly ScimAttribute[] | undefined,
   name: string,
-): Attribute | undefined {
+): ScimAttribute | undefined {
   const lower = name.toLowerCase()
   return attributes?.find((candidate) => candidate.name.toLowerCase() === lower)
 }

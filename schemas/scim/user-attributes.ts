@@ -1,5 +1,12 @@
 /** The attributes of a user (RFC 7643 §4.1 and §4.3). There is no password: users are not given one by a client. */
-import { type Attribute, attribute, complex, list, readOnly, reference } from './attributes.ts'
+import {
+  attribute,
+  complex,
+  listAttribute,
+  readOnly,
+  referenceAttribute,
+  type ScimAttribute,
+} from './attributes.ts'
 
 const nameParts = [
   attribute('formatted', 'The whole name.'),
@@ -23,12 +30,12 @@ const addressParts = [
 
 const groupParts = [
   attribute('value', 'The id of the group.', { caseExact: true, ...readOnly }),
-  attribute('$ref', 'The address of the group.', reference(['Group'], readOnly)),
+  attribute('$ref', 'The address of the group.', referenceAttribute(['Group'], readOnly)),
   attribute('display', 'The name of the group.', readOnly),
   attribute('type', 'Always direct.', readOnly),
 ]
 
-export const userAttributes: readonly Attribute[] = [
+export const userAttributes: readonly ScimAttribute[] = [
   attribute('userName', 'The name at the client. Unique in the connection, in any case.', {
     required: true,
     uniqueness: 'server',
@@ -36,7 +43,7 @@ export const userAttributes: readonly Attribute[] = [
   complex('name', 'The parts of the name.', nameParts),
   attribute('displayName', 'The name for display.'),
   attribute('nickName', 'The casual name.'),
-  attribute('profileUrl', 'The address of a profile page.', reference(['external'])),
+  attribute('profileUrl', 'The address of a profile page.', referenceAttribute(['external'])),
   attribute('title', 'The job title.'),
   attribute('userType', 'The relation to the organization.'),
   attribute('preferredLanguage', 'The preferred languages.'),
@@ -45,24 +52,27 @@ export const userAttributes: readonly Attribute[] = [
   attribute('active', 'Whether the user may sign in. False ends all sessions.', {
     type: 'boolean',
   }),
-  list('emails', 'Email addresses. The account has the primary one, or else the first.'),
-  list('phoneNumbers', 'Phone numbers.'),
-  list('ims', 'Instant messaging addresses.'),
-  list('photos', 'Addresses of photos.', reference(['external'])),
+  listAttribute('emails', 'Email addresses. The account has the primary one, or else the first.'),
+  listAttribute('phoneNumbers', 'Phone numbers.'),
+  listAttribute('ims', 'Instant messaging addresses.'),
+  listAttribute('photos', 'Addresses of photos.', referenceAttribute(['external'])),
   complex('addresses', 'Postal addresses.', addressParts, { multiValued: true }),
   complex('groups', 'The groups of the user, which are changed at the groups.', groupParts, {
     multiValued: true,
     ...readOnly,
   }),
-  list('entitlements', 'Entitlements. Stored without effect.'),
-  list('roles', 'Roles. Stored without effect: groups decide the role in the organization.'),
-  list('x509Certificates', 'Certificates. Stored without effect.', {
+  listAttribute('entitlements', 'Entitlements. Stored without effect.'),
+  listAttribute(
+    'roles',
+    'Roles. Stored without effect: groups decide the role in the organization.',
+  ),
+  listAttribute('x509Certificates', 'Certificates. Stored without effect.', {
     type: 'binary',
     caseExact: true,
   }),
 ]
 
-export const enterpriseAttributes: readonly Attribute[] = [
+export const enterpriseAttributes: readonly ScimAttribute[] = [
   attribute('employeeNumber', 'The employee number.'),
   attribute('costCenter', 'The cost center.'),
   attribute('organization', 'The organization.'),
@@ -70,7 +80,7 @@ export const enterpriseAttributes: readonly Attribute[] = [
   attribute('department', 'The department.'),
   complex('manager', 'The manager.', [
     attribute('value', 'The id of the manager.', { caseExact: true }),
-    attribute('$ref', 'The address of the manager.', reference(['User'])),
+    attribute('$ref', 'The address of the manager.', referenceAttribute(['User'])),
     attribute('displayName', 'The name of the manager.'),
   ]),
 ]

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 /** `{}`: success without data. */
-export const Empty = Type.Object({}, { additionalProperties: false })
+export const EmptyObject = Type.Object({}, { additionalProperties: false })
 
 /** No body: 204, and redirects. */
 export const NoBody = Type.Null()

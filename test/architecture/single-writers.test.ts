@@ -261,8 +261,8 @@ suite('single writers', () => {
       customizeAccessToken: 'modules/sessions/token-response.ts',
       beforeUserCreated: 'modules/users/sign-up/before-user-created.ts',
       afterUserCreated: 'modules/users/sign-up/after-user-created.ts',
-      judgePassword: 'modules/credentials/password-hook.ts',
-      judgeFactor: 'modules/factors/verification-hook.ts',
+      passwordVerificationAttempt: 'modules/credentials/password-hook.ts',
+      mfaVerificationAttempt: 'modules/factors/verification-hook.ts',
       sendEmail: 'plugins/messaging/mailer/hook-delivery.ts',
       sendSms: 'plugins/messaging/sms/by-hook.ts',
     }

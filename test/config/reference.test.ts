@@ -8,7 +8,7 @@ import { Kind, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { configDocs } from '../../cli/config-docs/index.ts'
-import { sections } from '../../cli/config-docs/sections.ts'
+import { listReferenceSections } from '../../cli/config-docs/sections.ts'
 import { expectation } from '../../config/core/expectation.ts'
 import { parsers } from '../../config/core/parsers.ts'
 import { withDotEnv } from '../../config/dot-env.ts'
@@ -104,7 +104,7 @@ suite('configuration reference', () => {
 
   test('documents the defaults', () => {
     const required = { ...minimal, AUTH_JWT_SECRET: 'x'.repeat(32) }
-    const documented = sections()
+    const documented = listReferenceSections()
       .flatMap(({ rows }) => rows)
       .filter(
         ({ name, presetIsValue, ignored }) => presetIsValue && !ignored && !name.includes('<'),

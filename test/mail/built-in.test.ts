@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { convert } from 'html-to-text'
 
-import { type EmailKind, emailKinds, mailKindNames } from '../../mail/kinds/index.ts'
+import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../mail/kinds/index.ts'
 import { english } from '../../mail/languages/language.ts'
 import { createMailTransport } from '../../mail/transport.ts'
 import type { MailVariables } from '../../mail/variables.ts'
@@ -92,10 +92,10 @@ suite('built-in emails', () => {
 
       const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => unescaped(href ?? ''))
       const codes = (from: string) => [...from.matchAll(/\b123456\b/g)].length
-      const hasCode = emailKinds[kind].link || 'Token' in samples[kind]
+      const hasCode = emailKindDefinitions[kind].link || 'Token' in samples[kind]
       const address = buttonOf(kind)
       assert.deepEqual(hrefs, address ? [address, address] : [])
-      assert.equal(text.includes(`\n${link}\n`), emailKinds[kind].link)
+      assert.equal(text.includes(`\n${link}\n`), emailKindDefinitions[kind].link)
       assert.equal(codes(text), hasCode ? 1 : 0)
       assert.equal(codes(html), hasCode ? 1 : 0)
     })
@@ -137,7 +137,7 @@ function subjectOf(kind: EmailKind): string {
 
 /** Where the button of a kind leads. */
 function buttonOf(kind: EmailKind): string | undefined {
-  if (emailKinds[kind].link) return link
+  if (emailKindDefinitions[kind].link) return link
   if (kind === 'organization_invitation') return samples[kind].InvitationURL
   return kind === 'new_sign_in_notification' ? samples[kind].EndSessionURL : undefined
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
 import { compileTemplate } from '../../mail/go-template/template.ts'
-import { emailKinds, mailKindNames } from '../../mail/kinds/index.ts'
+import { emailKindDefinitions, mailKindNames } from '../../mail/kinds/index.ts'
 import { samples } from './rendering.ts'
 
 const page = readFileSync(new URL('../../docs/email-templates.md', import.meta.url), 'utf8')
@@ -13,7 +13,7 @@ const linkVariables = ['ConfirmationURL', 'Token', 'TokenHash', 'RedirectTo']
 suite('docs/email-templates.md', () => {
   for (const kind of mailKindNames) {
     test(`lists the variables of ${kind}`, () => {
-      const { envSuffix, messageType, variables: schema } = emailKinds[kind]
+      const { envSuffix, messageType, variables: schema } = emailKindDefinitions[kind]
       const variables = Object.keys(schema.properties)
       const row = page.split('\n').find((line) => line.startsWith(`| \`${envSuffix}\` |`))
       const [, , words = '', type = ''] = (row ?? '').split('|').slice(1)

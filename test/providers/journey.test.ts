@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Provider } from '../../providers/core/provider.ts'
-import type { Identity } from '../../providers/core/types.ts'
+import type { ProviderIdentity } from '../../providers/core/types.ts'
 import { createOauthProvider, providerNames } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import type { Case } from '../support/providers/documented/ann.ts'
@@ -65,7 +65,7 @@ async function signIn(provider: Provider | undefined, provided: Case, addressOf?
 }
 
 /** Without the protocol claims of an id_token. */
-function settled({ claims }: Identity) {
+function settled({ claims }: ProviderIdentity) {
   const { aud, iat, exp, ...rest } = claims
   return rest
 }

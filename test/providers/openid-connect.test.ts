@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import type { Identity } from '../../providers/core/types.ts'
+import type { ProviderIdentity } from '../../providers/core/types.ts'
 import { createOauthProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
@@ -66,7 +66,7 @@ suite('OpenID provider', () => {
     for (const sub of ['eve', 'ann']) {
       const profile = { sub, name: 'Ann', email: 'ann@ex.test', email_verified: true }
       fake.instead.set('/userinfo', { body: JSON.stringify(profile) })
-      const signIn: Promise<Identity> = provider.identity(await visit(provider))
+      const signIn: Promise<ProviderIdentity> = provider.identity(await visit(provider))
       if (sub === 'eve') {
         const { claims: known } = await signIn
         assert.deepEqual(

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import type { Identity } from '../../providers/core/types.ts'
+import type { ProviderIdentity } from '../../providers/core/types.ts'
 import type { Response } from '../support/providers/fake-provider.ts'
 import { json, start } from '../support/providers/sign-in.ts'
 
 suite('incomplete and unusual profiles', () => {
   const email = 'ann@ex.test'
-  const profiles: [string, string, string, unknown, Partial<Identity['claims']>][] = [
+  const profiles: [string, string, string, unknown, Partial<ProviderIdentity['claims']>][] = [
     ['no email', 'facebook', '/me', { id: '5' }, { email: undefined, email_verified: false }],
     ['an empty email', 'figma', '/v1/me', { id: '5', email: '' }, { email: undefined }],
     ['a private email', 'github', '/api/v3/user/emails', [], { email: undefined }],

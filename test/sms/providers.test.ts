@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import type { Channel, SmsMessage } from '../../sms/provider.ts'
+import type { OtpChannel, SmsMessage } from '../../sms/provider.ts'
 import { twilio } from '../../sms/twilio.ts'
 import type { VendorResponse } from '../support/vendor-server.ts'
 import {
@@ -148,7 +148,7 @@ suite('requests by SMS provider', () => {
 
 test('supports WhatsApp for the two Twilio providers only', () => {
   const channels = names.map((name) => [name, build[name]('http://x', poster(1)).channels])
-  const both: Channel[] = ['sms', 'whatsapp']
+  const both: OtpChannel[] = ['sms', 'whatsapp']
   assert.deepEqual(channels, [
     ['twilio', both],
     ['twilio_verify', both],

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 
 import type { Config } from '../../config/groups/index.ts'
-import { emailKinds } from '../../mail/kinds/index.ts'
+import { emailKindDefinitions } from '../../mail/kinds/index.ts'
 import { createPino } from '../../plugins/observability/logger/index.ts'
 import { buildApp } from '../../server/app.ts'
 import { configOf, encryptionKey } from './config.ts'
@@ -17,7 +17,7 @@ export type App = FastifyInstance
 /** Cheap hashes, no send intervals and no notifications: tested elsewhere, and slow. */
 const quick = {
   ...Object.fromEntries(
-    Object.values(emailKinds).flatMap((kind) =>
+    Object.values(emailKindDefinitions).flatMap((kind) =>
       'event' in kind ? [[`AUTH_MAILER_NOTIFICATIONS_${kind.event}_ENABLED`, 'false']] : [],
     ),
   ),
@@ -63,7 +63,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
 }
 
 const examine = async (config: Config) =>
-  (await import('../../cli/doctor/index.ts')).examine(config)
+  (await import('../../cli/doctor/index.ts')).runDoctorChecks(config)
 
 function logTo(lines: string[] | undefined) {
   if (!lines) return pino({ level: 'silent' })

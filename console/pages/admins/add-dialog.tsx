@@ -1,13 +1,13 @@
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { roles } from './role-choice.tsx'
 
 export function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
-  const add = async ({ email, role }: Fields) => {
-    await change('POST', '/admin/admins', { email, role })
+  const add = async ({ email, role }: FormFields) => {
+    await changeByApi('POST', '/admin/admins', { email, role })
     say(`${email} is an admin now`)
     onDone()
     onClose()

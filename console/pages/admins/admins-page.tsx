@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { Admin } from '../../../schemas/console/admin.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
@@ -19,11 +19,11 @@ import { RoleChoice } from './role-choice.tsx'
 const nameOf = ({ email, phone, user_id }: Admin) => email ?? phone ?? user_id
 
 export function AdminsPage() {
-  const of = useResource((signal) => get<{ admins: Admin[] }>('/admin/admins', signal), 'all')
+  const of = useResource((signal) => getBody<{ admins: Admin[] }>('/admin/admins', signal), 'all')
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Admin>()
   const remove = async ({ user_id }: Admin) => {
-    await change('DELETE', `/admin/admins/${user_id}`)
+    await changeByApi('DELETE', `/admin/admins/${user_id}`)
     say('The admin was removed')
     of.reload()
   }

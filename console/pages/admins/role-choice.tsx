@@ -1,5 +1,5 @@
 import type { Admin } from '../../../schemas/console/admin.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { say, sayFailed } from '../../core/toasts.ts'
 
@@ -12,7 +12,7 @@ export const roles = [
 /** Changes the role immediately; the message can undo it. */
 export function RoleChoice({ admin, onChange }: { admin: Admin; onChange: () => void }) {
   const set = async (role: string) => {
-    await change('PUT', `/admin/admins/${admin.user_id}`, { role }).finally(onChange)
+    await changeByApi('PUT', `/admin/admins/${admin.user_id}`, { role }).finally(onChange)
   }
   const choose = async (role: string) => {
     await set(role)

@@ -1,10 +1,10 @@
 import type { OauthClient } from '../../../schemas/oauth/client.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { fromLines, toLines } from '../../core/lines.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, CheckField, SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 
 interface ClientDialogProps {
   /** The client to change; absent for a new one. */
@@ -19,15 +19,15 @@ const types = [
 ] as const
 
 export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {
-  const save = async (fields: Fields) => {
+  const save = async (fields: FormFields) => {
     const path = '/admin/oauth/clients'
     const saved = client
-      ? await change<OauthClient>(
+      ? await changeByApi<OauthClient>(
           'PUT',
           `${path}/${encodeURIComponent(client.client_id)}`,
           read(fields),
         )
-      : await change<OauthClient>('POST', path, {
+      : await changeByApi<OauthClient>('POST', path, {
           ...read(fields),
           client_type: fields.client_type,
         })
@@ -73,7 +73,7 @@ export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {
   )
 }
 
-function read({ client_name, redirect_uris, scope, client_uri, require_pushed }: Fields) {
+function read({ client_name, redirect_uris, scope, client_uri, require_pushed }: FormFields) {
   return {
     client_name,
     redirect_uris: fromLines(redirect_uris),

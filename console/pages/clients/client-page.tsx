@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { OauthClient } from '../../../schemas/oauth/client.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
@@ -19,19 +19,19 @@ import { Consents } from './consents.tsx'
 
 type Open = 'edit' | 'secret' | 'delete'
 
-export function ClientPage({ id }: { id: string }) {
+export function OauthClientPage({ id }: { id: string }) {
   const path = `/admin/oauth/clients/${encodeURIComponent(id)}`
-  const of = useResource((signal) => get<OauthClient>(path, signal), path)
+  const of = useResource((signal) => getBody<OauthClient>(path, signal), path)
   const [open, setOpen] = useState<Open>()
   const [secret, setSecret] = useState<string>()
   const { data: client } = of
   const close = () => setOpen(undefined)
   const regenerate = async () => {
-    const made = await change<OauthClient>('POST', `${path}/regenerate_secret`, {})
+    const made = await changeByApi<OauthClient>('POST', `${path}/regenerate_secret`, {})
     setSecret(made.client_secret)
   }
   const remove = async () => {
-    await change('DELETE', path)
+    await changeByApi('DELETE', path)
     say('The client was deleted')
     navigate('/clients')
   }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { OauthClient } from '../../../schemas/oauth/client.ts'
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
@@ -26,7 +26,7 @@ const columns: Column<OauthClient>[] = [
 
 export function ClientsPage() {
   const of = useResource(
-    (signal) => get<{ clients: OauthClient[] }>('/admin/oauth/clients?per_page=1000', signal),
+    (signal) => getBody<{ clients: OauthClient[] }>('/admin/oauth/clients?per_page=1000', signal),
     'all',
   )
   const [isCreating, setCreating] = useState(false)

@@ -1,4 +1,4 @@
-import { callApi, withQuery } from '../../core/api.ts'
+import { requestApi, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { usePages } from '../../core/pages.ts'
 import { Card } from '../../parts/card.tsx'
@@ -32,7 +32,7 @@ const columns: Column<Consent>[] = [
 export function Consents({ clientId }: { clientId: string }) {
   const base = `/admin/oauth/clients/${encodeURIComponent(clientId)}/consents`
   const pages = usePages(async (cursor, signal) => {
-    const found = await callApi<Found>(withQuery(base, { cursor, limit: 50 }), { signal })
+    const found = await requestApi<Found>(withQuery(base, { cursor, limit: 50 }), { signal })
     return { items: found.body.consents, next: found.body.next_cursor ?? undefined }
   }, base)
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { query, setQuery } from '../../core/router.ts'
 import { Card } from '../../parts/card.tsx'
@@ -8,7 +8,7 @@ import { Page } from '../../parts/page.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { Doctor } from './doctor.tsx'
-import type { Variable } from './variable.ts'
+import type { ShownVariable } from './variable.ts'
 import { VariableTable } from './variable-table.tsx'
 
 const tabs = [
@@ -29,7 +29,10 @@ export function ConfigurationPage() {
 }
 
 function Variables() {
-  const of = useResource((signal) => get<{ variables: Variable[] }>('/admin/config', signal), 'all')
+  const of = useResource(
+    (signal) => getBody<{ variables: ShownVariable[] }>('/admin/config', signal),
+    'all',
+  )
   const [text, setText] = useState(query.value.get('q') ?? '')
   const onlySet = query.value.get('set') === 'yes'
   const search = (value: string) => {
@@ -64,11 +67,11 @@ function Variables() {
 
 function matching(text: string, onlySet: boolean) {
   const wanted = text.trim().toLowerCase()
-  return ({ name, value, description, set }: Variable) =>
+  return ({ name, value, description, set }: ShownVariable) =>
     (set || !onlySet) && `${name} ${value ?? ''} ${description}`.toLowerCase().includes(wanted)
 }
 
-function Groups({ variables }: { variables: Variable[] }) {
+function Groups({ variables }: { variables: ShownVariable[] }) {
   if (variables.length === 0) return <Empty title="No variable matches">Search for less.</Empty>
   const groups = Map.groupBy(variables, ({ group }) => group)
   return (

@@ -1,4 +1,4 @@
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -37,7 +37,7 @@ const columns: Column<Finding>[] = [
 
 /** The checks of `npm run doctor` for the running server. */
 export function Doctor() {
-  const of = useResource((signal) => get<Report>('/admin/doctor', signal), 'all')
+  const of = useResource((signal) => getBody<Report>('/admin/doctor', signal), 'all')
   const again = (
     <Button compact busy={of.isLoading} onClick={of.reload}>
       Run again

@@ -2,15 +2,15 @@ import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Description, type Tone } from '../../parts/text.tsx'
-import type { Variable } from './variable.ts'
+import type { ShownVariable } from './variable.ts'
 
-const tones: Record<Variable['source'], Tone> = {
+const tones: Record<ShownVariable['source'], Tone> = {
   environment: 'link',
   settings: 'good',
   default: 'plain',
 }
 
-const columns: Column<Variable>[] = [
+const columns: Column<ShownVariable>[] = [
   { title: 'Variable', kind: 'wrap', cell: (variable) => <Name variable={variable} /> },
   { title: 'Value', kind: 'wrap', cell: (variable) => <Value variable={variable} /> },
   {
@@ -20,11 +20,11 @@ const columns: Column<Variable>[] = [
   { title: 'Default', kind: 'wrap', cell: (variable) => <Default variable={variable} /> },
 ]
 
-export function VariableTable({ label, variables }: { label: string; variables: Variable[] }) {
+export function VariableTable({ label, variables }: { label: string; variables: ShownVariable[] }) {
   return <Table label={label} columns={columns} rows={variables} keyOf={({ name }) => name} />
 }
 
-function Name({ variable: { name, description, changeable } }: { variable: Variable }) {
+function Name({ variable: { name, description, changeable } }: { variable: ShownVariable }) {
   return (
     <>
       <code>{name}</code>
@@ -40,11 +40,11 @@ function Name({ variable: { name, description, changeable } }: { variable: Varia
   )
 }
 
-function Value({ variable: { value, secret, set } }: { variable: Variable }) {
+function Value({ variable: { value, secret, set } }: { variable: ShownVariable }) {
   if (secret) return <span class="quiet">{set ? 'secret, set' : 'secret, not set'}</span>
   return value ? <code>{value}</code> : <span class="quiet">not set</span>
 }
 
-function Default({ variable }: { variable: Variable }) {
+function Default({ variable }: { variable: ShownVariable }) {
   return variable.default ? <code>{variable.default}</code> : <span class="quiet">–</span>
 }

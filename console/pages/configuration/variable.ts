@@ -1,5 +1,5 @@
 /** GET /admin/config. The value of a secret is never sent. */
-export interface Variable {
+export interface ShownVariable {
   name: string
   group: string
   description: string

@@ -1,4 +1,4 @@
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { formatCount, formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
 import { Card } from '../../parts/card.tsx'
@@ -37,7 +37,7 @@ const columns: Column<Hook>[] = [
 const secretText = (isOn: boolean, isSet: boolean) => (isOn ? (isSet ? 'Set' : 'None') : '–')
 
 export function HooksPage() {
-  const of = useResource((signal) => get<{ hooks: Hook[] }>('/admin/hooks', signal), 'all')
+  const of = useResource((signal) => getBody<{ hooks: Hook[] }>('/admin/hooks', signal), 'all')
   return (
     <Page
       title="Hooks"

@@ -1,10 +1,10 @@
 import type { SigningKey } from '../../../schemas/signing-key.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import type { Keys } from './keys.ts'
 
 interface KeyDialogProps {
@@ -20,9 +20,9 @@ const algorithms = [
 ] as const
 
 export function RotateDialog({ onDone, onClose }: KeyDialogProps) {
-  const rotate = async ({ alg }: Fields) => {
+  const rotate = async ({ alg }: FormFields) => {
     const body = { action: 'rotate', ...(alg && { alg }) }
-    onDone(await change<Keys>('POST', '/admin/keys', body))
+    onDone(await changeByApi<Keys>('POST', '/admin/keys', body))
     say('A new signing key was created')
   }
   return (
@@ -40,7 +40,7 @@ export function RotateDialog({ onDone, onClose }: KeyDialogProps) {
 
 export function RevokeDialog({ of, onDone, onClose }: KeyDialogProps & { of: SigningKey }) {
   const revoke = async () => {
-    onDone(await change<Keys>('POST', '/admin/keys', { action: 'revoke', kid: of.kid }))
+    onDone(await changeByApi<Keys>('POST', '/admin/keys', { action: 'revoke', kid: of.kid }))
     say('The key was revoked')
   }
   return (

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { SigningKey } from '../../../schemas/signing-key.ts'
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
@@ -24,7 +24,7 @@ const tones: Record<SigningKey['state'], Tone> = {
 type Open = { action: 'rotate' } | { action: 'revoke'; key: SigningKey }
 
 export function KeysPage() {
-  const of = useResource((signal) => get<Keys>('/admin/keys', signal), 'all')
+  const of = useResource((signal) => getBody<Keys>('/admin/keys', signal), 'all')
   const [open, setOpen] = useState<Open>()
   const mayChange = may('POST /admin/keys')
   const done = (keys: Keys) => {

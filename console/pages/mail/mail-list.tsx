@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { callApi, change, withQuery } from '../../core/api.ts'
+import { changeByApi, requestApi, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
@@ -27,7 +27,7 @@ export function MailList() {
   const state = query.value.get('state') ?? ''
   const pages = usePages(async (cursor, signal) => {
     const path = withQuery('/admin/mail', { state, cursor, limit: 50 })
-    const { mails, next_cursor } = (await callApi<MailPageBody>(path, { signal })).body
+    const { mails, next_cursor } = (await requestApi<MailPageBody>(path, { signal })).body
     return { items: mails, next: next_cursor ?? undefined }
   }, state)
   return (
@@ -64,12 +64,12 @@ export function MailList() {
 
 function Mails({ mails, onChange }: { mails: Mail[]; onChange: () => void }) {
   const retry = async ({ id, uncertain }: Mail) => {
-    await change('POST', `/admin/mail/${id}/retry`, uncertain ? { uncertain: true } : {})
+    await changeByApi('POST', `/admin/mail/${id}/retry`, uncertain ? { uncertain: true } : {})
     say('The email was queued again')
     onChange()
   }
   const drop = async ({ id }: Mail) => {
-    await change('DELETE', `/admin/mail/${id}`)
+    await changeByApi('DELETE', `/admin/mail/${id}`)
     say('The email was dropped')
     onChange()
   }
@@ -124,7 +124,7 @@ function MailActions({ mail, onRetry, onDrop }: MailActionsProps) {
 function RetryAll({ onDone }: { onDone: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const run = async () => {
-    const { queued } = await change<{ queued: number }>('POST', '/admin/mail/retry', {})
+    const { queued } = await changeByApi<{ queued: number }>('POST', '/admin/mail/retry', {})
     say(`${queued} emails were queued again`)
     onDone()
   }

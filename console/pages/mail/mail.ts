@@ -1,7 +1,7 @@
 /** Emails of GET /admin/mail. */
-import type { MailDelivery } from '../../core/shapes.ts'
+import type { ShownEmailDelivery } from '../../core/shapes.ts'
 
-export interface Mail extends MailDelivery {
+export interface Mail extends ShownEmailDelivery {
   user_id: string | null
   retryable: boolean
   /** Delivery is unknown. */
@@ -19,7 +19,7 @@ export interface TemplateList {
   default_language: string
 }
 
-export interface RenderedMail {
+export interface ShownMailPreview {
   subject: string
   html: string
   text: string

@@ -1,16 +1,16 @@
-import { get, withQuery } from '../../core/api.ts'
+import { getBody, withQuery } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
 import { query, setQuery } from '../../core/router.ts'
 import { Card } from '../../parts/card.tsx'
 import { SelectField } from '../../parts/fields.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import type { RenderedMail, TemplateList } from './mail.ts'
+import type { ShownMailPreview, TemplateList } from './mail.ts'
 import { MailFrame } from './mail-frame.tsx'
 
 /** Previews of each email in each language. */
 export function Templates() {
-  const of = useResource((signal) => get<TemplateList>('/admin/mail/templates', signal), 'all')
+  const of = useResource((signal) => getBody<TemplateList>('/admin/mail/templates', signal), 'all')
   return <Loaded of={of}>{(list) => <Preview {...list} />}</Loaded>
 }
 
@@ -18,7 +18,7 @@ function Preview({ kinds, languages, default_language }: TemplateList) {
   const kind = query.value.get('kind') ?? kinds[0] ?? ''
   const locale = query.value.get('locale') ?? default_language
   const path = withQuery('/admin/mail/preview', { kind, locale })
-  const of = useResource((signal) => get<RenderedMail>(path, signal), path)
+  const of = useResource((signal) => getBody<ShownMailPreview>(path, signal), path)
   return (
     <>
       <div class="columns">

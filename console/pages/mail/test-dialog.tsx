@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import type { TemplateList } from './mail.ts'
 
@@ -23,9 +23,9 @@ export function TestButton() {
 
 /** Shows the mail server's response. */
 function TestDialog({ onClose }: { onClose: () => void }) {
-  const of = useResource((signal) => get<TemplateList>('/admin/mail/templates', signal), 'all')
-  const send = async (fields: Fields) => {
-    const { response } = await change<{ response: string }>('POST', '/admin/mail/test', fields)
+  const of = useResource((signal) => getBody<TemplateList>('/admin/mail/templates', signal), 'all')
+  const send = async (fields: FormFields) => {
+    const { response } = await changeByApi<{ response: string }>('POST', '/admin/mail/test', fields)
     say(`The mail server accepted the email: ${response}`)
     onClose()
   }

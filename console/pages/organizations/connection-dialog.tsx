@@ -1,8 +1,8 @@
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { pathOf, roleOptions, useRoles } from './organization.ts'
 
 interface ConnectionDialogProps {
@@ -13,11 +13,11 @@ interface ConnectionDialogProps {
 
 export function ConnectionDialog({ id, onDone, onClose }: ConnectionDialogProps) {
   const roles = useRoles(id)
-  const bind = async ({ name, provider = '', default_role }: Fields) => {
+  const bind = async ({ name, provider = '', default_role }: FormFields) => {
     const of = provider.startsWith('custom:')
       ? { custom_provider: provider }
       : { sso_provider_id: provider }
-    await change('POST', `${pathOf(id)}/connections`, { name, default_role, ...of })
+    await changeByApi('POST', `${pathOf(id)}/connections`, { name, default_role, ...of })
     say(`${name} was added`)
     onDone()
     onClose()

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { has } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { say } from '../../core/toasts.ts'
@@ -11,20 +11,23 @@ import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge } from '../../parts/text.tsx'
 import { ConnectionDialog } from './connection-dialog.tsx'
-import { type Connection, mayIn, pathOf } from './organization.ts'
+import { mayIn, pathOf, type ShownConnection } from './organization.ts'
 
-export function Connections({ id }: { id: string }) {
+export function OrganizationConnections({ id }: { id: string }) {
   const path = `${pathOf(id)}/connections`
-  const of = useResource((signal) => get<{ connections: Connection[] }>(path, signal), path)
+  const of = useResource(
+    (signal) => getBody<{ connections: ShownConnection[] }>(path, signal),
+    path,
+  )
   const [isAdding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<Connection>()
-  const toggle = async ({ id: connection, name, enabled }: Connection) => {
-    await change('PUT', `${path}/${connection}`, { enabled: !enabled })
+  const [leaving, setLeaving] = useState<ShownConnection>()
+  const toggle = async ({ id: connection, name, enabled }: ShownConnection) => {
+    await changeByApi('PUT', `${path}/${connection}`, { enabled: !enabled })
     say(`${name} is ${enabled ? 'off' : 'on'}`)
     of.reload()
   }
-  const remove = async (connection: Connection) => {
-    await change('DELETE', `${path}/${connection.id}`)
+  const remove = async (connection: ShownConnection) => {
+    await changeByApi('DELETE', `${path}/${connection.id}`)
     say(`${connection.name} was removed`)
     of.reload()
   }
@@ -72,9 +75,9 @@ export function Connections({ id }: { id: string }) {
 }
 
 const columnsOf = (
-  toggle: (connection: Connection) => Promise<void>,
-  onRemove: (connection: Connection) => void,
-): Column<Connection>[] => [
+  toggle: (connection: ShownConnection) => Promise<void>,
+  onRemove: (connection: ShownConnection) => void,
+): Column<ShownConnection>[] => [
   { title: 'Connection', kind: 'wrap', cell: ({ name }) => name },
   {
     title: 'State',

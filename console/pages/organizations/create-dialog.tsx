@@ -1,15 +1,15 @@
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { navigate } from '../../core/router.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { findUserId } from './find-user.ts'
 import { type ListedOrganization, root } from './organization.ts'
 
-export function CreateDialog({ onClose }: { onClose: () => void }) {
-  const create = async ({ name = '', slug, owner }: Fields) => {
-    const created = await change<ListedOrganization>('POST', root, {
+export function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
+  const create = async ({ name = '', slug, owner }: FormFields) => {
+    const created = await changeByApi<ListedOrganization>('POST', root, {
       name,
       ...(slug && { slug }),
       ...(owner && { owner_id: await findUserId(owner) }),

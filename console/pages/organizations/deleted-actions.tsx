@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -16,7 +16,7 @@ export function DeletedActions({ organization, onDone }: DeletedActionsProps) {
   const { id, name, slug } = organization
   const [isPurging, setPurging] = useState(false)
   const act = (action: 'restore' | 'purge', text: string) => async () => {
-    await change('POST', `${pathOf(id)}/${action}`)
+    await changeByApi('POST', `${pathOf(id)}/${action}`)
     say(text)
     onDone()
   }

@@ -1,9 +1,9 @@
 import { formatName } from '../../core/format.ts'
 import { Card } from '../../parts/card.tsx'
 import { FactList, type Facts, Moment } from '../../parts/text.tsx'
-import type { Organization } from './organization.ts'
+import type { ShownOrganization } from './organization.ts'
 
-export function Details({ organization }: { organization: Organization }) {
+export function OrganizationDetails({ organization }: { organization: ShownOrganization }) {
   return (
     <Card title="Details">
       <FactList facts={factsOf(organization)} />
@@ -13,7 +13,7 @@ export function Details({ organization }: { organization: Organization }) {
 
 const onOff = (isOn: boolean) => (isOn ? 'On' : 'Off')
 
-function factsOf({ slug, joining, default_role, metadata, ...times }: Organization): Facts {
+function factsOf({ slug, joining, default_role, metadata, ...times }: ShownOrganization): Facts {
   return [
     ['Slug', <code key="slug">{slug}</code>],
     ['Joining by invitation', onOff(joining.invitation)],

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
 import { say } from '../../core/toasts.ts'
@@ -8,23 +8,23 @@ import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Copy } from '../../parts/text.tsx'
-import { type Domain, mayIn, pathOf } from './organization.ts'
+import { mayIn, pathOf, type ShownDomain } from './organization.ts'
 
-export function Domains({ id }: { id: string }) {
+export function OrganizationDomains({ id }: { id: string }) {
   const path = `${pathOf(id)}/domains`
-  const of = useResource((signal) => get<{ domains: Domain[] }>(path, signal), path)
+  const of = useResource((signal) => getBody<{ domains: ShownDomain[] }>(path, signal), path)
   const [isAdding, setAdding] = useState(false)
-  const verify = async ({ id: domain, domain: name }: Domain) => {
-    await change('POST', `${path}/${domain}/verify`, {})
+  const verify = async ({ id: domain, domain: name }: ShownDomain) => {
+    await changeByApi('POST', `${path}/${domain}/verify`, {})
     say(`${name} is verified`)
     of.reload()
   }
-  const remove = async ({ id: domain, domain: name }: Domain) => {
-    await change('DELETE', `${path}/${domain}`)
+  const remove = async ({ id: domain, domain: name }: ShownDomain) => {
+    await changeByApi('DELETE', `${path}/${domain}`)
     say(`${name} was removed`)
     of.reload()
   }
@@ -59,9 +59,9 @@ export function Domains({ id }: { id: string }) {
   )
 }
 
-type Act = (domain: Domain) => Promise<void>
+type Act = (domain: ShownDomain) => Promise<void>
 
-const columnsOf = (verify: Act, remove: Act): Column<Domain>[] => [
+const columnsOf = (verify: Act, remove: Act): Column<ShownDomain>[] => [
   { title: 'Domain', kind: 'wrap', cell: ({ domain }) => domain },
   {
     title: 'State',
@@ -91,7 +91,7 @@ const columnsOf = (verify: Act, remove: Act): Column<Domain>[] => [
   },
 ]
 
-function Actions({ domain, verify, remove }: { domain: Domain; verify: Act; remove: Act }) {
+function Actions({ domain, verify, remove }: { domain: ShownDomain; verify: Act; remove: Act }) {
   return (
     <span class="row">
       {!domain.verified_at && (
@@ -124,8 +124,8 @@ interface DomainDialogProps {
 }
 
 function DomainDialog({ path, onDone, onClose }: DomainDialogProps) {
-  const add = async ({ domain }: Fields) => {
-    await change('POST', path, { domain })
+  const add = async ({ domain }: FormFields) => {
+    await changeByApi('POST', path, { domain })
     say(`${domain} was added`)
     onDone()
     onClose()

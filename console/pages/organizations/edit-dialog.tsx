@@ -1,13 +1,13 @@
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
-import { type Organization, pathOf, roleOptions, useRoles } from './organization.ts'
+import { Form, type FormFields } from '../../parts/form.tsx'
+import { pathOf, roleOptions, type ShownOrganization, useRoles } from './organization.ts'
 
 interface EditDialogProps {
-  organization: Organization
-  onDone: (organization: Organization) => void
+  organization: ShownOrganization
+  onDone: (organization: ShownOrganization) => void
   onClose: () => void
 }
 
@@ -23,11 +23,11 @@ const switches = [
   ['scim', 'By SCIM'],
 ] as const
 
-export function EditDialog({ organization, onDone, onClose }: EditDialogProps) {
+export function EditOrganizationDialog({ organization, onDone, onClose }: EditDialogProps) {
   const { id, name, slug, joining, default_role } = organization
   const roles = useRoles(id)
-  const save = async (fields: Fields) => {
-    onDone(await change<Organization>('PUT', pathOf(id), changesIn(fields)))
+  const save = async (fields: FormFields) => {
+    onDone(await changeByApi<ShownOrganization>('PUT', pathOf(id), changesIn(fields)))
     say('The organization was changed')
     onClose()
   }
@@ -60,7 +60,7 @@ export function EditDialog({ organization, onDone, onClose }: EditDialogProps) {
   )
 }
 
-function changesIn({ name, slug, domain, default_role, ...checked }: Fields) {
+function changesIn({ name, slug, domain, default_role, ...checked }: FormFields) {
   const on = Object.fromEntries(switches.map(([way]) => [way, checked[way] === 'on']))
   return { name, slug, default_role, joining: { ...on, domain } }
 }

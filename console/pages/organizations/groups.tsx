@@ -1,18 +1,25 @@
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { type Resource, useResource } from '../../core/resource.ts'
 import { say, sayFailed } from '../../core/toasts.ts'
 import { Card } from '../../parts/card.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
-import { type Group, mayIn, pathOf, type Role, roleOptions, useRoles } from './organization.ts'
+import {
+  mayIn,
+  pathOf,
+  roleOptions,
+  type ShownGroup,
+  type ShownRole,
+  useRoles,
+} from './organization.ts'
 
-export function Groups({ id }: { id: string }) {
+export function OrganizationGroups({ id }: { id: string }) {
   const path = `${pathOf(id)}/groups`
-  const of = useResource((signal) => get<{ groups: Group[] }>(path, signal), path)
+  const of = useResource((signal) => getBody<{ groups: ShownGroup[] }>(path, signal), path)
   const roles = useRoles(id)
-  const choose = async ({ id: group, name }: Group, role: string) => {
-    await change('PUT', `${path}/${group}`, { role }).finally(of.reload)
+  const choose = async ({ id: group, name }: ShownGroup, role: string) => {
+    await changeByApi('PUT', `${path}/${group}`, { role }).finally(of.reload)
     say(`The role of ${name} was changed`)
   }
   return (
@@ -36,9 +43,9 @@ export function Groups({ id }: { id: string }) {
 }
 
 const columnsOf = (
-  roles: Resource<{ roles: Role[] }>,
-  choose: (group: Group, role: string) => Promise<void>,
-): Column<Group>[] => [
+  roles: Resource<{ roles: ShownRole[] }>,
+  choose: (group: ShownGroup, role: string) => Promise<void>,
+): Column<ShownGroup>[] => [
   { title: 'Group', kind: 'wrap', cell: ({ name }) => name },
   {
     title: 'Role of its members',

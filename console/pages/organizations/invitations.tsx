@@ -1,22 +1,29 @@
 import { useState } from 'preact/hooks'
 
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
-import { InviteDialog } from './member-dialog.tsx'
-import { type Invitation, mayIn, pathOf, roleOptions, useList, useRoles } from './organization.ts'
+import { InviteMemberDialog } from './member-dialog.tsx'
+import {
+  mayIn,
+  pathOf,
+  roleOptions,
+  type ShownInvitation,
+  useList,
+  useRoles,
+} from './organization.ts'
 
-export function Invitations({ id }: { id: string }) {
+export function OrganizationInvitations({ id }: { id: string }) {
   const path = `${pathOf(id)}/invitations`
-  const pages = useList<Invitation>(path, 'invitations')
+  const pages = useList<ShownInvitation>(path, 'invitations')
   const roles = useRoles(id)
   const [isInviting, setInviting] = useState(false)
-  const revoke = async ({ id: invitation, email }: Invitation) => {
-    await change('DELETE', `${path}/${invitation}`)
+  const revoke = async ({ id: invitation, email }: ShownInvitation) => {
+    await changeByApi('DELETE', `${path}/${invitation}`)
     say(`The invitation of ${email} was revoked`)
     pages.reload()
   }
@@ -44,7 +51,7 @@ export function Invitations({ id }: { id: string }) {
         )}
       </PagedRows>
       {isInviting && (
-        <InviteDialog
+        <InviteMemberDialog
           id={id}
           roles={roleOptions(roles)}
           onDone={pages.reload}
@@ -55,7 +62,9 @@ export function Invitations({ id }: { id: string }) {
   )
 }
 
-const columnsOf = (revoke: (invitation: Invitation) => Promise<void>): Column<Invitation>[] => [
+const columnsOf = (
+  revoke: (invitation: ShownInvitation) => Promise<void>,
+): Column<ShownInvitation>[] => [
   { title: 'Email', kind: 'wrap', cell: ({ email }) => email },
   { title: 'Role', cell: ({ role }) => role },
   { title: 'Sent', cell: ({ created_at }) => <Time at={created_at} /> },

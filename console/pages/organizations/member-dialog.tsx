@@ -1,8 +1,8 @@
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { findUserId } from './find-user.ts'
 import { pathOf } from './organization.ts'
 
@@ -14,8 +14,8 @@ interface MemberDialogProps {
 }
 
 export function MemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) {
-  const add = async ({ user = '', role }: Fields) => {
-    await change('POST', `${pathOf(id)}/members`, { user_id: await findUserId(user), role })
+  const add = async ({ user = '', role }: FormFields) => {
+    await changeByApi('POST', `${pathOf(id)}/members`, { user_id: await findUserId(user), role })
     say(`${user} is a member now`)
     onDone()
     onClose()
@@ -37,10 +37,10 @@ export function MemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) 
 }
 
 /** The address gets an email, whether it has an account or not. */
-export function InviteDialog({ id, roles, onDone, onClose }: MemberDialogProps) {
-  const invite = async ({ email, role, redirect_to }: Fields) => {
+export function InviteMemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) {
+  const invite = async ({ email, role, redirect_to }: FormFields) => {
     const target = redirect_to ? { redirect_to } : {}
-    await change('POST', `${pathOf(id)}/invitations`, { email, role, ...target })
+    await changeByApi('POST', `${pathOf(id)}/invitations`, { email, role, ...target })
     say(`The invitation to ${email} was sent`)
     onDone()
     onClose()

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import type { Resource } from '../../core/resource.ts'
@@ -15,27 +15,27 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Time } from '../../parts/text.tsx'
 import { MemberDialog } from './member-dialog.tsx'
 import {
-  type Member,
   mayIn,
   pathOf,
-  type Role,
   roleOptions,
+  type ShownMember,
+  type ShownRole,
   useList,
   useRoles,
 } from './organization.ts'
 
-type Roles = Resource<{ roles: Role[] }>
+type Roles = Resource<{ roles: ShownRole[] }>
 
-const nameOf = ({ email, phone, name, user_id }: Member) => email || phone || name || user_id
+const nameOf = ({ email, phone, name, user_id }: ShownMember) => email || phone || name || user_id
 
-export function Members({ id }: { id: string }) {
+export function OrganizationMembers({ id }: { id: string }) {
   const path = `${pathOf(id)}/members`
-  const pages = useList<Member>(path, 'members', { search: query.value.get('q') ?? undefined })
+  const pages = useList<ShownMember>(path, 'members', { search: query.value.get('q') ?? undefined })
   const roles = useRoles(id)
   const [isAdding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<Member>()
-  const remove = async (member: Member) => {
-    await change('DELETE', `${path}/${member.user_id}`)
+  const [leaving, setLeaving] = useState<ShownMember>()
+  const remove = async (member: ShownMember) => {
+    await changeByApi('DELETE', `${path}/${member.user_id}`)
     say(`${nameOf(member)} was removed`)
     pages.reload()
   }
@@ -92,10 +92,14 @@ export function Members({ id }: { id: string }) {
 
 interface Acts {
   onChange: () => void
-  onRemove: (member: Member) => void
+  onRemove: (member: ShownMember) => void
 }
 
-const columnsOf = (path: string, roles: Roles, { onChange, onRemove }: Acts): Column<Member>[] => [
+const columnsOf = (
+  path: string,
+  roles: Roles,
+  { onChange, onRemove }: Acts,
+): Column<ShownMember>[] => [
   {
     title: 'Member',
     kind: 'wrap',
@@ -133,7 +137,7 @@ const columnsOf = (path: string, roles: Roles, { onChange, onRemove }: Acts): Co
 
 interface RoleChoiceProps {
   path: string
-  member: Member
+  member: ShownMember
   roles: Roles
   onChange: () => void
 }
@@ -141,7 +145,7 @@ interface RoleChoiceProps {
 /** Changes the role immediately; the message can undo it. */
 function RoleChoice({ path, member, roles, onChange }: RoleChoiceProps) {
   const set = async (role: string) => {
-    await change('PUT', `${path}/${member.user_id}`, { role }).finally(onChange)
+    await changeByApi('PUT', `${path}/${member.user_id}`, { role }).finally(onChange)
   }
   const choose = async (role: string) => {
     await set(role)

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
 import { say } from '../../core/toasts.ts'
@@ -10,14 +10,14 @@ import { Page } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { Copy } from '../../parts/text.tsx'
-import { Connections } from './connections.tsx'
-import { Details } from './details.tsx'
-import { Domains } from './domains.tsx'
-import { EditDialog } from './edit-dialog.tsx'
-import { Groups } from './groups.tsx'
-import { Invitations } from './invitations.tsx'
-import { Members } from './members.tsx'
-import { mayIn, type Organization, pathOf } from './organization.ts'
+import { OrganizationConnections } from './connections.tsx'
+import { OrganizationDetails } from './details.tsx'
+import { OrganizationDomains } from './domains.tsx'
+import { EditOrganizationDialog } from './edit-dialog.tsx'
+import { OrganizationGroups } from './groups.tsx'
+import { OrganizationInvitations } from './invitations.tsx'
+import { OrganizationMembers } from './members.tsx'
+import { mayIn, pathOf, type ShownOrganization } from './organization.ts'
 import { OrganizationAudit } from './organization-audit.tsx'
 
 const tabs = [
@@ -32,13 +32,13 @@ const tabs = [
 
 export function OrganizationPage({ id }: { id: string }) {
   const path = pathOf(id)
-  const of = useResource((signal) => get<Organization>(path, signal), path)
+  const of = useResource((signal) => getBody<ShownOrganization>(path, signal), path)
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const { data: organization } = of
   const close = () => setOpen(undefined)
   const remove = async () => {
-    await change('DELETE', path)
-    const restore = () => change('POST', `${path}/restore`)
+    await changeByApi('DELETE', path)
+    const restore = () => changeByApi('POST', `${path}/restore`)
     say(`${organization?.name} was deleted`, mayIn('POST', '/restore') ? restore : undefined)
     navigate('/organizations')
   }
@@ -58,7 +58,7 @@ export function OrganizationPage({ id }: { id: string }) {
         )}
       </Loaded>
       {open === 'edit' && organization && (
-        <EditDialog organization={organization} onDone={of.set} onClose={close} />
+        <EditOrganizationDialog organization={organization} onDone={of.set} onClose={close} />
       )}
       {open === 'delete' && organization && (
         <Confirm
@@ -88,22 +88,22 @@ function Actions({ onOpen }: { onOpen: (open: 'edit' | 'delete') => void }) {
   )
 }
 
-function Tab({ organization }: { organization: Organization }) {
+function Tab({ organization }: { organization: ShownOrganization }) {
   const { id } = organization
   switch (currentTab({ tabs })) {
     case 'details':
-      return <Details organization={organization} />
+      return <OrganizationDetails organization={organization} />
     case 'invitations':
-      return <Invitations id={id} />
+      return <OrganizationInvitations id={id} />
     case 'domains':
-      return <Domains id={id} />
+      return <OrganizationDomains id={id} />
     case 'connections':
-      return <Connections id={id} />
+      return <OrganizationConnections id={id} />
     case 'groups':
-      return <Groups id={id} />
+      return <OrganizationGroups id={id} />
     case 'audit':
       return <OrganizationAudit id={id} />
     default:
-      return <Members id={id} />
+      return <OrganizationMembers id={id} />
   }
 }

@@ -4,20 +4,20 @@ import type { Static } from '@sinclair/typebox'
 import type * as member from '../../../schemas/organizations/member.ts'
 import type * as organization from '../../../schemas/organizations/organization.ts'
 import type * as settings from '../../../schemas/organizations/settings.ts'
-import { callApi, get, withQuery } from '../../core/api.ts'
+import { getBody, requestApi, withQuery } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { type Pages, usePages } from '../../core/pages.ts'
+import { type LoadedPages, usePages } from '../../core/pages.ts'
 import { type Resource, useResource } from '../../core/resource.ts'
 
-export type Organization = Static<typeof organization.Organization>
+export type ShownOrganization = Static<typeof organization.Organization>
 export type ListedOrganization = Static<typeof organization.AdminOrganization>
-export type Member = Static<typeof member.Member>
-export type Invitation = Static<typeof member.Invitation>
-export type Domain = Static<typeof settings.Domain>
-export type Connection = Static<typeof settings.Connection>
-export type Group = Static<typeof settings.Group>
-export type Role = Static<typeof settings.Role>
-export type AuditEntry = Static<typeof settings.AuditEntries>['entries'][number]
+export type ShownMember = Static<typeof member.Member>
+export type ShownInvitation = Static<typeof member.Invitation>
+export type ShownDomain = Static<typeof settings.Domain>
+export type ShownConnection = Static<typeof settings.Connection>
+export type ShownGroup = Static<typeof settings.Group>
+export type ShownRole = Static<typeof settings.Role>
+export type OrganizationAuditEntry = Static<typeof settings.AuditEntries>['entries'][number]
 
 export const root = '/admin/organizations'
 
@@ -32,10 +32,10 @@ export function useList<T>(
   path: string,
   name: string,
   filters: Record<string, string | undefined> = {},
-): Pages<T> {
+): LoadedPages<T> {
   return usePages<T>(async (cursor, signal) => {
     const wanted = withQuery(path, { ...filters, cursor, limit: 50 })
-    const { body } = await callApi<Record<string, T[]> & { next: string | null }>(wanted, {
+    const { body } = await requestApi<Record<string, T[]> & { next: string | null }>(wanted, {
       signal,
     })
     return { items: body[name] ?? [], next: body.next ?? undefined }
@@ -43,12 +43,12 @@ export function useList<T>(
 }
 
 /** The roles that members can have. */
-export function useRoles(id: string): Resource<{ roles: Role[] }> {
+export function useRoles(id: string): Resource<{ roles: ShownRole[] }> {
   const path = `${pathOf(id)}/roles`
-  return useResource((signal) => get<{ roles: Role[] }>(path, signal), path)
+  return useResource((signal) => getBody<{ roles: ShownRole[] }>(path, signal), path)
 }
 
-export const roleOptions = (of: Resource<{ roles: Role[] }>, current = 'member') => {
+export const roleOptions = (of: Resource<{ roles: ShownRole[] }>, current = 'member') => {
   const names = of.data?.roles.map(({ name }) => name) ?? []
   return [...new Set([...names, current])].map((name) => [name, name] as const)
 }

@@ -11,7 +11,7 @@ import { Page } from '../../parts/page.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
-import { CreateDialog } from './create-dialog.tsx'
+import { CreateOrganizationDialog } from './create-dialog.tsx'
 import { DeletedActions } from './deleted-actions.tsx'
 import { type ListedOrganization, root, useList } from './organization.ts'
 
@@ -56,7 +56,7 @@ export function OrganizationsPage() {
           )}
         </PagedRows>
       </Card>
-      {isCreating && <CreateDialog onClose={() => setCreating(false)} />}
+      {isCreating && <CreateOrganizationDialog onClose={() => setCreating(false)} />}
     </Page>
   )
 }

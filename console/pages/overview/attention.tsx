@@ -1,6 +1,6 @@
 import { pageUrl } from '../../core/base.ts'
 import { formatRelative } from '../../core/format.ts'
-import type { Statistics } from './statistics.ts'
+import type { ShownStatistics } from './statistics.ts'
 
 interface Concern {
   text: string
@@ -12,7 +12,7 @@ const oldKeyDays = 365
 const lateMailMs = 15 * 60_000
 
 /** Problems that need an operator; empty without any. */
-export function Attention(statistics: Statistics) {
+export function Attention(statistics: ShownStatistics) {
   const concerns = concernsOf(statistics)
   if (concerns.length === 0) return null
   return (
@@ -29,7 +29,7 @@ export function Attention(statistics: Statistics) {
   )
 }
 
-function concernsOf({ mail, webhooks, hooks, keys }: Statistics, now = Date.now()): Concern[] {
+function concernsOf({ mail, webhooks, hooks, keys }: ShownStatistics, now = Date.now()): Concern[] {
   const { oldest_waiting: oldest } = mail
   const isLate = oldest !== null && now - new Date(oldest).getTime() > lateMailMs
   return [

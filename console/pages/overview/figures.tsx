@@ -1,6 +1,6 @@
 import { pageUrl } from '../../core/base.ts'
 import { formatCount } from '../../core/format.ts'
-import type { Statistics } from './statistics.ts'
+import type { ShownStatistics } from './statistics.ts'
 
 interface Figure {
   name: string
@@ -11,7 +11,7 @@ interface Figure {
 }
 
 /** Key figures; each links to its page. */
-export function Figures(statistics: Statistics) {
+export function Figures(statistics: ShownStatistics) {
   return (
     <ul class="figures">
       {figuresOf(statistics).map(({ name, value, note, path, isBad }) => (
@@ -27,7 +27,7 @@ export function Figures(statistics: Statistics) {
   )
 }
 
-function figuresOf({ users, sessions, mail, webhooks }: Statistics): Figure[] {
+function figuresOf({ users, sessions, mail, webhooks }: ShownStatistics): Figure[] {
   const added = users.new.reduce((sum, { count }) => sum + count, 0)
   const about = (exact: boolean) => (exact ? '' : 'about ')
   return [

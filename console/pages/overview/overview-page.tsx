@@ -1,4 +1,4 @@
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { query, setQuery } from '../../core/router.ts'
 import { Page } from '../../parts/page.tsx'
@@ -6,14 +6,14 @@ import { Loaded } from '../../parts/states.tsx'
 import { Attention } from './attention.tsx'
 import { Figures } from './figures.tsx'
 import { SignInTable } from './sign-in-table.tsx'
-import { ranges, type Statistics } from './statistics.ts'
+import { rangeChoices, type ShownStatistics } from './statistics.ts'
 import { Trends } from './trends.tsx'
 import { Workings } from './workings.tsx'
 
 export function OverviewPage() {
-  const range = ranges.find(([name]) => name === query.value.get('range'))?.[0] ?? '24h'
+  const range = rangeChoices.find(([name]) => name === query.value.get('range'))?.[0] ?? '24h'
   const of = useResource(
-    (signal) => get<Statistics>(`/admin/statistics?range=${range}`, signal),
+    (signal) => getBody<ShownStatistics>(`/admin/statistics?range=${range}`, signal),
     range,
   )
   return (
@@ -40,7 +40,7 @@ export function OverviewPage() {
 function RangeChoice({ current }: { current: string }) {
   return (
     <fieldset class="segments" aria-label="Time range">
-      {ranges.map(([name, text]) => (
+      {rangeChoices.map(([name, text]) => (
         <button
           key={name}
           type="button"

@@ -4,7 +4,7 @@ import { Bars } from '../../parts/plot.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, type Tone } from '../../parts/text.tsx'
-import type { SignIns, Statistics } from './statistics.ts'
+import type { ShownStatistics, SignIns } from './statistics.ts'
 
 const tones: Record<SignIns['outcome'], Tone> = {
   success: 'good',
@@ -14,7 +14,7 @@ const tones: Record<SignIns['outcome'], Tone> = {
 }
 
 /** Sign-ins by method and outcome. */
-export function SignInTable({ sign_ins, buckets }: Statistics) {
+export function SignInTable({ sign_ins, buckets }: ShownStatistics) {
   const rows = sign_ins.toSorted((one, other) => other.total - one.total)
   const columns: Column<SignIns>[] = [
     { title: 'Method', cell: ({ method }) => formatName(method) },

@@ -1,7 +1,7 @@
 /** GET /admin/statistics. */
 import type { Point } from '../../parts/plot.tsx'
 
-export const ranges = [
+export const rangeChoices = [
   ['24h', '24 hours'],
   ['7d', '7 days'],
   ['30d', '30 days'],
@@ -14,7 +14,7 @@ export interface SignIns {
   counts: number[]
 }
 
-export interface Statistics {
+export interface ShownStatistics {
   version: string
   users: { total: number; exact: boolean; new: Point[] }
   sign_ins: SignIns[]

@@ -1,10 +1,10 @@
 import { formatCount } from '../../core/format.ts'
 import { Card } from '../../parts/card.tsx'
 import { LinePlot } from '../../parts/plot.tsx'
-import { type Statistics, sumOf, totalOf } from './statistics.ts'
+import { type ShownStatistics, sumOf, totalOf } from './statistics.ts'
 
 /** New users, sign-ins and failed sign-ins over the chosen time. */
-export function Trends({ users, sign_ins, buckets }: Statistics) {
+export function Trends({ users, sign_ins, buckets }: ShownStatistics) {
   const succeeded = sumOf(
     sign_ins.filter(({ outcome }) => outcome === 'success'),
     buckets,

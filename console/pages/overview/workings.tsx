@@ -4,10 +4,10 @@ import { Card } from '../../parts/card.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Badge, Time } from '../../parts/text.tsx'
-import type { Statistics } from './statistics.ts'
+import type { ShownStatistics } from './statistics.ts'
 
 /** Limits, hooks and keys. */
-export function Workings(statistics: Statistics) {
+export function Workings(statistics: ShownStatistics) {
   return (
     <div class="three">
       <Limits {...statistics} />
@@ -17,7 +17,7 @@ export function Workings(statistics: Statistics) {
   )
 }
 
-function Limits({ limits }: Statistics) {
+function Limits({ limits }: ShownStatistics) {
   return (
     <Card title="Requests rejected by limits" flush>
       {limits.length === 0 ? (
@@ -37,7 +37,7 @@ function Limits({ limits }: Statistics) {
   )
 }
 
-function Hooks({ hooks }: Statistics) {
+function Hooks({ hooks }: ShownStatistics) {
   return (
     <Card title="Hooks" flush>
       {hooks.length === 0 ? (
@@ -58,7 +58,7 @@ function Hooks({ hooks }: Statistics) {
   )
 }
 
-function Keys({ keys }: Statistics) {
+function Keys({ keys }: ShownStatistics) {
   return (
     <Card title="Signing keys" flush actions={<a href={pageUrl('/keys')}>Manage</a>}>
       <Table

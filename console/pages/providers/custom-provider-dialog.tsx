@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 
 import type { CustomProvider } from '../../../schemas/custom-provider.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { fromLines } from '../../core/lines.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 
 interface CustomProviderDialogProps {
   /** The provider to change; absent for a new one. */
@@ -31,14 +31,14 @@ const labels = {
 
 export function CustomProviderDialog({ provider, onDone, onClose }: CustomProviderDialogProps) {
   const [type, setType] = useState<ProviderType>(provider?.provider_type ?? 'oidc')
-  const save = async (fields: Fields) => {
+  const save = async (fields: FormFields) => {
     const path = '/admin/custom-providers'
     const body = changesIn(fields, type)
     if (provider) {
-      await change('PUT', `${path}/${encodeURIComponent(provider.identifier)}`, body)
+      await changeByApi('PUT', `${path}/${encodeURIComponent(provider.identifier)}`, body)
     } else {
       const identifier = `custom:${fields.identifier}`
-      await change('POST', path, { ...body, identifier, provider_type: type })
+      await changeByApi('POST', path, { ...body, identifier, provider_type: type })
     }
     say(provider ? `${fields.name} was changed` : `${fields.name} was added`)
     onDone()
@@ -115,7 +115,7 @@ function TypeFields({ type, provider }: { type: ProviderType; provider?: CustomP
   )
 }
 
-function changesIn(fields: Fields, type: ProviderType) {
+function changesIn(fields: FormFields, type: ProviderType) {
   const { name, client_id, client_secret, scopes, issuer } = fields
   const places =
     type === 'oidc' ? { issuer } : Object.fromEntries(endpoints.map((each) => [each, fields[each]]))

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { CustomProvider } from '../../../schemas/custom-provider.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { say } from '../../core/toasts.ts'
@@ -23,18 +23,18 @@ const pathOf = ({ identifier }: CustomProvider) =>
 
 export function CustomProviders() {
   const of = useResource(
-    (signal) => get<{ providers: CustomProvider[] }>('/admin/custom-providers', signal),
+    (signal) => getBody<{ providers: CustomProvider[] }>('/admin/custom-providers', signal),
     'all',
   )
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   const remove = async (provider: CustomProvider) => {
-    await change('DELETE', pathOf(provider))
+    await changeByApi('DELETE', pathOf(provider))
     say(`${provider.name} was deleted`)
     of.reload()
   }
   const setEnabled = async (provider: CustomProvider, enabled: boolean) => {
-    await change('PUT', pathOf(provider), { enabled })
+    await changeByApi('PUT', pathOf(provider), { enabled })
     of.reload()
   }
   const toggle = async (provider: CustomProvider) => {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { Button } from '../../parts/button.tsx'
@@ -8,14 +8,14 @@ import { Card } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Copy } from '../../parts/text.tsx'
-import type { Provider, TestOutcome } from './provider.ts'
+import type { ListedProvider, TestOutcome } from './provider.ts'
 
 /** Enabled providers first: the others only lack their variables. */
-export function ProviderTable({ providers }: { providers: Provider[] }) {
-  const [tested, setTested] = useState<{ provider: Provider; outcome: TestOutcome }>()
-  const test = async (provider: Provider) => {
+export function ProviderTable({ providers }: { providers: ListedProvider[] }) {
+  const [tested, setTested] = useState<{ provider: ListedProvider; outcome: TestOutcome }>()
+  const test = async (provider: ListedProvider) => {
     const path = `/admin/providers/${encodeURIComponent(provider.name)}/test`
-    setTested({ provider, outcome: await change<TestOutcome>('POST', path) })
+    setTested({ provider, outcome: await changeByApi<TestOutcome>('POST', path) })
   }
   const rows = providers.toSorted((one, other) => Number(other.enabled) - Number(one.enabled))
   return (
@@ -26,7 +26,7 @@ export function ProviderTable({ providers }: { providers: Provider[] }) {
   )
 }
 
-function columnsFor(test: (provider: Provider) => Promise<void>): Column<Provider>[] {
+function columnsFor(test: (provider: ListedProvider) => Promise<void>): Column<ListedProvider>[] {
   return [
     { title: 'Provider', cell: ({ title, name }) => <span title={name}>{title}</span> },
     {
@@ -68,7 +68,7 @@ function columnsFor(test: (provider: Provider) => Promise<void>): Column<Provide
 }
 
 interface OutcomeProps {
-  provider: Provider
+  provider: ListedProvider
   outcome: TestOutcome
   onClose: () => void
 }

@@ -1,5 +1,5 @@
 /** GET /admin/providers. */
-export interface Provider {
+export interface ListedProvider {
   name: string
   title: string
   kind: 'built-in' | 'oidc' | 'custom'

@@ -1,11 +1,11 @@
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { has, may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { Page } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { CustomProviders } from './custom-providers.tsx'
-import type { Provider } from './provider.ts'
+import type { ListedProvider } from './provider.ts'
 import { ProviderTable } from './provider-table.tsx'
 import { SsoProviders } from './sso-providers.tsx'
 
@@ -36,7 +36,7 @@ export function ProvidersPage() {
 
 function AllProviders() {
   const of = useResource(
-    (signal) => get<{ providers: Provider[] }>('/admin/providers', signal),
+    (signal) => getBody<{ providers: ListedProvider[] }>('/admin/providers', signal),
     'all',
   )
   return <Loaded of={of}>{({ providers }) => <ProviderTable providers={providers} />}</Loaded>

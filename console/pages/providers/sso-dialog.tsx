@@ -1,13 +1,13 @@
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { fromLines } from '../../core/lines.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 
 export function SsoDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
-  const add = async ({ metadata_url, metadata_xml, domains }: Fields) => {
-    await change('POST', '/admin/sso/providers', {
+  const add = async ({ metadata_url, metadata_xml, domains }: FormFields) => {
+    await changeByApi('POST', '/admin/sso/providers', {
       type: 'saml',
       ...(metadata_url ? { metadata_url } : { metadata_xml }),
       domains: fromLines(domains),

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { SsoProvider } from '../../../schemas/sso-provider.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { say } from '../../core/toasts.ts'
@@ -16,21 +16,21 @@ import { SsoDialog } from './sso-dialog.tsx'
 /** Identity providers of organizations (SAML 2.0). */
 export function SsoProviders() {
   const of = useResource(
-    (signal) => get<{ items: SsoProvider[] }>('/admin/sso/providers', signal),
+    (signal) => getBody<{ items: SsoProvider[] }>('/admin/sso/providers', signal),
     'all',
   )
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<SsoProvider>()
   const toggle = async ({ id, disabled }: SsoProvider) => {
     const set = async (next: boolean) => {
-      await change('PUT', `/admin/sso/providers/${id}`, { disabled: next })
+      await changeByApi('PUT', `/admin/sso/providers/${id}`, { disabled: next })
       of.reload()
     }
     await set(!disabled)
     say(`The provider is ${disabled ? 'on' : 'off'}`, () => set(disabled ?? false))
   }
   const remove = async ({ id }: SsoProvider) => {
-    await change('DELETE', `/admin/sso/providers/${id}`)
+    await changeByApi('DELETE', `/admin/sso/providers/${id}`)
     say('The provider was deleted')
     of.reload()
   }

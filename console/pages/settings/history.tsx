@@ -1,4 +1,4 @@
-import { callApi, change, withQuery } from '../../core/api.ts'
+import { changeByApi, requestApi, withQuery } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { usePages } from '../../core/pages.ts'
 import { say } from '../../core/toasts.ts'
@@ -7,17 +7,17 @@ import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Moment } from '../../parts/text.tsx'
-import type { History, SettingChange, Settings } from './setting.ts'
+import type { History, ShownSettingChange, ShownSettings } from './setting.ts'
 
 /** Every change with its previous value, which can be restored. */
-export function SettingHistory({ onRevert }: { onRevert: (settings: Settings) => void }) {
+export function SettingHistory({ onRevert }: { onRevert: (settings: ShownSettings) => void }) {
   const pages = usePages(async (before, signal) => {
     const path = withQuery('/admin/settings/history', { before, limit: 50 })
-    const { changes, next } = (await callApi<History>(path, { signal })).body
+    const { changes, next } = (await requestApi<History>(path, { signal })).body
     return { items: changes, next: next === null ? undefined : String(next) }
   }, 'all')
-  const revert = async ({ id, name }: SettingChange) => {
-    onRevert(await change<Settings>('POST', `/admin/settings/history/${id}/revert`, {}))
+  const revert = async ({ id, name }: ShownSettingChange) => {
+    onRevert(await changeByApi<ShownSettings>('POST', `/admin/settings/history/${id}/revert`, {}))
     say(`${name} was restored`)
     pages.reload()
   }
@@ -40,7 +40,9 @@ export function SettingHistory({ onRevert }: { onRevert: (settings: Settings) =>
   )
 }
 
-function columnsFor(revert: (entry: SettingChange) => Promise<void>): Column<SettingChange>[] {
+function columnsFor(
+  revert: (entry: ShownSettingChange) => Promise<void>,
+): Column<ShownSettingChange>[] {
   return [
     { title: 'When', kind: 'nowrap', cell: ({ changed_at }) => <Moment at={changed_at} /> },
     { title: 'Setting', kind: 'wrap', cell: ({ name }) => <code>{name}</code> },

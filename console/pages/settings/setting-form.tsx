@@ -1,10 +1,10 @@
 import { AreaField, SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
-import type { Setting } from './setting.ts'
+import { Form, type FormFields } from '../../parts/form.tsx'
+import type { ShownSetting } from './setting.ts'
 import { TemplateEditor, templateKindOf } from './template-editor.tsx'
 
 interface SettingFormProps {
-  setting: Setting
+  setting: ShownSetting
   onSave: (value: string) => Promise<void>
   onClose: () => void
 }
@@ -18,7 +18,7 @@ const truths = [
 export function SettingForm({ setting, onSave, onClose }: SettingFormProps) {
   const kind = templateKindOf(setting)
   if (kind) return <TemplateEditor {...{ setting, kind, onSave, onClose }} />
-  const save = async ({ value = '' }: Fields) => {
+  const save = async ({ value = '' }: FormFields) => {
     await onSave(value)
     onClose()
   }
@@ -29,7 +29,7 @@ export function SettingForm({ setting, onSave, onClose }: SettingFormProps) {
   )
 }
 
-function ValueField({ setting: { name, type, value, secret } }: { setting: Setting }) {
+function ValueField({ setting: { name, type, value, secret } }: { setting: ShownSetting }) {
   const field = { name: 'value', label: `Value of ${name}`, value: value ?? '' }
   if (secret) return <TextField {...field} type="password" hint="Stored encrypted" autoFocus />
   if (/bool|true, false/.test(type)) return <SelectField {...field} options={truths} />

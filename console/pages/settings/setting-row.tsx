@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Badge, Description, Time } from '../../parts/text.tsx'
-import type { Setting, Settings } from './setting.ts'
+import type { ShownSetting, ShownSettings } from './setting.ts'
 import { SettingForm } from './setting-form.tsx'
 
 interface SettingRowProps {
-  setting: Setting
+  setting: ShownSetting
   isNamed: boolean
-  onChange: (settings: Settings) => void
+  onChange: (settings: ShownSettings) => void
 }
 
 export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
@@ -23,7 +23,7 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
   }, [isNamed])
   const mayChange = may('PUT /admin/settings') && !locked
   const reset = async () => {
-    onChange(await change<Settings>('DELETE', `/admin/settings/${name}`))
+    onChange(await changeByApi<ShownSettings>('DELETE', `/admin/settings/${name}`))
     const before = setting.value
     const restore =
       before === null || setting.secret ? undefined : () => store(name, before, onChange)
@@ -71,7 +71,7 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
   )
 }
 
-function Value({ setting: { value, secret, updated_at, updated_by } }: { setting: Setting }) {
+function Value({ setting: { value, secret, updated_at, updated_by } }: { setting: ShownSetting }) {
   return (
     <span class="value">
       {secret ? (
@@ -97,11 +97,13 @@ const shortened = (value: string): string =>
 async function store(
   name: string,
   value: string,
-  onChange: (settings: Settings) => void,
-  before?: Setting,
+  onChange: (settings: ShownSettings) => void,
+  before?: ShownSetting,
 ): Promise<void> {
   const put = async (text: string) =>
-    onChange(await change<Settings>('PUT', '/admin/settings', { values: { [name]: text } }))
+    onChange(
+      await changeByApi<ShownSettings>('PUT', '/admin/settings', { values: { [name]: text } }),
+    )
   await put(value)
   const earlier = before?.secret ? null : (before?.value ?? null)
   say(`${name} was changed`, earlier === null ? undefined : () => put(earlier))

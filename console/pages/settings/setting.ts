@@ -1,5 +1,5 @@
 /** GET /admin/settings and its history. */
-export interface Setting {
+export interface ShownSetting {
   name: string
   group: string
   description: string
@@ -13,11 +13,11 @@ export interface Setting {
   updated_by: string | null
 }
 
-export interface Settings {
-  settings: Setting[]
+export interface ShownSettings {
+  settings: ShownSetting[]
 }
 
-export interface SettingChange {
+export interface ShownSettingChange {
   id: number
   name: string
   before: string | null
@@ -29,6 +29,6 @@ export interface SettingChange {
 }
 
 export interface History {
-  changes: SettingChange[]
+  changes: ShownSettingChange[]
   next: number | null
 }

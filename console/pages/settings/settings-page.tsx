@@ -1,4 +1,4 @@
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { type Resource, useResource } from '../../core/resource.ts'
 import { query } from '../../core/router.ts'
 import { Card } from '../../parts/card.tsx'
@@ -6,7 +6,7 @@ import { Page } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { SettingHistory } from './history.tsx'
-import type { Setting, Settings } from './setting.ts'
+import type { ShownSetting, ShownSettings } from './setting.ts'
 import { SettingRow } from './setting-row.tsx'
 
 const tabs = [
@@ -15,7 +15,7 @@ const tabs = [
 ] as const
 
 export function SettingsPage() {
-  const of = useResource((signal) => get<Settings>('/admin/settings', signal), 'all')
+  const of = useResource((signal) => getBody<ShownSettings>('/admin/settings', signal), 'all')
   return (
     <Page
       title="Settings"
@@ -34,7 +34,7 @@ export function SettingsPage() {
 }
 
 /** A link from the configuration page names a setting. */
-function Groups({ settings, of }: { settings: Setting[]; of: Resource<Settings> }) {
+function Groups({ settings, of }: { settings: ShownSetting[]; of: Resource<ShownSettings> }) {
   const named = query.value.get('name')
   const groups = Map.groupBy(settings, ({ group }) => group)
   return (

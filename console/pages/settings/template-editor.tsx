@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { callApi, get } from '../../core/api.ts'
+import { getBody, requestApi } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { AreaField, SelectField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import type { RenderedMail, TemplateList } from '../mail/mail.ts'
+import type { ShownMailPreview, TemplateList } from '../mail/mail.ts'
 import { MailFrame } from '../mail/mail-frame.tsx'
-import type { Setting } from './setting.ts'
+import type { ShownSetting } from './setting.ts'
 
 /** The type of email of a template setting; undefined for other settings. */
-export function templateKindOf({ name }: Setting): string | undefined {
+export function templateKindOf({ name }: ShownSetting): string | undefined {
   return /^AUTH_MAILER_TEMPLATES_([A-Z_]+)$/.exec(name)?.[1]?.toLowerCase()
 }
 
 interface TemplateEditorProps {
-  setting: Setting
+  setting: ShownSetting
   kind: string
   onSave: (value: string) => Promise<void>
   onClose: () => void
@@ -24,7 +24,7 @@ interface TemplateEditorProps {
 /** A template beside the email that it makes, with sample data, while it is written. */
 export function TemplateEditor({ setting, kind, onSave, onClose }: TemplateEditorProps) {
   const [template, setTemplate] = useState(setting.value ?? '')
-  const save = async ({ value = '' }: Fields) => {
+  const save = async ({ value = '' }: FormFields) => {
     await onSave(value)
     onClose()
   }
@@ -54,7 +54,10 @@ const typingMs = 400
 function Draft({ kind, template }: { kind: string; template: string }) {
   const written = useDelayed(template)
   const [locale, setLocale] = useState('')
-  const list = useResource((signal) => get<TemplateList>('/admin/mail/templates', signal), 'all')
+  const list = useResource(
+    (signal) => getBody<TemplateList>('/admin/mail/templates', signal),
+    'all',
+  )
   const of = useResource(
     (signal) => preview({ kind, template: written, ...(locale && { locale }) }, signal),
     `${locale} ${written}`,
@@ -85,13 +88,13 @@ function Draft({ kind, template }: { kind: string; template: string }) {
   )
 }
 
-interface DraftMail extends RenderedMail {
+interface DraftMail extends ShownMailPreview {
   problems: string[]
 }
 
 async function preview(draft: object, signal: AbortSignal): Promise<DraftMail> {
   const path = '/admin/mail/preview'
-  return (await callApi<DraftMail>(path, { method: 'POST', body: draft, signal })).body
+  return (await requestApi<DraftMail>(path, { method: 'POST', body: draft, signal })).body
 }
 
 /** The value once it has not changed for a moment. */

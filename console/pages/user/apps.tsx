@@ -1,5 +1,5 @@
 import type { OauthGrant } from '../../../schemas/oauth/authorization.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { has, may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { say } from '../../core/toasts.ts'
@@ -23,9 +23,9 @@ export function Apps(props: TabProps) {
 
 function Grants({ user }: TabProps) {
   const path = `/admin/users/${user.id}/grants`
-  const of = useResource((signal) => get<OauthGrant[]>(path, signal), path)
+  const of = useResource((signal) => getBody<OauthGrant[]>(path, signal), path)
   const revoke = async ({ client }: OauthGrant) => {
-    await change('DELETE', `${path}/${encodeURIComponent(client.id)}`)
+    await changeByApi('DELETE', `${path}/${encodeURIComponent(client.id)}`)
     say(`${client.name || 'The application'} lost its access`)
     of.reload()
   }

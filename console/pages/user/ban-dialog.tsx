@@ -1,17 +1,17 @@
 import type { User } from '../../../schemas/user.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { banDurations } from '../users/ban-durations.ts'
 import { nameOf } from '../users/status.tsx'
 import type { TabProps } from './tab-props.ts'
 
 export function BanDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
   const set = async (ban_duration: string) =>
-    of.set(await change<User>('PUT', `/admin/users/${user.id}`, { ban_duration }))
-  const ban = async ({ duration = '' }: Fields) => {
+    of.set(await changeByApi<User>('PUT', `/admin/users/${user.id}`, { ban_duration }))
+  const ban = async ({ duration = '' }: FormFields) => {
     await set(duration)
     say('The user is banned', () => set('none'))
     onClose()

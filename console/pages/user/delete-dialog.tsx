@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { Device } from '../../../schemas/device.ts'
 import type { Passkey } from '../../../schemas/passkey.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
 import { say } from '../../core/toasts.ts'
@@ -17,7 +17,7 @@ export function DeleteDialog({ user, onClose }: TabProps & { onClose: () => void
   const path = `/admin/users/${user.id}`
   const counts = useResource((signal) => countParts(path, signal), path)
   const remove = async () => {
-    await change('DELETE', path, { should_soft_delete: keepsRow })
+    await changeByApi('DELETE', path, { should_soft_delete: keepsRow })
     say(`${nameOf(user)} was deleted`)
     navigate('/users')
   }
@@ -60,8 +60,8 @@ export function DeleteDialog({ user, onClose }: TabProps & { onClose: () => void
 
 async function countParts(path: string, signal: AbortSignal) {
   const [{ sessions }, passkeys] = await Promise.all([
-    get<{ sessions: Device[] }>(`${path}/sessions`, signal),
-    get<Passkey[]>(`${path}/passkeys`, signal),
+    getBody<{ sessions: Device[] }>(`${path}/sessions`, signal),
+    getBody<Passkey[]>(`${path}/passkeys`, signal),
   ])
   return { sessions: sessions.length, passkeys: passkeys.length }
 }

@@ -8,10 +8,10 @@ import { Card } from '../../parts/card.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { FactList, type Facts, Moment, Time } from '../../parts/text.tsx'
-import { EditDialog } from './edit-dialog.tsx'
+import { EditUserDialog } from './edit-dialog.tsx'
 import type { TabProps } from './tab-props.ts'
 
-export function Details({ user, of }: TabProps) {
+export function UserDetails({ user, of }: TabProps) {
   const [isEditing, setEditing] = useState(false)
   const edit = (
     <Button compact disabled={!may('PUT /admin/users/{user_id}')} onClick={() => setEditing(true)}>
@@ -31,7 +31,7 @@ export function Details({ user, of }: TabProps) {
       <Card title="Identities" flush>
         <Identities identities={user.identities ?? []} />
       </Card>
-      {isEditing && <EditDialog user={user} of={of} onClose={() => setEditing(false)} />}
+      {isEditing && <EditUserDialog user={user} of={of} onClose={() => setEditing(false)} />}
     </>
   )
 }

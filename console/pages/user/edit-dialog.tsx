@@ -1,14 +1,14 @@
 import type { User } from '../../../schemas/user.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import type { TabProps } from './tab-props.ts'
 
-export function EditDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
-  const save = async (fields: Fields) => {
-    of.set(await change<User>('PUT', `/admin/users/${user.id}`, changesOf(user, fields)))
+export function EditUserDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
+  const save = async (fields: FormFields) => {
+    of.set(await changeByApi<User>('PUT', `/admin/users/${user.id}`, changesOf(user, fields)))
     say('The account was changed')
     onClose()
   }
@@ -47,7 +47,7 @@ export function EditDialog({ user, of, onClose }: TabProps & { onClose: () => vo
 }
 
 /** Only changed fields, so that the API sees no other change. */
-function changesOf(user: User, fields: Fields) {
+function changesOf(user: User, fields: FormFields) {
   const { email = '', phone = '', role = '', password } = fields
   const isNewlyConfirmed = (name: 'email' | 'phone') =>
     fields[`${name}_confirm`] === 'on' && user[`${name}_confirmed_at`] === undefined

@@ -1,17 +1,17 @@
 import type { Session } from '../../../schemas/session.ts'
-import { change } from '../../core/api.ts'
-import { impersonation } from '../../core/impersonation.ts'
+import { changeByApi } from '../../core/api.ts'
+import { currentImpersonation } from '../../core/impersonation.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { nameOf } from '../users/status.tsx'
 import type { TabProps } from './tab-props.ts'
 
 export function ImpersonateDialog({ user, onClose }: TabProps & { onClose: () => void }) {
-  const start = async ({ reason }: Fields) => {
+  const start = async ({ reason }: FormFields) => {
     const path = `/admin/users/${user.id}/impersonate`
-    const session = await change<Session>('POST', path, { reason })
-    impersonation.value = {
+    const session = await changeByApi<Session>('POST', path, { reason })
+    currentImpersonation.value = {
       name: nameOf(user),
       userId: user.id,
       accessToken: session.access_token,

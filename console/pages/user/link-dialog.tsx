@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 
 import type { User } from '../../../schemas/user.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Copy } from '../../parts/text.tsx'
 import type { TabProps } from './tab-props.ts'
 
@@ -22,15 +22,19 @@ const types = [
 export function LinkDialog({ user, onClose }: TabProps & { onClose: () => void }) {
   const [type, setType] = useState('magiclink')
   const [link, setLink] = useState<string>()
-  const send = async ({ redirect_to }: Fields) => {
+  const send = async ({ redirect_to }: FormFields) => {
     const body = { type, ...(redirect_to && { redirect_to }) }
-    await change('POST', `/admin/users/${user.id}/send_link`, body)
+    await changeByApi('POST', `/admin/users/${user.id}/send_link`, body)
     say(`The link was sent to ${user.email}`)
     onClose()
   }
   const make = async () => {
     const body = { type, email: user.email }
-    const made = await change<User & { action_link: string }>('POST', '/admin/generate_link', body)
+    const made = await changeByApi<User & { action_link: string }>(
+      'POST',
+      '/admin/generate_link',
+      body,
+    )
     setLink(made.action_link)
   }
   if (!user.email) {

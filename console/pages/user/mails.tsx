@@ -1,7 +1,7 @@
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
-import type { MailDelivery } from '../../core/shapes.ts'
+import type { ShownEmailDelivery } from '../../core/shapes.ts'
 import { Card } from '../../parts/card.tsx'
 import { MailStatus } from '../../parts/mail-status.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
@@ -9,7 +9,7 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
 import type { TabProps } from './tab-props.ts'
 
-const columns: Column<MailDelivery>[] = [
+const columns: Column<ShownEmailDelivery>[] = [
   { title: 'Email', cell: ({ kind }) => formatName(kind) },
   { title: 'Status', cell: ({ status }) => <MailStatus status={status} /> },
   { title: 'Attempts', kind: 'end', cell: ({ attempts }) => attempts },
@@ -20,7 +20,7 @@ const columns: Column<MailDelivery>[] = [
 
 export function Mails({ user }: TabProps) {
   const path = `/admin/users/${user.id}/mails`
-  const of = useResource((signal) => get<{ mails: MailDelivery[] }>(path, signal), path)
+  const of = useResource((signal) => getBody<{ mails: ShownEmailDelivery[] }>(path, signal), path)
   return (
     <Card title="Emails to this user" flush>
       <Loaded of={of}>

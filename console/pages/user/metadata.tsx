@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { User } from '../../../schemas/user.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -12,7 +12,7 @@ import type { TabProps } from './tab-props.ts'
 
 type Name = 'user_metadata' | 'app_metadata'
 
-export function Metadata(props: TabProps) {
+export function MetadataTab(props: TabProps) {
   return (
     <div class="two">
       <Editor {...props} name="user_metadata" title="User metadata">
@@ -38,7 +38,7 @@ function Editor({ user, of, name, title, children }: EditorProps) {
   const patch = value && patchOf(user[name], value)
   const mayChange = may('PUT /admin/users/{user_id}')
   const send = async (metadata: object) => {
-    const after = await change<User>('PUT', `/admin/users/${user.id}`, { [name]: metadata })
+    const after = await changeByApi<User>('PUT', `/admin/users/${user.id}`, { [name]: metadata })
     of.set(after)
     setText(formatMetadata(after[name]))
     return after

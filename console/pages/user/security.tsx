@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { Passkey } from '../../../schemas/passkey.ts'
 import type { Factor } from '../../../schemas/user.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
@@ -24,10 +24,10 @@ interface Removal {
 export function Security({ user }: TabProps) {
   const path = `/admin/users/${user.id}`
   const [removal, setRemoval] = useState<Removal>()
-  const factors = useResource((signal) => get<Factor[]>(`${path}/factors`, signal), path)
-  const passkeys = useResource((signal) => get<Passkey[]>(`${path}/passkeys`, signal), path)
+  const factors = useResource((signal) => getBody<Factor[]>(`${path}/factors`, signal), path)
+  const passkeys = useResource((signal) => getBody<Passkey[]>(`${path}/passkeys`, signal), path)
   const codes = useResource(
-    (signal) => get<{ remaining: number }>(`${path}/factors/recovery_codes`, signal),
+    (signal) => getBody<{ remaining: number }>(`${path}/factors/recovery_codes`, signal),
     path,
   )
   const reload = () => {
@@ -161,7 +161,7 @@ interface RemovalDialogProps extends Removal {
 
 function RemovalDialog({ path, title, what, onDone, onClose }: RemovalDialogProps) {
   const remove = async () => {
-    await change('DELETE', path)
+    await changeByApi('DELETE', path)
     say(`${title}: done`)
     onDone()
   }

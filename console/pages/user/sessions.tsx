@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { Device } from '../../../schemas/device.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { say } from '../../core/toasts.ts'
@@ -16,15 +16,15 @@ import type { TabProps } from './tab-props.ts'
 
 export function Sessions({ user }: TabProps) {
   const path = `/admin/users/${user.id}/sessions`
-  const of = useResource((signal) => get<{ sessions: Device[] }>(path, signal), path)
+  const of = useResource((signal) => getBody<{ sessions: Device[] }>(path, signal), path)
   const [isAsking, setAsking] = useState(false)
   const end = async (id: string) => {
-    await change('DELETE', `${path}/${id}`)
+    await changeByApi('DELETE', `${path}/${id}`)
     say('The session was revoked')
     of.reload()
   }
   const endAll = async () => {
-    await change('DELETE', path)
+    await changeByApi('DELETE', path)
     say('All sessions were revoked')
     of.reload()
   }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { User } from '../../../schemas/user.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { has, may } from '../../core/me.ts'
 import { say, sayFailed } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -23,7 +23,7 @@ export function UserMenu(props: TabProps) {
   const isBanned = statusOf(user).text === 'Banned'
   const mayChange = may('PUT /admin/users/{user_id}')
   const unban = async () => {
-    of.set(await change<User>('PUT', `/admin/users/${user.id}`, { ban_duration: 'none' }))
+    of.set(await changeByApi<User>('PUT', `/admin/users/${user.id}`, { ban_duration: 'none' }))
     say('The ban was lifted')
   }
   return (

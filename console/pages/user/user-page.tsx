@@ -1,5 +1,5 @@
 import type { User } from '../../../schemas/user.ts'
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { Page } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
@@ -8,9 +8,9 @@ import { Copy } from '../../parts/text.tsx'
 import { nameOf, UserStatus } from '../users/status.tsx'
 import { Activity } from './activity.tsx'
 import { Apps } from './apps.tsx'
-import { Details } from './details.tsx'
+import { UserDetails } from './details.tsx'
 import { Mails } from './mails.tsx'
-import { Metadata } from './metadata.tsx'
+import { MetadataTab } from './metadata.tsx'
 import { Security } from './security.tsx'
 import { Sessions } from './sessions.tsx'
 import type { TabProps } from './tab-props.ts'
@@ -27,7 +27,7 @@ const tabs = [
 ] as const
 
 export function UserPage({ id }: { id: string }) {
-  const of = useResource((signal) => get<User>(`/admin/users/${id}`, signal), id)
+  const of = useResource((signal) => getBody<User>(`/admin/users/${id}`, signal), id)
   const { data: user } = of
   return (
     <Page
@@ -64,10 +64,10 @@ function Tab(props: TabProps) {
     case 'apps':
       return <Apps {...props} />
     case 'metadata':
-      return <Metadata {...props} />
+      return <MetadataTab {...props} />
     case 'activity':
       return <Activity {...props} />
     default:
-      return <Details {...props} />
+      return <UserDetails {...props} />
   }
 }

@@ -5,7 +5,7 @@ import { may } from '../../core/me.ts'
 import { sayFailed } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { CreateDialog, InviteDialog } from './create-dialog.tsx'
+import { CreateUserDialog, InviteUserDialog } from './create-dialog.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { readFilters } from './list-query.ts'
 
@@ -46,8 +46,8 @@ export function UserActions({ onDone }: { onDone: () => void }) {
       <Button kind="primary" disabled={!may('POST /admin/users')} onClick={() => setOpen('create')}>
         Create user
       </Button>
-      {open === 'create' && <CreateDialog onClose={close} />}
-      {open === 'invite' && <InviteDialog onClose={close} />}
+      {open === 'create' && <CreateUserDialog onClose={close} />}
+      {open === 'invite' && <InviteUserDialog onClose={close} />}
       {open === 'import' && <ImportDialog onClose={close} onDone={onDone} />}
     </>
   )

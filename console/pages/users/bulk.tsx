@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -90,7 +90,7 @@ function BulkDialog({ action, onDone, onClose }: BulkDialogProps) {
 
 async function runBulk(action: Action, ids: string[], duration: string): Promise<void> {
   const body = { action, ids, ...(action === 'ban' && { ban_duration: duration }) }
-  const outcome = await change<Outcome>('POST', '/admin/users/bulk', body)
+  const outcome = await changeByApi<Outcome>('POST', '/admin/users/bulk', body)
   const [failure] = outcome.failed
   const text = `${outcome.done.length} ${done[action]}`
   const rest = failure ? `, ${outcome.failed.length} not: ${failure.msg}` : ''

@@ -47,15 +47,18 @@ export const titleOfColumn = (name: ColumnName): string => columns[name].title
 
 const standard: ColumnName[] = ['user', 'name', 'status', 'providers', 'created', 'seen']
 
-export const chosen = signal<readonly ColumnName[]>(readChosen())
+export const chosenColumnNames = signal<readonly ColumnName[]>(readChosen())
 
 export function toggleColumn(name: ColumnName): void {
-  const has = chosen.value.includes(name)
-  chosen.value = columnNames.filter((each) => (each === name ? !has : chosen.value.includes(each)))
-  localStorage.setItem(stored, chosen.value.join())
+  const has = chosenColumnNames.value.includes(name)
+  chosenColumnNames.value = columnNames.filter((each) =>
+    each === name ? !has : chosenColumnNames.value.includes(each),
+  )
+  localStorage.setItem(stored, chosenColumnNames.value.join())
 }
 
-export const chosenColumns = (): Column<User>[] => chosen.value.map((name) => columns[name])
+export const chosenColumns = (): Column<User>[] =>
+  chosenColumnNames.value.map((name) => columns[name])
 
 function readChosen(): ColumnName[] {
   const names = localStorage.getItem(stored)?.split(',') ?? standard

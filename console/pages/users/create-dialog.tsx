@@ -1,14 +1,14 @@
 import type { User } from '../../../schemas/user.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { navigate } from '../../core/router.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 
-export function CreateDialog({ onClose }: { onClose: () => void }) {
-  const create = async (fields: Fields) => {
-    const user = await change<User>('POST', '/admin/users', newUser(fields))
+export function CreateUserDialog({ onClose }: { onClose: () => void }) {
+  const create = async (fields: FormFields) => {
+    const user = await changeByApi<User>('POST', '/admin/users', newUser(fields))
     say('The user was created')
     navigate(`/users/${user.id}`)
   }
@@ -25,7 +25,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-function newUser({ email, phone, password, confirmed }: Fields) {
+function newUser({ email, phone, password, confirmed }: FormFields) {
   return {
     ...(email && { email, email_confirm: confirmed === 'on' }),
     ...(phone && { phone, phone_confirm: confirmed === 'on' }),
@@ -33,10 +33,10 @@ function newUser({ email, phone, password, confirmed }: Fields) {
   }
 }
 
-export function InviteDialog({ onClose }: { onClose: () => void }) {
-  const invite = async ({ email, redirect_to }: Fields) => {
+export function InviteUserDialog({ onClose }: { onClose: () => void }) {
+  const invite = async ({ email, redirect_to }: FormFields) => {
     const path = redirect_to ? `/invite?redirect_to=${encodeURIComponent(redirect_to)}` : '/invite'
-    const user = await change<User>('POST', path, { email })
+    const user = await changeByApi<User>('POST', path, { email })
     say(`The invitation to ${user.email} was sent`)
     navigate(`/users/${user.id}`)
   }

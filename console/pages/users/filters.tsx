@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { query, setQuery } from '../../core/router.ts'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { chosen, columnNames, titleOfColumn, toggleColumn } from './columns.tsx'
+import { chosenColumnNames, columnNames, titleOfColumn, toggleColumn } from './columns.tsx'
 import { orders, states } from './list-query.ts'
 
 const typingMs = 200
@@ -30,7 +30,7 @@ export function UserFilters() {
             <label key={name}>
               <input
                 type="checkbox"
-                checked={chosen.value.includes(name)}
+                checked={chosenColumnNames.value.includes(name)}
                 onChange={() => toggleColumn(name)}
               />
               {titleOfColumn(name)}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { change, Text } from '../../core/api.ts'
+import { changeByApi, Text } from '../../core/api.ts'
 import { formatCount } from '../../core/format.ts'
 import { say, sayFailed } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -90,5 +90,5 @@ function Preview({ outcome: { total, accepted, rejected } }: { outcome: Outcome 
 
 function send(text: string, type: string, isDryRun: boolean): Promise<Outcome> {
   const path = `/admin/users/import${isDryRun ? '?dry_run=true' : ''}`
-  return change<Outcome>('POST', path, new Text(text, type))
+  return changeByApi<Outcome>('POST', path, new Text(text, type))
 }

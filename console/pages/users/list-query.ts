@@ -1,6 +1,6 @@
 /** Converts the user list's state between URL and API. */
 import type { User } from '../../../schemas/user.ts'
-import { callApi, withQuery } from '../../core/api.ts'
+import { requestApi, withQuery } from '../../core/api.ts'
 import type { ListPage } from '../../core/pages.ts'
 import { query } from '../../core/router.ts'
 
@@ -49,6 +49,6 @@ export async function listUsers(
   signal: AbortSignal,
 ): Promise<ListPage<User>> {
   const path = withQuery('/admin/users', { ...filters, limit: 100, cursor })
-  const { users, next_cursor } = (await callApi<Found>(path, { signal })).body
+  const { users, next_cursor } = (await requestApi<Found>(path, { signal })).body
   return { items: users, next: next_cursor }
 }

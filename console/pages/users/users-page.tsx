@@ -1,6 +1,6 @@
 import type { User } from '../../../schemas/user.ts'
 import { formatCount } from '../../core/format.ts'
-import { type Pages, usePages } from '../../core/pages.ts'
+import { type LoadedPages, usePages } from '../../core/pages.ts'
 import { setQuery } from '../../core/router.ts'
 import { Button } from '../../parts/button.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -25,7 +25,7 @@ export function UsersPage() {
   )
 }
 
-function Found({ pages, isFiltered }: { pages: Pages<User>; isFiltered: boolean }) {
+function Found({ pages, isFiltered }: { pages: LoadedPages<User>; isFiltered: boolean }) {
   const { items, error, hasMore, isLoading, more, reload } = pages
   if (error !== undefined && items === undefined) return <Failed error={error} retry={reload} />
   if (items === undefined) return <Skeleton lines={12} />

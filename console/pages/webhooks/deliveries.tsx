@@ -1,5 +1,5 @@
 import type { Delivery } from '../../../schemas/webhook.ts'
-import { callApi, change, withQuery } from '../../core/api.ts'
+import { changeByApi, requestApi, withQuery } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { usePages } from '../../core/pages.ts'
 import { query, setQuery } from '../../core/router.ts'
@@ -29,11 +29,11 @@ export function Deliveries({ webhookId, mayReplay }: { webhookId: string; mayRep
   const path = `/admin/webhooks/${webhookId}`
   const pages = usePages(async (before, signal) => {
     const url = withQuery(`${path}/deliveries`, { state, before, limit: 50 })
-    const { deliveries, next } = (await callApi<Found>(url, { signal })).body
+    const { deliveries, next } = (await requestApi<Found>(url, { signal })).body
     return { items: deliveries, next: next === null ? undefined : String(next) }
   }, path + state)
   const replay = async ({ event_id }: Delivery) => {
-    await change('POST', `${path}/replay`, { events: [event_id] })
+    await changeByApi('POST', `${path}/replay`, { events: [event_id] })
     say('The event is sent again')
     pages.reload()
   }

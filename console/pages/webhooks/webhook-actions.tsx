@@ -1,5 +1,5 @@
 import type { Webhook } from '../../../schemas/webhook.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import type { Resource } from '../../core/resource.ts'
 import { say, sayFailed } from '../../core/toasts.ts'
@@ -22,7 +22,7 @@ export function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
   const isFixed = webhook.source === 'environment'
   const mayChange = may('PUT /admin/webhooks/{webhook_id}') && !isFixed
   const setState = async (state: Webhook['state']) =>
-    of.set(await change<Webhook>('PUT', path, { state }))
+    of.set(await changeByApi<Webhook>('PUT', path, { state }))
   const toggle = async () => {
     const { state } = webhook
     await setState(state === 'active' ? 'paused' : 'active')
@@ -31,7 +31,7 @@ export function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
     )
   }
   const test = async () => {
-    const { accepted, answer } = await change<TestResult>('POST', `${path}/test`)
+    const { accepted, answer } = await changeByApi<TestResult>('POST', `${path}/test`)
     const outcome = answer.error ?? `status ${answer.status}`
     if (accepted) say(`The endpoint took the test event: ${outcome}`)
     else sayFailed(new Error(`The endpoint did not accept the test event: ${outcome}`))
@@ -76,6 +76,6 @@ export function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
 }
 
 async function replayDead(path: string): Promise<void> {
-  const { queued } = await change<{ queued: number }>('POST', `${path}/replay`, { dead: true })
+  const { queued } = await changeByApi<{ queued: number }>('POST', `${path}/replay`, { dead: true })
   say(queued === 0 ? 'No abandoned events' : `${queued} events are sent again`)
 }

@@ -1,10 +1,10 @@
 import type { Webhook } from '../../../schemas/webhook.ts'
-import { change } from '../../core/api.ts'
+import { changeByApi } from '../../core/api.ts'
 import { fromLines, toLines } from '../../core/lines.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, TextField } from '../../parts/fields.tsx'
-import { type Fields, Form } from '../../parts/form.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 
 interface WebhookDialogProps {
   /** The webhook to change; absent for a new one. */
@@ -14,11 +14,11 @@ interface WebhookDialogProps {
 }
 
 export function WebhookDialog({ webhook, onDone, onClose }: WebhookDialogProps) {
-  const save = async ({ url, description, events }: Fields) => {
+  const save = async ({ url, description, events }: FormFields) => {
     const body = { url, description, events: fromLines(events) }
     const saved = webhook
-      ? await change<Webhook>('PUT', `/admin/webhooks/${webhook.id}`, body)
-      : await change<Webhook & { secret: string }>('POST', '/admin/webhooks', body)
+      ? await changeByApi<Webhook>('PUT', `/admin/webhooks/${webhook.id}`, body)
+      : await changeByApi<Webhook & { secret: string }>('POST', '/admin/webhooks', body)
     say(webhook ? 'The webhook was changed' : 'The webhook was added')
     onDone(saved)
     onClose()

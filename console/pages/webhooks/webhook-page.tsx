@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { Webhook } from '../../../schemas/webhook.ts'
-import { change, get } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
@@ -15,21 +15,21 @@ import { FactList, Moment } from '../../parts/text.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookActions } from './webhook-actions.tsx'
 import { WebhookDialog } from './webhook-dialog.tsx'
-import { WebhookState } from './webhook-state.tsx'
+import { WebhookStateBadge } from './webhook-state.tsx'
 
 export function WebhookPage({ id }: { id: string }) {
   const path = `/admin/webhooks/${id}`
-  const of = useResource((signal) => get<Webhook>(path, signal), path)
+  const of = useResource((signal) => getBody<Webhook>(path, signal), path)
   const [open, setOpen] = useState<'edit' | 'secret' | 'delete'>()
   const [secret, setSecret] = useState<string>()
   const { data: webhook } = of
   const close = () => setOpen(undefined)
   const rotate = async () => {
-    const made = await change<{ secret: string }>('POST', `${path}/rotate_secret`, {})
+    const made = await changeByApi<{ secret: string }>('POST', `${path}/rotate_secret`, {})
     setSecret(made.secret)
   }
   const remove = async () => {
-    await change('DELETE', path)
+    await changeByApi('DELETE', path)
     say('The webhook was removed')
     navigate('/webhooks')
   }
@@ -37,7 +37,7 @@ export function WebhookPage({ id }: { id: string }) {
     <Page
       title={webhook?.description || webhook?.url || 'Webhook'}
       above={{ path: '/webhooks', title: 'Webhooks' }}
-      about={webhook && <WebhookState of={webhook} />}
+      about={webhook && <WebhookStateBadge of={webhook} />}
       actions={webhook && <WebhookActions webhook={webhook} of={of} onOpen={setOpen} />}
     >
       <Loaded of={of} lines={4}>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { Webhook } from '../../../schemas/webhook.ts'
-import { get } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
@@ -13,7 +13,7 @@ import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
 import { WebhookDialog } from './webhook-dialog.tsx'
-import { WebhookState } from './webhook-state.tsx'
+import { WebhookStateBadge } from './webhook-state.tsx'
 
 const columns: Column<Webhook>[] = [
   {
@@ -23,7 +23,7 @@ const columns: Column<Webhook>[] = [
       <a href={pageUrl(`/webhooks/${id}`)}>{description || url}</a>
     ),
   },
-  { title: 'State', cell: (webhook) => <WebhookState of={webhook} /> },
+  { title: 'State', cell: (webhook) => <WebhookStateBadge of={webhook} /> },
   {
     title: 'Events',
     kind: 'wrap',
@@ -34,7 +34,10 @@ const columns: Column<Webhook>[] = [
 ]
 
 export function WebhooksPage() {
-  const of = useResource((signal) => get<{ webhooks: Webhook[] }>('/admin/webhooks', signal), 'all')
+  const of = useResource(
+    (signal) => getBody<{ webhooks: Webhook[] }>('/admin/webhooks', signal),
+    'all',
+  )
   const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<string>()
   const created = (made: { secret?: string }) => {

@@ -1,13 +1,13 @@
 /** Links for admins to deliver: created as if the user had requested them, without an email. */
 import type { Trx } from '../../../db/core/database.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
 import { updateUser } from '../../../db/users/update-user.ts'
 import { findUser, type UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { emailExists, userNotFound, validationFailed } from '../../../schemas/errors.ts'
 import type { AuditAction } from '../../audit/actions.ts'
-import type { Link } from '../../otp/email-links.ts'
+import type { EmailLink } from '../../otp/email-links.ts'
 import { createEmailLink } from '../../otp/index.ts'
 import type { LinkContext } from '../../otp/link-context.ts'
 import {
@@ -28,14 +28,14 @@ export interface LinkRequest {
   newEmail: string
   aud: string
   passwordHash: string | null
-  data: Metadata
+  data: UserMetadata
   /** For a new account. */
   permit: CreationPermit | undefined
 }
 
 export interface GeneratedLink {
   user: UserRecord
-  link: Link
+  link: EmailLink
   /** The type for /verify; a magic link for a new user is a sign-up. */
   type: AdminLinkType
   action: AuditAction

@@ -1,6 +1,6 @@
 /** Handles requests for emails once the owner of the address is known. */
 import type { Trx } from '../../../db/core/database.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { AuditAction } from '../../audit/actions.ts'
@@ -32,7 +32,7 @@ export interface EmailRequest {
   address: string
   aud: string
   /** Metadata of a user who is signed up by this. */
-  data: Metadata
+  data: UserMetadata
   context: LinkContext
   ip: string
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { emailProviderDisabled, validationFailed } from '../../../schemas/errors.ts'
 import { normalizeEmail } from '../../../schemas/fields.ts'
@@ -11,7 +11,7 @@ import type { EmailRequest } from './email-request-results.ts'
 
 export interface MagicLinkFields extends PkceInput {
   email?: string
-  data?: Metadata
+  data?: UserMetadata
 }
 
 /**

@@ -3,7 +3,7 @@
  * for some numbers only and is sent by a worker (resend-sms.ts).
  */
 import type { Db, Trx } from '../../../db/core/database.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import { findUserByPhone } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { recordAudit } from '../../audit/index.ts'
@@ -33,7 +33,7 @@ export interface SignInRequest {
   createUser: boolean
   aud: string
   /** Metadata of a user who is signed up by this. */
-  data: Metadata
+  data: UserMetadata
   ip: string
   /** The network of the client. */
   network: string

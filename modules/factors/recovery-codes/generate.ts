@@ -14,7 +14,7 @@ import { requireFreshProof } from '../../credentials/index.ts'
 import { requireRoom } from '../enroll.ts'
 import { notifyEnrolled } from '../notify-enrolled.ts'
 import { hashCodes, newCodes } from './codes.ts'
-import { requireCodes, requireNoCodes, requireOtherFactor, requireSecondFactor } from './rules.ts'
+import { requireAal2ForCodes, requireCodes, requireNoCodes, requireOtherFactor } from './rules.ts'
 
 /** New codes in plain and stored form. */
 export interface PreparedCodes {
@@ -41,7 +41,7 @@ export async function prepareRecoveryCodes(
   purpose: 'generate' | 'regenerate',
   now: Date,
 ): Promise<PreparedCodes> {
-  requireSecondFactor(deps, auth, now)
+  requireAal2ForCodes(deps, auth, now)
   if (purpose === 'generate') requireNoCodes(auth.user)
   else requireCodes(auth.user)
   const codes = newCodes(deps)
@@ -63,7 +63,7 @@ export async function generateRecoveryCodes(
   { ip, now }: { ip: string; now: Date },
 ): Promise<GeneratedCodes> {
   const { user } = auth
-  requireSecondFactor(deps, auth, now)
+  requireAal2ForCodes(deps, auth, now)
   requireNoCodes(user)
   const friendly_name = name?.trim() ? name : defaultName
   await requireRoom(deps, trx, user, { name: friendly_name, phone: null }, now)
@@ -87,7 +87,7 @@ export async function regenerateRecoveryCodes(
   { codes, stored }: PreparedCodes,
   { ip, now }: { ip: string; now: Date },
 ): Promise<GeneratedCodes> {
-  requireSecondFactor(deps, auth, now)
+  requireAal2ForCodes(deps, auth, now)
   const set = await findRecoveryCodeSet(trx, auth.user.id)
   if (!set) throw recoveryCodesNotFound()
   await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)

@@ -6,7 +6,7 @@ import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
-import { codesEndingWith, requireCodes, requireSecondFactor } from './rules.ts'
+import { codesEndingWith, requireAal2ForCodes, requireCodes } from './rules.ts'
 
 type RemoveDeps = Deps<'audit' | 'bearerAuth' | 'emails'>
 type At = { ip: string; now: Date }
@@ -21,7 +21,7 @@ export async function removeRecoveryCodes(
   auth: Member,
   at: At,
 ): Promise<string> {
-  requireSecondFactor(deps, auth, at.now)
+  requireAal2ForCodes(deps, auth, at.now)
   const { id } = requireCodes(auth.user)
   await removeCodesOf(deps, trx, auth.user, id, at)
   return id

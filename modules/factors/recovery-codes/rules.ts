@@ -24,7 +24,7 @@ export function requireRecoveryVerify({ config }: Deps<'config'>): void {
 }
 
 /** A session at aal1 may neither generate nor delete codes. Throws insufficient_aal. */
-export function requireSecondFactor(
+export function requireAal2ForCodes(
   { bearerAuth }: Deps<'bearerAuth'>,
   auth: Member,
   now: Date,

@@ -8,7 +8,7 @@ import { invalidClient } from '../../../schemas/errors.ts'
 import { assertionAlgorithms } from '../../../schemas/oauth/client.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 import type { Client } from './client.ts'
-import { hashOf } from './secret.ts'
+import { hashClientSecret } from './secret.ts'
 
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
@@ -36,7 +36,7 @@ export async function verifyClientAssertion(
   if (exp > now.getTime() / 1000 + maxLifetime) {
     throw invalidClient(`The client assertion is valid for more than ${maxLifetime} seconds`, false)
   }
-  const key = `assertion ${hashOf(JSON.stringify([client.id, jti]))}`
+  const key = `assertion ${hashClientSecret(JSON.stringify([client.id, jti]))}`
   const expiresAt = new Date((exp + clockTolerance) * 1000)
   const consume = deps.db.transaction().execute((trx) => consumeOnce(trx, key, expiresAt))
   if (!(await consume)) {

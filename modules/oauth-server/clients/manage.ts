@@ -19,7 +19,7 @@ import { type NewOauthClient, OauthClientChange } from '../../../schemas/oauth/c
 import { type Client, toClient } from './client.ts'
 import { readClientMetadata } from './metadata.ts'
 import { checkSelfChosenName } from './names.ts'
-import { hashOf, makeSecret } from './secret.ts'
+import { hashClientSecret, makeSecret } from './secret.ts'
 
 /** A client with its secrets, which are only shown now. */
 export interface CreatedClient {
@@ -47,8 +47,9 @@ export async function createClient(
     id,
     client_type: type,
     registration_type: registration,
-    client_secret_hash: secret === undefined ? null : hashOf(secret),
-    registration_token_hash: registrationToken === undefined ? null : hashOf(registrationToken),
+    client_secret_hash: secret === undefined ? null : hashClientSecret(secret),
+    registration_token_hash:
+      registrationToken === undefined ? null : hashClientSecret(registrationToken),
     document_url: null,
     document_expires_at: null,
   }
@@ -119,7 +120,7 @@ export async function regenerateSecret(trx: Trx, client: Client, now: Date): Pro
     throw validationFailed('This client has no secret: it is public, or signs with its own key')
   }
   const secret = makeSecret()
-  await setClientSecret(trx, client.id, hashOf(secret), now)
+  await setClientSecret(trx, client.id, hashClientSecret(secret), now)
   return secret
 }
 

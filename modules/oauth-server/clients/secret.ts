@@ -5,12 +5,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 export const makeSecret = (): string => randomBytes(32).toString('base64url')
 
 /** base64url of the SHA-256, as GoTrue stores client secrets. */
-export const hashOf = (secret: string): string =>
+export const hashClientSecret = (secret: string): string =>
   createHash('sha256').update(secret).digest('base64url')
 
 /** Compares in constant time. */
 export function isSecret(secret: string, hash: string | null): boolean {
   if (hash === null) return false
-  const [given, stored] = [Buffer.from(hashOf(secret)), Buffer.from(hash)]
+  const [given, stored] = [Buffer.from(hashClientSecret(secret)), Buffer.from(hash)]
   return given.length === stored.length && timingSafeEqual(given, stored)
 }

@@ -16,7 +16,7 @@ import { deviceGrant } from '../../../schemas/oauth/client.ts'
 import { recordAudit } from '../../audit/index.ts'
 import type { Client } from '../clients/client.ts'
 import { getClient } from '../clients/manage.ts'
-import { hashOf, makeSecret } from '../clients/secret.ts'
+import { hashClientSecret, makeSecret } from '../clients/secret.ts'
 import type { Answering } from '../requests/answer.ts'
 import { AuthorizationError } from '../requests/authorization-error.ts'
 import { readResources } from '../requests/resources.ts'
@@ -50,7 +50,7 @@ export async function createDeviceCode(
   const { scope, resources } = readAsked({ config }, client, asked)
   const deviceCode = makeSecret()
   const stored = {
-    id: hashOf(deviceCode),
+    id: hashClientSecret(deviceCode),
     client_id: client.id,
     scope,
     resources,

@@ -18,7 +18,7 @@ import {
 } from '../../../schemas/errors.ts'
 import { lockAndLoadUser } from '../../users/index.ts'
 import type { Client } from '../clients/client.ts'
-import { hashOf } from '../clients/secret.ts'
+import { hashClientSecret } from '../clients/secret.ts'
 import {
   type IssueDeps,
   issueTokens,
@@ -46,7 +46,7 @@ export async function exchangeDeviceCode(
 ): Promise<TokenResponse> {
   if (!deviceCode) throw oauthInvalidRequest('device_code is missing')
   const outcome = await deps.db.transaction().execute(async (trx) => {
-    const device = await lockDevice(trx, hashOf(deviceCode))
+    const device = await lockDevice(trx, hashClientSecret(deviceCode))
     if (!device || device.client_id !== client.id) {
       return invalidGrant('The device code is unknown')
     }

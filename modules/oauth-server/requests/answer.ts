@@ -1,11 +1,11 @@
 /** The user's decision about an authorization request: existing consent, new consent, or denial. */
 import type { Trx } from '../../../db/core/database.ts'
 import {
-  type Authorization,
   approveAuthorization,
   bindAuthorization,
   closeAuthorization,
   lockAuthorization,
+  type StoredAuthorization,
 } from '../../../db/oauth-server/authorizations.ts'
 import { findConsent, upsertConsent } from '../../../db/oauth-server/consents.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
@@ -20,7 +20,7 @@ import {
 import { recordAudit } from '../../audit/index.ts'
 import type { Client } from '../clients/client.ts'
 import { getClient } from '../clients/manage.ts'
-import { hashOf } from '../clients/secret.ts'
+import { hashClientSecret } from '../clients/secret.ts'
 import { covers } from '../scopes.ts'
 import { consentScope } from './claims.ts'
 import { missingFor } from './demands.ts'
@@ -34,7 +34,7 @@ export interface Answering {
 }
 
 export interface OpenRequest {
-  request: Authorization
+  request: StoredAuthorization
   client: Client
 }
 
@@ -78,7 +78,7 @@ export async function isConsented(
 }
 
 /** The scopes to consent to: the requested scope, and those of individually requested claims. */
-export function scopesAsked({ scope, parameters }: Authorization): string {
+export function scopesAsked({ scope, parameters }: StoredAuthorization): string {
   return consentScope(scope, parameters ?? {})
 }
 
@@ -108,13 +108,13 @@ export async function approve(
 export async function issueCode(
   deps: Deps<'jwt'>,
   trx: Trx,
-  request: Authorization,
+  request: StoredAuthorization,
   signIn: StoredAuthentication,
   now: Date,
 ): Promise<string> {
   const code = crypto.randomUUID()
   const codeExpiresAt = new Date(now.getTime() + codeSeconds * 1000)
-  const permit = { ...signIn, id: request.id, codeHash: hashOf(code), codeExpiresAt }
+  const permit = { ...signIn, id: request.id, codeHash: hashClientSecret(code), codeExpiresAt }
   await approveAuthorization(trx, permit, now)
   return redirectTo(deps, request.redirect_uri, { code, state: request.state })
 }

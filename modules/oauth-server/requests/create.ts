@@ -17,7 +17,7 @@ import {
 import type { Client } from '../clients/client.ts'
 import { findClient } from '../clients/find.ts'
 import { isRegistered } from '../clients/redirect-uris.ts'
-import { hashOf, makeSecret } from '../clients/secret.ts'
+import { hashClientSecret, makeSecret } from '../clients/secret.ts'
 import { AuthorizationError } from './authorization-error.ts'
 import { readParameters } from './parameters.ts'
 import { redirectTo } from './redirect.ts'
@@ -98,7 +98,7 @@ async function pushedOr(
     }
     return query
   }
-  const id = hashOf(requestUri.slice(requestUriPrefix.length))
+  const id = hashClientSecret(requestUri.slice(requestUriPrefix.length))
   const pushed = await consumePushedRequest(db, id, client.id, now)
   if (!pushed) throw validationFailed('The request_uri is unknown, used or expired')
   return pushed.parameters
@@ -129,7 +129,7 @@ export async function pushRequest(
   checkPushed(deps, client, parameters)
   const reference = makeSecret()
   const expiresAt = secondsAfter(now, pushedRequestSeconds)
-  const stored = { id: hashOf(reference), client_id: client.id, parameters, expiresAt }
+  const stored = { id: hashClientSecret(reference), client_id: client.id, parameters, expiresAt }
   await insertPushedRequest(deps.db, stored, now)
   return `${requestUriPrefix}${reference}`
 }

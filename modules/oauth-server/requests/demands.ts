@@ -1,12 +1,12 @@
 /** Requirements of a request on the user's sign-in (OpenID Connect Core §3.1.2.1). */
-import type { Authorization } from '../../../db/oauth-server/authorizations.ts'
+import type { StoredAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 
 /** What is missing before consent. */
 export type Missing = 'sign_in' | 'second_factor'
 
-type Demanding = Pick<Authorization, 'parameters' | 'created_at'>
+type Demanding = Pick<StoredAuthorization, 'parameters' | 'created_at'>
 type SignIn = Pick<StoredAuthentication, 'auth_time' | 'aal'>
 
 /** Undefined when the sign-in is sufficient. */

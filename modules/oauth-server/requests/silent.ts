@@ -1,7 +1,7 @@
 /** prompt=none: a response without a page (OpenID Connect Core §3.1.2.6). */
 import { jwtVerify } from 'jose'
 
-import type { Authorization } from '../../../db/oauth-server/authorizations.ts'
+import type { StoredAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import { closeAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { type Answering, isConsented, issueCode, openRequest } from './answer.ts'
@@ -19,7 +19,7 @@ const descriptions = {
 /** The redirect URI with a code, or with the error for what is missing. */
 export async function answerSilently(
   deps: SilentDeps,
-  stored: Authorization,
+  stored: StoredAuthorization,
   answering: Answering | undefined,
   now: Date,
 ): Promise<string> {
@@ -39,7 +39,7 @@ export async function answerSilently(
 
 async function reject(
   deps: SilentDeps,
-  { id, redirect_uri, state }: Authorization,
+  { id, redirect_uri, state }: StoredAuthorization,
   error: keyof typeof descriptions,
 ): Promise<string> {
   await deps.db.transaction().execute((trx) => closeAuthorization(trx, id, 'denied'))
@@ -49,7 +49,7 @@ async function reject(
 /** Whether the user is that of `id_token_hint`; an expired token is accepted. */
 async function isHinted(
   { jwt }: SilentDeps,
-  { parameters }: Authorization,
+  { parameters }: StoredAuthorization,
   userId: string,
 ): Promise<boolean> {
   const hint = parameters?.id_token_hint

@@ -1,10 +1,10 @@
 /** The authorization code grant (RFC 6749 §4.1.3): exchanges a code for a session of the client. */
 import type { Trx } from '../../../db/core/database.ts'
 import {
-  type Authorization,
   consumeAuthorization,
   findAuthorizationByCode,
   lockAuthorizationByCode,
+  type StoredAuthorization,
 } from '../../../db/oauth-server/authorizations.ts'
 import { isSessionLive } from '../../../db/oauth-server/sessions.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
@@ -21,7 +21,7 @@ import { isVerifierValid } from '../../flows/index.ts'
 import { revokeSession } from '../../sessions/index.ts'
 import { lockAndLoadUser } from '../../users/index.ts'
 import type { Client } from '../clients/client.ts'
-import { hashOf } from '../clients/secret.ts'
+import { hashClientSecret } from '../clients/secret.ts'
 import { type IssueDeps, issueTokens, openClientSession, type TokenResponse } from './issue.ts'
 import type { Origin } from './origin.ts'
 
@@ -43,7 +43,7 @@ export async function exchangeCode(
   now: Date,
 ): Promise<TokenResponse> {
   if (!asked.code) throw oauthInvalidRequest('code is missing')
-  const hash = hashOf(asked.code)
+  const hash = hashClientSecret(asked.code)
   const found = await findAuthorizationByCode(deps.db, hash)
   if (!found?.user_id) throw invalidGrant('The authorization code is unknown')
   const { user_id: userId } = found
@@ -62,7 +62,7 @@ export async function exchangeCode(
 }
 
 interface Exchange {
-  request: Authorization
+  request: StoredAuthorization
   client: Client
   user: UserRecord
   asked: CodeRequest
@@ -129,7 +129,7 @@ function signInOf({
   aal,
   amr,
   created_at,
-}: Authorization): StoredAuthentication {
+}: StoredAuthorization): StoredAuthentication {
   return { session_id, auth_time: auth_time ?? created_at, aal: aal ?? 'aal1', amr: amr ?? [] }
 }
 
@@ -137,7 +137,7 @@ function signInOf({
 async function revokeReplayed(
   { audit, sessions }: ExchangeDeps,
   trx: Trx,
-  { issued_session_id: sessionId }: Authorization,
+  { issued_session_id: sessionId }: StoredAuthorization,
   user: UserRecord,
   { ip }: Origin,
   now: Date,

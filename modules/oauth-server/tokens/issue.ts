@@ -17,7 +17,7 @@ import type { Origin } from './origin.ts'
 export type IssueDeps = Deps<'audit' | 'config' | 'jwt' | 'sessions'>
 
 /** What a user granted. */
-export interface Grant {
+export interface UserGrant {
   client: Client
   user: UserRecord
   scope: string
@@ -33,7 +33,7 @@ export interface Grant {
 }
 
 export interface OpenedGrant {
-  grant: Grant
+  grant: UserGrant
   stored: CreatedSession
   sessionId: string
 }
@@ -52,7 +52,7 @@ export interface TokenResponse {
 export async function openClientSession(
   { audit, sessions }: IssueDeps,
   trx: Trx,
-  grant: Grant,
+  grant: UserGrant,
   { client: info, ip }: Origin,
   now: Date,
 ): Promise<OpenedGrant> {

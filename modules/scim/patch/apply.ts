@@ -1,9 +1,9 @@
 /** Applies the operations of a PATCH request to a resource. */
-import type { ScimResource } from '../../../db/tables/scim.ts'
+import type { StoredScimResource } from '../../../db/tables/scim.ts'
 import { findAttribute, type ResourceDefinition } from '../../../schemas/scim/resources.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 import { complete, readValue, withOnePrimary } from '../values.ts'
-import { changedElements, listOf, readPart, union, without } from './elements.ts'
+import { asArray, changedElements, readPart, union, withoutAttribute } from './elements.ts'
 import type { Operation } from './operations.ts'
 
 type Parts = Record<string, unknown>
@@ -11,9 +11,9 @@ type Parts = Record<string, unknown>
 /** Returns the changed resource; the one that was given stays as it is. Throws invalidValue and noTarget. */
 export function applyOperations(
   definition: ResourceDefinition,
-  resource: ScimResource,
+  resource: StoredScimResource,
   operations: readonly Operation[],
-): ScimResource {
+): StoredScimResource {
   const changed = structuredClone(resource)
   for (const operation of operations) {
     for (const single of spread(definition, operation)) applyOne(changed, single)
@@ -55,20 +55,20 @@ function changedValue(present: unknown, operation: Operation): unknown {
   const { op, target, value } = operation
   const { attribute, filter, sub } = target
   const isList = attribute ? attribute.multiValued : Array.isArray(present)
-  if (filter || (isList && sub)) return changedElements(listOf(present), operation)
+  if (filter || (isList && sub)) return changedElements(asArray(present), operation)
   if (op === 'remove') return removed(present, operation)
   if (sub) return { ...(isRecord(present) && present), ...readPart(operation) }
   const read = readValue(attribute, value)
-  if (isList && op === 'add') return union(listOf(present), listOf(read))
+  if (isList && op === 'add') return union(asArray(present), asArray(read))
   // RFC 7644 §3.5.2.3: of a complex value, the given parts are replaced.
   return isRecord(present) && isRecord(read) ? { ...present, ...read } : read
 }
 
 /** With a value, only these elements are removed, as Entra ID asks for. */
 function removed(present: unknown, { target: { sub }, value }: Operation): unknown {
-  if (sub) return without(present, sub)
+  if (sub) return withoutAttribute(present, sub)
   if (value === undefined || value === null || !Array.isArray(present)) return undefined
-  const gone = listOf(value).map((one) => (isRecord(one) ? one.value : one))
+  const gone = asArray(value).map((one) => (isRecord(one) ? one.value : one))
   return present.filter((one) => !gone.includes(isRecord(one) ? one.value : one))
 }
 

@@ -19,7 +19,7 @@ export function changedElements(elements: readonly unknown[], operation: Operati
   const isTarget = (element: unknown) => isRecord(element) && matches(element)
   if (op === 'remove') {
     if (!sub) return elements.filter((element) => !isTarget(element))
-    return elements.map((element) => (isTarget(element) ? without(element, sub) : element))
+    return elements.map((element) => (isTarget(element) ? withoutAttribute(element, sub) : element))
   }
   const part = readPart(operation)
   if (!elements.some(isTarget)) return [...elements, { ...selected(filter), ...part }]
@@ -58,9 +58,9 @@ function isSame(one: unknown, other: unknown): boolean {
   return one.value === other.value && one.type === other.type
 }
 
-export function without(value: unknown, name: string): Parts {
+export function withoutAttribute(value: unknown, name: string): Parts {
   const { [name]: _gone, ...rest } = isRecord(value) ? value : {}
   return rest
 }
 
-export const listOf = (value: unknown): unknown[] => (value === undefined ? [] : [value].flat())
+export const asArray = (value: unknown): unknown[] => (value === undefined ? [] : [value].flat())

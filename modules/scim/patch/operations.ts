@@ -5,7 +5,7 @@
 import type { Filter } from 'scim2-parse-filter'
 
 import { scimRejected } from '../../../schemas/errors.ts'
-import type { Attribute } from '../../../schemas/scim/attributes.ts'
+import type { ScimAttribute } from '../../../schemas/scim/attributes.ts'
 import { findAttribute, type ResourceDefinition } from '../../../schemas/scim/resources.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 import { parseFilter } from '../filter.ts'
@@ -14,12 +14,12 @@ import { invalidValue } from '../values.ts'
 
 const mostOperations = 1000
 
-export interface Target {
+export interface PatchTarget {
   /** The key of the extension; undefined for the resource itself. */
   extension?: string | undefined
   /** Undefined when the path is the extension. */
   name?: string | undefined
-  attribute?: Attribute | undefined
+  attribute?: ScimAttribute | undefined
   /** Of the elements of a list. */
   filter?: Filter | undefined
   /** The part of a complex value. */
@@ -28,7 +28,7 @@ export interface Target {
 
 export interface Operation {
   op: 'add' | 'replace' | 'remove'
-  target: Target
+  target: PatchTarget
   value: unknown
 }
 
@@ -78,7 +78,7 @@ function withoutPath(
     .filter(({ target }) => !isReadOnly(target))
 }
 
-function isReadOnly({ extension, name, attribute }: Target): boolean {
+function isReadOnly({ extension, name, attribute }: PatchTarget): boolean {
   const isServers = extension === undefined && ['id', 'meta', 'password'].includes(name ?? '')
   return isServers || attribute?.mutability === 'readOnly'
 }
@@ -86,7 +86,7 @@ function isReadOnly({ extension, name, attribute }: Target): boolean {
 const pathPattern = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/s
 
 /** Throws invalidPath and invalidFilter. */
-export function readPath(definition: ResourceDefinition, path: string): Target {
+export function readPath(definition: ResourceDefinition, path: string): PatchTarget {
   const { attributes, extension, rest } = splitName(definition, path)
   if (rest === '' && extension) return { extension }
   // An extension that is not known is kept as it is sent.

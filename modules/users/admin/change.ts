@@ -2,7 +2,7 @@
 import type { Trx } from '../../../db/core/database.ts'
 import { upsertIdentity } from '../../../db/identities/identities.ts'
 import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/by-channel.ts'
 import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
 import { recomputeProviders } from '../../../db/users/providers.ts'
@@ -22,15 +22,15 @@ import { mergeWithin } from '../metadata-size.ts'
 import { bannedUntil } from './ban.ts'
 
 /** Empty strings and false mean no change. */
-export interface Change {
+export interface AdminUserChange {
   role: string | undefined
   email: string | undefined
   phone: string | undefined
   passwordHash: string | undefined
   confirmsEmail: boolean
   confirmsPhone: boolean
-  userMetadata: Metadata | undefined
-  appMetadata: Metadata | undefined
+  userMetadata: UserMetadata | undefined
+  appMetadata: UserMetadata | undefined
   /** Null lifts the ban. */
   bannedUntil: Date | null | undefined
 }
@@ -40,7 +40,7 @@ export async function readAdminChange(
   { passwords }: Deps<'passwords'>,
   input: RecordChange,
   now: Date,
-): Promise<Change> {
+): Promise<AdminUserChange> {
   const { password } = input
   const change = {
     role: input.role?.trim() || undefined,
@@ -62,7 +62,7 @@ export async function writeChange(
   deps: Deps<'config' | 'events' | 'sessions'>,
   trx: Trx,
   user: UserRecord,
-  change: Change,
+  change: AdminUserChange,
   now: Date,
 ): Promise<void> {
   await updateUser(trx, user.id, columnsOf(change), now)
@@ -80,7 +80,7 @@ async function endSessions(
   { sessions }: Deps<'sessions'>,
   trx: Trx,
   user: UserRecord,
-  { passwordHash, role, bannedUntil: end }: Change,
+  { passwordHash, role, bannedUntil: end }: AdminUserChange,
   now: Date,
 ): Promise<void> {
   const hasOtherRole = role !== undefined && role !== user.role
@@ -89,7 +89,7 @@ async function endSessions(
   else if (end && end > now) await suspendSessions(trx, user.id)
 }
 
-function columnsOf({ role, email, phone, passwordHash, bannedUntil }: Change): UserChange {
+function columnsOf({ role, email, phone, passwordHash, bannedUntil }: AdminUserChange): UserChange {
   return {
     ...(role && { role }),
     ...(email && { email, email_change: '', email_change_confirm_status: 0 }),
@@ -104,7 +104,7 @@ async function writeProofs(
   deps: Deps<'events' | 'sessions'>,
   trx: Trx,
   user: UserRecord,
-  change: Change,
+  change: AdminUserChange,
   now: Date,
 ): Promise<void> {
   const { email, phone, confirmsEmail, confirmsPhone } = change
@@ -120,7 +120,7 @@ async function writeProofs(
  * Deletes pending tokens of the changed credentials; those of the other identifier stay. A changed identifier alone
  * does not settle the password: a pending sign-up stays.
  */
-async function voidTokens(trx: Trx, id: string, change: Change): Promise<void> {
+async function voidTokens(trx: Trx, id: string, change: AdminUserChange): Promise<void> {
   const { email, phone, passwordHash, confirmsEmail, confirmsPhone } = change
   if (passwordHash) return deleteTokens(trx, id)
   if (email || confirmsEmail) await deleteTokensSentTo(trx, id, 'email')
@@ -128,10 +128,15 @@ async function voidTokens(trx: Trx, id: string, change: Change): Promise<void> {
   if (confirmsEmail || confirmsPhone) await deleteOrphanedSignUp(trx, id)
 }
 
-async function writeIdentities(trx: Trx, id: string, change: Change, now: Date): Promise<void> {
+async function writeIdentities(
+  trx: Trx,
+  id: string,
+  change: AdminUserChange,
+  now: Date,
+): Promise<void> {
   const { email, phone, confirmsEmail, confirmsPhone } = change
   if (!email && !phone) return
-  const put = (provider: string, data: Metadata) =>
+  const put = (provider: string, data: UserMetadata) =>
     upsertIdentity(
       trx,
       { user_id: id, provider, provider_id: id, identity_data: { sub: id, ...data } },

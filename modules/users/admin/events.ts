@@ -2,14 +2,14 @@
 import type { Trx } from '../../../db/core/database.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import type { Change } from './change.ts'
+import type { AdminUserChange } from './change.ts'
 
 /** In the transaction of the change. */
 export async function emitUserEvents(
   { events }: Deps<'events'>,
   trx: Trx,
   { before, after }: { before: UserRecord; after: UserRecord },
-  { passwordHash }: Pick<Change, 'passwordHash'>,
+  { passwordHash }: Pick<AdminUserChange, 'passwordHash'>,
   now: Date,
 ): Promise<void> {
   const { id } = after

@@ -1,4 +1,4 @@
-import { type Metadata, nilUuid } from '../../../db/tables/users.ts'
+import { nilUuid, type UserMetadata } from '../../../db/tables/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { NewRecord } from '../../../schemas/admin-user.ts'
 import { isAllowedAudience } from '../../../schemas/audience.ts'
@@ -73,7 +73,7 @@ async function readPassword(
   return passwords.hash(password)
 }
 
-function providersOf(email: string | null, phone: string | null): Metadata {
+function providersOf(email: string | null, phone: string | null): UserMetadata {
   const providers = [...(email ? ['email'] : []), ...(phone ? ['phone'] : [])]
   return { provider: providers[0], providers }
 }

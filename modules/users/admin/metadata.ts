@@ -1,5 +1,5 @@
 import type { Trx } from '../../../db/core/database.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { lockAndLoadUser } from '../lock.ts'
 import { mergeWithin } from '../metadata-size.ts'
@@ -14,7 +14,7 @@ import { isMadeByAdmin, type LoginIdentifier } from '../sign-up/user-data.ts'
 export async function applyAdminMetadata(
   deps: Deps<'config'>,
   trx: Trx,
-  { contact, aud, data }: { contact: LoginIdentifier; aud: string; data: Metadata },
+  { contact, aud, data }: { contact: LoginIdentifier; aud: string; data: UserMetadata },
   now: Date,
 ): Promise<void> {
   if (Object.keys(data).length === 0) return

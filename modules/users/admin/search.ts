@@ -22,7 +22,7 @@ import type { Deps } from '../../../plugins/define-plugin.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import { listedUsersJson } from '../../../schemas/listed-user.ts'
-import type { Page, Total } from '../../../schemas/pagination.ts'
+import type { RequestedNumberedPage, Total } from '../../../schemas/pagination.ts'
 
 export interface PageOfUsers {
   /** JSON. */
@@ -69,7 +69,7 @@ type ListDeps = Deps<'readDb'> & { searchState: SearchState }
 export async function listUserPage(
   deps: ListDeps,
   listing: Listing,
-  { number, size }: Page,
+  { number, size }: RequestedNumberedPage,
 ): Promise<PageOfUsers> {
   const { places } = deps.searchState
   const offset = (number - 1) * size
@@ -91,7 +91,7 @@ async function countTotal(
   deps: ListDeps,
   listing: Listing,
   rows: CountedUser[],
-  { number, size }: Page,
+  { number, size }: RequestedNumberedPage,
 ): Promise<Total> {
   const [first] = rows
   const seen = (number - 1) * size + rows.length

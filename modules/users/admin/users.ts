@@ -11,7 +11,7 @@ import { keepAdminOwner } from '../../admins/index.ts'
 import { revokeAllSessions } from '../../sessions/index.ts'
 import { lockUserById } from '../lock.ts'
 import { type CreateUserDeps, createUser, type NewUserInput } from '../sign-up/create-user.ts'
-import { type Change, writeChange } from './change.ts'
+import { type AdminUserChange, writeChange } from './change.ts'
 import { emitUserEvents } from './events.ts'
 import { leaveOrganizations } from './organizations.ts'
 
@@ -36,7 +36,7 @@ export async function updateUserAsAdmin(
   deps: Deps<'config' | 'events' | 'sessions'>,
   trx: Trx,
   id: string,
-  change: Change,
+  change: AdminUserChange,
   now: Date,
 ): Promise<{ before: UserRecord; after: UserRecord }> {
   const before = await lockUserById(trx, id)

@@ -1,7 +1,7 @@
 /** Applies a sign-up to an account, or shows the account as if it were applied. */
 import type { Trx } from '../../../db/core/database.ts'
 import { type NewIdentity, upsertIdentity } from '../../../db/identities/identities.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { PendingSignUpData, StoredData } from '../../../db/users/pending-sign-ups.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
@@ -12,7 +12,7 @@ import { isMadeByAdmin, type LoginIdentifier, toNewIdentity, toUserMetadata } fr
 /** The values of a sign-up. */
 export interface PendingSignUpDraft {
   contact: LoginIdentifier
-  metadata: Metadata
+  metadata: UserMetadata
   identity: NewIdentity
 }
 
@@ -23,7 +23,7 @@ export function createPendingDraft(user: UserRecord, input: SignUpInput): Pendin
 }
 
 /** The metadata of the sign-up; an admin's metadata stay, those of an earlier sign-up do not. */
-function metadataFor(user: UserRecord, { contact, data, byAdmin }: SignUpInput): Metadata {
+function metadataFor(user: UserRecord, { contact, data, byAdmin }: SignUpInput): UserMetadata {
   if (!byAdmin) return toUserMetadata(user.id, contact, data)
   return isMadeByAdmin(user) ? (user.raw_user_meta_data ?? {}) : data
 }
@@ -31,7 +31,7 @@ function metadataFor(user: UserRecord, { contact, data, byAdmin }: SignUpInput):
 function identityRow(
   { id }: UserRecord,
   contact: LoginIdentifier,
-  metadata: Metadata,
+  metadata: UserMetadata,
 ): NewIdentity {
   return { ...toNewIdentity(id, contact, metadata), user_id: id }
 }

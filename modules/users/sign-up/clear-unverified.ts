@@ -7,7 +7,7 @@ import {
 } from '../../../db/identities/identities.ts'
 import { deletePasskeys } from '../../../db/passkeys/credentials.ts'
 import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import { consumeAutoconfirmed } from '../../../db/users/autoconfirmed-addresses.ts'
 import { replaceUserMetadata } from '../../../db/users/merge-user.ts'
 import { recomputeProviders } from '../../../db/users/providers.ts'
@@ -23,7 +23,7 @@ export interface RetainedCredentials {
   /** Replaces the password; null for a verification without one. */
   passwordHash: string | null
   /** Replaces user_metadata; absent, it stays. */
-  metadata?: Metadata
+  metadata?: UserMetadata
   /** Earlier sessions stay, because verifyEmail revokes them once the email is really verified. */
   keepSessions?: boolean
 }

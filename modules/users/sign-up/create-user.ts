@@ -1,7 +1,7 @@
 /** The single writer that creates a user. */
 import type { Db, Trx } from '../../../db/core/database.ts'
 import type { NewIdentity } from '../../../db/identities/identities.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import {
   deleteUnusedInOtherAudiences,
   insertUser,
@@ -25,8 +25,8 @@ export interface NewUserInput {
   email?: string | null
   phone?: string | null
   passwordHash: string | null
-  userMetadata: Metadata
-  appMetadata: Metadata
+  userMetadata: UserMetadata
+  appMetadata: UserMetadata
   isAnonymous?: boolean
   isSso?: boolean
   emailConfirmedAt?: Date | null

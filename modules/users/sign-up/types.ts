@@ -1,4 +1,4 @@
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { PendingSignUpData } from '../../../db/users/pending-sign-ups.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { LinkContext } from '../../otp/link-context.ts'
@@ -9,8 +9,8 @@ export interface NewUserClaims {
   aud: string
   email?: string | null
   phone?: string | null
-  userMetadata: Metadata
-  appMetadata: Metadata
+  userMetadata: UserMetadata
+  appMetadata: UserMetadata
   isAnonymous?: boolean
 }
 
@@ -18,7 +18,7 @@ export interface NewUserClaims {
 export interface SignUpContact {
   contact: LoginIdentifier
   aud: string
-  data: Metadata
+  data: UserMetadata
 }
 
 /** The permit for one account. */
@@ -41,7 +41,7 @@ export interface SignUpInput {
   contact: LoginIdentifier
   aud: string
   passwordHash: string | null
-  data: Metadata
+  data: UserMetadata
   /** For a new account; undefined for an existing one. */
   permit: CreationPermit | undefined
   /** Only an admin may replace an invitation with a new link. */

@@ -1,6 +1,6 @@
 /** Metadata and identity data of a sign-up. */
 import type { NewIdentity } from '../../../db/identities/identities.ts'
-import type { Metadata } from '../../../db/tables/users.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 
 /** An identifier at which the user can be reached. */
@@ -14,7 +14,7 @@ export interface LoginIdentifier {
 const identityClaims = ['sub', 'email', 'phone', 'email_verified', 'phone_verified']
 
 /** Sign-ups write the user id into the metadata; admins' metadata are stored unchanged. */
-function isFromSignUp(userId: string, metadata: Metadata | null): boolean {
+function isFromSignUp(userId: string, metadata: UserMetadata | null): boolean {
   return metadata?.sub === userId
 }
 
@@ -25,12 +25,16 @@ export function isMadeByAdmin({ id, identities, raw_user_meta_data }: UserRecord
 }
 
 /** The sign-up's data must not override the known claims of the identifier. */
-export function toUserMetadata(userId: string, contact: LoginIdentifier, data: Metadata): Metadata {
+export function toUserMetadata(
+  userId: string,
+  contact: LoginIdentifier,
+  data: UserMetadata,
+): UserMetadata {
   return { ...withoutNulls(data), ...claimsOf(userId, contact) }
 }
 
 /** In a merge null deletes a key; a new object has none to delete. */
-export function withoutNulls(metadata: Metadata = {}): Metadata {
+export function withoutNulls(metadata: UserMetadata = {}): UserMetadata {
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
 }
 
@@ -38,7 +42,7 @@ export function withoutNulls(metadata: Metadata = {}): Metadata {
 export function toNewIdentity(
   userId: string,
   contact: LoginIdentifier,
-  metadata: Metadata,
+  metadata: UserMetadata,
 ): Omit<NewIdentity, 'user_id'> {
   const { provider } = contact
   const data = isFromSignUp(userId, metadata) ? metadata : {}
@@ -47,7 +51,7 @@ export function toNewIdentity(
   return { provider, provider_id: userId, identity_data }
 }
 
-function claimsOf(sub: string, { provider, address }: LoginIdentifier): Metadata {
+function claimsOf(sub: string, { provider, address }: LoginIdentifier): UserMetadata {
   const email = provider === 'email' && { email: address }
   return { sub, ...email, email_verified: false, phone_verified: false }
 }

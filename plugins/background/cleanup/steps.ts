@@ -21,7 +21,7 @@ import { deleteExpiredPasskeyChallenges } from '../../../db/cleanup/passkeys.ts'
 import { deleteExpiredOneTimeTokens } from '../../../db/cleanup/tokens.ts'
 import type { Db } from '../../../db/core/database.ts'
 import { isForeignKeyViolation } from '../../../db/core/foreign-key-violation.ts'
-import type { Pages } from '../../../db/core/paging.ts'
+import type { PagedQuery } from '../../../db/core/paging.ts'
 import { countPages } from '../../../db/core/table-pages.ts'
 import { deleteOldConsumedCodes } from '../../../db/flows/consumed-codes.ts'
 import { deleteOldSendQuotas } from '../../../db/limits/send-quotas.ts'
@@ -71,9 +71,9 @@ const knownDeviceSeconds = 180 * 86_400
 const unusedClientSeconds = 90 * 86_400
 
 /** Deletes expired rows in batches of about `batchSize`, and yields the count of each batch. */
-export type Step = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
+export type CleanupStep = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
 
-export function cleanupTasks(retention: Retention): Record<string, Step> {
+export function cleanupTasks(retention: Retention): Record<string, CleanupStep> {
   const { ended, sessionTimebox, sessionInactivity, anonymousUsers, auditLog } = retention
   const hasSessionLimits = sessionTimebox !== undefined || sessionInactivity !== undefined
   return {
@@ -137,7 +137,7 @@ async function deleteUnreferenced(db: Db, createdBefore: Date, limit: number): P
 }
 
 /** Deletes the oldest rows first, until a batch is not full. */
-function step(seconds: number, remove: Deletion): Step {
+function step(seconds: number, remove: Deletion): CleanupStep {
   return async function* (db, now, batchSize) {
     let removed: number
     do {
@@ -151,7 +151,7 @@ function step(seconds: number, remove: Deletion): Step {
 const rowsPerPage = 30
 
 /** Scans the table once. */
-function spentRefreshTokens({ ended }: Retention): Step {
+function spentRefreshTokens({ ended }: Retention): CleanupStep {
   return async function* (db, now, batchSize) {
     for await (const pages of rangesOf(db, 'refresh_tokens', batchSize)) {
       yield await deleteRevokedRefreshTokens(db, ago(now, ended), pages)
@@ -160,7 +160,7 @@ function spentRefreshTokens({ ended }: Retention): Step {
 }
 
 /** Scans the table once. */
-function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention): Step {
+function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention): CleanupStep {
   return async function* (db, now, batchSize) {
     const before = (limit: number | undefined) =>
       limit === undefined ? null : ago(now, limit + ended)
@@ -172,7 +172,7 @@ function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention
 }
 
 /** Scans the table once. */
-function supersededSessions({ ended, sessionTimebox, singlePerUser }: Retention): Step {
+function supersededSessions({ ended, sessionTimebox, singlePerUser }: Retention): CleanupStep {
   return async function* (db, now, batchSize) {
     const openedAfter = sessionTimebox === undefined ? null : ago(now, sessionTimebox)
     const kind = { tags: singlePerUser?.tags ?? [], openedAfter }
@@ -187,7 +187,7 @@ async function* rangesOf(
   db: Db,
   table: 'refresh_tokens' | 'sessions',
   batchSize: number,
-): AsyncIterable<Pages> {
+): AsyncIterable<PagedQuery> {
   const range = Math.ceil(batchSize / rowsPerPage)
   const pages = await countPages(db, table)
   for (let from = 0; from < pages; from += range) yield { from, to: from + range }

@@ -13,7 +13,7 @@ import type { Deps } from '../../define-plugin.ts'
 import { toMessage } from './message.ts'
 import { getWebhookRetryDelay, isEndpointDown, isGivenUp, restDelay } from './schedule.ts'
 import { listWebhookSecrets } from './secrets.ts'
-import { type Sent, send, timeLimitMs } from './send.ts'
+import { type EventSendResult, sendEvent, timeLimitMs } from './send.ts'
 
 export type DeliveryDeps = Deps<'config' | 'db' | 'encryption' | 'httpClient' | 'log' | 'telemetry'>
 
@@ -43,13 +43,13 @@ export async function deliverBatch(deps: DeliveryDeps, webhookId: string): Promi
   const sent = await Promise.all(
     claimed.map(async (delivery) => ({
       delivery,
-      ...(await send(deps, target, toMessage(delivery))),
+      ...(await sendEvent(deps, target, toMessage(delivery))),
     })),
   )
   return settle(deps, webhook, sent)
 }
 
-type Result = Sent & { delivery: LeasedDelivery }
+type Result = EventSendResult & { delivery: LeasedDelivery }
 
 /** Stores the outcomes. Returns whether another batch should follow immediately. */
 async function settle(

@@ -3,12 +3,12 @@ import { assertPostgresText } from '../../../schemas/postgres-text.ts'
 import type { Deps } from '../../define-plugin.ts'
 import { type Message, signMessageHeaders } from './signature.ts'
 
-export interface Target {
+export interface EventTarget {
   url: string
   secrets: readonly string[]
 }
 
-export interface Sent {
+export interface EventSendResult {
   answer: StoredDeliveryResponse
   accepted: boolean
   /** The endpoint responded that it accepts no more events. */
@@ -20,11 +20,11 @@ export interface Sent {
 const keptCharacters = 1024
 const longestRetryAfterMs = 3600_000
 
-export async function send(
+export async function sendEvent(
   deps: Deps<'config' | 'httpClient'>,
-  { url, secrets }: Target,
+  { url, secrets }: EventTarget,
   message: Message,
-): Promise<Sent> {
+): Promise<EventSendResult> {
   const startedAt = performance.now()
   const duration = () => Math.round(performance.now() - startedAt)
   try {

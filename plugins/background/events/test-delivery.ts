@@ -5,7 +5,7 @@ import type { Deps } from '../../define-plugin.ts'
 import { toMessage } from './message.ts'
 import { toStoredRequest } from './responses.ts'
 import { listWebhookSecrets } from './secrets.ts'
-import { send } from './send.ts'
+import { sendEvent } from './send.ts'
 
 /** Also for a paused endpoint. Throws validation_failed when this replica does not have its secret. */
 export async function testEndpoint(
@@ -24,6 +24,10 @@ export async function testEndpoint(
     data: { webhook_id: webhook.id },
     created_at: now,
   }
-  const { answer, accepted } = await send(deps, { url: webhook.url, secrets }, toMessage(event))
+  const { answer, accepted } = await sendEvent(
+    deps,
+    { url: webhook.url, secrets },
+    toMessage(event),
+  )
   return { accepted, request: toStoredRequest(event, webhook.url), answer }
 }

@@ -14,7 +14,7 @@ export interface Result {
 /** The result of a statement, or the error of reading its rows. */
 export type StatementOutcome = Result | Error
 
-export interface Connection {
+export interface DriverConnection {
   /** `text` is a form of BEGIN. It may reach Postgres with the first statement of the transaction. */
   begin(text: string): Promise<void>
   /** Resolves to the command that Postgres completed: ROLLBACK when an earlier statement had failed. */
@@ -32,7 +32,7 @@ export interface Connection {
 }
 
 /** Takes a connection from the pool. */
-export type Connect = () => Promise<Connection>
+export type Connect = () => Promise<DriverConnection>
 
 /**
  * Sets the lock timeout of a transaction that holds the locks of several requests. It is shorter than the time after

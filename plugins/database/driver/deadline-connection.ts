@@ -9,7 +9,13 @@ import type {
 } from '../../observability/request-context/deadline.ts'
 import { requestDeadline } from '../../observability/request-context/index.ts'
 import { cancelStatement } from './cancel-statement.ts'
-import type { Connect, Connection, Result, Statement, StatementOutcome } from './connection.ts'
+import type {
+  Connect,
+  DriverConnection,
+  Result,
+  Statement,
+  StatementOutcome,
+} from './connection.ts'
 
 /** The first pause before another cancel request: the first may have arrived before the statement. */
 const initialPauseMs = 100
@@ -26,7 +32,7 @@ export class NotConnected extends Error {
 /** `prepare` makes a connection of the driver from one of the pool. */
 export function connectWithDeadline(
   pool: pg.Pool,
-  prepare: (client: pg.PoolClient) => Connection,
+  prepare: (client: pg.PoolClient) => DriverConnection,
 ): Connect {
   return async () => {
     const deadline = requestDeadline()
@@ -50,15 +56,19 @@ type Operation = 'statement' | 'commit' | 'rollback'
  * After the deadline the running statement is cancelled and no other is sent, except a rollback. A commit is not cancelled:
  * one that waits for a standby takes effect all the same.
  */
-class DeadlineConnection implements Connection, ConnectionInUse {
-  readonly #connection: Connection
+class DeadlineConnection implements DriverConnection, ConnectionInUse {
+  readonly #connection: DriverConnection
   readonly #deadline: RequestDeadline
   readonly #cancel: () => Promise<void>
   #running: { operation: Operation } | undefined
   #cancelling: Promise<void> | undefined
   #isInTransaction = false
 
-  constructor(connection: Connection, deadline: RequestDeadline, cancel: () => Promise<void>) {
+  constructor(
+    connection: DriverConnection,
+    deadline: RequestDeadline,
+    cancel: () => Promise<void>,
+  ) {
     this.#connection = connection
     this.#deadline = deadline
     this.#cancel = cancel

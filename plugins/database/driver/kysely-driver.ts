@@ -9,7 +9,7 @@ import {
 } from 'kysely'
 
 import { getDelivery } from '../../../db/core/delivery.ts'
-import type { Connect, Connection, Result, Statement } from './connection.ts'
+import type { Connect, DriverConnection, Result, Statement } from './connection.ts'
 
 export interface DriverOptions {
   connect: Connect
@@ -22,7 +22,7 @@ export interface DriverOptions {
 /** One use of the pool by Kysely. It takes a connection at the first statement that needs one. */
 class LazyConnection implements DatabaseConnection {
   readonly #options: DriverOptions
-  #connection: Connection | undefined
+  #connection: DriverConnection | undefined
   #isInTransaction = false
   #isBroken = false
 
@@ -71,7 +71,7 @@ class LazyConnection implements DatabaseConnection {
     this.#connection?.release(this.#isBroken)
   }
 
-  async #connect(): Promise<Connection> {
+  async #connect(): Promise<DriverConnection> {
     this.#connection ??= await this.#options.connect()
     return this.#connection
   }

@@ -32,21 +32,24 @@ export function describeStatement(
 }
 
 /** One statement of a pipeline. */
-export interface Step {
+export interface PipelineStep {
   text: string
   /** Undefined for a command, which takes no values and returns no rows. */
   described: DescribedStatement | undefined
   values: (string | Buffer | null)[]
 }
 
-export const commandStep = (text: string): Step => ({
+export const commandStep = (text: string): PipelineStep => ({
   text,
   described: undefined,
   values: [],
 })
 
 /** Throws for a value that cannot be written as text, such as an object that contains itself. */
-export const boundStep = (described: DescribedStatement, values: readonly unknown[]): Step => ({
+export const boundStep = (
+  described: DescribedStatement,
+  values: readonly unknown[],
+): PipelineStep => ({
   text: described.text,
   described,
   values: values.map((value) => utils.prepareValue(value)),
@@ -58,7 +61,10 @@ type Row = Record<string, unknown>
  * Sends the steps in one message. Resolves to the result of the last step; rejects with the error of the first that fails,
  * after which Postgres runs none.
  */
-export async function runSteps(client: pg.ClientBase, steps: readonly Step[]): Promise<Result> {
+export async function runSteps(
+  client: pg.ClientBase,
+  steps: readonly PipelineStep[],
+): Promise<Result> {
   const [last] = await runPipeline(client, steps, steps.length - 1)
   if (last === undefined || last instanceof Error) throw last ?? new Error('no step was run')
   return last
@@ -67,12 +73,12 @@ export async function runSteps(client: pg.ClientBase, steps: readonly Step[]): P
 /** The same, but resolves to the outcome of each step. */
 export function runEachStep(
   client: pg.ClientBase,
-  steps: readonly Step[],
+  steps: readonly PipelineStep[],
 ): Promise<StatementOutcome[]> {
   return runPipeline(client, steps, 0)
 }
 
-function runPipeline(client: pg.ClientBase, steps: readonly Step[], from: number) {
+function runPipeline(client: pg.ClientBase, steps: readonly PipelineStep[], from: number) {
   return new Promise<StatementOutcome[]>((resolve, reject) => {
     client.query(
       new Pipeline(steps, from, (error, outcomes = []) => {
@@ -87,7 +93,7 @@ type Callback = (error: unknown, outcomes?: StatementOutcome[]) => void
 
 /** pg passes each message that it receives to the query that is under way. */
 class Pipeline implements pg.Submittable {
-  readonly #steps: readonly Step[]
+  readonly #steps: readonly PipelineStep[]
   /** The index of the first step whose outcome is returned. */
   readonly #from: number
   /** Named as in pg's own queries: instrumentation wraps it to learn of the end. */
@@ -98,7 +104,7 @@ class Pipeline implements pg.Submittable {
   #rows: Row[] = []
   #unreadable: Error | undefined
 
-  constructor(steps: readonly Step[], from: number, callback: Callback) {
+  constructor(steps: readonly PipelineStep[], from: number, callback: Callback) {
     this.#steps = steps
     this.#from = from
     this.callback = callback

@@ -2,14 +2,14 @@
 import type pg from 'pg'
 
 import {
-  type Connection,
+  type DriverConnection,
   groupLockTimeout,
   type Result,
   type Statement,
   type StatementOutcome,
 } from './connection.ts'
 
-export class PlainConnection implements Connection {
+export class PlainConnection implements DriverConnection {
   protected readonly client: pg.PoolClient
 
   constructor(client: pg.PoolClient) {

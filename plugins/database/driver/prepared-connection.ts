@@ -17,9 +17,9 @@ import {
   commandStep,
   type DescribedStatement,
   describeStatement,
+  type PipelineStep,
   runEachStep,
   runSteps,
-  type Step,
 } from './pipeline.ts'
 import { PlainConnection } from './plain-connection.ts'
 
@@ -56,7 +56,7 @@ class PreparedConnection extends PlainConnection {
   /** By name. */
   readonly #described = new Map<string, DescribedStatement>()
   /** Sent with the next statement, in this order. */
-  #waiting: Step[] = []
+  #waiting: PipelineStep[] = []
   #isBeginWaiting = false
 
   constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
@@ -127,7 +127,7 @@ class PreparedConnection extends PlainConnection {
   }
 
   /** Undefined for a statement that this connection has not described. */
-  #describedStep({ text, values }: Statement): Step | undefined {
+  #describedStep({ text, values }: Statement): PipelineStep | undefined {
     if (values.length === 0) return undefined
     const described = this.#described.get(this.#nameOf(text) ?? '')
     return described && boundStep(described, values)
@@ -149,7 +149,7 @@ class PreparedConnection extends PlainConnection {
     if (steps.length > 0) await runSteps(this.client, steps)
   }
 
-  #takeWaiting(): Step[] {
+  #takeWaiting(): PipelineStep[] {
     const steps = this.#waiting
     this.#waiting = []
     this.#isBeginWaiting = false
@@ -158,4 +158,4 @@ class PreparedConnection extends PlainConnection {
 }
 
 /** Commands that begin a transaction or a savepoint are of no use without a statement. */
-const isStatement = ({ described }: Step): boolean => described !== undefined
+const isStatement = ({ described }: PipelineStep): boolean => described !== undefined

@@ -5,7 +5,7 @@ import pg from 'pg'
 
 import {
   chooseEndpoint,
-  type Endpoints,
+  type DatabaseEndpoints,
   forgetEndpoint,
   parseEndpoints,
   watchForReplica,
@@ -15,7 +15,7 @@ type Connected = (error: Error) => void
 
 export class DatabaseClient extends pg.Client {
   readonly #config: pg.ClientConfig
-  readonly #endpoints: Endpoints | undefined
+  readonly #endpoints: DatabaseEndpoints | undefined
 
   constructor(config: pg.ClientConfig = {}) {
     const { connectionString } = config
@@ -40,7 +40,10 @@ export class DatabaseClient extends pg.Client {
     return undefined
   }
 
-  async #connectToOneOf(connectionString: string, endpoints: Endpoints): Promise<pg.Client> {
+  async #connectToOneOf(
+    connectionString: string,
+    endpoints: DatabaseEndpoints,
+  ): Promise<pg.Client> {
     const attempt = await chooseEndpoint(connectionString, endpoints)
     const { host, port, ssl, connection } = new pg.Client({
       ...this.#config,

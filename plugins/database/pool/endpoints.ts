@@ -7,7 +7,7 @@ import pg from 'pg'
 import { hostsParameter } from '../../../schemas/connection-string.ts'
 
 /** In libpq's order, as connection strings that pg understands; each is tried after the one before failed. */
-export interface Endpoints {
+export interface DatabaseEndpoints {
   attempts: readonly string[]
   /** Whether read-only servers are skipped. */
   needsPrimary: boolean
@@ -44,7 +44,7 @@ function isLocal(host: string): boolean {
 }
 
 /** Throws for an invalid connection string. */
-export function parseEndpoints(connectionString: string): Endpoints {
+export function parseEndpoints(connectionString: string): DatabaseEndpoints {
   const url = new URL(connectionString)
   const { searchParams } = url
   const hosts = searchParams.get(hostsParameter)?.split(',')
@@ -95,7 +95,7 @@ const probeMs = 3_000
 /** The first candidate that works; cached until `forgetEndpoint`. Throws the error of the last one. */
 export async function chooseEndpoint(
   connectionString: string,
-  { attempts, needsPrimary }: Endpoints,
+  { attempts, needsPrimary }: DatabaseEndpoints,
 ): Promise<string> {
   const known = chosen.get(connectionString)
   if (known !== undefined) return known

@@ -52,7 +52,7 @@ const info = {
  * A separate instance that knows only the route schemas: generating the document needs no database or running server,
  * and does not slow every boot.
  */
-export async function describe(
+export async function describeOpenApi(
   routes: readonly RouteOptions[],
   needsBearer: (route: RouteOptions) => boolean,
 ): Promise<OpenapiDocument> {

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { RouteOptions } from 'fastify'
 
 import { definePlugin } from '../../define-plugin.ts'
-import { describe, type OpenapiDocument } from './describe.ts'
+import { describeOpenApi, type OpenapiDocument } from './describe.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -24,7 +24,7 @@ function createOpenapi() {
 
     /** Generated at the first request. Complete once every route is registered. */
     document(): Promise<OpenapiDocument> {
-      document ??= describe(routes, (route) => guarded.has(route))
+      document ??= describeOpenApi(routes, (route) => guarded.has(route))
       return document
     },
   }

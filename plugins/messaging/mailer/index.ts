@@ -5,7 +5,7 @@ import { requeueDeadMail } from '../../../db/emails/dead-letters.ts'
 import { confirmationUrl } from '../../../mail/kinds/confirmation-url.ts'
 import {
   type EmailKind,
-  emailKinds,
+  emailKindDefinitions,
   mailKindNames,
   type NotificationKind,
 } from '../../../mail/kinds/index.ts'
@@ -66,7 +66,7 @@ function createMailer(deps: MailerDeps) {
 
     /** Whether this notification is enabled. */
     isEnabled: (kind: NotificationKind): boolean =>
-      config[`AUTH_MAILER_NOTIFICATIONS_${emailKinds[kind].event}_ENABLED`],
+      config[`AUTH_MAILER_NOTIFICATIONS_${emailKindDefinitions[kind].event}_ENABLED`],
 
     /**
      * Queues an email; it is sent only if `trx` commits. Returns the message's id. Throws

@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/groups/index.ts'
 import type { CustomTemplateSetting } from '../../../mail/custom-templates.ts'
-import { type EmailKind, emailKinds, mailKindNames } from '../../../mail/kinds/index.ts'
+import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../../mail/kinds/index.ts'
 import { readLocaleSetting } from '../../../mail/locale-settings.ts'
 import {
   createMailRenderer,
@@ -17,7 +17,7 @@ export interface MailDraft {
 
 /** The configuration with the texts of a draft. */
 export function withDraft(config: Config, kind: EmailKind, { subject, template }: MailDraft) {
-  const suffix = emailKinds[kind].envSuffix
+  const suffix = emailKindDefinitions[kind].envSuffix
   const texts = {
     ...(subject !== undefined && { [`AUTH_MAILER_SUBJECTS_${suffix}`]: subject }),
     ...(template !== undefined && { [`AUTH_MAILER_TEMPLATES_${suffix}`]: template }),
@@ -48,7 +48,7 @@ export function configuredRenderer(
 /** Settings for all languages, and per language. */
 function settingsOf(config: Config, what: 'TEMPLATES' | 'SUBJECTS'): CustomTemplateSetting[] {
   const forAll = mailKindNames.flatMap((kind): CustomTemplateSetting[] => {
-    const variable = `AUTH_MAILER_${what}_${emailKinds[kind].envSuffix}` as const
+    const variable = `AUTH_MAILER_${what}_${emailKindDefinitions[kind].envSuffix}` as const
     const value = config.given.has(variable) ? config[variable] : undefined
     return value === undefined ? [] : [{ kind, value }]
   })

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Config } from '../../../config/groups/index.ts'
-import { type EmailKind, emailKinds } from '../../../mail/kinds/index.ts'
+import { type EmailKind, emailKindDefinitions } from '../../../mail/kinds/index.ts'
 import type { MailRenderer, RenderedMail } from '../../../mail/render.ts'
 import { messageIdOf } from '../../../mail/transport.ts'
 import { MailTransportError } from '../../../mail/transport-error.ts'
@@ -29,7 +29,7 @@ export interface SampleMail {
 export function createSamples({ config, renderer, rendererFor, deliver }: SampleDeps) {
   const sampleOf = (kind: EmailKind) => {
     const { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl } = config
-    return emailKinds[kind].sample({ siteUrl, externalUrl })
+    return emailKindDefinitions[kind].sample({ siteUrl, externalUrl })
   }
   return {
     previewOf: (kind: EmailKind, tag: string): Promise<RenderedMail> =>

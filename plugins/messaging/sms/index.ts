@@ -13,7 +13,12 @@ import {
   validationFailed,
 } from '../../../schemas/errors.ts'
 import { createFormClient, type PostForm } from '../../../sms/form-client.ts'
-import { type Channel, SmsError, type SmsMessage, type SmsProvider } from '../../../sms/provider.ts'
+import {
+  type OtpChannel,
+  SmsError,
+  type SmsMessage,
+  type SmsProvider,
+} from '../../../sms/provider.ts'
 import { renderSms } from '../../../sms/template.ts'
 import { createTestOtps } from '../../../sms/test-otps.ts'
 import { definePlugin } from '../../define-plugin.ts'
@@ -61,7 +66,7 @@ export function createSms(deps: SmsDeps) {
     enabled: byHook !== undefined || provider !== undefined,
 
     /** Reads the `channel` of a request; throws validation_failed for one the provider lacks. */
-    channelOf(value: string | undefined): Channel {
+    channelOf(value: string | undefined): OtpChannel {
       if (!value || value === 'sms') return 'sms'
       if (value === 'whatsapp' && (byHook || provider?.channels.includes(value))) return value
       throw validationFailed(

@@ -1,5 +1,5 @@
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Channel } from '../../../sms/provider.ts'
+import type { OtpChannel } from '../../../sms/provider.ts'
 
 /** Sends a code through the operator's hook. Throws HookError. */
 export type SendByHook = (sms: OutgoingSms) => Promise<void>
@@ -8,7 +8,7 @@ export interface OutgoingSms {
   /** E.164 digits without the plus sign. */
   phone: string
   code: string
-  channel: Channel
+  channel: OtpChannel
   /** Our id, which the client receives; relates the log to the provider's id. */
   messageId: string
   /** The user the code is for, when known. */

@@ -54,8 +54,11 @@ function createHooks(deps: HooksDeps) {
     customizeAccessToken: when('CUSTOM_ACCESS_TOKEN', customizeAccessToken),
     sendEmail: when('SEND_EMAIL', sendEmail),
     sendSms: when('SEND_SMS', createSmsSender),
-    judgeFactor: when('MFA_VERIFICATION_ATTEMPT', callVerificationHook<AttemptedFactor>),
-    judgePassword: when('PASSWORD_VERIFICATION_ATTEMPT', callVerificationHook<HookAttempt>),
+    mfaVerificationAttempt: when('MFA_VERIFICATION_ATTEMPT', callVerificationHook<AttemptedFactor>),
+    passwordVerificationAttempt: when(
+      'PASSWORD_VERIFICATION_ATTEMPT',
+      callVerificationHook<HookAttempt>,
+    ),
     beforeUserCreated: when('BEFORE_USER_CREATED', beforeUserCreated),
     afterUserCreated: when('AFTER_USER_CREATED', afterUserCreated),
     beforeOrganizationJoin: when('BEFORE_ORGANIZATION_JOIN', beforeOrganizationJoin),

@@ -1,11 +1,11 @@
 /** The enabled external providers: starts authorizations and identifies users. */
 import type { Provider } from '../../../providers/core/provider.ts'
 import type {
-  Authorization,
   AuthorizationRequest,
   Callback,
-  Identity,
+  ProviderAuthorization,
   ProviderHttp,
+  ProviderIdentity,
   ProviderSettings,
 } from '../../../providers/core/types.ts'
 import { type IdTokenSignIn, identityFromIdToken } from '../../../providers/id-token.ts'
@@ -111,7 +111,7 @@ function createSignIns(
 
   return {
     /** Returns the authorization URL. Throws validation_failed for an unusable provider, service_unavailable. */
-    async start(name: string, request: AuthorizationRequest): Promise<Authorization> {
+    async start(name: string, request: AuthorizationRequest): Promise<ProviderAuthorization> {
       try {
         const { provider } = await get(name)
         return await inTime(provider.authorizationUrl(request), metadataDeadlineMs)
@@ -124,7 +124,7 @@ function createSignIns(
      * Identifies the user of a callback. Throws bad_oauth_callback, service_unavailable, or unexpected_failure with the
      * reason as its cause.
      */
-    async identify(name: string, callback: Callback): Promise<Identity> {
+    async identify(name: string, callback: Callback): Promise<ProviderIdentity> {
       try {
         const { provider } = await get(name)
         return await inTime(provider.identity(callback), deadlineMs)
@@ -197,4 +197,4 @@ export default definePlugin({
   },
 })
 
-export type { FlowSecrets, Identity } from '../../../providers/core/types.ts'
+export type { FlowSecrets, ProviderIdentity } from '../../../providers/core/types.ts'

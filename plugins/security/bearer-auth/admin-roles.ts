@@ -7,7 +7,7 @@ import type { Db } from '../../../db/core/database.ts'
 import { type AccessTokenClaims, isImpersonated } from '../../../schemas/access-token.ts'
 import type { AdminRole } from '../../../schemas/console/admin-role.ts'
 import { notAdmin, sessionInvalid } from '../../../schemas/errors.ts'
-import { type AuthContext, getSessionId, subjectUserId } from './find-bearer.ts'
+import { type AuthContext, getSessionId, pathUserId } from './find-bearer.ts'
 import type { LookUps } from './look-ups.ts'
 import { type SessionPolicy, throwOwed } from './session-policy.ts'
 
@@ -73,7 +73,7 @@ export async function findListedRole(
   now: Date,
 ): Promise<AdminRole | undefined> {
   const { config, findLive, sessionPolicy } = deps
-  const [userId] = subjectUserId({ user_id: claims.sub })
+  const [userId] = pathUserId({ user_id: claims.sub })
   if (!userId || !getSessionId(claims) || isImpersonated(claims)) return undefined
   const role = await findAdminRole(db, userId)
   if (!role) return undefined

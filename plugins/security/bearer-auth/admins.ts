@@ -13,7 +13,7 @@ import { adminRoleRequired, notAdmin } from '../../../schemas/errors.ts'
 import { getLeastRole, listEndpoints } from './admin-endpoints.ts'
 import { type AdminDeps, authorizeRole, checkRole, findListedRole } from './admin-roles.ts'
 import { createFindAccess } from './console-access.ts'
-import { getSessionId, subjectUserId } from './find-bearer.ts'
+import { getSessionId, pathUserId } from './find-bearer.ts'
 import { lookUpsIn } from './look-ups.ts'
 
 export type AdminRequest = Pick<
@@ -114,7 +114,7 @@ async function holdAdmin(
   if (!admin || !roles) throw notAdmin()
   if (!getSessionId(admin) || !admin.sub) return
   const given = subject && [subject].flat().map(({ id }) => id)
-  const subjects = given ?? subjectUserId(params)
+  const subjects = given ?? pathUserId(params)
   await lockUsers(trx, [admin.sub, ...subjects])
   if (roles.includes(admin.role ?? '')) return checkRole(deps, lookUpsIn(trx), admin, roles, now)
   const role = await findListedRole(deps, { db: trx, lookUps: lookUpsIn(trx) }, admin, now)

@@ -83,7 +83,7 @@ export function rejectClient(auth: AuthContext): AuthContext {
 }
 
 /** The user that the request's path names. */
-export function subjectUserId(params: unknown): string[] {
+export function pathUserId(params: unknown): string[] {
   const { user_id: id }: { user_id?: unknown } = Object(params)
   return typeof id === 'string' && isUuid(id) ? [id] : []
 }

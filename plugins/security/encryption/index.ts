@@ -6,7 +6,13 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'n
 
 import type { Config } from '../../../config/groups/index.ts'
 import { definePlugin } from '../../define-plugin.ts'
-import { derive, encryptionKeys, gotrueEncryptionKeys, keyId, type NamedKey } from './keys.ts'
+import {
+  derive,
+  encryptionKeyId,
+  encryptionKeys,
+  gotrueEncryptionKeys,
+  type NamedKey,
+} from './keys.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -52,10 +58,10 @@ export function createEncryption(
   takenOver: readonly NamedKey[] = [],
   sharedForm: () => SharedForm | undefined = () => undefined,
 ) {
-  const own = keys.map((key) => ({ id: keyId(key), key }))
+  const own = keys.map((key) => ({ id: encryptionKeyId(key), key }))
   const named = [...own, ...takenOver]
   const [current] = keys
-  const currentKey = { id: keyId(current), key: current }
+  const currentKey = { id: encryptionKeyId(current), key: current }
 
   return {
     /** Encrypts `plain` bound to the row with this id, so that values cannot be moved between rows. */

@@ -17,7 +17,7 @@ export function derive(key: Buffer, info: string): KeyObject {
 }
 
 /** Stored with each value to identify its key. */
-export function keyId(key: Buffer): string {
+export function encryptionKeyId(key: Buffer): string {
   return createHash('sha256').update('postern key id').update(key).digest('hex').slice(0, 16)
 }
 

@@ -7,7 +7,7 @@ import { findUser } from '../../../db/users/users.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
 import {
   changeSettings,
-  readChanges,
+  readSettingChanges,
   readSettings,
   readVariables,
   revertChange,
@@ -105,7 +105,7 @@ const settings: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.get('/admin/settings/history', { schema: readHistorySchema }, async ({ query }) => {
     const before = readPosition('before', query.before, 0) || undefined
-    return readChanges(fastify, db, { name: query.name, before }, readLimit(query.limit))
+    return readSettingChanges(fastify, db, { name: query.name, before }, readLimit(query.limit))
   })
 
   fastify.post('/admin/settings/history/:id/revert', { schema: revertSchema }, async (request) => {

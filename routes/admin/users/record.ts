@@ -16,7 +16,7 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { userNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
-import { Empty } from '../../../schemas/values/empty.ts'
+import { EmptyObject } from '../../../schemas/values/empty.ts'
 
 const Deletion = Type.Union([
   Type.Object({
@@ -45,7 +45,7 @@ const deleteSchema = {
   ...schema,
   summary: 'Delete a user',
   body: Deletion,
-  response: { 200: Empty, ...ErrorResponses },
+  response: { 200: EmptyObject, ...ErrorResponses },
 }
 
 const record: FastifyPluginAsyncTypebox = async (fastify) => {

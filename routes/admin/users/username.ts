@@ -6,9 +6,9 @@ import { findUsername } from '../../../db/usernames/usernames.ts'
 import { changedFields, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
 import {
   assignUsername,
+  getUsernameRules,
   readUsername,
   removeUsername,
-  rulesOf,
 } from '../../../modules/usernames/index.ts'
 import { lockUserById } from '../../../modules/users/index.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
@@ -38,7 +38,7 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async ({ params }) => {
-      rulesOf(usernames)
+      getUsernameRules(usernames)
       const { id } = await requireUserParam(db, readUuid('user_id', params.user_id))
       return { username: (await findUsername(db, id))?.username ?? null }
     },
@@ -83,7 +83,7 @@ async function setUsername(
   userId: string,
   input = '',
 ) {
-  const rules = rulesOf(usernames)
+  const rules = getUsernameRules(usernames)
   const now = new Date()
   return db.transaction().execute(async (trx) => {
     await bearerAuth.holdAdmin(trx, request, now)
@@ -102,7 +102,7 @@ async function deleteUsername(
   request: FastifyRequest,
   userId: string,
 ): Promise<void> {
-  rulesOf(usernames)
+  getUsernameRules(usernames)
   const now = new Date()
   await db.transaction().execute(async (trx) => {
     await bearerAuth.holdAdmin(trx, request, now)

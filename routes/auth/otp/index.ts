@@ -13,7 +13,7 @@ import {
   PkceFields,
   RedirectQuery,
 } from '../../../schemas/fields.ts'
-import { Empty } from '../../../schemas/values/empty.ts'
+import { EmptyObject } from '../../../schemas/values/empty.ts'
 import { readSmsRequest, sendSignInSms } from './sms.ts'
 import { checkUserExists } from './unknown-user.ts'
 
@@ -49,7 +49,7 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
         tags: ['auth'],
         querystring: RedirectQuery,
         body: Body,
-        response: { 200: Empty, ...ErrorResponses },
+        response: { 200: EmptyObject, ...ErrorResponses },
       },
     },
     async (request) => {

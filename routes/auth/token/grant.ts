@@ -4,4 +4,8 @@ import type { Session } from '../../../schemas/session.ts'
 import type { TokenRequest } from '../../../schemas/token-request.ts'
 
 /** A grant type of POST /token. */
-export type Grant = (body: TokenRequest, request: FastifyRequest, now: Date) => Promise<Session>
+export type GrantHandler = (
+  body: TokenRequest,
+  request: FastifyRequest,
+  now: Date,
+) => Promise<Session>

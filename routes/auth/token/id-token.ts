@@ -8,10 +8,10 @@ import { joinByConnection, permitConnectionJoin } from '../../../modules/organiz
 import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
 import { badIdToken, manualLinkingDisabled } from '../../../schemas/errors.ts'
 import type { TokenRequest } from '../../../schemas/token-request.ts'
-import type { Grant } from './grant.ts'
+import type { GrantHandler } from './grant.ts'
 
 /** An id_token (OpenID Connect Core §2) that an app received from the provider. */
-export function idTokenGrant(fastify: FastifyInstance): Grant {
+export function idTokenGrant(fastify: FastifyInstance): GrantHandler {
   const { audit, bearerAuth, config, credentials, db, flows } = fastify
   const { identities, oauthProviders, organizations, sessions } = fastify
 

@@ -9,7 +9,7 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { ApiError, unsupportedGrantType } from '../../../schemas/errors.ts'
 import { Session } from '../../../schemas/session.ts'
 import { TokenRequest } from '../../../schemas/token-request.ts'
-import type { Grant } from './grant.ts'
+import type { GrantHandler } from './grant.ts'
 import { idTokenGrant } from './id-token.ts'
 import { passwordGrant } from './password.ts'
 import { pkceGrant } from './pkce.ts'
@@ -27,7 +27,7 @@ const withoutCaptcha = ['refresh_token', 'pkce', 'id_token']
 
 const token: FastifyPluginAsyncTypebox = async (fastify) => {
   const { captcha, rateLimits, telemetry } = fastify
-  const grants = new Map<string, Grant>([
+  const grants = new Map<string, GrantHandler>([
     ['password', passwordGrant(fastify)],
     ['refresh_token', refreshTokenGrant(fastify)],
     ['pkce', pkceGrant(fastify)],

@@ -10,10 +10,15 @@ import {
 } from '../../../schemas/errors.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import type { TokenRequest } from '../../../schemas/token-request.ts'
-import type { Grant } from './grant.ts'
+import type { GrantHandler } from './grant.ts'
 
 /** RFC 6749 §4.3. Nothing about an account is revealed before its password is verified. */
-export function passwordGrant({ config, credentials, db, usernames }: FastifyInstance): Grant {
+export function passwordGrant({
+  config,
+  credentials,
+  db,
+  usernames,
+}: FastifyInstance): GrantHandler {
   return async (body, { audience: aud, clientInfo, clientIp: ip }, now) => {
     const { username, password = '' } = body
     const contact =

@@ -25,7 +25,7 @@ import {
   userBanned,
   validationFailed,
 } from '../../../schemas/errors.ts'
-import type { Grant } from './grant.ts'
+import type { GrantHandler } from './grant.ts'
 
 interface Presented {
   code: string
@@ -36,7 +36,7 @@ interface Presented {
  * Exchanges an authorization code with its verifier (RFC 7636 §4.5); a wrong verifier does not consume the code. A code
  * is single use: its reuse with the verifier revokes the issued session (RFC 6749 §4.1.2).
  */
-export function pkceGrant(fastify: FastifyInstance): Grant {
+export function pkceGrant(fastify: FastifyInstance): GrantHandler {
   const { db, flows, sessions } = fastify
 
   return async ({ auth_code: code, code_verifier: verifier }, request, now) => {

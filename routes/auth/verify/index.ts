@@ -4,13 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { choices, needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { Page } from '../../../schemas/page.ts'
+import { HtmlPage } from '../../../schemas/page.ts'
 import { Session } from '../../../schemas/session.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { firstValues } from '../../../schemas/values/query.ts'
 import { PartialVerification, VerifyBody } from '../../../schemas/verify.ts'
 import { codeVerification } from './code.ts'
-import { type Link, linkOpening } from './link.ts'
+import { type EmailLinkRequest, linkOpening } from './link.ts'
 
 /** An email link. */
 const Query = Type.Object({
@@ -30,7 +30,7 @@ const linkSchema = {
   summary: 'Verify an email link: creates a session and redirects to the site',
   tags: ['auth'],
   querystring: Query,
-  response: { 200: Page, 303: NoBody, ...ErrorResponses },
+  response: { 200: HtmlPage, 303: NoBody, ...ErrorResponses },
 }
 
 const codeSchema = {
@@ -77,7 +77,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   })
 
   /** Shows a confirmation button before the link takes effect, unless the link is invalid. */
-  async function askFirst(request: FastifyRequest, reply: FastifyReply, link: Link) {
+  async function askFirst(request: FastifyRequest, reply: FastifyReply, link: EmailLinkRequest) {
     const deadEnd = await links.deadEnd(request, link, new Date())
     if (deadEnd) return leave(reply, deadEnd)
     const { token, type, target } = link

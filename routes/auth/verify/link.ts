@@ -7,7 +7,7 @@ import {
   emailChangeHalfConfirmed,
   isOtpValid,
 } from '../../../modules/credentials/index.ts'
-import type { Verified } from '../../../modules/credentials/verification-result.ts'
+import type { VerificationResult } from '../../../modules/credentials/verification-result.ts'
 import {
   issuePkceCode,
   redirectWithCode,
@@ -21,7 +21,7 @@ import { createSession, toTokenResponse } from '../../../modules/sessions/index.
 import { linkExpired, validationFailed } from '../../../schemas/errors.ts'
 
 /** An email link and its redirect target. */
-export interface Link {
+export interface EmailLinkRequest {
   token: string
   type: string
   target: string
@@ -34,7 +34,7 @@ interface LinkFields {
   redirect_to?: string
 }
 
-type Done = Extract<Verified, { state: 'done' }>
+type Done = Extract<VerificationResult, { state: 'done' }>
 
 /** For the audit entry. */
 const traits = { provider: 'email' }
@@ -45,7 +45,7 @@ export function linkOpening(fastify: FastifyInstance) {
 
   return {
     /** Throws validation_failed for an incomplete link. */
-    read(request: FastifyRequest, fields: LinkFields): Link {
+    read(request: FastifyRequest, fields: LinkFields): EmailLinkRequest {
       const token = fields.token || fields.token_hash
       if (!token) throw validationFailed('Verify requires a token or a token hash')
       if (!fields.type) throw validationFailed('Verify requires a verification type')
@@ -54,13 +54,17 @@ export function linkOpening(fastify: FastifyInstance) {
     },
 
     /** The redirect target with the result or the error. */
-    open: (request: FastifyRequest, link: Link, now: Date): Promise<string> =>
+    open: (request: FastifyRequest, link: EmailLinkRequest, now: Date): Promise<string> =>
       spend(fastify, request, link, now).catch((thrown) =>
         rejectionTarget(fastify, request, link, thrown),
       ),
 
     /** Undefined for a valid link, otherwise the redirect target with the error. */
-    async deadEnd(request: FastifyRequest, link: Link, now: Date): Promise<string | undefined> {
+    async deadEnd(
+      request: FastifyRequest,
+      link: EmailLinkRequest,
+      now: Date,
+    ): Promise<string | undefined> {
       const isLive = await isOtpValid(credentials, db, link.token, link.type, now)
       return isLive ? undefined : rejectionTarget(fastify, request, link, linkExpired())
     },
@@ -71,7 +75,7 @@ export function linkOpening(fastify: FastifyInstance) {
 async function spend(
   fastify: FastifyInstance,
   request: FastifyRequest,
-  link: Link,
+  link: EmailLinkRequest,
   now: Date,
 ): Promise<string> {
   const { credentials, db, sessions } = fastify
@@ -125,7 +129,7 @@ async function openSession(
 function rejectionTarget(
   { apiErrors }: FastifyInstance,
   request: FastifyRequest,
-  { token, target }: Link,
+  { token, target }: EmailLinkRequest,
   thrown: unknown,
 ): string {
   const error = apiErrors.report(request, thrown)

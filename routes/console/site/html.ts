@@ -22,13 +22,13 @@ export const consoleHeaders = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 }
 
-export const themes = ['light', 'dark'] as const
-export type Theme = (typeof themes)[number]
+export const colorSchemes = ['light', 'dark'] as const
+export type ColorScheme = (typeof colorSchemes)[number]
 
 /** `base` is the external path of the server without a trailing slash. */
 export function consolePage(
   { script, style }: Bundle,
-  { base, theme }: { base: string; theme: Theme | undefined },
+  { base, theme }: { base: string; theme: ColorScheme | undefined },
 ): string {
   const assets = `${base}/console/assets`
   return `<!doctype html>

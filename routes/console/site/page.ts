@@ -2,7 +2,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
 import { openFiles } from './files.ts'
-import { consoleHeaders, consolePage, themes } from './html.ts'
+import { colorSchemes, consoleHeaders, consolePage } from './html.ts'
 
 const page: FastifyPluginAsync = async (fastify) => {
   const { config } = fastify
@@ -27,7 +27,9 @@ const page: FastifyPluginAsync = async (fastify) => {
   }
 
   async function show(request: FastifyRequest, reply: FastifyReply) {
-    const theme = themes.find((each) => request.headers.cookie?.includes(`${themeCookie}=${each}`))
+    const theme = colorSchemes.find((each) =>
+      request.headers.cookie?.includes(`${themeCookie}=${each}`),
+    )
     const html = consolePage(await files.bundle(), { base, theme })
     return reply.headers(consoleHeaders).type('text/html; charset=utf-8').send(html)
   }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { crossSiteForm } from '../../../schemas/errors.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 
 /**
  * An opaque origin without scripts. A `srcdoc` frame would inherit the console's policy, which blocks the inline styles
@@ -20,7 +20,7 @@ const policy = [
 const preview: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/console/preview',
-    { schema: { hide: true, body: Form, response: { 200: Type.String() } } },
+    { schema: { hide: true, body: OauthForm, response: { 200: Type.String() } } },
     async (request, reply) => {
       const { 'sec-fetch-site': site, 'sec-fetch-dest': destination } = request.headers
       if (site !== 'same-origin' || destination !== 'iframe') throw crossSiteForm()

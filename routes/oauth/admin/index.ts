@@ -3,4 +3,4 @@ import client from './client.ts'
 import clients from './clients.ts'
 import regenerateSecret from './regenerate-secret.ts'
 
-export const adminRoutes = { clients, client, regenerateSecret }
+export const oauthAdminRoutes = { clients, client, regenerateSecret }

@@ -8,7 +8,7 @@ import {
   pollSeconds,
 } from '../../../modules/oauth-server/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { ClientFields, listResources } from '../../../schemas/oauth/token.ts'
+import { ClientFields, requestedResources } from '../../../schemas/oauth/token.ts'
 
 const Text = Type.String()
 
@@ -47,7 +47,7 @@ const deviceAuthorization: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const presented = { ...body, authorization: headers.authorization }
       const client = await authenticateClient(deps, presented, now)
-      const asked = { scope: body.scope, resources: listResources(body) }
+      const asked = { scope: body.scope, resources: requestedResources(body) }
       const { deviceCode, userCode } = await createDeviceCode(deps, client, asked, now)
       return {
         device_code: deviceCode,

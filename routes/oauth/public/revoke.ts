@@ -9,7 +9,7 @@ import {
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { invalidClient, oauthInvalidRequest } from '../../../schemas/errors.ts'
 import { ClientFields } from '../../../schemas/oauth/token.ts'
-import { Empty } from '../../../schemas/values/empty.ts'
+import { EmptyObject } from '../../../schemas/values/empty.ts'
 
 const Body = Type.Object({
   token: Type.Optional(Type.String()),
@@ -31,7 +31,7 @@ const revoke: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Token revocation endpoint (RFC 7009): revokes the session of the token',
         tags: ['oauth'],
         body: Body,
-        response: { 200: Empty, ...ErrorResponses },
+        response: { 200: EmptyObject, ...ErrorResponses },
       },
     },
     async ({ body, headers, clientInfo: info, clientIp: ip }) => {

@@ -16,7 +16,7 @@ import {
   unauthorizedClient,
 } from '../../../schemas/errors.ts'
 import { deviceGrant } from '../../../schemas/oauth/client.ts'
-import { listResources, OauthTokenRequest, OauthTokens } from '../../../schemas/oauth/token.ts'
+import { OauthTokenRequest, OauthTokens, requestedResources } from '../../../schemas/oauth/token.ts'
 
 type Grant = (
   client: Client,
@@ -47,7 +47,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
           code: body.code,
           redirectUri: body.redirect_uri,
           codeVerifier: body.code_verifier,
-          resources: listResources(body),
+          resources: requestedResources(body),
         },
         origin,
         now,
@@ -56,7 +56,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
       exchangeDeviceCode(
         deps,
         client,
-        { deviceCode: body.device_code, resources: listResources(body) },
+        { deviceCode: body.device_code, resources: requestedResources(body) },
         origin,
         now,
       ),
@@ -64,7 +64,11 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
       refreshClient(
         deps,
         client,
-        { refreshToken: body.refresh_token, scope: body.scope, resources: listResources(body) },
+        {
+          refreshToken: body.refresh_token,
+          scope: body.scope,
+          resources: requestedResources(body),
+        },
         origin,
         now,
       ),

@@ -5,5 +5,10 @@ import list from './list.ts'
 import members from './members.ts'
 import { addServerRoles, changeServerRoles } from './roles.ts'
 
-export const adminRoutes = { organizationList: list, lifecycle, addServerRoles, changeServerRoles }
+export const organizationAdminRoutes = {
+  organizationList: list,
+  lifecycle,
+  addServerRoles,
+  changeServerRoles,
+}
 export const adminScopedRoutes = { addMember: members, addConnection: connections }

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 
 import { listInvitationsTo } from '../../../db/organizations/invitations.ts'
 import {
-  acceptInvitation,
+  acceptOrganizationInvitation,
   confirmedAddress,
   declineInvitation,
   type InvitationClaim,
@@ -77,7 +77,9 @@ const acceptInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     return db.transaction().execute(async (trx) => {
       const { user } = await bearerAuth.holdMember(trx, auth, now)
       const by = { actor: user, ip }
-      return toOrganization(await acceptInvitation(organizations, trx, user, claim, by, now))
+      return toOrganization(
+        await acceptOrganizationInvitation(organizations, trx, user, claim, by, now),
+      )
     })
   }
 }

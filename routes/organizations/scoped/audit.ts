@@ -3,12 +3,12 @@ import { Type } from '@sinclair/typebox'
 
 import { listOrganizationAudit } from '../../../db/organizations/audit.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { ListQuery, readList, toPage } from '../../../schemas/organizations/list.ts'
+import { OrganizationListQuery, readList, toPage } from '../../../schemas/organizations/list.ts'
 import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
 import { AuditEntries } from '../../../schemas/organizations/settings.ts'
 import { toTimestamp } from '../../../schemas/values/timestamp.ts'
 
-const Query = Type.Object({ ...ListQuery, action: Type.Optional(Type.String()) })
+const Query = Type.Object({ ...OrganizationListQuery, action: Type.Optional(Type.String()) })
 
 const audit: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, db } = fastify

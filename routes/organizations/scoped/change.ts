@@ -15,7 +15,7 @@ export interface Held {
 }
 
 /** `userIds` are users whom the change concerns. Throws what `holdOrganization` throws. */
-export async function change<T>(
+export async function applyOrganizationChange<T>(
   { bearerAuth, db }: Pick<FastifyInstance, 'bearerAuth' | 'db'>,
   request: FastifyRequest,
   work: (held: Held) => Promise<T>,

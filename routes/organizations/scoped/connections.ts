@@ -13,7 +13,7 @@ import {
   toConnection,
 } from '../../../schemas/organizations/settings.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
-import { change } from './change.ts'
+import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ connection_id: Type.String() })])
 
@@ -53,7 +53,7 @@ const changeConnections: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const id = readUuid('connection_id', request.params.connection_id)
-      return change(fastify, request, async (held) => {
+      return applyOrganizationChange(fastify, request, async (held) => {
         const { trx, id: organizationId, permissions, by, now } = held
         const key = { organizationId, id }
         return toConnection(
@@ -75,7 +75,7 @@ const changeConnections: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const id = readUuid('connection_id', request.params.connection_id)
-      await change(fastify, request, ({ trx, id: organizationId, by, now }) =>
+      await applyOrganizationChange(fastify, request, ({ trx, id: organizationId, by, now }) =>
         removeConnection(organizations, trx, { organizationId, id }, by, now),
       )
       return reply.status(204).send(null)

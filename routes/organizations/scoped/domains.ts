@@ -19,7 +19,7 @@ import { OrganizationPath } from '../../../schemas/organizations/organization.ts
 import { Domain, Domains } from '../../../schemas/organizations/settings.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { toTimestamp } from '../../../schemas/values/timestamp.ts'
-import { change } from './change.ts'
+import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ domain_id: Type.String() })])
 const Verification = Type.Union([
@@ -59,8 +59,11 @@ const addDomains: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const domain = readDomain(request.body.domain)
-      const added = await change(fastify, request, ({ trx, id: organizationId, by, now }) =>
-        addDomain(organizations, trx, { organizationId, domain }, by, now),
+      const added = await applyOrganizationChange(
+        fastify,
+        request,
+        ({ trx, id: organizationId, by, now }) =>
+          addDomain(organizations, trx, { organizationId, domain }, by, now),
       )
       return reply.status(201).send(toDomain(added))
     },
@@ -85,10 +88,13 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const id = readUuid('domain_id', request.params.domain_id)
       const { address } = request.body
-      return change(fastify, request, async ({ trx, id: organizationId, by, now }) =>
-        toDomain(
-          await sendDomainCode(organizations, trx, { organizationId, id, address }, by, now),
-        ),
+      return applyOrganizationChange(
+        fastify,
+        request,
+        async ({ trx, id: organizationId, by, now }) =>
+          toDomain(
+            await sendDomainCode(organizations, trx, { organizationId, id, address }, by, now),
+          ),
       )
     },
   )
@@ -111,7 +117,7 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (fastify) => {
       if (code === undefined) await checkDns(organizations, organizationId, id)
       else await checkCode(organizations, organizationId, id, code, new Date())
       const how = code === undefined ? 'dns' : 'email'
-      return change(fastify, request, async ({ trx, by, now }) =>
+      return applyOrganizationChange(fastify, request, async ({ trx, by, now }) =>
         toDomain(await markVerified(organizations, trx, { organizationId, id, how }, by, now)),
       )
     },
@@ -133,7 +139,7 @@ const removeDomains: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const id = readUuid('domain_id', request.params.domain_id)
-      await change(fastify, request, ({ trx, id: organizationId, by, now }) =>
+      await applyOrganizationChange(fastify, request, ({ trx, id: organizationId, by, now }) =>
         removeDomain(organizations, trx, { organizationId, id }, by, now),
       )
       return reply.status(204).send(null)

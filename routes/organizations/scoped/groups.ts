@@ -8,7 +8,7 @@ import { organizationGroupNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
 import { Group, GroupChange, Groups, toGroup } from '../../../schemas/organizations/settings.ts'
-import { change } from './change.ts'
+import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ group_id: Type.String() })])
 
@@ -45,17 +45,21 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const groupId = readUuid('group_id', request.params.group_id)
-      return change(fastify, request, async ({ trx, id, permissions, by, now }) => {
-        if (!(await findGroup(trx, id, groupId))) throw organizationGroupNotFound()
-        const { role: given, ...rest } = request.body
-        if (given) await checkGrant(trx, id, given, permissions)
-        const columns = { ...rest, ...(given !== undefined && { role: given || null }) }
-        const group = await updateGroup(trx, groupId, columns, now)
-        const { name, role, priority } = group
-        const traits = { organization_id: id, group_id: groupId, name, role, priority }
-        await recordChange(organizations, trx, 'organization_group_updated', by, traits, now)
-        return toGroup(group)
-      })
+      return applyOrganizationChange(
+        fastify,
+        request,
+        async ({ trx, id, permissions, by, now }) => {
+          if (!(await findGroup(trx, id, groupId))) throw organizationGroupNotFound()
+          const { role: given, ...rest } = request.body
+          if (given) await checkGrant(trx, id, given, permissions)
+          const columns = { ...rest, ...(given !== undefined && { role: given || null }) }
+          const group = await updateGroup(trx, groupId, columns, now)
+          const { name, role, priority } = group
+          const traits = { organization_id: id, group_id: groupId, name, role, priority }
+          await recordChange(organizations, trx, 'organization_group_updated', by, traits, now)
+          return toGroup(group)
+        },
+      )
     },
   )
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../modules/organizations/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { normalizeEmail, readUuid } from '../../../schemas/fields.ts'
-import { ListQuery, readList, toPage } from '../../../schemas/organizations/list.ts'
+import { OrganizationListQuery, readList, toPage } from '../../../schemas/organizations/list.ts'
 import {
   Invitation,
   Invitations,
@@ -19,7 +19,7 @@ import {
 } from '../../../schemas/organizations/member.ts'
 import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
-import { change } from './change.ts'
+import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ invitation_id: Type.String() })])
 
@@ -44,7 +44,7 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'List the open invitations of an organization, newest first',
         params: OrganizationPath,
-        querystring: Type.Object(ListQuery),
+        querystring: Type.Object(OrganizationListQuery),
         response: { 200: Invitations, ...ErrorResponses },
       },
     },
@@ -74,7 +74,7 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       const email = normalizeEmail(request.body.email)
       const redirectTo = resolveTarget(flows, request, asked)
       const { audience: aud, auth } = request
-      const invitation = await change(fastify, request, async (held) => {
+      const invitation = await applyOrganizationChange(fastify, request, async (held) => {
         const { trx, id: organizationId, permissions, by, now } = held
         await checkGrant(trx, organizationId, role, permissions)
         const invitedBy = auth?.user ?? null
@@ -101,7 +101,7 @@ const revokeInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const invitationId = readUuid('invitation_id', request.params.invitation_id)
-      await change(fastify, request, ({ trx, id, by, now }) =>
+      await applyOrganizationChange(fastify, request, ({ trx, id, by, now }) =>
         revokeInvitation(organizations, trx, id, invitationId, by, now),
       )
       return reply.status(204).send(null)

@@ -17,7 +17,7 @@ import { readList, SearchQuery, toPage } from '../../../schemas/organizations/li
 import { Member, Members, RoleField, toMember } from '../../../schemas/organizations/member.ts'
 import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
-import { change, type Held } from './change.ts'
+import { applyOrganizationChange, type Held } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ user_id: Type.String() })])
 const Query = Type.Object({ ...SearchQuery, role: Type.Optional(Type.String()) })
@@ -78,7 +78,7 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const userId = readUuid('user_id', request.params.user_id)
       const { role } = request.body
-      return change(
+      return applyOrganizationChange(
         fastify,
         request,
         async (held) => {
@@ -111,7 +111,7 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
         const key = { organizationId: held.id, userId }
         await removeMember(organizations, held.trx, key, held.by, held.now)
       }
-      await change(fastify, request, remove, [userId])
+      await applyOrganizationChange(fastify, request, remove, [userId])
       return reply.status(204).send(null)
     },
   )

@@ -18,7 +18,7 @@ import {
   toOrganization,
 } from '../../../schemas/organizations/organization.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
-import { change } from './change.ts'
+import { applyOrganizationChange } from './change.ts'
 
 const readOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, db } = fastify
@@ -63,10 +63,14 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       if (slug !== undefined) readSlug(slug)
       checkOrganizationMetadata(metadata)
       const columns = organizationColumns(request.body)
-      return change(fastify, request, async ({ trx, id, permissions, by, now }) => {
-        if (role !== undefined) await checkGrant(trx, id, role, permissions)
-        return toOrganization(await changeOrganization(organizations, trx, id, columns, by, now))
-      })
+      return applyOrganizationChange(
+        fastify,
+        request,
+        async ({ trx, id, permissions, by, now }) => {
+          if (role !== undefined) await checkGrant(trx, id, role, permissions)
+          return toOrganization(await changeOrganization(organizations, trx, id, columns, by, now))
+        },
+      )
     },
   )
 
@@ -82,7 +86,7 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      await change(fastify, request, ({ trx, id, by, now }) =>
+      await applyOrganizationChange(fastify, request, ({ trx, id, by, now }) =>
         deleteOrganization(organizations, trx, id, by, now),
       )
       return reply.status(204).send(null)

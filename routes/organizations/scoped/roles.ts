@@ -14,7 +14,7 @@ import {
   toRoles,
 } from '../../../schemas/organizations/settings.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
-import { change } from './change.ts'
+import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ role: Type.String() })])
 
@@ -50,7 +50,7 @@ const addRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { name, ...input } = request.body
-      const role = await change(fastify, request, (held) => {
+      const role = await applyOrganizationChange(fastify, request, (held) => {
         const { trx, id: organizationId, permissions, by, now } = held
         return createRole(organizations, trx, { organizationId, name }, input, permissions, by, now)
       })
@@ -75,7 +75,7 @@ const changeRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { role: name } = request.params
-      const role = await change(fastify, request, (held) => {
+      const role = await applyOrganizationChange(fastify, request, (held) => {
         const { trx, id: organizationId, permissions, by, now } = held
         const key = { organizationId, name }
         return changeRole(organizations, trx, key, request.body, permissions, by, now)
@@ -96,8 +96,11 @@ const changeRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { role: name } = request.params
-      await change(fastify, request, ({ trx, id: organizationId, permissions, by, now }) =>
-        removeRole(organizations, trx, { organizationId, name }, permissions, by, now),
+      await applyOrganizationChange(
+        fastify,
+        request,
+        ({ trx, id: organizationId, permissions, by, now }) =>
+          removeRole(organizations, trx, { organizationId, name }, permissions, by, now),
       )
       return reply.status(204).send(null)
     },

@@ -1,4 +1,4 @@
-import { type AccountPage, accountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
 import { permissionLines } from '../../../modules/pages/index.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 
@@ -38,4 +38,4 @@ function apps(): AccountPage {
   }
 }
 
-export default accountPage(apps)
+export default addAccountPage(apps)

@@ -1,8 +1,8 @@
 import {
+  type AccountFields,
   type AccountPage,
   type Action,
-  accountPage,
-  type Fields,
+  addAccountPage,
 } from '../../../modules/account/index.ts'
 import type { Visit } from '../../../modules/account/visit.ts'
 import { readNext } from '../../../modules/pages/index.ts'
@@ -26,7 +26,7 @@ const send: Action = async (visit, fields) => {
 }
 
 /** The API records what is shown in the session; a method that was added within a day does not count. */
-async function prove(visit: Visit, payload: object, fields: Fields) {
+async function prove(visit: Visit, payload: object, fields: AccountFields) {
   await visit.call({ method: 'PUT', url: '/user', payload })
   try {
     await visit.requireProof('factor')
@@ -39,13 +39,13 @@ async function prove(visit: Visit, payload: object, fields: Fields) {
 }
 
 /** Where the change is made. */
-function targetOf({ next }: Fields): string {
+function targetOf({ next }: AccountFields): string {
   const target = readNext(next)
   return target.startsWith('/account/') ? target : '/account'
 }
 
 /** Proof that a change needs: the password, a code, or another sign-in. */
-export default accountPage(() => ({
+export default addAccountPage(() => ({
   path: '/account/confirm',
   summary: 'Reauthentication of the user',
   show,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
 
 /** Data export, and the way to deletion. */
 function data({ config }: FastifyInstance): AccountPage {
@@ -32,4 +32,4 @@ function data({ config }: FastifyInstance): AccountPage {
   }
 }
 
-export default accountPage(data)
+export default addAccountPage(data)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
 import { clearedCookie } from '../../../modules/page-session/index.ts'
 import { featureDisabled } from '../../../schemas/errors.ts'
 import type { User } from '../../../schemas/user.ts'
@@ -35,4 +35,4 @@ function deletion(app: FastifyInstance): AccountPage {
 /** What the user types to confirm. */
 const accountOf = ({ id, email, phone }: User): string => email || phone || id
 
-export default accountPage(deletion)
+export default addAccountPage(deletion)

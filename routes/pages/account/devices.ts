@@ -1,6 +1,6 @@
 import {
   type AccountPage,
-  accountPage,
+  addAccountPage,
   deviceIn,
   momentIn,
 } from '../../../modules/account/index.ts'
@@ -47,4 +47,4 @@ function devices(): AccountPage {
   }
 }
 
-export default accountPage(devices)
+export default addAccountPage(devices)

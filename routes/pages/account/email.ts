@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage, settleSession } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, settleSession } from '../../../modules/account/index.ts'
 import type { Visit } from '../../../modules/account/visit.ts'
 import { changeFlow, ensureCookie, textIn } from '../../../modules/pages/index.ts'
 
@@ -53,4 +53,4 @@ function addressesOf({ config }: FastifyInstance, { user: { email: current, new_
   return asksBoth ? [wanted, { which: 'current', address: current }] : [wanted]
 }
 
-export default accountPage(email)
+export default addAccountPage(email)

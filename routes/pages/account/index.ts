@@ -14,7 +14,7 @@ import phone from './phone.ts'
 import profile from './profile.ts'
 import username from './username.ts'
 
-export const accountPages = {
+export const accountPageRoutes = {
   ...{ overview, profile, email, username, phone, password, confirm, factors },
   ...{ passkeys, devices, linked, apps, data, deletion },
 }

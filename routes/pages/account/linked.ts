@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
 import { changeFlow, ensureCookie, sendOnward, textIn } from '../../../modules/pages/index.ts'
 
 const path = '/account/linked'
@@ -56,4 +56,4 @@ function linked(app: FastifyInstance): AccountPage {
   }
 }
 
-export default accountPage(linked)
+export default addAccountPage(linked)

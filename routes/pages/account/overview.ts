@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage, phonesAllowed } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, phonesAllowed } from '../../../modules/account/index.ts'
 import type { AccountSay, AccountTextName, Visit } from '../../../modules/account/visit.ts'
 import { clearedCookie, endPageSession } from '../../../modules/page-session/index.ts'
 import { getHost, sendPage } from '../../../modules/pages/index.ts'
@@ -94,4 +94,4 @@ const labels: Record<string, AccountTextName> = {
   webauthn: 'factor_usb',
 }
 
-export default accountPage(overview)
+export default addAccountPage(overview)

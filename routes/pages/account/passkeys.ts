@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { type AccountPage, accountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
 import { accessTokenFor, checkForm, findSignedIn } from '../../../modules/page-session/index.ts'
 import { callApi, jsonIn } from '../../../modules/pages/index.ts'
 import { sessionNotFound } from '../../../schemas/errors.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 
 const path = '/account/passkeys'
 const optionsUrl = '/passkeys/registration/options'
@@ -51,7 +51,7 @@ function passkeys(): AccountPage {
   }
 }
 
-const pageRoutes = accountPage(passkeys)
+const pageRoutes = addAccountPage(passkeys)
 
 const routes: FastifyPluginAsyncTypebox = async (fastify, options) => {
   if (!fastify.config.AUTH_PASSKEY_ENABLED) return
@@ -64,7 +64,7 @@ const routes: FastifyPluginAsyncTypebox = async (fastify, options) => {
       schema: {
         summary: 'Create registration options for the account page',
         tags: ['pages'],
-        body: Form,
+        body: OauthForm,
       },
     },
     async (request) => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
 import { ApiError } from '../../../schemas/errors.ts'
 
 const path = '/account/password'
@@ -49,4 +49,4 @@ function isCodeNeeded(error: unknown): boolean {
   return error instanceof ApiError && error.errorCode === 'reauthentication_needed'
 }
 
-export default accountPage(password)
+export default addAccountPage(password)

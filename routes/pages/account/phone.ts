@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import {
   type AccountPage,
-  accountPage,
+  addAccountPage,
   phonesAllowed,
   settleSession,
 } from '../../../modules/account/index.ts'
@@ -38,4 +38,4 @@ function phone(app: FastifyInstance): AccountPage {
   }
 }
 
-export default accountPage(phone)
+export default addAccountPage(phone)

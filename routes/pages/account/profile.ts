@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
 import type { User } from '../../../schemas/user.ts'
 
 const path = '/account/profile'
@@ -45,4 +45,4 @@ function nameOf(tag: string): string {
   return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
 }
 
-export default accountPage(profile)
+export default addAccountPage(profile)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
 
 const path = '/account/username'
 const url = '/user/username'
@@ -35,4 +35,4 @@ function username({ config }: FastifyInstance): AccountPage {
 
 const fixed = { current: undefined, isFixed: true }
 
-export default accountPage(username)
+export default addAccountPage(username)

@@ -31,7 +31,7 @@ import {
   sendPage,
 } from '../../../modules/pages/index.ts'
 import { ApiError } from '../../../schemas/errors.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
@@ -78,7 +78,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.post(
     '/oauth/consent',
-    { schema: { summary: 'Submit the consent page', body: Form, ...described } },
+    { schema: { summary: 'Submit the consent page', body: OauthForm, ...described } },
     async (request, reply) => {
       const now = new Date()
       const { form_token, authorization_id: id = '', action } = readFormFields(request.body)

@@ -17,7 +17,7 @@ import {
   type SignedIn,
 } from '../../../modules/page-session/index.ts'
 import { listPolicyLinks, permissionLines, sendPage } from '../../../modules/pages/index.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
@@ -48,7 +48,7 @@ const device: FastifyPluginAsyncTypebox = async (fastify) => {
     '/oauth/device',
     {
       config: { rateLimit: rateLimits.verify },
-      schema: { summary: 'Submit the device authorization page', body: Form, ...described },
+      schema: { summary: 'Submit the device authorization page', body: OauthForm, ...described },
     },
     async (request, reply) => {
       const now = new Date()

@@ -10,7 +10,7 @@ import {
   findSignedIn,
 } from '../../../modules/page-session/index.ts'
 import { getHost, sendOnward, sendPage } from '../../../modules/pages/index.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { firstValues, ManyQuery } from '../../../schemas/values/query.ts'
@@ -41,7 +41,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         summary: 'RP-initiated logout by POST, and the form of its page',
-        body: Type.Union([Form, Type.Null()]),
+        body: Type.Union([OauthForm, Type.Null()]),
         ...described,
       },
     },

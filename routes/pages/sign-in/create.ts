@@ -13,7 +13,7 @@ import {
   readNext,
   sendPage,
 } from '../../../modules/pages/index.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { finishSignIn, isSession } from './finish.ts'
 
@@ -35,7 +35,7 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.post(
     '/sign-in/create',
-    { schema: { summary: 'Submit the sign-up page', body: Form, ...described } },
+    { schema: { summary: 'Submit the sign-up page', body: OauthForm, ...described } },
     async (request, reply) => {
       const fields = readFormFields(request.body)
       const { form_token, next: wanted, email = '', password } = fields

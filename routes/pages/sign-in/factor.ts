@@ -18,7 +18,7 @@ import {
   sendToNext,
   textIn,
 } from '../../../modules/pages/index.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
@@ -54,7 +54,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.post(
     '/sign-in/factor',
-    { schema: { summary: 'Submit the second factor page', body: Form, ...described } },
+    { schema: { summary: 'Submit the second factor page', body: OauthForm, ...described } },
     async (request, reply) => {
       const now = new Date()
       const fields = readFormFields(request.body)

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { accessTokenFor, checkForm, findSignedIn } from '../../../modules/page-session/index.ts'
 import { callApi, errorText, readNext, sendPage, sendToNext } from '../../../modules/pages/index.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
@@ -32,7 +32,7 @@ const password: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.post(
     '/sign-in/password',
-    { schema: { summary: 'Submit the new password page', body: Form, ...described } },
+    { schema: { summary: 'Submit the new password page', body: OauthForm, ...described } },
     async (request, reply) => {
       const now = new Date()
       const { form_token, next: wanted, password: chosen } = readFormFields(request.body)

@@ -14,7 +14,7 @@ import {
   readNext,
   sendPage,
 } from '../../../modules/pages/index.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 
 const Query = Type.Object({ next: Type.Optional(Type.String()) })
@@ -30,7 +30,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/sign-in/recover',
     {
-      schema: { summary: 'Submit the password recovery page', body: Form, ...described },
+      schema: { summary: 'Submit the password recovery page', body: OauthForm, ...described },
     },
     async (request, reply) => {
       const fields = readFormFields(request.body)

@@ -17,7 +17,7 @@ import {
   sendPage,
 } from '../../../modules/pages/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import { Form, readFormFields } from '../../../schemas/oauth/form.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { findRequestingApp } from './app-name.ts'
 import { finishSignIn, isSession } from './finish.ts'
@@ -51,7 +51,7 @@ const signIn: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'Create authentication options for the sign-in page',
         tags: ['pages'],
-        body: Type.Union([Form, Type.Null()]),
+        body: Type.Union([OauthForm, Type.Null()]),
       },
     },
     async (request) => {
@@ -65,7 +65,7 @@ const signIn: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.post(
     '/sign-in',
-    { schema: { summary: 'Submit the sign-in page', body: Form, ...described } },
+    { schema: { summary: 'Submit the sign-in page', body: OauthForm, ...described } },
     async (request, reply) => {
       const fields = readFormFields(request.body)
       checkForm(fastify, request, fields.form_token)

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { scimRejected } from '../../../schemas/errors.ts'
 import { scimBase } from '../../../schemas/scim/connection.ts'
 import {
-  listOf,
+  listResponse,
   resourceTypes,
   schemas,
   serviceProviderConfig,
@@ -36,7 +36,7 @@ const discovery: FastifyPluginAsyncTypebox = async (fastify) => {
     fastify.get(
       `${prefix}/ResourceTypes`,
       { schema: { ...described, params: Path, summary: 'List resource types', response: many } },
-      async (request) => listOf(resourceTypes(baseOf(request))),
+      async (request) => listResponse(resourceTypes(baseOf(request))),
     )
     fastify.get(
       `${prefix}/ResourceTypes/:id`,
@@ -48,7 +48,7 @@ const discovery: FastifyPluginAsyncTypebox = async (fastify) => {
     fastify.get(
       `${prefix}/Schemas`,
       { schema: { ...described, params: Path, summary: 'List SCIM schemas', response: many } },
-      async (request) => listOf(schemas(baseOf(request))),
+      async (request) => listResponse(schemas(baseOf(request))),
     )
     fastify.get(
       `${prefix}/Schemas/:id`,

@@ -13,14 +13,14 @@ import {
   replaceScimGroup,
   requireScimGroup,
   type Selection,
-  select,
+  selectAttributes,
   toGroupResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
 import {
   contextOf,
   deletionSchema,
-  keyOf,
+  getResourceKey,
   resourceSchema,
   ScimPatch,
   ScimResource,
@@ -42,7 +42,7 @@ const group: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { ...resourceSchema, summary: 'Get a provisioned group (SCIM)' } },
     async (request, reply) => {
       const { query } = request
-      const row = await requireScimGroup(db, keyOf(request, 'Group'), shownOf(query))
+      const row = await requireScimGroup(db, getResourceKey(request, 'Group'), shownOf(query))
       return send(request, reply, row, query)
     },
   )
@@ -51,7 +51,7 @@ const group: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     { schema: { ...deletionSchema, summary: 'Deprovision a group (SCIM)' } },
     async (request, reply) => {
-      const key = keyOf(request, 'Group')
+      const key = getResourceKey(request, 'Group')
       await db.transaction().execute((trx) => removeScimGroup(scim, trx, contextOf(request), key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
@@ -73,7 +73,7 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const resource = readResource(definition, request.body)
-      const key = keyOf(request, 'Group')
+      const key = getResourceKey(request, 'Group')
       const row = await change(fastify, request, request.query, (trx, context) =>
         replaceScimGroup(scim, trx, context, key, resource),
       )
@@ -92,7 +92,7 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const operations = readOperations(definition, request.body)
-      const key = keyOf(request, 'Group')
+      const key = getResourceKey(request, 'Group')
       const row = await change(fastify, request, request.query, (trx, context) =>
         patchScimGroup(scim, trx, context, key, operations),
       )
@@ -104,13 +104,13 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
 function change({ db }: FastifyInstance, request: FastifyRequest, query: Selection, write: Write) {
   return db.transaction().execute(async (trx) => {
     await write(trx, contextOf(request))
-    return requireScimGroup(trx, keyOf(request, 'Group'), shownOf(query))
+    return requireScimGroup(trx, getResourceKey(request, 'Group'), shownOf(query))
   })
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, row: ScimGroupRow, query: Selection) {
   const resource = toGroupResource(row, contextOf(request).base)
-  return sendResource(request, reply, row, select(definition, resource, query))
+  return sendResource(request, reply, row, selectAttributes(definition, resource, query))
 }
 
 /** A group may have thousands of members, which are read only when they are shown. */

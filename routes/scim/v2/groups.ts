@@ -9,16 +9,16 @@ import {
   readResource,
   readSearch,
   requireScimGroup,
-  select,
+  selectAttributes,
   toGroupResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
-import { listResources } from './list-resources.ts'
+import { listScimResources } from './list-resources.ts'
 import {
   contextOf,
   creationSchema,
-  ListQuery,
-  listSchema,
+  listRouteSchema,
+  ScimListQuery,
   ScimSearch,
   sendResource,
 } from './shapes.ts'
@@ -32,9 +32,9 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       schema: {
-        ...listSchema,
+        ...listRouteSchema,
         summary: 'List provisioned groups (SCIM)',
-        querystring: ListQuery,
+        querystring: ScimListQuery,
       },
     },
     (request) => list(fastify, request, request.query),
@@ -44,7 +44,7 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
     `${path}/.search`,
     {
       schema: {
-        ...listSchema,
+        ...listRouteSchema,
         summary: 'Search provisioned groups (SCIM)',
         body: ScimSearch,
       },
@@ -69,7 +69,7 @@ export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
         return requireScimGroup(trx, key, { withMembers })
       })
       reply.status(201).header('location', `${context.base}/Groups/${row.id}`)
-      const shown = select(definition, toGroupResource(row, context.base), request.query)
+      const shown = selectAttributes(definition, toGroupResource(row, context.base), request.query)
       return sendResource(request, reply, row, shown)
     },
   )
@@ -77,7 +77,7 @@ export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
 
 function list({ db }: FastifyInstance, request: FastifyRequest, query: ListRequest) {
   const withMembers = isSelected(definition, 'members', query)
-  return listResources<ScimGroupRow>(request, query, {
+  return listScimResources<ScimGroupRow>(request, query, {
     definition,
     count: (id, filter) => countScimGroups(db, id, filter),
     read: (id, filter, page) => listScimGroups(db, id, filter, { ...page, withMembers }),

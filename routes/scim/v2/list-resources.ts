@@ -5,9 +5,9 @@ import type { PageRequest } from '../../../db/scim/paging.ts'
 import {
   type ListRequest,
   readFilter,
-  readPage,
+  readScimPage,
   rowsToRead,
-  select,
+  selectAttributes,
   toList,
 } from '../../../modules/scim/index.ts'
 import type { ResourceDefinition } from '../../../schemas/scim/resources.ts'
@@ -26,17 +26,17 @@ interface Listing<Row> {
 }
 
 /** A page of the connection’s resources (RFC 7644 §3.4.2). Nothing is read when only the total is requested. */
-export async function listResources<Row extends { id: string }>(
+export async function listScimResources<Row extends { id: string }>(
   request: FastifyRequest,
   query: ListRequest,
   { definition, count, read, show }: Listing<Row>,
 ) {
   const { connection, base } = contextOf(request)
   const id = connection.sso_provider_id
-  const page = readPage(query)
+  const page = readScimPage(query)
   const filter = query.filter ? readFilter(definition, query.filter) : undefined
   const total = await count(id, filter)
   const limit = rowsToRead(page)
   const rows = limit > 0 ? await read(id, filter, { ...page, limit }) : []
-  return toList(page, rows, total, (row) => select(definition, show(row, base), query))
+  return toList(page, rows, total, (row) => selectAttributes(definition, show(row, base), query))
 }

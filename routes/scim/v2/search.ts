@@ -4,16 +4,16 @@ import { countScimGroups, listScimGroups } from '../../../db/scim/groups.ts'
 import { countScimUsers, listScimUsers } from '../../../db/scim/users.ts'
 import {
   readFilter,
-  readPage,
+  readScimPage,
   readSearch,
-  select,
+  selectAttributes,
   toGroupResource,
   toList,
   toUserResource,
 } from '../../../modules/scim/index.ts'
 import { scimRejected } from '../../../schemas/errors.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
-import { contextOf, listSchema, ScimSearch } from './shapes.ts'
+import { contextOf, listRouteSchema, ScimSearch } from './shapes.ts'
 
 const { User, Group } = resourceDefinitions
 
@@ -25,7 +25,7 @@ const search: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:connection/.search',
     {
       schema: {
-        ...listSchema,
+        ...listRouteSchema,
         summary: 'Search provisioned users and groups (SCIM)',
         description: 'By startIndex and count. The filter names attributes that both have.',
         body: ScimSearch,
@@ -35,7 +35,7 @@ const search: FastifyPluginAsyncTypebox = async (fastify) => {
       const { connection, base } = contextOf(request)
       const { sso_provider_id: id } = connection
       const query = readSearch(request.body)
-      const page = readPage(query)
+      const page = readScimPage(query)
       if (page.byCursor) {
         throw scimRejected(400, 'invalidCursor', 'Search one resource type to use a cursor')
       }
@@ -53,10 +53,13 @@ const search: FastifyPluginAsyncTypebox = async (fastify) => {
       const asked = { ...rest, withMembers: true }
       const groups = await listScimGroups(db, id, ofGroups, asked)
       const rows = [
-        ...users.map((row) => ({ ...row, shown: select(User, toUserResource(row, base), query) })),
+        ...users.map((row) => ({
+          ...row,
+          shown: selectAttributes(User, toUserResource(row, base), query),
+        })),
         ...groups.map((row) => ({
           ...row,
-          shown: select(Group, toGroupResource(row, base), query),
+          shown: selectAttributes(Group, toGroupResource(row, base), query),
         })),
       ]
       return toList(page, rows, userCount + groupCount, ({ shown }) => shown)

@@ -35,7 +35,7 @@ const selection = {
   excludedAttributes: Type.Optional(Type.String({ description: 'Comma-separated names' })),
 }
 export const SelectionQuery = Type.Object(selection)
-export const ListQuery = Type.Object({
+export const ScimListQuery = Type.Object({
   ...selection,
   filter: Type.Optional(Type.String({ description: 'RFC 7644 §3.4.2.2' })),
   startIndex: Type.Optional(Type.String({ description: 'From 1' })),
@@ -44,7 +44,7 @@ export const ListQuery = Type.Object({
 })
 
 /** What the routes of users and of groups have in common. */
-export const listSchema = {
+export const listRouteSchema = {
   tags: ['scim'],
   params: ConnectionPath,
   response: { 200: ScimList, ...ScimErrors },
@@ -80,7 +80,7 @@ export function contextOf({
 }
 
 /** The resource of the path. Throws 404 for what is no id. */
-export function keyOf(request: FastifyRequest, type: ResourceType) {
+export function getResourceKey(request: FastifyRequest, type: ResourceType) {
   const { id = '' }: { id?: string } = Object(request.params)
   if (!isUuid(id)) throw scimRejected(404, undefined, `There is no ${type.toLowerCase()} ${id}`)
   const { sso_provider_id: connectionId } = contextOf(request).connection

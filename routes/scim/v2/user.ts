@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import type { ScimUserRow } from '../../../db/scim/users.ts'
-import type { ScimResource as Resource } from '../../../db/tables/scim.ts'
+import type { StoredScimResource as Resource } from '../../../db/tables/scim.ts'
 import {
   applyOperations,
   changeScimUser,
@@ -11,14 +11,14 @@ import {
   readResource,
   requireScimUser,
   type Selection,
-  select,
+  selectAttributes,
   toUserResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
 import {
   contextOf,
   deletionSchema,
-  keyOf,
+  getResourceKey,
   resourceSchema,
   ScimPatch,
   ScimResource,
@@ -36,7 +36,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     { schema: { ...resourceSchema, summary: 'Get a provisioned user (SCIM)' } },
     async (request, reply) => {
-      const row = await requireScimUser(db, keyOf(request, 'User'))
+      const row = await requireScimUser(db, getResourceKey(request, 'User'))
       return send(request, reply, row, request.query)
     },
   )
@@ -45,7 +45,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     { schema: { ...deletionSchema, summary: 'Deprovision a user (SCIM)' } },
     async (request, reply) => {
-      const key = keyOf(request, 'User')
+      const key = getResourceKey(request, 'User')
       await db.transaction().execute((trx) => deleteScimUser(scim, trx, contextOf(request), key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
@@ -93,14 +93,14 @@ function change(
   request: FastifyRequest,
   make: (resource: Resource) => Resource,
 ) {
-  const key = keyOf(request, 'User')
+  const key = getResourceKey(request, 'User')
   const write = db.transaction()
   return write.execute((trx) => changeScimUser(scim, trx, contextOf(request), key, make))
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, row: ScimUserRow, query: Selection) {
   const resource = toUserResource(row, contextOf(request).base)
-  return sendResource(request, reply, row, select(definition, resource, query))
+  return sendResource(request, reply, row, selectAttributes(definition, resource, query))
 }
 
 export default user

@@ -10,16 +10,16 @@ import {
   permitProvisionedJoin,
   readResource,
   readSearch,
-  select,
+  selectAttributes,
   toUserResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
-import { listResources } from './list-resources.ts'
+import { listScimResources } from './list-resources.ts'
 import {
   contextOf,
   creationSchema,
-  ListQuery,
-  listSchema,
+  listRouteSchema,
+  ScimListQuery,
   ScimSearch,
   sendResource,
 } from './shapes.ts'
@@ -33,9 +33,9 @@ const users: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       schema: {
-        ...listSchema,
+        ...listRouteSchema,
         summary: 'List provisioned users (SCIM)',
-        querystring: ListQuery,
+        querystring: ScimListQuery,
       },
     },
     (request) => list(fastify, request, request.query),
@@ -45,7 +45,7 @@ const users: FastifyPluginAsyncTypebox = async (fastify) => {
     `${path}/.search`,
     {
       schema: {
-        ...listSchema,
+        ...listRouteSchema,
         summary: 'Search provisioned users (SCIM)',
         body: ScimSearch,
       },
@@ -71,14 +71,14 @@ export const userCreation: FastifyPluginAsyncTypebox = async (fastify) => {
         .transaction()
         .execute((trx) => createScimUser(scim, trx, context, { resource, permit }))
       reply.status(201).header('location', `${context.base}/Users/${row.id}`)
-      const shown = select(definition, toUserResource(row, context.base), request.query)
+      const shown = selectAttributes(definition, toUserResource(row, context.base), request.query)
       return sendResource(request, reply, row, shown)
     },
   )
 }
 
 function list({ db }: FastifyInstance, request: FastifyRequest, query: ListRequest) {
-  return listResources<ScimUserRow>(request, query, {
+  return listScimResources<ScimUserRow>(request, query, {
     definition,
     count: (id, filter) => countScimUsers(db, id, filter),
     read: (id, filter, page) => listScimUsers(db, id, filter, page),

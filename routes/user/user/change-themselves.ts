@@ -8,7 +8,7 @@ import {
   checkPasswordChange,
   reauthenticate,
   requireFreshProof,
-  requireSecondFactor,
+  requireVerifiedFactor,
   sendPhoneChangeOtp,
   setPassword,
   setPhone,
@@ -27,7 +27,7 @@ import type { Changes } from '../../../modules/users/profile.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
 import type { Bearer } from '../../../plugins/security/bearer-auth/index.ts'
-import { type ChangeBody, readChanges } from './changes.ts'
+import { type ChangeBody, readUserChanges } from './changes.ts'
 
 /**
  * Updates the current user and returns the result. Throws the errors of `readChanges`, `users.checkProfile` and each
@@ -41,7 +41,7 @@ export async function updateCurrentUser(
   const { body, clientInfo, clientIp: ip } = request
   const auth = bearerAuth.bearerOf(request)
   const now = new Date()
-  const changes = await readChanges(deps, auth.user, body)
+  const changes = await readUserChanges(deps, auth.user, body)
   const context = readLinkContext(flows, request, body)
   const channel = deps.sms.channelOf(changes.phone ? body.channel : undefined)
   checkAllowed(deps, auth, changes, now)
@@ -70,7 +70,7 @@ function checkAllowed(
   now: Date,
 ): void {
   checkProfile(users, auth, changes)
-  if (isCredentialChange(changes)) requireSecondFactor(credentials, auth, 'credentials', now)
+  if (isCredentialChange(changes)) requireVerifiedFactor(credentials, auth, 'credentials', now)
 }
 
 /** The user's own metadata, which nothing else depends on. */

@@ -31,7 +31,7 @@ export type ChangeBody = Static<typeof ChangeBody>
  * Normalizes the fields and checks password strength; an unchanged address is ignored. Throws validation_failed,
  * phone_provider_disabled or weak_password.
  */
-export async function readChanges(
+export async function readUserChanges(
   { config, passwords, sms }: Deps<'config' | 'passwords' | 'sms'>,
   user: UserRecord,
   body: ChangeBody,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
-import { database } from '../../../cli/doctor/database.ts'
+import { checkDatabase } from '../../../cli/doctor/database.ts'
 import { keys } from '../../../cli/doctor/keys.ts'
 import { findRoom, warnOfConnections } from '../../../server/connections.ts'
 import { query } from '../../db/sql.ts'
@@ -14,7 +14,7 @@ import { contextOf, linesOf } from './doctor-context.ts'
 suite('doctor: database', () => {
   test('checks a migrated database as a superuser', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
+    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
     const levels = lines.map((line) => line.split(' ')[0])
     assert.deepEqual(levels, ['pass', 'pass', 'warn', 'pass', 'pass', 'pass'], lines.join('\n'))
     assert.match(lines[0] ?? '', /It is Postgres 1\d\./)
@@ -25,7 +25,7 @@ suite('doctor: database', () => {
 
   test('warns about pending migrations of an empty database', async (t) => {
     const { url: DATABASE_URL } = await emptyDatabase(t)
-    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
+    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
     assert.ok(
       lines.some((line) => /^warn \d+ migrations are pending/.test(line)),
       lines.join('\n'),
@@ -40,7 +40,7 @@ suite('doctor: database', () => {
       `insert into auth.postern_later_migrations values ('9999-later', '')`,
       `update auth.postern_schema_floor set migration = '9999-later'`,
     )
-    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
+    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
     assert.ok(lines.some((line) => /^fail .*newer version.*9999-later/.test(line)))
   })
 
@@ -57,7 +57,7 @@ suite('doctor: database', () => {
         auth.postern_encryption_probe to ${name}`,
     )
     const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
-    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
+    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
     assert.deepEqual(lines, [
       `fail The login ${name} does not own the tables of the schema "auth", and row-level security hides their rows from it: connect as their owner.`,
     ])
@@ -66,7 +66,7 @@ suite('doctor: database', () => {
   test('fails for a pool above the connection limit of the database', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const context = contextOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '9000' })
-    const lines = await linesOf(database, context)
+    const lines = await linesOf(checkDatabase, context)
     assert.ok(lines.some((line) => /^fail It allows \d+ connections, .* 9003/.test(line)))
   })
 
@@ -82,7 +82,7 @@ suite('doctor: database', () => {
     const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
     const context = contextOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '20' })
 
-    const lines = await linesOf(database, context)
+    const lines = await linesOf(checkDatabase, context)
     const warnings: string[] = []
     const warn = (message: unknown) => void warnings.push(String(message))
     warnOfConnections(context.config, await findRoom(DATABASE_URL), { warn })
@@ -98,7 +98,7 @@ suite('doctor: database', () => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const context = contextOf(t, { DATABASE_URL })
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 300_000 })
-    const lines = await linesOf(database, context)
+    const lines = await linesOf(checkDatabase, context)
     assert.match(
       lines.at(-1) ?? '',
       /^fail The clock of the database is (299|300) s behind this server: run NTP/,
@@ -108,14 +108,14 @@ suite('doctor: database', () => {
   test('reports an unknown database with the Postgres error', async (t) => {
     const url = new URL(process.env.TEST_ADMIN_URL ?? '')
     url.pathname = '/postern_missing'
-    const lines = await linesOf(database, contextOf(t, { DATABASE_URL: url.href }))
+    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL: url.href }))
     assert.match(lines.join(), /^fail The database .*postern_missing" does not exist\)/)
     assert.ok(!lines.join().includes(url.password || 'no password'))
   })
 
   test('reports an unreachable database without the password', async (t) => {
     const DATABASE_URL = 'postgres://ann:secret-word@127.0.0.1:9/auth'
-    const lines = await linesOf(database, contextOf(t, { DATABASE_URL }))
+    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
     assert.match(lines.join('\n'), /^fail The database of DATABASE_URL cannot .*\(ECONNREFUSED\)/)
     assert.doesNotMatch(lines.join(), /secret-word/)
   })
@@ -132,14 +132,14 @@ suite('doctor: keys', () => {
       'pass The signing key (ES256) is 0 days old.',
       'pass Stored data has its own encryption key.',
     ])
-    const lines = await linesOf(database, context)
+    const lines = await linesOf(checkDatabase, context)
     assert.ok(lines.includes('pass The encryption key decrypts the stored data.'), lines.join('\n'))
 
     const later = { ...context, now: new Date(Date.now() + 200 * 86_400_000) }
     assert.match((await linesOf(keys, later))[0] ?? '', /^warn .* 200 days old: run npm run keys/)
 
     const other = { ...own, AUTH_ENCRYPTION_KEY: key(), DATABASE_URL: made.url }
-    const wrong = await linesOf(database, contextOf(t, other))
+    const wrong = await linesOf(checkDatabase, contextOf(t, other))
     assert.ok(wrong.some((line) => /^fail The stored data cannot be decrypted/.test(line)))
   })
 

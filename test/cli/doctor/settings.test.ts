@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { addresses } from '../../../cli/doctor/addresses.ts'
-import { captcha } from '../../../cli/doctor/captcha.ts'
+import { checkCaptcha } from '../../../cli/doctor/captcha.ts'
 import { disk } from '../../../cli/doctor/disk.ts'
 import type { Check } from '../../../cli/doctor/finding.ts'
 import { proxies } from '../../../cli/doctor/proxies.ts'
-import { sms } from '../../../cli/doctor/sms.ts'
+import { checkSms } from '../../../cli/doctor/sms.ts'
 import { contextOf, linesOf } from './doctor-context.ts'
 
 const https = {
@@ -92,26 +92,31 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
     [/^pass/, /^warn AUTH_TRUSTED_PROXIES has 0\.0\.0\.0\/0/],
   ],
   [proxies, 'no header', {}, []],
-  [sms, 'phones are disabled', {}, []],
-  [sms, 'no SMS provider', { AUTH_EXTERNAL_PHONE_ENABLED: 'true' }, [/^fail .*AUTH_SMS_PROVIDER/]],
-  [sms, 'well-formed credentials', twilio, [/^pass The credentials of twilio/]],
+  [checkSms, 'phones are disabled', {}, []],
   [
-    sms,
+    checkSms,
+    'no SMS provider',
+    { AUTH_EXTERNAL_PHONE_ENABLED: 'true' },
+    [/^fail .*AUTH_SMS_PROVIDER/],
+  ],
+  [checkSms, 'well-formed credentials', twilio, [/^pass The credentials of twilio/]],
+  [
+    checkSms,
     'swapped account and token',
     { ...twilio, AUTH_SMS_TWILIO_ACCOUNT_SID: hex, AUTH_SMS_TWILIO_AUTH_TOKEN: `AC${hex}` },
     [/^warn AUTH_SMS_TWILIO_ACCOUNT_SID .*AC and 32/, /^warn AUTH_SMS_TWILIO_AUTH_TOKEN/],
   ],
-  [captcha, 'none', {}, [/^warn Sign-up is open without a captcha/]],
-  [captcha, 'no captcha, sign-ups disabled', { AUTH_DISABLE_SIGNUP: 'true' }, []],
-  [captcha, 'a well-formed secret', hcaptcha, [/^pass/]],
+  [checkCaptcha, 'none', {}, [/^warn Sign-up is open without a captcha/]],
+  [checkCaptcha, 'no captcha, sign-ups disabled', { AUTH_DISABLE_SIGNUP: 'true' }, []],
+  [checkCaptcha, 'a well-formed secret', hcaptcha, [/^pass/]],
   [
-    captcha,
+    checkCaptcha,
     'the test secret of hCaptcha',
     { ...hcaptcha, AUTH_SECURITY_CAPTCHA_SECRET: `0x${'0'.repeat(40)}` },
     [/^fail .*is a published test secret/],
   ],
   [
-    captcha,
+    checkCaptcha,
     'the test secret of Turnstile',
     {
       ...hcaptcha,
@@ -121,7 +126,7 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
     [/^fail .*is a published test secret/],
   ],
   [
-    captcha,
+    checkCaptcha,
     'the site key instead of the secret',
     { ...hcaptcha, AUTH_SECURITY_CAPTCHA_SECRET: '10000000-ffff-ffff-ffff-000000000001' },
     [/^warn .*does not look like a secret of hcaptcha/],

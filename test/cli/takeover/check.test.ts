@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
-import { examine } from '../../../cli/takeover/check.ts'
-import type { Finding } from '../../../cli/takeover/finding.ts'
+import { checkTakeover } from '../../../cli/takeover/check.ts'
+import type { TakeoverFinding } from '../../../cli/takeover/finding.ts'
 import { createDb } from '../../../db/core/database.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'
-import { keyId as idOfKey } from '../../../plugins/security/encryption/keys.ts'
+import { encryptionKeyId as idOfKey } from '../../../plugins/security/encryption/keys.ts'
 import { columns, query } from '../../db/sql.ts'
 import { configOf, encryptionKey } from '../../support/config.ts'
 import { emptyDatabase } from '../../support/database.ts'
@@ -24,17 +24,17 @@ const insertUser = `insert into auth.users (id, aud, role, email, instance_id, c
 
 const insertOther = insertUser.replace(user, crypto.randomUUID()).replace('ada@', 'bob@')
 
-async function findings(url: string, env: Record<string, string> = {}): Promise<Finding[]> {
+async function findings(url: string, env: Record<string, string> = {}): Promise<TakeoverFinding[]> {
   const pool = createPool({ connectionString: url, max: 1, log: { warn() {} } })
   try {
     const config = configOf({ DATABASE_URL: url, ...env }, false)
-    return await examine({ config, pool, db: createDb(pool, 'auth') })
+    return await checkTakeover({ config, pool, db: createDb(pool, 'auth') })
   } finally {
     await pool.end()
   }
 }
 
-const linesOf = (found: Finding[]) =>
+const linesOf = (found: TakeoverFinding[]) =>
   found.map(({ level, sentence }) => `${level} ${sentence}`).join('\n')
 
 interface Case {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { before, suite, test } from 'node:test'
 
-import { type EmailKind, emailKinds, mailKindNames } from '../../../mail/kinds/index.ts'
+import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../../mail/kinds/index.ts'
 import type { MailVariables } from '../../../mail/variables.ts'
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
@@ -76,7 +76,7 @@ suite('AUTH_MAILER_SUBJECTS_<KIND>, AUTH_MAILER_TEMPLATES_<KIND>', () => {
   before(async () => {
     const templates = await templateServer(ending)
     const perKind = mailKindNames.flatMap((kind) => {
-      const suffix = emailKinds[kind].envSuffix
+      const suffix = emailKindDefinitions[kind].envSuffix
       return [
         [`AUTH_MAILER_SUBJECTS_${suffix}`, `About {{ .Email }}: ${kind}`],
         [`AUTH_MAILER_TEMPLATES_${suffix}`, `${templates}/${kind}`],
@@ -106,14 +106,14 @@ suite('built-in email templates', () => {
   })
 
   for (const kind of mailKindNames) {
-    const what = emailKinds[kind].link
+    const what = emailKindDefinitions[kind].link
       ? 'a heading, a paragraph and a link'
       : 'a heading and a paragraph'
     test(`an email of type ${kind} has ${what}`, async () => {
       const html = String((await sent(server, kind)).mail.html)
       assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
       assert.match(html, /<p[^>]*>[^<]+/)
-      assert.equal(html.includes(`href="${link.ConfirmationURL}"`), emailKinds[kind].link)
+      assert.equal(html.includes(`href="${link.ConfirmationURL}"`), emailKindDefinitions[kind].link)
     })
   }
 })

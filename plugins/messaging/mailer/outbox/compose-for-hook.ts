@@ -1,6 +1,6 @@
 /** Converts an outbox row to the payload of the email hook. */
 import type { HookMail } from '../hook-delivery.ts'
-import { type ComposeDeps, isMailKind, notComposed, reasonOf } from './compose.ts'
+import { type ComposeDeps, isMailKind, notComposed, sendFailureReason } from './compose.ts'
 import { decryptPayload, type EmailMessage } from './payload.ts'
 import { unknownKind } from './reasons.ts'
 
@@ -13,7 +13,7 @@ export function createHookCompose({ encryption, log }: Pick<ComposeDeps, 'encryp
       return mail
     } catch (error) {
       log.error({ err: error, message_id: id, kind }, 'email could not be decrypted')
-      return notComposed(reasonOf(error))
+      return notComposed(sendFailureReason(error))
     }
   }
 }

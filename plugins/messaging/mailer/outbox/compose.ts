@@ -1,14 +1,14 @@
 /** Converts an outbox row to an email. */
 import type { FastifyBaseLogger } from 'fastify'
 
-import { type EmailKind, emailKinds } from '../../../../mail/kinds/index.ts'
+import { type EmailKind, emailKindDefinitions } from '../../../../mail/kinds/index.ts'
 import type { MailRenderer } from '../../../../mail/render.ts'
 import { messageIdOf } from '../../../../mail/transport.ts'
 import { StoredFormError } from '../../../../schemas/values/stored.ts'
 import type { Encryption } from '../../../security/encryption/index.ts'
 import type { EmailDelivery } from '../deliver.ts'
 import { decryptPayload, type EmailMessage } from './payload.ts'
-import { unknownForm, unknownKind, unreadable, unrendered } from './reasons.ts'
+import { undecryptable, unknownForm, unknownKind, unrendered } from './reasons.ts'
 
 export interface ComposeDeps {
   encryption: Encryption
@@ -47,23 +47,23 @@ export function createCompose({
       return { kind, messageId, to, date: created_at, ...rendered, code: codeIn(variables) }
     } catch (error) {
       log.error({ err: error, message_id: id, kind }, 'email could not be rendered')
-      return notComposed(reasonOf(error))
+      return notComposed(sendFailureReason(error))
     }
   }
 }
 
 /** During a key rotation another replica may have the key, or this one after its restart. */
 export function notComposed(reason: string): NotComposed {
-  return { reason, mayPass: reason === unreadable }
+  return { reason, mayPass: reason === undecryptable }
 }
 
 export function isMailKind(kind: string): kind is EmailKind {
-  return Object.hasOwn(emailKinds, kind)
+  return Object.hasOwn(emailKindDefinitions, kind)
 }
 
-export function reasonOf(error: unknown): string {
+export function sendFailureReason(error: unknown): string {
   if (error instanceof StoredFormError) return unknownForm
-  return error instanceof Error && error.name === 'DecryptionError' ? unreadable : unrendered
+  return error instanceof Error && error.name === 'DecryptionError' ? undecryptable : unrendered
 }
 
 /** The code, for the development inbox. */

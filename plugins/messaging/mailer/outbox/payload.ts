@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { WaitingMailMessage } from '../../../../db/emails/messages.ts'
-import { type EmailKind, emailKinds } from '../../../../mail/kinds/index.ts'
+import { type EmailKind, emailKindDefinitions } from '../../../../mail/kinds/index.ts'
 import type { MailVariables } from '../../../../mail/variables.ts'
 import { readStored } from '../../../../schemas/values/stored.ts'
 import type { Encryption } from '../../../security/encryption/index.ts'
@@ -56,7 +56,7 @@ export function decryptPayload(
   { id, payload, content }: EmailMessage,
 ): MailPayload {
   if (content) return content
-  const schema = Type.Object({ ...address, variables: emailKinds[kind].variables })
+  const schema = Type.Object({ ...address, variables: emailKindDefinitions[kind].variables })
   return readStored(schema, parsed(encryption, id, payload), what)
 }
 

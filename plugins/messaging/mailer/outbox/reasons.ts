@@ -10,7 +10,7 @@ export const gaveUp = 'gave up after three days'
 export const unknownKind = 'this version of the server does not know its kind'
 export const unknownForm = 'this version of the server does not know the format of its content'
 export const unrendered = 'it could not be rendered; see the log'
-export const unreadable = 'its content cannot be decrypted; see AUTH_ENCRYPTION_OLD_KEYS'
+export const undecryptable = 'its content cannot be decrypted; see AUTH_ENCRYPTION_OLD_KEYS'
 
 /** Characters. */
 const longestWords = 1_000

@@ -60,7 +60,7 @@ export function getAlgorithm(jwk: JWK): string {
 }
 
 /** The JWK's own id, or its thumbprint (RFC 7638). */
-export async function keyId(jwk: JWK): Promise<string> {
+export async function signingKeyId(jwk: JWK): Promise<string> {
   return jwk.kid ?? (await calculateJwkThumbprint(jwk))
 }
 
@@ -71,7 +71,7 @@ export async function publicPart(jwk: JWK): Promise<PublicJwk | undefined> {
   return {
     ...Object.fromEntries(members.map((name) => [name, jwk[name]])),
     kty: `${jwk.kty}`,
-    kid: await keyId(jwk),
+    kid: await signingKeyId(jwk),
     alg: getAlgorithm(jwk),
     use: 'sig',
     key_ops: ['verify'],
@@ -87,7 +87,7 @@ export async function importSigningKey(jwk: JWK): Promise<Key> {
     const key = await toCryptoKey(jwk, 'sign')
     const probe = await new CompactSign(Buffer.of()).setProtectedHeader({ alg }).sign(key)
     await compactVerify(probe, (await importVerificationKey(jwk)).key)
-    return { kid: await keyId(jwk), alg, key }
+    return { kid: await signingKeyId(jwk), alg, key }
   } catch (cause) {
     throw refused(
       'its public and private parts do not match, or it is shorter than RFC 7518 allows',
@@ -99,12 +99,16 @@ export async function importSigningKey(jwk: JWK): Promise<Key> {
 export async function importVerificationKey(jwk: JWK): Promise<Key> {
   const shown = await publicPart(jwk)
   if (!shown) return importSecret(jwk)
-  return { kid: await keyId(jwk), alg: getAlgorithm(jwk), key: await toCryptoKey(shown, 'verify') }
+  return {
+    kid: await signingKeyId(jwk),
+    alg: getAlgorithm(jwk),
+    key: await toCryptoKey(shown, 'verify'),
+  }
 }
 
 async function importSecret(jwk: JWK): Promise<Key> {
   getAlgorithm(jwk)
-  return secretKey(Buffer.from(jwk.k ?? '', 'base64url'), await keyId(jwk))
+  return secretKey(Buffer.from(jwk.k ?? '', 'base64url'), await signingKeyId(jwk))
 }
 
 /** A secret shared with other token issuers; HMAC with SHA-256 only. The configuration checks its length. */

@@ -24,8 +24,8 @@ import {
   generateJwk,
   getAlgorithm,
   importSigningKey,
-  keyId,
   publicPart,
+  signingKeyId,
 } from './key-material.ts'
 
 /** How long a JWKS may be cached, in seconds; sent as max-age. */
@@ -126,7 +126,7 @@ async function add(
   activatesAt: Date,
   now: Date,
 ): Promise<string> {
-  const kid = await keyId(jwk)
+  const kid = await signingKeyId(jwk)
   const key = {
     kid,
     alg: getAlgorithm(jwk),

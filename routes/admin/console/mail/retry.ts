@@ -8,7 +8,7 @@ import { MailPath, RetryBody } from '../../../../schemas/console/mail.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { mailNotFound, mailNotRetryable } from '../../../../schemas/errors.ts'
 import { readUuid } from '../../../../schemas/fields.ts'
-import { Empty, NoBody } from '../../../../schemas/values/empty.ts'
+import { EmptyObject, NoBody } from '../../../../schemas/values/empty.ts'
 
 /** The rest waits for the next request. */
 const most = 1_000
@@ -26,7 +26,7 @@ const retrySchema = {
   tags,
   params: MailPath,
   body: RetryBody,
-  response: { 200: Empty, ...ErrorResponses },
+  response: { 200: EmptyObject, ...ErrorResponses },
 }
 
 const retryAllSchema = {

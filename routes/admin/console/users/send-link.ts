@@ -12,7 +12,7 @@ import { ErrorResponses } from '../../../../schemas/error.ts'
 import { userBanned, validationFailed } from '../../../../schemas/errors.ts'
 import { readUuid } from '../../../../schemas/fields.ts'
 import { oneOf } from '../../../../schemas/values/choices.ts'
-import { Empty } from '../../../../schemas/values/empty.ts'
+import { EmptyObject } from '../../../../schemas/values/empty.ts'
 
 const types = ['confirmation', 'magiclink', 'recovery', 'invite'] as const
 type LinkType = (typeof types)[number]
@@ -48,7 +48,7 @@ const sendLink: FastifyPluginAsyncTypebox = async (fastify) => {
         tags: ['admin'],
         params: UserPath,
         body: Body,
-        response: { 200: Empty, ...ErrorResponses },
+        response: { 200: EmptyObject, ...ErrorResponses },
       },
     },
     async (request) => {

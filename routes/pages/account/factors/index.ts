@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, accountPage, momentIn } from '../../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, momentIn } from '../../../../modules/account/index.ts'
 import type { AccountTextName, Visit } from '../../../../modules/account/visit.ts'
 import { enrolment } from './enroll.ts'
-import { recoveryCodes } from './recovery-codes.ts'
+import { addRecoveryCodePages } from './recovery-codes.ts'
 
 const path = '/account/factors'
 
@@ -16,7 +16,7 @@ const labels: Record<string, AccountTextName> = {
 /** Second factors and recovery codes. */
 function factors(app: FastifyInstance): AccountPage {
   const { config } = app
-  const codes = recoveryCodes(app, path)
+  const codes = addRecoveryCodePages(app, path)
 
   const show: AccountPage['show'] = async (visit, outcome, { name = '', phone = '' }) => {
     const status = await codes.statusFor(visit)
@@ -67,4 +67,4 @@ function listOf({ user }: Visit, tag: string) {
     }))
 }
 
-export default accountPage(factors)
+export default addAccountPage(factors)

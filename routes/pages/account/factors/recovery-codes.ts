@@ -6,7 +6,7 @@ import type { Visit } from '../../../../modules/account/visit.ts'
 import { accessTokenFor } from '../../../../modules/page-session/index.ts'
 import { callApi } from '../../../../modules/pages/index.ts'
 
-export function recoveryCodes(app: FastifyInstance, path: string) {
+export function addRecoveryCodePages(app: FastifyInstance, path: string) {
   const isOn = app.config.AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED
   const url = '/factors/recovery-codes'
 

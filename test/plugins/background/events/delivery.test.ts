@@ -5,7 +5,7 @@ import { before, suite, test } from 'node:test'
 import { sql } from 'kysely'
 
 import type { StoredDeliveryResponse } from '../../../../db/tables/events.ts'
-import { send } from '../../../../plugins/background/events/send.ts'
+import { sendEvent } from '../../../../plugins/background/events/send.ts'
 import { adminCall, asAdmin } from '../../../support/admin.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { until } from '../../../support/processes/until.ts'
@@ -178,7 +178,11 @@ suite('webhook delivery', () => {
 
   test('limits Retry-After to an hour', async (t) => {
     const { url } = await vendorServer(t, { status: 503, headers: { 'retry-after': '86400' } })
-    const sent = await send(app, { url, secrets: [webhookSecret] }, { id: 'event', body: '{}' })
+    const sent = await sendEvent(
+      app,
+      { url, secrets: [webhookSecret] },
+      { id: 'event', body: '{}' },
+    )
     assert.deepEqual([sent.accepted, sent.retryAfterMs], [false, 3600_000])
   })
 

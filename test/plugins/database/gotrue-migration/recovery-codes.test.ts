@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { hashSync, verifySync } from '@node-rs/argon2'
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
-import { keyId } from '../../../../plugins/security/encryption/keys.ts'
+import { encryptionKeyId } from '../../../../plugins/security/encryption/keys.ts'
 import { migrated, query } from '../../../db/sql.ts'
 import { encryptionKey } from '../../../support/config.ts'
 import { cloneDatabase } from '../../../support/database.ts'
@@ -118,7 +118,7 @@ suite('recovery codes of an early version', () => {
       {
         text: `insert into auth.postern_recovery_codes (user_id, code_hash, key_id, created_at)
           values ($1, $2, $3, now()), ($1, 'another', null, now())`,
-        values: [session.user.id, digest, keyId(key)],
+        values: [session.user.id, digest, encryptionKeyId(key)],
       },
       {
         text: `update auth.sessions set aal = 'aal2' where id = $1`,

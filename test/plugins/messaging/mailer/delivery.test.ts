@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
 import type { SMTPServerOptions } from 'smtp-server'
 
-import { emailKinds, mailKindNames } from '../../../../mail/kinds/index.ts'
+import { emailKindDefinitions, mailKindNames } from '../../../../mail/kinds/index.ts'
 import { MailTransportError } from '../../../../mail/transport-error.ts'
 import {
   createSmtpDelivery,
@@ -126,7 +126,10 @@ suite('AUTH_SMTP_* settings', () => {
 
     for (const [i, kind] of mailKindNames.entries()) {
       const parsed = emails[i]?.parsed
-      assert.deepEqual(parsed?.headers.get('x-kind'), [`is ${emailKinds[kind].messageType}`, 'b'])
+      assert.deepEqual(parsed?.headers.get('x-kind'), [
+        `is ${emailKindDefinitions[kind].messageType}`,
+        'b',
+      ])
       assert.equal(parsed?.replyTo?.text, 'help@example.com')
     }
   })

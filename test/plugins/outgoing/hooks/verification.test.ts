@@ -241,14 +241,14 @@ suite('verification attempt hooks as database functions', () => {
   async function start() {
     const env = {
       ...everyFactor,
-      ...functionEnv('PASSWORD_VERIFICATION_ATTEMPT', 'judge'),
-      ...functionEnv('MFA_VERIFICATION_ATTEMPT', 'judge'),
+      ...functionEnv('PASSWORD_VERIFICATION_ATTEMPT', 'decide'),
+      ...functionEnv('MFA_VERIFICATION_ATTEMPT', 'decide'),
     }
     const { app } = await build(ending, { env })
     await makeNotes(app)
     await makeFunction(
       app,
-      'judge',
+      'decide',
       `#variable_conflict use_variable
       begin
         insert into operator.notes (event) values (event);
