@@ -2,9 +2,8 @@
  * A discrete-event simulation of servers and Postgres: requests queue for a thread, then for a processor core. It is fed
  * by measured processor times.
  */
-import TinyQueue from 'tinyqueue'
-
 import { quantile } from '../statistics.ts'
+import { acquire, type Clock, createClock, type Resource, release, resource } from './resources.ts'
 
 /** What one request costs on average, in milliseconds. */
 export interface Demand {
@@ -42,16 +41,6 @@ export interface Prediction {
 
 /** Types of request and their share of the load; the shares add up to 1. */
 export type Mix = readonly { share: number; demand: Demand }[]
-
-interface Resource {
-  name: string
-  capacity: number
-  free: number
-  busyMs: number
-  waiting: (() => void)[]
-  /** Waits until nothing else does. */
-  waitingLow: (() => void)[]
-}
 
 interface Stage {
   thread: Resource
@@ -118,10 +107,6 @@ function createParts({ replicas, cores, postgresCores, pool }: Setup) {
 
 type Parts = ReturnType<typeof createParts>
 
-function resource(name: string, capacity: number): Resource {
-  return { name, capacity, free: capacity, busyMs: 0, waiting: [], waitingLow: [] }
-}
-
 /** The loop before and after the database; times are exponentially distributed, except for hashes. */
 function stagesOf(demand: Demand, parts: Parts, index: number, random: () => number): Stage[] {
   const server = parts.servers[index % parts.servers.length]
@@ -171,24 +156,6 @@ function runStages(clock: Clock, stages: readonly Stage[], done: () => void): vo
   )
 }
 
-function acquire(part: Resource, isLow: boolean, then: () => void): void {
-  if (part.free === 0) {
-    ;(isLow ? part.waitingLow : part.waiting).push(then)
-    return
-  }
-  part.free -= 1
-  then()
-}
-
-function release(part: Resource, ms: number): void {
-  part.busyMs += ms
-  part.free += 1
-  const next = part.waiting.shift() ?? part.waitingLow.shift()
-  if (!next) return
-  part.free -= 1
-  next()
-}
-
 function arriveAtRandom(
   clock: Clock,
   perSecond: number,
@@ -201,24 +168,4 @@ function arriveAtRandom(
     clock.after((-Math.log(1 - random()) * 1000) / perSecond, next)
   }
   next()
-}
-
-type Clock = ReturnType<typeof createClock>
-
-function createClock() {
-  const events = new TinyQueue<{ at: number; run: () => void }>([], (a, b) => a.at - b.at)
-  let now = 0
-  return {
-    now: () => now,
-    after(ms: number, run: () => void) {
-      events.push({ at: now + ms, run })
-    },
-    /** Runs the events until this time. */
-    runUntil(end: number) {
-      for (let event = events.pop(); event && event.at <= end; event = events.pop()) {
-        now = event.at
-        event.run()
-      }
-    },
-  }
 }

@@ -1,10 +1,10 @@
 import { AuditTable } from '../../parts/audit-table.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
-import { type OrganizationAuditEntry, pathOf, useList } from './organization.ts'
+import { pathOf, type ShownOrganizationEntry, useList } from './organization.ts'
 
 export function OrganizationAudit({ id }: { id: string }) {
-  const pages = useList<OrganizationAuditEntry>(`${pathOf(id)}/audit`, 'entries')
+  const pages = useList<ShownOrganizationEntry>(`${pathOf(id)}/audit`, 'entries')
   return (
     <Card title="Changes" flush>
       <PagedRows
@@ -18,7 +18,7 @@ export function OrganizationAudit({ id }: { id: string }) {
 }
 
 /** In the form of the audit trail of the server. */
-function toEntry({ id, created_at, ip_address, ...payload }: OrganizationAuditEntry) {
+function toEntry({ id, created_at, ip_address, ...payload }: ShownOrganizationEntry) {
   const { actor_id, ...rest } = payload
   return { id, created_at, ip_address, payload: { ...rest, ...(actor_id && { actor_id }) } }
 }

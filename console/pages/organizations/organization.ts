@@ -17,7 +17,7 @@ export type ShownDomain = Static<typeof settings.Domain>
 export type ShownConnection = Static<typeof settings.Connection>
 export type ShownGroup = Static<typeof settings.Group>
 export type ShownRole = Static<typeof settings.Role>
-export type OrganizationAuditEntry = Static<typeof settings.AuditEntries>['entries'][number]
+export type ShownOrganizationEntry = Static<typeof settings.AuditEntries>['entries'][number]
 
 export const root = '/admin/organizations'
 

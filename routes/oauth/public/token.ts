@@ -39,39 +39,20 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
   const deps = { audit, config, db, flows, httpClient, jwt, log, sessions, users }
 
   const grants: Record<string, Grant> = {
-    authorization_code: (client, body, origin, now) =>
-      exchangeCode(
-        deps,
-        client,
-        {
-          code: body.code,
-          redirectUri: body.redirect_uri,
-          codeVerifier: body.code_verifier,
-          resources: requestedResources(body),
-        },
-        origin,
-        now,
-      ),
-    [deviceGrant]: (client, body, origin, now) =>
-      exchangeDeviceCode(
-        deps,
-        client,
-        { deviceCode: body.device_code, resources: requestedResources(body) },
-        origin,
-        now,
-      ),
-    refresh_token: (client, body, origin, now) =>
-      refreshClient(
-        deps,
-        client,
-        {
-          refreshToken: body.refresh_token,
-          scope: body.scope,
-          resources: requestedResources(body),
-        },
-        origin,
-        now,
-      ),
+    authorization_code: (client, body, origin, now) => {
+      const { code, redirect_uri: redirectUri, code_verifier: codeVerifier } = body
+      const request = { code, redirectUri, codeVerifier, resources: requestedResources(body) }
+      return exchangeCode(deps, client, request, origin, now)
+    },
+    [deviceGrant]: (client, body, origin, now) => {
+      const request = { deviceCode: body.device_code, resources: requestedResources(body) }
+      return exchangeDeviceCode(deps, client, request, origin, now)
+    },
+    refresh_token: (client, body, origin, now) => {
+      const { refresh_token: refreshToken, scope } = body
+      const request = { refreshToken, scope, resources: requestedResources(body) }
+      return refreshClient(deps, client, request, origin, now)
+    },
   }
 
   fastify.post(
