@@ -3,14 +3,17 @@
  * `node bench/capacity.ts --measure`: measures the demands on this machine, predicts other loads, and measures those.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import {
+  type Demands,
+  demandsAt,
   figuresOf,
+  type MeasuredDemands,
   measureDemands,
-  type RequestType,
+  poolSize,
   scenarios,
   sidesOf,
   startServers,
@@ -21,8 +24,8 @@ import { type Demand, type Mix, simulate } from './capacity/simulation.ts'
 import type { Scenario } from './core/scenario.ts'
 import type { Side } from './cost.ts'
 
-type Demands = Record<RequestType, Demand>
-
+/** Requests that a server of a plan has at the same time. */
+const plannedClients = 16
 const file = join(import.meta.dirname, 'capacity/demands.json')
 const { values } = parseArgs({ options: { measure: { type: 'boolean', default: false } } })
 if (values.measure) await compare()
@@ -37,33 +40,45 @@ async function compare(): Promise<void> {
     if (!first) throw new Error('no server was started')
     const demands = await measureDemands(first)
     writeFileSync(file, `${JSON.stringify(demands, null, 2)}\n`)
-    printDemands(demands)
+    printDemands('4 clients', demands.few)
+    printDemands('32 clients', demands.many)
     console.log('\n| Load | Clients | Servers | | requests/s | p50 ms | p99 ms |')
     console.log('| --- | ---: | ---: | --- | ---: | ---: | ---: |')
-    for (const [name, type] of [
-      ['read', 'read'],
-      ['refresh', 'refresh'],
-    ] as const) {
-      const mix = [{ share: 1, demand: demands[type] }]
-      for (const clients of [8, 32]) await row(name, mix, scenarios[type], [first], clients)
+    for (const clients of [8, 16]) {
+      const { read, refresh } = demandsAt(demands, clients)
+      await row('read', [{ share: 1, demand: read }], scenarios.read, [first], clients)
+      await row('refresh', [{ share: 1, demand: refresh }], scenarios.refresh, [first], clients)
     }
     const mixed = mixedScenario(dayOf(scenarios))
-    const mix = dayOf(demands).map((demand, _, { length }) => ({ share: 1 / length, demand }))
-    for (const clients of [8, 32]) await row('a day', mix, mixed, [first], clients)
-    await row('a day', mix, mixed, sides, 16)
+    for (const [servers, clients] of [
+      [[first], 16],
+      [sides, 16],
+    ] as const) {
+      await row('a day', mixOf(dayOf(demandsAt(demands, clients))), mixed, servers, clients)
+    }
     for (const { target } of sides) await target.close()
   } finally {
     await own.stop()
   }
 }
 
-async function row(name: string, mix: Mix, scenario: Scenario, sides: Side[], clients: number) {
+function mixOf(requests: readonly Demand[]): Mix {
+  return requests.map((demand) => ({ share: 1 / requests.length, demand }))
+}
+
+async function row(
+  name: string,
+  mix: Mix,
+  scenario: Scenario,
+  sides: readonly Side[],
+  clients: number,
+) {
   const found = await Promise.all(sides.map((side) => figuresOf(scenario, side, clients)))
   const perSecond = found.reduce((sum, figures) => sum + figures.perSecond, 0)
   const predicted = simulate(mix, {
     replicas: sides.length,
-    cores: cpus().length,
-    pool: 20 * sides.length,
+    cores: availableParallelism(),
+    pool: poolSize * sides.length,
     load: { clients: clients * sides.length },
     seconds: 20,
   })
@@ -76,8 +91,8 @@ async function row(name: string, mix: Mix, scenario: Scenario, sides: Side[], cl
   )
 }
 
-function printDemands(demands: Demands): void {
-  console.log('| Request | generator | server | hash | Postgres | wait |')
+function printDemands(title: string, demands: Demands): void {
+  console.log(`| ${title} | generator | server | hash | Postgres | wait |`)
   console.log('| --- | ---: | ---: | ---: | ---: | ---: |')
   for (const [name, { generator, server, hash, postgres, wait }] of Object.entries(demands)) {
     const cells = [generator, server, hash, postgres, wait].map((ms) => ms.toFixed(3))
@@ -85,7 +100,8 @@ function printDemands(demands: Demands): void {
   }
 }
 
-function printPlan(demands: Demands): void {
+function printPlan(measured: MeasuredDemands): void {
+  const demands = demandsAt(measured, plannedClients)
   console.log('| Requests/s | Servers (2 cores) | Cores of Postgres | p99 ms | Busiest |')
   console.log('| ---: | ---: | ---: | ---: | --- |')
   for (const perSecond of [100, 1000, 5000, 10_000, 25_000, 50_000]) {

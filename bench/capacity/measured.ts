@@ -1,4 +1,5 @@
 /** Measures the demands of the simulation, and what it predicts, on this machine. */
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 import { mintServiceRole } from '../../server/service-role.ts'
@@ -11,7 +12,10 @@ import { type PosternServers, startPostern } from '../own-server.ts'
 import { getUser } from '../scenarios/get-user.ts'
 import { refresh } from '../scenarios/refresh.ts'
 import { signIn } from '../scenarios/sign-in.ts'
-import type { Demand } from './simulation.ts'
+import { type Demand, simulate } from './simulation.ts'
+
+/** Of each server: bench/own/settings.ts. */
+export const poolSize = 20
 
 export const scenarios = { read: getUser, refresh, signIn }
 export type RequestType = keyof typeof scenarios
@@ -43,29 +47,69 @@ export async function figuresOf(
   return result
 }
 
+/** Numbers of clients with which the demands are measured. */
+const few = 4
+const many = 32
+
+export type Demands = Record<RequestType, Demand>
+/** A request costs less when more are waiting: look-ups share a statement, and changes a commit. */
+export type MeasuredDemands = Record<'few' | 'many', Demands>
+
+export async function measureDemands(side: Side): Promise<MeasuredDemands> {
+  return { few: await measureAt(side, few), many: await measureAt(side, many) }
+}
+
+/** Between the two measurements, a request has a fixed cost and a share of a batch. */
+export function demandsAt({ few: costly, many: cheap }: MeasuredDemands, clients: number): Demands {
+  const share = (1 / clients - 1 / many) / (1 / few - 1 / many)
+  const between = (type: RequestType, part: keyof Demand) =>
+    cheap[type][part] + share * (costly[type][part] - cheap[type][part])
+  const demandOf = (type: RequestType): Demand => ({
+    generator: between(type, 'generator'),
+    server: between(type, 'server'),
+    hash: between(type, 'hash'),
+    postgres: between(type, 'postgres'),
+    wait: between(type, 'wait'),
+  })
+  return { read: demandOf('read'), refresh: demandOf('refresh'), signIn: demandOf('signIn') }
+}
+
 /**
- * Processor times with 16 connections. A single connection shows what else a request waits for: the disk. The hash is
- * what a sign-in costs the server more than a refresh, which creates the same tokens.
+ * Processor times, scaled so that the simulation of that load has the measured rate: accounting misses what switching
+ * between processes costs. The hash is what a sign-in costs the server more than a refresh, which creates the same
+ * tokens.
  */
-export async function measureDemands(side: Side): Promise<Record<RequestType, Demand>> {
-  const read = await demandOf(scenarios.read, side)
-  const refreshed = await demandOf(scenarios.refresh, side)
-  const signedIn = await demandOf(scenarios.signIn, side)
-  const hash = Math.max(signedIn.server - refreshed.server, 0)
+async function measureAt(side: Side, clients: number): Promise<Demands> {
+  const [read, refreshed, signedIn] = [
+    await figuresOf(scenarios.read, side, clients),
+    await figuresOf(scenarios.refresh, side, clients),
+    await figuresOf(scenarios.signIn, side, clients),
+  ]
+  const hash = Math.max((signedIn.serverCpu ?? 0) - (refreshed.serverCpu ?? 0), 0)
   return {
-    read,
-    refresh: refreshed,
-    signIn: { ...signedIn, server: signedIn.server - hash, hash, wait: refreshed.wait },
+    read: calibrated(read, clients, 0),
+    refresh: calibrated(refreshed, clients, 0),
+    signIn: calibrated(signedIn, clients, hash),
   }
 }
 
-async function demandOf(scenario: Scenario, side: Side): Promise<Demand> {
-  const one = await figuresOf(scenario, side, 1)
-  const {
-    generatorCpu: generator,
-    serverCpu: server = 0,
-    postgresCpu: postgres = 0,
-  } = await figuresOf(scenario, side, 16)
-  const used = one.generatorCpu + (one.serverCpu ?? 0) + (one.postgresCpu ?? 0)
-  return { generator, server, hash: 0, postgres, wait: Math.max(one.p50 - used, 0) }
+function calibrated(figures: Figures, clients: number, hash: number): Demand {
+  const { generatorCpu: generator, serverCpu = 0, postgresCpu: postgres = 0 } = figures
+  const demand = { generator, server: serverCpu - hash, hash, postgres, wait: 0 }
+  const { perSecond } = simulate([{ share: 1, demand }], {
+    replicas: 1,
+    cores: availableParallelism(),
+    pool: poolSize,
+    load: { clients },
+    seconds: 20,
+  })
+  const factor = perSecond / figures.perSecond
+  const scaled = (ms: number) => ms * factor
+  return {
+    generator: scaled(generator),
+    server: scaled(demand.server),
+    hash: scaled(hash),
+    postgres: scaled(postgres),
+    wait: 0,
+  }
 }
