@@ -1,6 +1,6 @@
 /** The artifacts of `npm run release`: content, equal builds, and the journey test against each of them. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,9 +34,12 @@ import {
   runInImage,
 } from './image-root.ts'
 import { runJourney } from './journey.ts'
+import { passesByNpx } from './npx.ts'
 
 const isRoot = process.getuid?.() === 0
 const outsideRoot = !(isRoot && process.platform === 'linux') && 'needs root on Linux'
+/** npx asks the registry for packages, and may wait for it for minutes. */
+const withoutRegistry = process.env.TEST_NPX === undefined && 'TEST_NPX is not set'
 const limitMiB = 150
 /** The compressed base image `node:24-slim` of linux/amd64, rounded up. */
 const baseMiB = 80
@@ -93,6 +96,22 @@ suite('release', { timeout: 10 * 60_000 }, () => {
   test('the image stays below 150 MiB compressed', () => {
     const app = built.artifacts.find(({ name }) => /linux-\w+\.tar\.gz$/.test(name))
     assert.ok(app && app.bytes / 2 ** 20 + baseMiB < limitMiB, `${app?.bytes}`)
+  })
+
+  test(
+    'npx postern dev runs in an empty folder and passes the journey test',
+    {
+      skip: withoutRegistry,
+    },
+    (t) => passesByNpx(t, built.find(programs['npm package'])),
+  )
+
+  test('the command of the npm package names itself postern', (t) => {
+    const cwd = unpack(t, built.find(programs['npm package']))
+    const { stdout, status } = spawnSync(process.execPath, ['postern.mjs', '--help'], { cwd })
+    assert.equal(status, 0)
+    assert.match(stdout.toString(), /^npx postern COMMAND \[ARGUMENTS\]\n/)
+    assert.doesNotMatch(stdout.toString(), /npm run/)
   })
 
   test('the archive for plain machines passes the journey test by the command of its unit', {
