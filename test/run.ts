@@ -71,7 +71,7 @@ async function runTests(args: string[], adminUrl: string): Promise<number> {
 async function runInOrder(files: string[], options: string[], adminUrl: string): Promise<number> {
   if (files.length === 0) {
     const code = await runShards(options, adminUrl)
-    return code === 0 && !interrupted ? listed(testFiles(last), options, adminUrl) : code
+    return code === 0 && !interrupted ? listed(testFiles(last), options, adminUrl, true) : code
   }
   const [late = [], early = []] = [true, false].map((isLast) =>
     files.filter((file) => file.startsWith(last) === isLast),
@@ -89,24 +89,38 @@ async function runShards(options: string[], adminUrl: string): Promise<number> {
   }
 }
 
-/** Runs them. When all pass and no source changed meanwhile, their titles are stored. */
-async function listed(files: string[], options: string[], adminUrl: string): Promise<number> {
-  if (!options.every((option) => option.startsWith('--test-timeout='))) {
+/**
+ * Runs them. When all pass and no source changed meanwhile, their titles are stored. A quiet run prints failures only,
+ * so that the summary of the run before stays the last one.
+ */
+async function listed(
+  files: string[],
+  options: string[],
+  adminUrl: string,
+  isQuiet = false,
+): Promise<number> {
+  if (!options.every((option) => /^--test-(timeout|reporter)=/.test(option))) {
     return nodeTest(files, options, adminUrl)
   }
   const titles = join(tmpdir(), `postern-titles-${process.pid}`)
+  const output = `${titles}-output`
   const sources = hashOfSources()
+  const isReporter = (option: string) => option.startsWith('--test-reporter=')
   const reporters = [
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    options.find(isReporter) ?? '--test-reporter=spec',
+    `--test-reporter-destination=${isQuiet ? output : 'stdout'}`,
     `--test-reporter=${join(import.meta.dirname, 'support/runner/title-reporter.ts')}`,
     `--test-reporter-destination=${titles}`,
   ]
   try {
-    const code = await nodeTest(files, [...reporters, ...options], adminUrl)
+    const others = options.filter((option) => !isReporter(option))
+    const code = await nodeTest(files, [...reporters, ...others], adminUrl)
+    if (isQuiet && code !== 0) process.stdout.write(readFileSync(output))
     if (code === 0 && hashOfSources() === sources) addTitles(readFileSync(titles, 'utf8'), sources)
     return code
   } finally {
     rmSync(titles, { force: true })
+    rmSync(output, { force: true })
   }
 }
 
