@@ -62,8 +62,8 @@ suite('failover of Postgres under load', { skip, timeout }, () => {
     const mails = await findMailLosses(postgres.url, load)
     const again = await load.spendAgain()
     context.diagnostic(`lost or done twice: ${JSON.stringify({ ...found, mails, again })}`)
+    // An email whose record of sending was lost is sent again, so repeated emails are counted as well.
     assert.ok(found.lost.users > 0, 'the standby lacked users')
-    assert.equal(mails.twice, 0)
     assert.equal(planned.late + crash.late, 0)
   })
 })
