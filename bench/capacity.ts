@@ -20,7 +20,7 @@ import {
 } from './capacity/measured.ts'
 import { dayOf, mixedScenario } from './capacity/mixed-scenario.ts'
 import { plan } from './capacity/plan.ts'
-import { type Demand, type Mix, simulate } from './capacity/simulation.ts'
+import { type Demand, simulate } from './capacity/simulation.ts'
 import type { Scenario } from './core/scenario.ts'
 import type { Side } from './cost.ts'
 
@@ -46,15 +46,15 @@ async function compare(): Promise<void> {
     console.log('| --- | ---: | ---: | --- | ---: | ---: | ---: |')
     for (const clients of [8, 16]) {
       const { read, refresh } = demandsAt(demands, clients)
-      await row('read', [{ share: 1, demand: read }], scenarios.read, [first], clients)
-      await row('refresh', [{ share: 1, demand: refresh }], scenarios.refresh, [first], clients)
+      await row('read', [read], scenarios.read, [first], clients)
+      await row('refresh', [refresh], scenarios.refresh, [first], clients)
     }
     const mixed = mixedScenario(dayOf(scenarios))
     for (const [servers, clients] of [
       [[first], 16],
       [sides, 16],
     ] as const) {
-      await row('a day', mixOf(dayOf(demandsAt(demands, clients))), mixed, servers, clients)
+      await row('a day', dayOf(demandsAt(demands, clients)), mixed, servers, clients)
     }
     for (const { target } of sides) await target.close()
   } finally {
@@ -62,20 +62,16 @@ async function compare(): Promise<void> {
   }
 }
 
-function mixOf(requests: readonly Demand[]): Mix {
-  return requests.map((demand) => ({ share: 1 / requests.length, demand }))
-}
-
 async function row(
   name: string,
-  mix: Mix,
+  requests: readonly Demand[],
   scenario: Scenario,
   sides: readonly Side[],
   clients: number,
 ) {
   const found = await Promise.all(sides.map((side) => figuresOf(scenario, side, clients)))
   const perSecond = found.reduce((sum, figures) => sum + figures.perSecond, 0)
-  const predicted = simulate(mix, {
+  const predicted = simulate(requests, {
     replicas: sides.length,
     cores: availableParallelism(),
     pool: poolSize * sides.length,

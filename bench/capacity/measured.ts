@@ -96,7 +96,7 @@ async function measureAt(side: Side, clients: number): Promise<Demands> {
 function calibrated(figures: Figures, clients: number, hash: number): Demand {
   const { generatorCpu: generator, serverCpu = 0, postgresCpu: postgres = 0 } = figures
   const demand = { generator, server: serverCpu - hash, hash, postgres, wait: 0 }
-  const { perSecond } = simulate([{ share: 1, demand }], {
+  const { perSecond } = simulate([demand], {
     replicas: 1,
     cores: availableParallelism(),
     pool: poolSize,

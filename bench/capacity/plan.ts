@@ -31,8 +31,7 @@ export function plan(requests: readonly Demand[], perSecond: number): Plan {
     average(({ postgres }) => postgres),
     1,
   )
-  const mix = requests.map((demand) => ({ share: 1 / requests.length, demand }))
-  const { p99, busy } = simulate(mix, {
+  const { p99, busy } = simulate(requests, {
     replicas,
     cores: coresOfServer,
     postgresCores,

@@ -39,9 +39,6 @@ export interface Prediction {
   busy: Record<string, number>
 }
 
-/** Types of request and their share of the load; the shares add up to 1. */
-export type Mix = readonly { share: number; demand: Demand }[]
-
 interface Stage {
   thread: Resource
   cores: Resource
@@ -52,7 +49,12 @@ interface Stage {
 /** A hash gives its core to other work after this long, as the scheduler of the kernel does. */
 const sliceMs = 1
 
-export function simulate(mix: Mix, setup: Setup, random: () => number = Math.random): Prediction {
+/** `requests` are equally likely; one that is more frequent occurs several times. */
+export function simulate(
+  requests: readonly Demand[],
+  setup: Setup,
+  random: () => number = Math.random,
+): Prediction {
   const clock = createClock()
   const parts = createParts(setup)
   const latencies: number[] = []
@@ -61,7 +63,7 @@ export function simulate(mix: Mix, setup: Setup, random: () => number = Math.ran
 
   const send = (index: number, done: () => void) => {
     const sentAt = clock.now()
-    runStages(clock, stagesOf(pick(mix, random()), parts, index, random), () => {
+    runStages(clock, stagesOf(pick(requests, random()), parts, index, random), () => {
       if (sentAt >= warmUp) latencies.push(clock.now() - sentAt)
       done()
     })
@@ -127,15 +129,10 @@ function stagesOf(demand: Demand, parts: Parts, index: number, random: () => num
   ]
 }
 
-function pick(mix: Mix, at: number): Demand {
-  let sum = 0
-  for (const { share, demand } of mix) {
-    sum += share
-    if (at < sum) return demand
-  }
-  const last = mix.at(-1)
-  if (!last) throw new Error('the mix is empty')
-  return last.demand
+function pick(requests: readonly Demand[], at: number): Demand {
+  const demand = requests[Math.floor(at * requests.length)]
+  if (!demand) throw new Error('there is no request to simulate')
+  return demand
 }
 
 function runStages(clock: Clock, stages: readonly Stage[], done: () => void): void {

@@ -17,7 +17,7 @@ const setup: Setup = {
 }
 
 function predict(demand: Partial<Demand>, changes: Partial<Setup> = {}) {
-  return simulate([{ share: 1, demand: { ...nothing, ...demand } }], { ...setup, ...changes })
+  return simulate([{ ...nothing, ...demand }], { ...setup, ...changes })
 }
 
 function assertNear(actual: number, expected: number): void {
@@ -39,8 +39,7 @@ suite('capacity simulation', () => {
     assertNear(predict(demand, { load, seconds: 20 }).perSecond, 1000)
     assertNear(predict(demand, { load, seconds: 20, replicas: 2 }).perSecond, 2000)
     const shared: Setup = { replicas: 2, cores: 2, pool: 1000, load, seconds: 20 }
-    const mix = [{ share: 1, demand: { ...nothing, ...demand } }]
-    assertNear(simulate(mix, shared).perSecond, 2000 / 1.1)
+    assertNear(simulate([{ ...nothing, ...demand }], shared).perSecond, 2000 / 1.1)
   })
 
   test('is limited by the connections to Postgres while requests wait for the disk', () => {
@@ -49,10 +48,8 @@ suite('capacity simulation', () => {
   })
 
   test('lets requests pass password hashes', () => {
-    const mix = [
-      { share: 0.9, demand: { ...nothing, server: 0.2 } },
-      { share: 0.1, demand: { ...nothing, hash: 12 } },
-    ]
+    const reads = Array.from({ length: 9 }, () => ({ ...nothing, server: 0.2 }))
+    const mix = [...reads, { ...nothing, hash: 12 }]
     const { p50 } = simulate(mix, { ...setup, load: { perSecond: 1000 }, seconds: 100 })
     assert.ok(p50 < 3, `${p50} ms`)
   })
