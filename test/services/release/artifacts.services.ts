@@ -1,7 +1,6 @@
 /** The artifacts of `npm run release`: content, equal builds, and the journey test against each of them. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
@@ -9,13 +8,7 @@ import { before, suite, test } from 'node:test'
 import { type Lock, requiredPackages } from '../../../scripts/release/lock-file.ts'
 import { misplaced } from '../../../scripts/release/misplaced.ts'
 import { neededByDev } from '../../../scripts/release/npm-package.ts'
-import { emptyDatabase } from '../../support/database.ts'
-import { codeIn } from '../../support/messages/mail-links.ts'
-import { startMailServer } from '../../support/messages/mail-server.ts'
-import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
-import { freePort } from '../../support/processes/free-port.ts'
-import { isReady, needed } from '../../support/processes/server-process.ts'
-import { until } from '../../support/processes/until.ts'
+import { endingOfSuite } from '../../support/processes/ending.ts'
 import {
   architecture,
   type Built,
@@ -33,8 +26,10 @@ import {
   makeApp,
   runInImage,
 } from './image-root.ts'
-import { runJourney } from './journey.ts'
 import { passesByNpx } from './npx.ts'
+import { passes, startSurroundings } from './started.ts'
+import { bootSystemd, withoutSystemd } from './systemd-machine.ts'
+import { passesUnderSystemd } from './under-systemd.ts'
 
 const isRoot = process.getuid?.() === 0
 const outsideRoot = !(isRoot && process.platform === 'linux') && 'needs root on Linux'
@@ -121,7 +116,7 @@ suite('release', { timeout: 10 * 60_000 }, () => {
     const unit = readFileSync(join(folder, 'deploy/systemd/postern.service'), 'utf8')
     const command = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? []
     assert.equal(command[0], '/usr/bin/node')
-    const { env, url, codeFor } = await surroundings(t)
+    const { env, url, codeFor } = await startSurroundings(t)
     const child = spawn(process.execPath, command.slice(1), {
       cwd: folder,
       env,
@@ -131,12 +126,20 @@ suite('release', { timeout: 10 * 60_000 }, () => {
     await passes(t, { child, url, codeFor })
   })
 
+  test('the archive for plain machines passes the journey test under systemd, installed as documented', {
+    skip: withoutSystemd(),
+  }, async (t) => {
+    const machine = await bootSystemd(t)
+    if ('reason' in machine) return t.skip(machine.reason)
+    await passesUnderSystemd(t, machine, built.find(programs['archive for plain machines']))
+  })
+
   test('the file system of the image passes the journey test as its user, read-only', {
     skip: outsideRoot,
   }, async (t) => {
     const image = newFolder(t)
     addBase(image, await makeApp(image, unpack(t, built.find(programs['image context']))))
-    const { env, url, codeFor } = await surroundings(t)
+    const { env, url, codeFor } = await startSurroundings(t)
     const all = { ...imageEnvironment(), ...env }
     const { child } = runInImage(t, image, { command: imageCommand(), env: all })
     await passes(t, { child, url, codeFor }, async () => {
@@ -149,45 +152,15 @@ suite('release', { timeout: 10 * 60_000 }, () => {
   })
 })
 
-interface Started {
-  child: ReturnType<typeof spawn>
-  url: string
-  codeFor: (address: string) => string | undefined
-}
-
-/** Starts, passes the journey test, and exits with 0 after SIGTERM. */
-async function passes(t: Ending, { child, url, codeFor }: Started, meanwhile = async () => {}) {
-  const ended = once(child, 'exit')
-  t.after(async () => void child.kill('SIGKILL'))
-  const failed = ended.then(([code]) => assert.fail(`it ended with ${code}`))
-  failed.catch(() => {})
-  await Promise.race([until(() => isReady(url)), failed])
-  await runJourney(url, codeFor)
-  await meanwhile()
-  child.kill('SIGTERM')
-  assert.deepEqual(await ended, [0, null])
-}
-
-/** An empty database and a mail server. */
-async function surroundings(t: Ending) {
-  const mail = await startMailServer(t)
-  const { url: DATABASE_URL } = await emptyDatabase(t)
-  const PORT = String(await freePort())
-  const codeFor = (address: string) => {
-    const message = mail.messages.find(({ to }) => to === address)
-    return message && codeIn(message)
-  }
-  const env = { ...needed, ...mail.env, DATABASE_URL, PORT, LOG_LEVEL: 'error' }
-  return { env, url: `http://127.0.0.1:${PORT}`, codeFor }
-}
-
 const lock: Lock = readJson(join(repository, 'package-lock.json'))
 const neededForDev = requiredPackages(lock, {
   dependencies: Object.fromEntries(neededByDev.map((name) => [name, '*'])),
 })
 
-/** A package that only development installs. */
-/** `postern dev` of the npm package needs some packages that are development dependencies of the repository. */
+/**
+ * A package that only development installs. `postern dev` of the npm package needs some packages that are development
+ * dependencies of the repository.
+ */
 function isOfDevelopment(file: string, hasDevCommand: boolean): boolean {
   const [folder = ''] = /^node_modules\/(@[^/]+\/)?[^/]+/.exec(file) ?? []
   if (hasDevCommand && neededForDev.has(folder)) return false
