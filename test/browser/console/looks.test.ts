@@ -81,6 +81,12 @@ suite('pages of the console', { skip }, () => {
   })
 })
 
+/** The names of tabs that lie partly outside their row or the screen, in the page. */
+const clippedTabs = `[...document.querySelectorAll('nav.tabs a')].filter((tab) => {
+  const [row, { left, right }] = [tab.parentElement.getBoundingClientRect(), tab.getBoundingClientRect()]
+  return left < Math.max(row.left, 0) || right > Math.min(row.right, innerWidth)
+}).map((tab) => tab.textContent)`
+
 /** A user with something on each tab. */
 async function tabsOfUser(site: ConsoleSite): Promise<string[]> {
   const user = await makeUser(site, { user_metadata: { full_name: 'Ada Lovelace' } })
@@ -134,5 +140,6 @@ async function look(page: Page, name: string): Promise<void> {
     false,
     'wider than the screen',
   )
+  assert.deepEqual(await page.evaluate(clippedTabs), [], 'clipped tabs')
   assert.deepEqual(await findings(page), [])
 }
