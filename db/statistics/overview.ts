@@ -5,24 +5,33 @@ import type { Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
 import { nilUuid } from '../tables/users.ts'
 
-/** New users by buckets of so many seconds; by postern_users_by_aud_idx. */
+/**
+ * New users in each bucket of so many seconds, by a range of postern_users_by_aud_idx for each: to compute the bucket of
+ * every user takes four times as long.
+ */
 export function countNewUsers(
   db: Db,
-  { aud, since, bucketSeconds }: { aud: string; since: Date; bucketSeconds: number },
+  { aud, starts, bucketSeconds }: { aud: string; starts: number[]; bucketSeconds: number },
 ): Promise<{ at: number; count: number }[]> {
-  const seconds = sql.lit(bucketSeconds)
   return db
-    .selectFrom('users')
-    .select([
-      sql<number>`(floor(extract(epoch from created_at) / ${seconds}) * ${seconds})::float8`.as(
-        'at',
-      ),
-      sql<number>`count(*)::float8`.as('count'),
-    ])
-    .where('instance_id', '=', sql.lit(nilUuid))
-    .where('aud', '=', aud)
-    .where('created_at', '>=', since)
-    .groupBy(sql`1`)
+    .selectFrom(sql<{ at: number }>`unnest(${starts}::float8[])`.as<'bucket'>(sql`bucket(at)`))
+    .select('bucket.at')
+    .select((eb) =>
+      eb
+        .selectFrom('users')
+        .select(sql<number>`count(*)::float8`.as('count'))
+        .where('users.instance_id', '=', sql.lit(nilUuid))
+        .where('users.aud', '=', aud)
+        .where('users.created_at', '>=', sql<Date>`to_timestamp(bucket.at)`)
+        .where(
+          'users.created_at',
+          '<',
+          sql<Date>`to_timestamp(bucket.at + ${sql.lit(bucketSeconds)})`,
+        )
+        .$asScalar()
+        .$notNull()
+        .as('count'),
+    )
     .execute()
 }
 

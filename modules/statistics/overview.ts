@@ -28,10 +28,10 @@ export async function readStatistics(
   const { jwt, readDb: db, usageCounts } = deps
   await usageCounts.flush()
   const buckets = createBuckets(range, now)
-  const { since, bucketSeconds } = buckets
+  const { starts, bucketSeconds } = buckets
   const [usage, created, users, sessions, mail, webhooks, keys] = await Promise.all([
     sumUsageCounts(db, buckets),
-    countNewUsers(db, { aud, since, bucketSeconds }),
+    countNewUsers(db, { aud, starts, bucketSeconds }),
     countUsers(db, aud),
     countSessions(db, now),
     countMailBacklog(db),
