@@ -61,8 +61,8 @@ try {
   const target = createTarget({ name: 'own', url: own.url, connections: 1, serviceRole })
   const serverPids = own.sides[0]?.serverPids ?? []
   const side = { target, serverPids, postgresPid: postmaster(own.databaseUrl) }
-  console.log('| Request | p50 ms | p99 ms | server CPU | Postgres CPU |')
-  console.log('| --- | --- | --- | --- | --- |')
+  console.log('| Request | p50 ms | p95 ms | p99 ms | server CPU | Postgres CPU |')
+  console.log('| --- | ---: | ---: | ---: | ---: | ---: |')
   for (const [question, path] of Object.entries(questions)) await measure(side, question, path)
   const ids = await idsOf(own.databaseUrl)
   await measure(side, 'one user', (i) => `/admin/users/${ids[i % ids.length]}`)
@@ -86,6 +86,7 @@ async function measure(side: Side, question: string, path: (i: number) => string
   const after = costOf(side)
   const cells = [
     quantile(times, 0.5),
+    quantile(times, 0.95),
     quantile(times, 0.99),
     (after.server - before.server) / requests,
     (after.postgres - before.postgres) / requests,
