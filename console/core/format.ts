@@ -29,8 +29,19 @@ export function formatRelative(iso: string, now = Date.now()): string {
     : relative.format(0, 'second')
 }
 
-/** `user_signed_up` as "User signed up". */
+const spellings = new Map([
+  ...['API', 'DNS', 'HTTP', 'JWKS', 'MFA', 'SAML', 'SCIM', 'SMS', 'SSO', 'TOTP', 'URL'].map(
+    (word) => [word.toLowerCase(), word] as const,
+  ),
+  ['oauth', 'OAuth'],
+  ['openid', 'OpenID'],
+  ['signedup', 'signed up'],
+  ['webauthn', 'WebAuthn'],
+])
+
+/** `user_signedup` as "User signed up", `send_sms` as "Send SMS". */
 export function formatName(name: string): string {
-  const words = name.replaceAll(/[_.-]+/g, ' ').trim()
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const words = name.split(/[_.\s-]+/).filter(Boolean)
+  const text = words.map((word) => spellings.get(word) ?? word).join(' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -7,8 +7,8 @@ import { Badge, Moment } from './text.tsx'
 const columns: Column<ShownAuditEntry>[] = [
   { title: 'When', cell: ({ created_at }) => <Moment at={created_at} /> },
   { title: 'Action', cell: ({ payload }) => formatName(payload.action ?? '') },
-  { title: 'By', kind: 'wrap', cell: ({ payload }) => <Author {...payload} /> },
-  { title: 'On', kind: 'wrap', cell: ({ payload }) => <Subject {...payload} /> },
+  { title: 'By', kind: 'cut', cell: ({ payload }) => <Author {...payload} /> },
+  { title: 'On', kind: 'cut', cell: ({ payload }) => <Subject {...payload} /> },
   { title: 'Address', cell: ({ ip_address }) => ip_address || '–' },
   { title: 'Details', cell: ({ payload }) => <Traits {...payload} /> },
 ]
@@ -26,14 +26,22 @@ function Author({ actor_id, actor_username, actor_name }: ShownAuditEntry['paylo
 
 /** The user or object that an admin changed. */
 function Subject({ traits = {} }: ShownAuditEntry['payload']) {
-  const { user_id, user_email, user_phone } = traits
+  const { user_id, user_email, user_phone, organization_id } = traits
   if (typeof user_id === 'string') {
     const name = [user_email, user_phone].find((each) => typeof each === 'string' && each !== '')
-    return <a href={pageUrl(`/users/${user_id}`)}>{String(name ?? user_id)}</a>
+    return <a href={pageUrl(`/users/${user_id}`)}>{String(name ?? shortened(user_id))}</a>
+  }
+  if (typeof organization_id === 'string') {
+    return <a href={pageUrl(`/organizations/${organization_id}`)}>{shortened(organization_id)}</a>
   }
   const other = ['kid', 'client_id', 'webhook_id'].find((each) => each in traits)
-  return other ? <code>{String(traits[other])}</code> : <span class="quiet">–</span>
+  if (!other) return <span class="quiet">–</span>
+  const id = String(traits[other])
+  return <code title={id}>{shortened(id)}</code>
 }
+
+/** The whole id is in the details. */
+const shortened = (id: string): string => (id.length > 20 ? `${id.slice(0, 8)}…` : id)
 
 function Traits({ traits = {} }: ShownAuditEntry['payload']) {
   if (Object.keys(traits).length === 0) return <span class="quiet">–</span>

@@ -15,10 +15,10 @@ interface PlotProps {
 const [width, height] = [600, 96]
 
 export function LinePlot({ label, points }: PlotProps) {
-  const most = Math.max(1, ...points.map(({ count }) => count))
+  const most = Math.max(0, ...points.map(({ count }) => count))
   const step = width / Math.max(1, points.length - 1)
   const spots = points.map(
-    ({ count }, index) => `${index * step},${height - (count / most) * height}`,
+    ({ count }, index) => `${index * step},${height - (count / (most || 1)) * height}`,
   )
   return (
     <figure class="plot">

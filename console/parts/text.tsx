@@ -1,5 +1,5 @@
 /** Small text components: states, times, and copyable values. */
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 
 import { formatMoment, formatRelative } from '../core/format.ts'
@@ -16,6 +16,21 @@ export function Description({ text }: { text: string }) {
   const parts = text.split('`')
   return (
     <>{parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+  )
+}
+
+/** The name of a variable, which breaks after an underscore. */
+export function VariableName({ name }: { name: string }) {
+  const parts = name.split(/(?<=_)/)
+  return (
+    <code class="name">
+      {parts.map((part, index) => (
+        <Fragment key={index}>
+          {part}
+          <wbr />
+        </Fragment>
+      ))}
+    </code>
   )
 }
 

@@ -52,9 +52,9 @@ function readFilters(): AuditFilters {
 }
 
 const texts = [
-  ['author', 'By', 'Address of the author'],
+  ['author', 'By', 'Email'],
   ['action', 'Action', 'user_deleted'],
-  ['user', 'User', 'Id of a user'],
+  ['user', 'User', 'User id'],
 ] as const
 
 const days = [

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks'
-
 import { getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { query, setQuery } from '../../core/router.ts'
 import { Card } from '../../parts/card.tsx'
 import { Page } from '../../parts/page.tsx'
+import { matchesSearch, Search } from '../../parts/search.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { Doctor } from './doctor.tsx'
@@ -33,22 +32,11 @@ function Variables() {
     (signal) => getBody<{ variables: ShownVariable[] }>('/admin/config', signal),
     'all',
   )
-  const [text, setText] = useState(query.value.get('q') ?? '')
   const onlySet = query.value.get('set') === 'yes'
-  const search = (value: string) => {
-    setText(value)
-    setQuery({ q: value.trim() })
-  }
   return (
     <>
       <search class="filters">
-        <input
-          type="search"
-          aria-label="Search variables"
-          placeholder="Search by name, value or description"
-          value={text}
-          onInput={(event) => search(event.currentTarget.value)}
-        />
+        <Search label="Search variables" placeholder="Search by name, value or description" />
         <label class="choice">
           <input
             type="checkbox"
@@ -59,16 +47,15 @@ function Variables() {
         </label>
       </search>
       <Loaded of={of} lines={12}>
-        {({ variables }) => <Groups variables={variables.filter(matching(text, onlySet))} />}
+        {({ variables }) => <Groups variables={variables.filter(isWanted(onlySet))} />}
       </Loaded>
     </>
   )
 }
 
-function matching(text: string, onlySet: boolean) {
-  const wanted = text.trim().toLowerCase()
+function isWanted(onlySet: boolean) {
   return ({ name, value, description, set }: ShownVariable) =>
-    (set || !onlySet) && `${name} ${value ?? ''} ${description}`.toLowerCase().includes(wanted)
+    (set || !onlySet) && matchesSearch([name, value ?? '', description])
 }
 
 function Groups({ variables }: { variables: ShownVariable[] }) {

@@ -1,7 +1,7 @@
 import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Badge, Description, type Tone } from '../../parts/text.tsx'
+import { Badge, Description, type Tone, VariableName } from '../../parts/text.tsx'
 import type { ShownVariable } from './variable.ts'
 
 const tones: Record<ShownVariable['source'], Tone> = {
@@ -27,7 +27,7 @@ export function VariableTable({ label, variables }: { label: string; variables: 
 function Name({ variable: { name, description, changeable } }: { variable: ShownVariable }) {
   return (
     <>
-      <code>{name}</code>
+      <VariableName name={name} />
       <div class="quiet small">
         <Description text={description} />
       </div>

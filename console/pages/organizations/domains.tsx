@@ -73,14 +73,15 @@ const columnsOf = (verify: Act, remove: Act): Column<ShownDomain>[] => [
   },
   {
     title: 'DNS record',
+    kind: 'wrap',
     cell: ({ verified_at, dns_record: { name, value } }) =>
       verified_at ? (
         <span class="quiet">–</span>
       ) : (
-        <>
-          <div>TXT {name}</div>
+        <div class="dns-record">
+          <span>TXT {name}</span>
           <Copy text={value} label={`the value of ${name}`} />
-        </>
+        </div>
       ),
   },
   {

@@ -17,7 +17,10 @@ export function ProviderTable({ providers }: { providers: ListedProvider[] }) {
     const path = `/admin/providers/${encodeURIComponent(provider.name)}/test`
     setTested({ provider, outcome: await changeByApi<TestOutcome>('POST', path) })
   }
-  const rows = providers.toSorted((one, other) => Number(other.enabled) - Number(one.enabled))
+  const rows = providers.toSorted(
+    (one, other) =>
+      Number(other.enabled) - Number(one.enabled) || one.title.localeCompare(other.title),
+  )
   return (
     <Card title="All providers" flush>
       <Table label="Providers" columns={columnsFor(test)} rows={rows} keyOf={({ name }) => name} />

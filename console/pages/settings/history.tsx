@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Moment } from '../../parts/text.tsx'
+import { Moment, VariableName } from '../../parts/text.tsx'
 import type { History, ShownSettingChange, ShownSettings } from './setting.ts'
 
 /** Every change with its previous value, which can be restored. */
@@ -45,7 +45,7 @@ function columnsFor(
 ): Column<ShownSettingChange>[] {
   return [
     { title: 'When', kind: 'nowrap', cell: ({ changed_at }) => <Moment at={changed_at} /> },
-    { title: 'Setting', kind: 'wrap', cell: ({ name }) => <code>{name}</code> },
+    { title: 'Setting', kind: 'wrap', cell: ({ name }) => <VariableName name={name} /> },
     { title: 'Before', kind: 'wrap', cell: ({ before, secret }) => shown(before, secret) },
     { title: 'After', kind: 'wrap', cell: ({ after, secret }) => shown(after, secret) },
     { title: 'By', kind: 'wrap', cell: ({ changed_by }) => changed_by ?? 'Service key' },

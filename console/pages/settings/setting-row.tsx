@@ -4,7 +4,7 @@ import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
-import { Badge, Description, Time } from '../../parts/text.tsx'
+import { Badge, Description, Time, VariableName } from '../../parts/text.tsx'
 import type { ShownSetting, ShownSettings } from './setting.ts'
 import { SettingForm } from './setting-form.tsx'
 
@@ -32,7 +32,7 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
   return (
     <li ref={row}>
       <div class="row spread">
-        <code>{name}</code>
+        <VariableName name={name} />
         <span class="row">
           {locked && <Badge tone="link">Locked by the environment</Badge>}
           {source === 'settings' && <Badge tone="good">Changed here</Badge>}
@@ -74,11 +74,7 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
 function Value({ setting: { value, secret, updated_at, updated_by } }: { setting: ShownSetting }) {
   return (
     <span class="value">
-      {secret ? (
-        <span class="quiet">secret</span>
-      ) : (
-        <code>{value === null || value === '' ? 'not set' : shortened(value)}</code>
-      )}
+      <Shown value={value} secret={secret} />
       {updated_at && (
         <span class="quiet small">
           {' '}
@@ -87,6 +83,11 @@ function Value({ setting: { value, secret, updated_at, updated_by } }: { setting
       )}
     </span>
   )
+}
+
+function Shown({ value, secret }: Pick<ShownSetting, 'value' | 'secret'>) {
+  if (secret) return <span class="quiet">secret</span>
+  return value ? <code>{shortened(value)}</code> : <span class="quiet">not set</span>
 }
 
 /** Templates are long. */

@@ -3,7 +3,8 @@ import { type Resource, useResource } from '../../core/resource.ts'
 import { query } from '../../core/router.ts'
 import { Card } from '../../parts/card.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Loaded } from '../../parts/states.tsx'
+import { matchesSearch, Search } from '../../parts/search.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { SettingHistory } from './history.tsx'
 import type { ShownSetting, ShownSettings } from './setting.ts'
@@ -25,16 +26,26 @@ export function SettingsPage() {
       {currentTab({ tabs }) === 'history' ? (
         <SettingHistory onRevert={of.set} />
       ) : (
-        <Loaded of={of} lines={12}>
-          {({ settings }) => <Groups settings={settings} of={of} />}
-        </Loaded>
+        <>
+          <search class="filters">
+            <Search label="Search settings" placeholder="Search by name, value or description" />
+          </search>
+          <Loaded of={of} lines={12}>
+            {({ settings }) => <Groups settings={settings.filter(isWanted)} of={of} />}
+          </Loaded>
+        </>
       )}
     </Page>
   )
 }
 
+function isWanted({ name, group, value, description }: ShownSetting): boolean {
+  return matchesSearch([name, group, value ?? '', description])
+}
+
 /** A link from the configuration page names a setting. */
 function Groups({ settings, of }: { settings: ShownSetting[]; of: Resource<ShownSettings> }) {
+  if (settings.length === 0) return <Empty title="No setting matches">Search for less.</Empty>
   const named = query.value.get('name')
   const groups = Map.groupBy(settings, ({ group }) => group)
   return (

@@ -81,6 +81,7 @@ function Factors({ rows, path, onRemove }: RowsProps<Factor>) {
       kind: 'end',
       cell: ({ id, friendly_name, factor_type }) => (
         <RemoveButton
+          label={`Remove ${friendly_name || formatName(factor_type)}`}
           endpoint="DELETE /admin/users/{user_id}/factors/{factor_id}"
           onClick={() =>
             onRemove({
@@ -108,6 +109,7 @@ function Passkeys({ rows, path, onRemove }: RowsProps<Passkey>) {
       kind: 'end',
       cell: ({ id, friendly_name }) => (
         <RemoveButton
+          label={`Remove ${friendly_name ?? 'the passkey'}`}
           endpoint="DELETE /admin/users/{user_id}/passkeys/{passkey_id}"
           onClick={() =>
             onRemove({
@@ -128,11 +130,12 @@ function Codes({
   path,
   onRemove,
 }: Omit<RowsProps<never>, 'rows'> & { remaining: number }) {
-  if (remaining === 0) return <p class="quiet">No recovery code is left.</p>
+  if (remaining === 0) return <p class="quiet">The user has none.</p>
   return (
     <div class="row spread">
       <span>{remaining} left</span>
       <RemoveButton
+        label="Remove the recovery codes"
         endpoint="DELETE /admin/users/{user_id}/factors/recovery_codes"
         onClick={() =>
           onRemove({
@@ -146,9 +149,15 @@ function Codes({
   )
 }
 
-function RemoveButton({ endpoint, onClick }: { endpoint: string; onClick: () => void }) {
+interface RemoveButtonProps {
+  label: string
+  endpoint: string
+  onClick: () => void
+}
+
+function RemoveButton({ label, endpoint, onClick }: RemoveButtonProps) {
   return (
-    <Button compact kind="danger" disabled={!may(endpoint)} onClick={onClick}>
+    <Button compact kind="danger" label={label} disabled={!may(endpoint)} onClick={onClick}>
       Remove
     </Button>
   )
