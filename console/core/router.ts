@@ -17,9 +17,14 @@ export function navigate(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', url)
   else history.pushState(null, '', url)
   const before = path.value
-  address.value = readAddress()
+  readAgain()
   if (path.value !== before) showTop()
 }
+
+let isFirstPage = true
+
+/** False until another page than the one that was loaded is opened. */
+export const hasNavigated = (): boolean => !isFirstPage
 
 /** Counts visits to the current page by link, which reload it. */
 export const visits = signal(0)
@@ -40,9 +45,7 @@ export function setQuery(
 
 /** Handles links between console pages without a reload. */
 export function startRouter(): void {
-  addEventListener('popstate', () => {
-    address.value = readAddress()
-  })
+  addEventListener('popstate', readAgain)
   addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     if (!link || !isPlainClick(event) || link.target || link.hasAttribute('download')) return
@@ -66,6 +69,12 @@ export function matchPath(pattern: string, of: string): Record<string, string> |
     else if (part !== value) return undefined
   }
   return values
+}
+
+function readAgain(): void {
+  const next = readAddress()
+  if (next.path !== address.value.path) isFirstPage = false
+  address.value = next
 }
 
 function readAddress() {

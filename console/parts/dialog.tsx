@@ -8,6 +8,12 @@ interface DialogProps {
   children: ComponentChildren
 }
 
+/** Where the focus was may be gone, such as a deleted row. */
+function focusContent(): void {
+  if (document.activeElement !== document.body) return
+  document.getElementById('content')?.focus({ preventScroll: true })
+}
+
 /** A native modal dialog, open while it is rendered; Escape closes it. */
 export function Dialog({ title, wide, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -15,8 +21,11 @@ export function Dialog({ title, wide, onClose, children }: DialogProps) {
   useLayoutEffect(() => {
     const shown = dialog.current
     shown?.showModal()
-    // Closing restores the focus.
-    return () => shown?.close()
+    return () => {
+      // Restores the focus.
+      shown?.close()
+      setTimeout(focusContent)
+    }
   }, [])
   return (
     <dialog

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 
 import { pageUrl } from '../core/base.ts'
+import { hasNavigated } from '../core/router.ts'
 
 interface PageProps {
   title: string
@@ -12,8 +13,12 @@ interface PageProps {
   children: ComponentChildren
 }
 
-/** A page: heading, actions and content. */
+/** A page: heading, actions and content. Opened by a link, it puts the focus on the heading, which screen readers read. */
 export function Page({ title, above, about, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (hasNavigated()) heading.current?.focus({ preventScroll: true })
+  }, [])
   useEffect(() => {
     document.title = `${title} · Postern console`
   }, [title])
@@ -26,7 +31,9 @@ export function Page({ title, above, about, actions, children }: PageProps) {
               ← {above.title}
             </a>
           )}
-          <h1>{title}</h1>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
           {about && <div class="quiet">{about}</div>}
         </div>
         {actions && <div class="row">{actions}</div>}

@@ -97,6 +97,7 @@ function Admins({ admins, onRemove, onChange }: AdminsProps) {
         <Button
           compact
           kind="danger"
+          label={`Remove ${nameOf(admin)}`}
           disabled={!may('DELETE /admin/admins/{user_id}')}
           onClick={() => onRemove(admin)}
         >

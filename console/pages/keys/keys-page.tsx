@@ -87,7 +87,13 @@ function KeyTable({ keys, mayChange, onRevoke }: KeyTableProps) {
       kind: 'end',
       cell: (key) =>
         key.state !== 'revoked' && (
-          <Button compact kind="danger" disabled={!mayChange} onClick={() => onRevoke(key)}>
+          <Button
+            compact
+            kind="danger"
+            label={`Revoke the key ${key.kid}`}
+            disabled={!mayChange}
+            onClick={() => onRevoke(key)}
+          >
             Revoke
           </Button>
         ),

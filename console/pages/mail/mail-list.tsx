@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { changeByApi, requestApi, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
-import { formatName } from '../../core/format.ts'
+import { formatName, formatRelative } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { usePages } from '../../core/pages.ts'
 import { query, setQuery } from '../../core/router.ts'
@@ -98,20 +98,24 @@ interface MailActionsProps {
 
 function MailActions({ mail, onRetry, onDrop }: MailActionsProps) {
   if (mail.status === 'sent') return null
+  const name = `${formatName(mail.kind)}, queued ${formatRelative(mail.created_at)}`
+  const retry = mail.uncertain ? 'Send again, maybe twice' : 'Retry'
   return (
     <span class="row nowrap">
       {mail.retryable && (
         <Button
           compact
+          label={`${retry}: ${name}`}
           disabled={!may('POST /admin/mail/{id}/retry')}
           onClick={() => onRetry(mail)}
         >
-          {mail.uncertain ? 'Send again, maybe twice' : 'Retry'}
+          {retry}
         </Button>
       )}
       <Button
         compact
         kind="danger"
+        label={`Drop: ${name}`}
         disabled={!may('DELETE /admin/mail/{id}')}
         onClick={() => onDrop(mail)}
       >

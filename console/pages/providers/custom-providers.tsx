@@ -124,17 +124,29 @@ interface ProviderActionsProps {
 
 function ProviderActions({ provider, onOpen, toggle }: ProviderActionsProps) {
   const mayChange = may('PUT /admin/custom-providers/{identifier}')
+  const turn = provider.enabled ? 'Turn off' : 'Turn on'
   return (
     <span class="row nowrap">
-      <Button compact disabled={!mayChange} onClick={() => toggle(provider)}>
-        {provider.enabled ? 'Turn off' : 'Turn on'}
+      <Button
+        compact
+        label={`${turn} ${provider.name}`}
+        disabled={!mayChange}
+        onClick={() => toggle(provider)}
+      >
+        {turn}
       </Button>
-      <Button compact disabled={!mayChange} onClick={() => onOpen({ action: 'edit', provider })}>
+      <Button
+        compact
+        label={`Edit ${provider.name}`}
+        disabled={!mayChange}
+        onClick={() => onOpen({ action: 'edit', provider })}
+      >
         Edit
       </Button>
       <Button
         compact
         kind="danger"
+        label={`Delete ${provider.name}`}
         disabled={!may('DELETE /admin/custom-providers/{identifier}')}
         onClick={() => onOpen({ action: 'delete', provider })}
       >

@@ -80,7 +80,6 @@ function columnsFor(
   toggle: (provider: SsoProvider) => Promise<void>,
   onRemove: (provider: SsoProvider) => void,
 ): Column<SsoProvider>[] {
-  const mayChange = may('PUT /admin/sso/providers/{provider}')
   return [
     { title: 'Entity id', kind: 'wrap', cell: ({ saml }) => <code>{saml.entity_id}</code> },
     {
@@ -100,20 +99,39 @@ function columnsFor(
       isUntitled: true,
       kind: 'end',
       cell: (provider) => (
-        <span class="row nowrap">
-          <Button compact disabled={!mayChange} onClick={() => toggle(provider)}>
-            {provider.disabled ? 'Turn on' : 'Turn off'}
-          </Button>
-          <Button
-            compact
-            kind="danger"
-            disabled={!may('DELETE /admin/sso/providers/{provider}')}
-            onClick={() => onRemove(provider)}
-          >
-            Delete
-          </Button>
-        </span>
+        <ProviderActions provider={provider} toggle={toggle} onRemove={onRemove} />
       ),
     },
   ]
+}
+
+interface ProviderActionsProps {
+  provider: SsoProvider
+  toggle: (provider: SsoProvider) => Promise<void>
+  onRemove: (provider: SsoProvider) => void
+}
+
+function ProviderActions({ provider, toggle, onRemove }: ProviderActionsProps) {
+  const turn = provider.disabled ? 'Turn on' : 'Turn off'
+  return (
+    <span class="row nowrap">
+      <Button
+        compact
+        label={`${turn} ${provider.saml.entity_id}`}
+        disabled={!may('PUT /admin/sso/providers/{provider}')}
+        onClick={() => toggle(provider)}
+      >
+        {turn}
+      </Button>
+      <Button
+        compact
+        kind="danger"
+        label={`Delete ${provider.saml.entity_id}`}
+        disabled={!may('DELETE /admin/sso/providers/{provider}')}
+        onClick={() => onRemove(provider)}
+      >
+        Delete
+      </Button>
+    </span>
+  )
 }

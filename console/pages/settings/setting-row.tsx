@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { changeByApi } from '../../core/api.ts'
@@ -21,6 +22,7 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
   useEffect(() => {
     if (isNamed) row.current?.scrollIntoView({ block: 'center' })
   }, [isNamed])
+  useFocusOfForm(row, isEditing)
   const mayChange = may('PUT /admin/settings') && !locked
   const reset = async () => {
     onChange(await changeByApi<ShownSettings>('DELETE', `/admin/settings/${name}`))
@@ -69,6 +71,17 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
       )}
     </li>
   )
+}
+
+/** The button that opens the form is gone while it is open. */
+function useFocusOfForm(row: RefObject<HTMLElement | null>, isEditing: boolean): void {
+  const before = useRef(isEditing)
+  useEffect(() => {
+    if (before.current === isEditing) return
+    before.current = isEditing
+    const target = isEditing ? 'input, select, textarea' : 'button[aria-label^=Change]'
+    row.current?.querySelector<HTMLElement>(target)?.focus()
+  }, [row, isEditing])
 }
 
 function Value({ setting: { value, secret, updated_at, updated_by } }: { setting: ShownSetting }) {

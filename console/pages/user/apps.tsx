@@ -41,6 +41,7 @@ function Grants({ user }: TabProps) {
         <Button
           compact
           kind="danger"
+          label={`Revoke the access of ${grant.client.name || grant.client.id}`}
           disabled={!may('DELETE /admin/users/{user_id}/grants/{client_id}')}
           onClick={() => revoke(grant)}
         >

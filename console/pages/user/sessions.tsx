@@ -78,9 +78,10 @@ function Rows({ sessions, onEnd }: { sessions: Device[]; onEnd: (id: string) => 
       title: 'Actions',
       isUntitled: true,
       kind: 'end',
-      cell: ({ id }) => (
+      cell: ({ id, user_agent }) => (
         <Button
           compact
+          label={`End the session on ${deviceName(user_agent)}`}
           disabled={!may('DELETE /admin/users/{user_id}/sessions/{id}')}
           onClick={() => onEnd(id)}
         >

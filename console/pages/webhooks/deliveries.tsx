@@ -92,7 +92,12 @@ function columnsFor(
       kind: 'end',
       cell: (delivery) =>
         delivery.state !== 'waiting' && (
-          <Button compact disabled={!mayReplay} onClick={() => replay(delivery)}>
+          <Button
+            compact
+            label={`Replay ${delivery.type}`}
+            disabled={!mayReplay}
+            onClick={() => replay(delivery)}
+          >
             Replay
           </Button>
         ),
