@@ -28,7 +28,7 @@ export async function passes(
   t.after(async () => void child.kill('SIGKILL'))
   const failed = ended.then(([code]) => assert.fail(`it ended with ${code}`))
   failed.catch(() => {})
-  await Promise.race([until(() => isReady(url)), failed])
+  await Promise.race([until(() => isReady(url), { seconds: 300 }), failed])
   await runJourney(url, codeFor)
   await meanwhile()
   child.kill('SIGTERM')

@@ -42,8 +42,12 @@ export async function bootSystemd(t: Ending): Promise<Machine | { reason: string
     await ended
   })
   const machine = { root: join(folder, 'root'), run: (commands: string) => run(folder, commands) }
+  const booted = until(() => isBooted(machine)).then(
+    () => machine,
+    () => ({ reason: 'systemd did not boot in time' }),
+  )
   const refused = errors.then((reason) => ({ reason: `systemd did not boot: ${reason}` }))
-  return await Promise.race([until(() => isBooted(machine)).then(() => machine), refused])
+  return await Promise.race([booted, refused])
 }
 
 async function isBooted({ run }: Machine): Promise<boolean> {

@@ -20,7 +20,7 @@ export async function passesUnderSystemd(
   const { env, url, codeFor } = await startSurroundings(t)
   await install(machine, archive, env)
   await machine.run(documented('systemctl enable').replace(/^journalctl.*$/m, ''))
-  await until(() => isReadyOrFailed(machine, url))
+  await until(() => isReadyOrFailed(machine, url), { seconds: 300 })
   const user = Number(await machine.run(`stat --format=%u /proc/${await show(machine, 'MainPID')}`))
   assert.ok(user >= 61_184 && user <= 65_519, `not a dynamic user: ${user}`)
   await runJourney(url, codeFor)
