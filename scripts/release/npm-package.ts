@@ -86,7 +86,10 @@ function writeManifests(root: string, folder: string): void {
   const locked = readJson<Lock>(join(root, 'package-lock.json'))
   const manifest = packageManifest(readJson<Manifest>(join(root, 'package.json')), locked)
   const bundled = portablePackages(requiredPackages(locked, manifest))
-  for (const path of bundled) copyPackage(join(root, path), join(folder, path))
+  for (const path of bundled) {
+    copyPackage(join(root, path), join(folder, path))
+    removePeers(join(folder, path, 'package.json'))
+  }
   const bundleDependencies = Object.keys(manifest.dependencies).filter((name) =>
     bundled.includes(`node_modules/${name}`),
   )
@@ -99,6 +102,16 @@ function copyPackage(from: string, to: string): void {
   const isUnused = (file: string) => /\.(d\.[cm]?ts|map)$/.test(file)
   const isNested = (file: string) => file.startsWith(join(from, 'node_modules'))
   cpSync(from, to, { recursive: true, filter: (file) => !isUnused(file) && !isNested(file) })
+}
+
+/**
+ * The lock file has chosen the peers, by overrides that npm applies in this repository only: elsewhere it would warn about
+ * each of them.
+ */
+function removePeers(manifest: string): void {
+  const { peerDependencies, peerDependenciesMeta, ...rest } =
+    readJson<Record<string, unknown>>(manifest)
+  writeFileSync(manifest, `${JSON.stringify(rest, null, 2)}\n`)
 }
 
 /**

@@ -101,8 +101,12 @@ suite('release', { timeout: 10 * 60_000 }, () => {
     (t) => passesByNpx(t, built.find(programs['npm package'])),
   )
 
-  test('the command of the npm package names itself postern', (t) => {
+  test('the npm package has no peers to resolve, and its command names itself postern', (t) => {
     const cwd = unpack(t, built.find(programs['npm package']))
+    const { peerDependencies } = readJson(
+      join(cwd, 'node_modules/@opentelemetry/core/package.json'),
+    )
+    assert.equal(peerDependencies, undefined, 'npx would warn about them')
     const { stdout, status } = spawnSync(process.execPath, ['postern.mjs', '--help'], { cwd })
     assert.equal(status, 0)
     assert.match(stdout.toString(), /^npx postern COMMAND \[ARGUMENTS\]\n/)
