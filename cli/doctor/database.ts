@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 
 import type { Config } from '../../config/groups/index.ts'
 import { probeCapabilities } from '../../db/core/capabilities.ts'
+import { findCitusSharding } from '../../db/core/citus.ts'
 import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
 import { findProbe } from '../../db/keys/encryption-probe.ts'
 import { migrationState } from '../../db/migrate/index.ts'
@@ -34,7 +35,11 @@ export async function checkDatabase(context: DoctorContext): Promise<DoctorFindi
     if (blocker !== undefined) return [fail(blocker)]
     notices = capabilities.notices
     before = Date.now()
-    const blockers = await findMissingRights(db, config.AUTH_DB_NAMESPACE)
+    const schema = config.AUTH_DB_NAMESPACE
+    const blockers = [
+      ...(await findMissingRights(db, schema)),
+      ...(await findCitusSharding(db, schema)),
+    ]
     if (blockers.length > 0) return blockers.map(fail)
     facts = await ask(context)
   } catch (error) {

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Kysely, type PostgresPool, type QueryExecutorProvider, sql } from 'kysely'
 
 import { probeCapabilities } from '../core/capabilities.ts'
+import { findCitusSharding } from '../core/citus.ts'
 import { assertUsableDatabase, findMissingRights, foreignEncoding } from '../core/requirements.ts'
 import { requireCurrentGotrue } from '../gotrue/database.ts'
 import { prepareQueueSchema } from '../jobs/queue-schema.ts'
@@ -62,6 +63,7 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   const waiting = { ...connections, schema, indexesUserNames, log, patienceMs: lockPatienceMs }
   await requireCapabilities(db, log)
   assertUsableDatabase(await findMissingRights(db, schema))
+  assertUsableDatabase(await findCitusSharding(db, schema))
   const state = await migrationState(db, schema)
   if (state.unknown.length > 0) return serveNewer(db, options, state)
   if (state.applied.length === 0) {

@@ -14,8 +14,9 @@ import { folderOf } from './programs.ts'
 
 const run = promisify(execFile)
 
-/** The newest installed version; undefined when none is installed. */
-export const bin = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+/** TEST_POSTGRES_BIN, or the newest installed version; undefined when none is installed. */
+export const bin =
+  process.env.TEST_POSTGRES_BIN ?? globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
 
 /** Postgres rejects to run as root. */
 function asPostgres(command: string, args: string[]) {
