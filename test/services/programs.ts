@@ -99,6 +99,7 @@ export async function startPgbouncer(t: Ending, url: string, program?: string) {
       .replace(/^listen_addr.*$/m, 'listen_addr = 127.0.0.1')
       .replace(/^listen_port.*$/m, `listen_port = ${port}`)
       .replace(/^auth_file.*$/m, `auth_file = ${users}`)
+      .replace(/^; admin_users.*$/m, `admin_users = ${username}`)
     const known = program ? settings : settings.replace(/^max_prepared_statements.*$/m, '')
     await writeFile(file, known)
   }
@@ -113,6 +114,8 @@ export async function startPgbouncer(t: Ending, url: string, program?: string) {
   return {
     ...running,
     url: through.href,
+    /** Its configuration. */
+    file,
     /** Sends every user to another server, without their noticing. */
     async moveTo(host: string, at: string): Promise<void> {
       await pointAt(host, at)

@@ -27,12 +27,14 @@ export function createClient(urls: readonly string[], signal: AbortSignal) {
   const failures: Failure[] = []
   let requests = 0
   let streak = 0
+  let longestMs = 0
 
   async function send(path: string, requested: Requested = {}): Promise<Reply> {
     const url = `${urls[requests % urls.length]}${path}`
     requests += 1
     const since = performance.now()
     const reply = await fetchText(url, requested, signal)
+    longestMs = Math.max(longestMs, performance.now() - since)
     if (reply.status !== 0 && reply.status < 500) {
       streak += 1
       return reply
@@ -54,6 +56,12 @@ export function createClient(urls: readonly string[], signal: AbortSignal) {
     /** Responses since the last failure. */
     get streak() {
       return streak
+    },
+    /** How long a client waited at most since the last call. */
+    takeLongestMs(): number {
+      const longest = longestMs
+      longestMs = 0
+      return longest
     },
   }
 }

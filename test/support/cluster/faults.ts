@@ -20,6 +20,8 @@ export interface Observation {
   failed: number
   /** Seconds from the first failed request to the last failure. */
   window: number
+  /** Seconds that a client waited at most. */
+  longest: number
   kinds: Record<string, number>
   /** Failures of requests that were sent when all was well again. */
   late: number
@@ -29,6 +31,7 @@ export interface Observation {
 export async function observe({ client }: Load, { name, act }: Fault): Promise<Observation> {
   const before = client.requests
   const known = client.failures.length
+  client.takeLongestMs()
   await act()
   const acted = client.requests
   await until(() => client.requests >= acted + wellAfter && client.streak >= wellAfter, {
@@ -47,7 +50,8 @@ export async function observe({ client }: Load, { name, act }: Fault): Promise<O
     name,
     requests: client.requests - before,
     failed: failures.length,
-    window: failures.length === 0 ? 0 : Math.round((last - first) / 100) / 10,
+    window: failures.length === 0 ? 0 : tenths(last - first),
+    longest: tenths(client.takeLongestMs()),
     kinds,
     late: failures.filter(({ since }) => since > wellAt).length,
   }
@@ -55,17 +59,20 @@ export async function observe({ client }: Load, { name, act }: Fault): Promise<O
 
 /** Prints a table with one line for each fault. */
 export function report(t: TestContext, load: Load, observations: readonly Observation[]): void {
-  const rows = observations.map(({ name, requests, failed, window, kinds }) => [
+  const rows = observations.map(({ name, requests, failed, window, longest, kinds }) => [
     name,
     String(requests),
     String(failed),
     `${window} s`,
+    `${longest} s`,
     JSON.stringify(kinds),
   ])
-  const head = ['Fault', 'requests', 'failed', 'window', 'which']
+  const head = ['Fault', 'requests', 'failed', 'window', 'longest', 'which']
   for (const row of [head, head.map(() => '---'), ...rows]) t.diagnostic(`| ${row.join(' | ')} |`)
   const { client, users, mailed, links } = load
   t.diagnostic(
     `${client.requests} requests, ${users.length} sessions, ${mailed.length} mails, ${links.length} links`,
   )
 }
+
+const tenths = (ms: number) => Math.round(ms / 100) / 10

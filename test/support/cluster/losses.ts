@@ -15,15 +15,16 @@ export interface Losses {
 
 export const nothing: Losses = { users: 0, sessions: 0, refreshes: 0, changes: 0 }
 
-export async function findLosses(databaseUrl: string, { users }: Load) {
+/** `schema` is that of the server's tables. */
+export async function findLosses(databaseUrl: string, { users }: Load, schema = 'auth') {
   const rows = await query(databaseUrl, {
     text: `select u.id is null as user_lost, s.id is null as session_lost,
         coalesce(s.refresh_token_counter, 0)::int - kept.refreshes as ahead,
         coalesce((u.raw_user_meta_data ->> 'note')::int, 0) < kept.note as change_lost
       from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[])
         with ordinality as kept (user_id, session_id, refreshes, note, position)
-      left join auth.users u on u.id = kept.user_id
-      left join auth.sessions s on s.id = kept.session_id and s.user_id = kept.user_id
+      left join ${schema}.users u on u.id = kept.user_id
+      left join ${schema}.sessions s on s.id = kept.session_id and s.user_id = kept.user_id
       order by position`,
     values: [
       users.map(({ userId }) => userId),
