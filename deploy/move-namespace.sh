@@ -58,7 +58,7 @@ on -d "$FROM" -c "select format('select setval(%L, %s);', format('%I.%I', schema
   from pg_sequences where schemaname in ('$namespace', '${namespace}_jobs') and last_value is not null" | on -d "$TO" > /dev/null
 pg_dump -d "$FROM" --data-only --table="\"$namespace\".postern_throttles" | on -d "$TO" > /dev/null
 
-# 3. Whoever still reaches the old tables finds none.
+# 3. A connection that still reaches the old server finds no tables.
 for schema in $schemas; do on -d "$FROM" -c "alter schema \"$schema\" rename to \"moved_$schema\""; done
 eval "$REPOINT"
 psql -X -q -d "$POOLER" -c reload

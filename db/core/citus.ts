@@ -9,13 +9,14 @@ export async function findCitusSharding(
   const { rows } = await sql<{ hasCitus: boolean; shardsNewSchemas: boolean }>`
     select to_regclass('pg_dist_partition') is not null as "hasCitus",
       current_setting('citus.enable_schema_based_sharding', true) = 'on'
-        and to_regnamespace(quote_ident(${schema})) is null as "shardsNewSchemas"
+        and (to_regnamespace(quote_ident(${schema})) is null
+          or to_regnamespace(quote_ident(${`${schema}_jobs`})) is null) as "shardsNewSchemas"
   `.execute(db)
   const [citus] = rows
   if (!citus?.hasCitus) return []
   if (citus.shardsNewSchemas) {
     return [
-      `Citus would distribute the schema "${schema}": create it while citus.enable_schema_based_sharding is off.`,
+      `Citus would distribute the schema "${schema}" or its job queue: start once while citus.enable_schema_based_sharding is off.`,
     ]
   }
   return (await isDistributed(db, schema))
