@@ -45,7 +45,11 @@ export async function findSignedIn(
 }
 
 /** On the pages, users with a second factor must verify it. */
-export function owesFactor({ session: { aal, factors } }: SignedIn): boolean {
+export function owesFactor({
+  session: { aal, factors },
+}: {
+  session: Pick<TokenSession, 'aal' | 'factors'>
+}): boolean {
   return aal !== 'aal2' && aal !== 'aal3' && factors.some(({ status }) => status === 'verified')
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../../db/oauth-server/authorizations.ts'
 import { findConsent, upsertConsent } from '../../../db/oauth-server/consents.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
+import { lockUser } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import {
@@ -30,6 +31,8 @@ import { redirectTo } from './redirect.ts'
 export interface Answering {
   user: UserRecord
   signIn: StoredAuthentication
+  /** The user has a second factor, and must verify it first. */
+  owesFactor: boolean
   ip: string
 }
 
@@ -51,6 +54,8 @@ export async function openRequest(
   { user }: Pick<Answering, 'user'>,
   now: Date,
 ): Promise<OpenRequest> {
+  // The user is locked before the request, as in a revocation of the grant, to prevent deadlocks.
+  await lockUser(trx, user.id)
   const request = await lockAuthorization(trx, authorizationId)
   const isOthers = request?.user_id && request.user_id !== user.id
   if (!request || isOthers || request.expires_at <= now) throw oauthAuthorizationNotFound()
@@ -65,14 +70,14 @@ export async function openRequest(
 export async function isConsented(
   trx: Trx,
   { request, client }: OpenRequest,
-  { user, signIn }: Answering,
+  answering: Answering,
 ): Promise<boolean> {
   const { prompt = [] } = request.parameters ?? {}
   if (prompt.includes('consent') || prompt.includes('select_account')) return false
-  if (missingFor(request, signIn, user)) return false
+  if (missingFor(request, answering)) return false
   // Any program on the device can claim to be this client (RFC 8252 §8.6).
   if (client.type === 'public' && !request.redirect_uri.startsWith('https:')) return false
-  const consent = await findConsent(trx, user.id, client.id)
+  const consent = await findConsent(trx, answering.user.id, client.id)
   const isOutdated = consent && client.reconsentAfter && consent.granted_at < client.reconsentAfter
   return consent !== undefined && !isOutdated && covers(consent.scopes, scopesAsked(request))
 }
@@ -92,9 +97,9 @@ export async function approve(
 ): Promise<string> {
   const { request, client } = opened
   const { user, signIn, ip } = answering
-  const missing = missingFor(request, signIn, user)
+  const missing = missingFor(request, answering)
   if (missing === 'second_factor') {
-    throw insufficientAal('The application requires a second factor: verify one first', 403)
+    throw insufficientAal('A second factor is required: verify one first', 403)
   }
   if (missing) throw approvalNeedsSignIn()
   const scopes = scopesAsked(request)
@@ -124,7 +129,7 @@ export async function deny(
   deps: Deps<'audit' | 'jwt'>,
   trx: Trx,
   { request, client }: OpenRequest,
-  { user, ip }: Omit<Answering, 'signIn'>,
+  { user, ip }: Pick<Answering, 'user' | 'ip'>,
   now: Date,
 ): Promise<string> {
   await closeAuthorization(trx, request.id, 'denied')

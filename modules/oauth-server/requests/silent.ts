@@ -23,7 +23,7 @@ export async function answerSilently(
   answering: Answering | undefined,
   now: Date,
 ): Promise<string> {
-  const missing = answering && missingFor(stored, answering.signIn, answering.user)
+  const missing = answering && missingFor(stored, answering)
   const isRightUser = answering && (await isHinted(deps, stored, answering.user.id))
   if (!answering || missing === 'sign_in' || !isRightUser) {
     return reject(deps, stored, 'login_required')

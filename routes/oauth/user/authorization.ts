@@ -14,6 +14,7 @@ import {
   openRequest,
   toStoredAuthentication,
 } from '../../../modules/oauth-server/index.ts'
+import { owesFactor } from '../../../modules/page-session/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { oauthAuthorizationNotFound, validationFailed } from '../../../schemas/errors.ts'
 import {
@@ -102,13 +103,18 @@ const authorization: FastifyPluginAsyncTypebox = async (fastify) => {
 
 /** The locked user and session. */
 async function findAnswering(
-  { bearerAuth }: FastifyInstance,
+  { bearerAuth, config }: FastifyInstance,
   trx: Trx,
   request: FastifyRequest,
   now: Date,
 ): Promise<Answering> {
   const auth = await bearerAuth.hold(trx, bearerAuth.bearerOf(request), now)
-  return { user: auth.user, signIn: toStoredAuthentication(auth, now), ip: request.clientIp }
+  const { user } = auth
+  const signIn = toStoredAuthentication(auth, now)
+  // The rule of the hosted pages, which this API must not lead around; the operator's own page decides itself.
+  const hasHostedPage = !config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH
+  const owes = hasHostedPage && owesFactor({ session: { aal: signIn.aal, factors: user.factors } })
+  return { user, signIn, owesFactor: owes, ip: request.clientIp }
 }
 
 /** A page on another site must not respond for the user. Throws validation_failed. */

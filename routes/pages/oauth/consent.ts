@@ -59,17 +59,15 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const signedIn = await findSignedIn(fastify, request, now)
       const prompt = stored.parameters?.prompt ?? []
+      const answering = signedIn && toAnswering(signedIn, request, now)
       if (prompt.includes('none')) {
-        const answering = signedIn && toAnswering(signedIn, request, now)
         return reply.redirect(await answerSilently(fastify, stored, answering, now), 302)
       }
-      const missing = signedIn
-        ? missingFor(stored, signInOf(signedIn, now), signedIn.session)
-        : 'sign_in'
+      const missing = answering ? missingFor(stored, answering) : 'sign_in'
       if (!signedIn || missing === 'sign_in') {
         return signInFirst(fastify, reply, id, stored.parameters)
       }
-      if (missing === 'second_factor' || owesFactor(signedIn)) {
+      if (missing === 'second_factor') {
         return reply.redirect(`${base}/sign-in/factor?next=${encodeURIComponent(pageOf(id))}`, 303)
       }
       return ask(fastify, request, reply, id, signedIn, now)
@@ -145,7 +143,7 @@ function showForm(
       account: session.email || session.phone || session.id,
       client: name,
       permissions: permissionLines(say, scopeList(scopesAsked(asked)), resources),
-      warning: client.row.registration_type === 'dynamic' ? 'unverified' : undefined,
+      warnings: client.isSelfRegistered ? ['unverified'] : [],
       policies: listPolicyLinks(client),
       host: client.isDocument ? `${host} (${new URL(client.clientId).host})` : host,
       action: `${base}/oauth/consent`,
@@ -176,11 +174,9 @@ function fail(fastify: FastifyInstance, request: FastifyRequest, reply: FastifyR
 }
 
 function toAnswering(signedIn: SignedIn, { clientIp }: FastifyRequest, now: Date): Answering {
-  return { user: signedIn.session, signIn: signInOf(signedIn, now), ip: clientIp }
-}
-
-function signInOf({ session }: SignedIn, now: Date) {
-  return toStoredAuthentication({ user: session, session, claims: {} }, now)
+  const { session } = signedIn
+  const signIn = toStoredAuthentication({ user: session, session, claims: {} }, now)
+  return { user: session, signIn, owesFactor: owesFactor(signedIn), ip: clientIp }
 }
 
 export default consent

@@ -1,0 +1,76 @@
+/** A client must not get a session by the first factor alone where the pages require the second. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { userWithTotp } from '../../support/factors/factors.ts'
+import {
+  createClient,
+  makePkce,
+  oauthServer,
+  ownConsentPage,
+  startAuthorization,
+} from '../../support/oauth-server.ts'
+import { authorizeUrl, openBrowser, titleIn } from '../../support/page-browser.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { call } from '../../support/requests.ts'
+import type { App } from '../../support/server.ts'
+import { password, signedIn } from '../../support/users.ts'
+
+const hosted = { ...oauthServer, AUTH_MFA_TOTP_ENROLL_ENABLED: 'true' }
+const own = { ...ownConsentPage, AUTH_MFA_TOTP_ENROLL_ENABLED: 'true' }
+
+suite('second factor before consent', () => {
+  const serverFor = sharedServers()
+
+  async function withConsent(app: App) {
+    const client = await createClient(app)
+    const { email, factor } = await userWithTotp(app)
+    const browser = openBrowser(app)
+    const signInPage = await browser.open(authorizeUrl(client, makePkce().challenge))
+    const second = await browser.submit(signInPage, { email, password, action: 'password' })
+    const consent = await browser.submit(second, { code: factor.code(1), action: 'totp' })
+    await browser.submit(consent, { action: 'approve' })
+    return { client, email }
+  }
+
+  test('prompt=none issues no code before the second factor, even with consent', async () => {
+    const { app } = await serverFor(hosted)
+    const { client, email } = await withConsent(app)
+    const thief = openBrowser(app)
+    await thief.submit(await thief.open('/sign-in'), { email, password, action: 'password' })
+    const none = authorizeUrl(client, makePkce().challenge, { prompt: 'none' })
+    const { searchParams } = new URL((await thief.open(none)).location ?? '')
+    assert.equal(searchParams.get('code'), null)
+    assert.equal(searchParams.get('error'), 'interaction_required')
+    const asked = await thief.open(authorizeUrl(client, makePkce().challenge))
+    assert.equal(titleIn(asked), 'Second factor')
+  })
+
+  test('the JSON API does not lead around the hosted page', async () => {
+    const { app } = await serverFor(hosted)
+    const { client, email } = await withConsent(app)
+    const { access_token: token } = await signedIn(app, email)
+    const challenge = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
+    const id = await startAuthorization(app, client, challenge)
+    const read = await call(app, `/oauth/authorizations/${id}`, undefined, { token })
+    assert.equal(read.json().redirect_url, undefined)
+    const path = `/oauth/authorizations/${id}/consent`
+    const approved = await call(app, path, { action: 'approve' }, { token })
+    assert.deepEqual([approved.statusCode, approved.json().error_code], [403, 'insufficient_aal'])
+    const denied = await call(app, path, { action: 'deny' }, { token })
+    assert.equal(denied.statusCode, 200, denied.body)
+  })
+
+  test("an operator's own consent page decides itself", async () => {
+    const { app } = await serverFor(own)
+    const client = await createClient(app)
+    const { email } = await userWithTotp(app)
+    const { access_token: token } = await signedIn(app, email)
+    const challenge = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
+    const id = await startAuthorization(app, client, challenge)
+    await call(app, `/oauth/authorizations/${id}`, undefined, { token })
+    const path = `/oauth/authorizations/${id}/consent`
+    const approved = await call(app, path, { action: 'approve' }, { token })
+    assert.equal(approved.statusCode, 200, approved.body)
+  })
+})
