@@ -46,6 +46,16 @@ export function lockDeviceByUserCode(
     .executeTakeFirst()
 }
 
+/** The user who decided about a device code; null before the decision. */
+export async function findDeviceUser(trx: Trx, id: string): Promise<string | null> {
+  const row = await trx
+    .selectFrom('postern_oauth_device_codes')
+    .select('user_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.user_id ?? null
+}
+
 /** A device code, locked until the transaction ends. */
 export function lockDevice(trx: Trx, id: string): Promise<DeviceCode | undefined> {
   return trx

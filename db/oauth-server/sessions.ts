@@ -47,23 +47,53 @@ export async function isSessionLive(db: Db, sessionId: string): Promise<boolean>
   return row !== undefined
 }
 
-/** Deletes the pending requests and codes of a client. */
+/** Deletes the pending requests, codes and device codes of a client. */
 export async function deleteAuthorizationsOfClient(trx: Trx, clientId: string): Promise<void> {
-  await trx.deleteFrom('oauth_authorizations').where('client_id', '=', clientId).execute()
+  await trx
+    .with('devices', (eb) =>
+      eb.deleteFrom('postern_oauth_device_codes').where('client_id', '=', clientId),
+    )
+    .deleteFrom('oauth_authorizations')
+    .where('client_id', '=', clientId)
+    .execute()
 }
 
-/** Deletes the pending requests and codes of a user at all clients. */
+/** Deletes the pending requests, codes and device codes of a user at all clients. */
 export async function deleteAuthorizationsOfUser(trx: Trx, userId: string): Promise<void> {
-  await trx.deleteFrom('oauth_authorizations').where('user_id', '=', userId).execute()
+  await trx
+    .with('devices', (eb) =>
+      eb.deleteFrom('postern_oauth_device_codes').where('user_id', '=', userId),
+    )
+    .deleteFrom('oauth_authorizations')
+    .where('user_id', '=', userId)
+    .execute()
 }
 
-/** Deletes the pending requests and codes of a user at a client. */
+/** Deletes the codes and device codes that a user approved; requests that wait for the user stay. */
+export async function deleteApprovedCodes(trx: Trx, userId: string): Promise<void> {
+  await trx
+    .with('devices', (eb) =>
+      eb.deleteFrom('postern_oauth_device_codes').where('user_id', '=', userId),
+    )
+    .deleteFrom('oauth_authorizations')
+    .where('user_id', '=', userId)
+    .where('status', '=', 'approved')
+    .execute()
+}
+
+/** Deletes the pending requests, codes and device codes of a user at a client. */
 export async function deleteAuthorizationsOfGrant(
   trx: Trx,
   userId: string,
   clientId: string,
 ): Promise<void> {
   await trx
+    .with('devices', (eb) =>
+      eb
+        .deleteFrom('postern_oauth_device_codes')
+        .where('user_id', '=', userId)
+        .where('client_id', '=', clientId),
+    )
     .deleteFrom('oauth_authorizations')
     .where('user_id', '=', userId)
     .where('client_id', '=', clientId)

@@ -1,5 +1,6 @@
 /** The single writers that revoke sessions, with pending flows and codes when all are revoked. */
 import type { Trx } from '../../db/core/database.ts'
+import { deleteApprovedCodes } from '../../db/oauth-server/sessions.ts'
 import { deleteSession, deleteSessions } from '../../db/sessions/sessions.ts'
 import { cancelUnconfirmedEmailChange } from '../../db/tokens/email-changes.ts'
 import { dropPhoneChange } from '../../db/tokens/phone-tokens.ts'
@@ -30,6 +31,8 @@ export async function revokeAllSessions(
   await endFlows(trx, userId)
   await emitSessionEnded(deps, trx, userId, await deleteSessions(trx, userId, except), now)
   await endFlows(trx, userId)
+  // A kept session may have approved them for an intruder.
+  if (config.AUTH_OAUTH_SERVER_ENABLED) await deleteApprovedCodes(trx, userId)
   // Its code goes to the requester, as does the link of an email change, unless the current address must confirm.
   await dropPhoneChange(trx, userId)
   const { AUTH_MAILER_AUTOCONFIRM, AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED } = config
@@ -69,4 +72,5 @@ export async function emitSessionEnded(
 export async function suspendSessions(trx: Trx, userId: string): Promise<void> {
   await lockUser(trx, userId)
   await deleteFlowStatesOfUser(trx, userId)
+  await deleteApprovedCodes(trx, userId)
 }

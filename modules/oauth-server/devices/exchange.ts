@@ -3,11 +3,12 @@ import type { Trx } from '../../../db/core/database.ts'
 import {
   type DeviceCode,
   deleteDevice,
+  findDeviceUser,
   lockDevice,
   recordPoll,
 } from '../../../db/oauth-server/devices.ts'
 import { isSessionLive } from '../../../db/oauth-server/sessions.ts'
-import { isBanned } from '../../../db/users/users.ts'
+import { isBanned, type UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import {
   ApiError,
@@ -46,13 +47,19 @@ export async function exchangeDeviceCode(
 ): Promise<TokenResponse> {
   if (!deviceCode) throw oauthInvalidRequest('device_code is missing')
   const outcome = await deps.db.transaction().execute(async (trx) => {
-    const device = await lockDevice(trx, hashClientSecret(deviceCode))
+    const id = hashClientSecret(deviceCode)
+    // The user is locked before the code, as in a revocation of sessions, to prevent deadlocks.
+    const userId = await findDeviceUser(trx, id)
+    const user = userId ? await lockAndLoadUser(trx, userId) : undefined
+    const device = await lockDevice(trx, id)
     if (!device || device.client_id !== client.id) {
       return invalidGrant('The device code is unknown')
     }
-    const waiting = await waitingFor(trx, device, now)
+    // Approved since: the next poll exchanges it.
+    const isNew = device.user_id !== userId
+    const waiting = await waitingFor(trx, isNew ? { ...device, status: 'pending' } : device, now)
     if (waiting) return waiting
-    return openSession(deps, trx, { device, client, resources }, origin, now)
+    return openSession(deps, trx, { device, client, user, resources }, origin, now)
   })
   if (outcome instanceof ApiError) throw outcome
   return issueTokens(deps, outcome, now)
@@ -76,19 +83,21 @@ async function waitingFor(trx: Trx, device: DeviceCode, now: Date): Promise<ApiE
   return devicePending(isEarly ? 'slow_down' : 'authorization_pending')
 }
 
+interface ApprovedDevice {
+  device: DeviceCode
+  client: Client
+  user: UserRecord | undefined
+  resources: readonly string[]
+}
+
 async function openSession(
   deps: DeviceDeps,
   trx: Trx,
-  {
-    device,
-    client,
-    resources,
-  }: { device: DeviceCode; client: Client; resources: readonly string[] },
+  { device, client, user, resources }: ApprovedDevice,
   origin: Origin,
   now: Date,
 ): Promise<OpenedGrant | ApiError> {
   const { session_id, auth_time, aal, amr } = device
-  const user = device.user_id ? await lockAndLoadUser(trx, device.user_id) : undefined
   await deleteDevice(trx, device.id)
   if (!user || user.deleted_at || isBanned(user, now)) {
     return oauthAccessDenied('The user is banned')
