@@ -155,7 +155,7 @@ function showConsent(
       account: session.email || session.phone || session.id,
       client: name,
       permissions: permissionLines(say, scopeList(asked.scope), asked.resources),
-      warning: 'device_warning',
+      warnings: [...(client.isSelfRegistered ? ['unverified_name'] : []), 'device_warning'],
       policies: listPolicyLinks(client),
       host: undefined,
       action: `${base}/oauth/device`,

@@ -10,6 +10,7 @@ import {
   makePkce,
   oauthServer,
   openRegistration,
+  postForm,
   registerClient,
   requestAuthorization,
 } from '../../support/oauth-server.ts'
@@ -70,6 +71,20 @@ suite('self-registered clients', () => {
     const consent = await browser.open(url)
     assert.match(consent.html, /Nobody has verified its name/)
     assert.match(consent.html, /You will be sent to evil\.example/)
+  })
+
+  test('appear with the same warning where a user connects a device', async () => {
+    const app = await server()
+    const grant_types = ['urn:ietf:params:oauth:grant-type:device_code']
+    const fields = { client_name: 'Your Bank', grant_types, token_endpoint_auth_method: 'none' }
+    const { client_id } = await registerClient(app, fields)
+    const asked = await postForm(app, '/oauth/device_authorization', { client_id })
+    const browser = await signedInBrowser(app, (await signUpUser(app)).email)
+    const { user_code } = asked.json()
+    const form = await browser.open('/oauth/device')
+    const consent = await browser.submit(form, { action: 'look_up', user_code })
+    assert.match(consent.html, /Nobody has verified its name/)
+    assert.match(consent.html, /only if you started it yourself/)
   })
 
   const imitations: Record<string, string> = {
