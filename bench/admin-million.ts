@@ -7,7 +7,7 @@ import { mintServiceRole } from '../server/service-role.ts'
 import { withClient } from '../server/with-client.ts'
 import { postmaster } from './core/listener.ts'
 import { createTarget } from './core/target.ts'
-import { type Cost, costOf, type Side } from './cost.ts'
+import { type Cost, readCost, type Side } from './cost.ts'
 import { startPostern } from './own-server.ts'
 import { quantile } from './statistics.ts'
 
@@ -75,15 +75,15 @@ async function measure(side: Side, question: string, path: (i: number) => string
   const { target } = side
   const token = target.adminToken()
   const times: number[] = []
-  let before: Cost = costOf(side)
+  let before: Cost = readCost(side)
   for (let i = 0; i < requests + warmUps; i++) {
-    if (i === warmUps) before = costOf(side)
+    if (i === warmUps) before = readCost(side)
     const startedAt = performance.now()
     await target.call({ method: 'GET', path: path(i), token })
     if (i >= warmUps) times.push(performance.now() - startedAt)
   }
   times.sort((a, b) => a - b)
-  const after = costOf(side)
+  const after = readCost(side)
   const cells = [
     quantile(times, 0.5),
     quantile(times, 0.95),

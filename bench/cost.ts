@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type Usage, usageOf } from './core/process-tree.ts'
+import { readUsage, type Usage } from './core/process-tree.ts'
 import type { Scenario } from './core/scenario.ts'
 import type { Target } from './core/target.ts'
 import type { LoopProbe } from './own/loop-probe.ts'
@@ -22,21 +22,21 @@ export interface Cost {
   postgres: number
 }
 
-export function costOf({ serverPids, postgresPid }: Side): Cost {
+export function readCost({ serverPids, postgresPid }: Side): Cost {
   return {
     server: sumOf(serverPids, 'cpuMs'),
-    postgres: usageOf(postgresPid)?.cpuMs ?? Number.NaN,
+    postgres: readUsage(postgresPid)?.cpuMs ?? Number.NaN,
   }
 }
 
 /** Memory of the server in MiB; NaN when not readable. */
-export function memoryOf({ serverPids }: Side): number {
+export function readMemory({ serverPids }: Side): number {
   return sumOf(serverPids, 'residentMib')
 }
 
 function sumOf(pids: readonly number[], what: keyof Usage): number {
   if (pids.length === 0) return Number.NaN
-  return pids.reduce((sum, pid) => sum + (usageOf(pid)?.[what] ?? Number.NaN), 0)
+  return pids.reduce((sum, pid) => sum + (readUsage(pid)?.[what] ?? Number.NaN), 0)
 }
 
 const stepMs = 250
@@ -49,11 +49,11 @@ const restMs = 20
  * request is part of its cost and must not count for the next variant. Returns immediately when neither is readable.
  */
 export async function settle(side: Side): Promise<Cost> {
-  let cost = costOf(side)
+  let cost = readCost(side)
   if (Number.isNaN(cost.server) && Number.isNaN(cost.postgres)) return cost
   for (let step = 0; step < mostSteps; step++) {
     await sleep(stepMs)
-    const now = costOf(side)
+    const now = readCost(side)
     const busy = [now.server - cost.server, now.postgres - cost.postgres].some((ms) => ms > restMs)
     cost = now
     if (!busy) break

@@ -1,7 +1,7 @@
 /** The cost of idle servers: polling, timers and background work. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { costOf, memoryOf, type Side, settle } from './cost.ts'
+import { readCost, readMemory, type Side, settle } from './cost.ts'
 
 /** Figures of one variant; NaN when not readable. */
 export interface Idle {
@@ -18,15 +18,15 @@ const minuteMs = 60_000
 /** A minute of all variants concurrently, once each has settled. */
 export async function measureIdle(sides: Side[]): Promise<Idle[]> {
   await Promise.all(sides.map(settle))
-  const before = sides.map(costOf)
+  const before = sides.map(readCost)
   await sleep(minuteMs)
   return sides.map((side, index) => {
-    const { server, postgres } = costOf(side)
+    const { server, postgres } = readCost(side)
     return {
       side: side.target.name,
       serverCpu: server - (before[index]?.server ?? Number.NaN),
       postgresCpu: postgres - (before[index]?.postgres ?? Number.NaN),
-      residentMib: memoryOf(side),
+      residentMib: readMemory(side),
     }
   })
 }

@@ -1,7 +1,7 @@
 import { describeResponse } from './core/exchange.ts'
 import { Rejected } from './core/rejected.ts'
 import { isGood, type Load, type Plan, type Scenario } from './core/scenario.ts'
-import { type Cost, costOf, memoryOf, type Side, settle } from './cost.ts'
+import { type Cost, readCost, readMemory, type Side, settle } from './cost.ts'
 import { type Round, type RoundOptions, runRound } from './load.ts'
 import { quantile } from './statistics.ts'
 
@@ -94,13 +94,13 @@ async function warmUp(run: Run, { connections, seconds }: Schedule): Promise<voi
 
 async function addRound(run: Run, { connections, seconds, rounds }: Schedule): Promise<void> {
   const limit = Math.floor(left(run) / (rounds - run.rounds.length))
-  const before = costOf(run.side)
+  const before = readCost(run.side)
   const own = process.cpuUsage()
   run.side.loop?.begin()
   const round = await advance(run, { connections, seconds: seconds / rounds, limit })
   const loopDelay = (await run.side.loop?.end()) ?? Number.NaN
   const { user, system } = process.cpuUsage(own)
-  const memory = memoryOf(run.side)
+  const memory = readMemory(run.side)
   const after = await settle(run.side)
   const cost = { server: after.server - before.server, postgres: after.postgres - before.postgres }
   run.rounds.push({ ...round, cost, generator: (user + system) / 1000, memory, loopDelay })

@@ -68,11 +68,11 @@ function figuresOf({ latencies, errors, seconds }: Round, cpuMs: number): Figure
     perSecond: latencies.length / seconds,
     p50: quantile(sorted, 0.5),
     p99: quantile(sorted, 0.99),
-    errors: countOf(errors),
+    errors: countErrors(errors),
     cpu: cpuMs / latencies.length,
   }
 }
 
-export function countOf(errors: Round['errors']): number {
+export function countErrors(errors: Round['errors']): number {
   return [...errors.values()].reduce((sum, count) => sum + count, 0)
 }

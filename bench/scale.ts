@@ -14,7 +14,7 @@ import { createTarget } from './core/target.ts'
 import type { Side } from './cost.ts'
 import { runRound } from './load.ts'
 import { type PosternVariant, startPostern } from './own-server.ts'
-import { countOf, type Figures, measureRounds, warmedUp } from './rounds.ts'
+import { countErrors, type Figures, measureRounds, warmedUp } from './rounds.ts'
 import { quantile } from './statistics.ts'
 import {
   adminGet,
@@ -136,7 +136,7 @@ async function cleanUpUnderLoad(measured: Measured): Promise<void> {
     const round = await runRound(side.target, load, { connections, seconds: 1, first, limit })
     first = round.next
     latencies.push(...round.latencies)
-    failed += countOf(round.errors)
+    failed += countErrors(round.errors)
     left = await countEndedSessions(client)
   }
   const took = Math.round((performance.now() - startedAt) / 1000)

@@ -8,7 +8,7 @@ import { mintServiceRole } from '../server/service-role.ts'
 import { catalogue } from './catalogue.ts'
 import type { Load } from './core/scenario.ts'
 import { createTarget, type Target } from './core/target.ts'
-import { memoryOf } from './cost.ts'
+import { readMemory } from './cost.ts'
 import { runRound } from './load.ts'
 import { startPostern } from './own-server.ts'
 
@@ -43,7 +43,7 @@ async function soak(): Promise<void> {
   const began = performance.now()
   while (performance.now() - began < seconds * 1000) {
     responses += await oneCycle(target, loads)
-    const mib = memoryOf(side)
+    const mib = readMemory(side)
     memory.push(mib)
     const at = Math.round((performance.now() - began) / 1000)
     console.log(`${at} s: ${mib.toFixed(0)} MiB after ${responses} answers`)

@@ -1,6 +1,6 @@
 /** The servers of a run: the given ones or our own; and the baseline. */
 import { mintServiceRole } from '../server/service-role.ts'
-import { listenerOf, postmaster } from './core/listener.ts'
+import { findListener, postmaster } from './core/listener.ts'
 import { Rejected } from './core/rejected.ts'
 import { createTarget } from './core/target.ts'
 import { users } from './core/users.ts'
@@ -37,7 +37,7 @@ async function namedSide(
   const { connections, databaseUrl, jwtSecret } = options
   const serviceRole = options.serviceRole ?? (jwtSecret && (await mintServiceRole(jwtSecret)))
   const target = createTarget({ name, url, connections, serviceRole, databaseUrl })
-  const pid = givenPid ?? listenerOf(url)
+  const pid = givenPid ?? findListener(url)
   const postgresPid = options.postgresPid ?? postmaster(databaseUrl)
   return { target, serverPids: pid === undefined ? [] : [pid], postgresPid }
 }

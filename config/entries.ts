@@ -12,7 +12,7 @@ import { mailLocaleField, mailLocaleNames } from './groups/mail-locales.ts'
 export type Entries = readonly (readonly [name: string, schema: TSchema])[]
 
 /** `names` are names of the environment or of a configuration. */
-export function entriesOf(names: string[]): Entries {
+export function listEntries(names: string[]): Entries {
   return [...variableEntries, ...genericEntries(names), ...mailLocaleEntries(names)]
 }
 

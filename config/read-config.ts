@@ -1,9 +1,9 @@
 /** Reads the configuration from the environment: every variable once, and reports all errors together. */
 import type { TSchema } from '@sinclair/typebox'
 
-import { ConfigError, type ConfigIssue, clauseOf } from './core/config-error.ts'
+import { ConfigError, type ConfigIssue, formatIssue } from './core/config-error.ts'
 import { expectation } from './core/expectation.ts'
-import { type Entries, entriesOf } from './entries.ts'
+import { type Entries, listEntries } from './entries.ts'
 import type { FoundNames } from './found-names.ts'
 import { withGotrueDefaults } from './gotrue-defaults.ts'
 import { asGotrueSigned, asGotrueVerified } from './gotrue-tokens.ts'
@@ -28,7 +28,7 @@ export interface ReadOptions {
  * its variable and the remedy.
  */
 export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config {
-  const entries = entriesOf(Object.keys(env))
+  const entries = listEntries(Object.keys(env))
   const found = withoutSwitchedOff(asGotrueReads(findNames(env, entries), warn), warn)
   const texts = Object.fromEntries([...found].map(([variable, { text }]) => [variable, text]))
   const read = readEnvironment({ entries, texts, dev, incomplete: false })
@@ -133,10 +133,10 @@ function withoutFeatures(
   const serious = others.filter((mistake) => !isLeftOut(mistake))
   const leftOut = others.filter(isLeftOut)
   for (const mistake of mistakes.filter(isTolerated)) {
-    warn(`${clauseOf(mistake)}: ${mistake.inGotrue}.`)
+    warn(`${formatIssue(mistake)}: ${mistake.inGotrue}.`)
   }
   for (const mistake of leftOut) {
-    warn(`${clauseOf(mistake)}: ${mistake.feature?.name} is disabled until then.`)
+    warn(`${formatIssue(mistake)}: ${mistake.feature?.name} is disabled until then.`)
   }
   const off = leftOut.map(({ feature }) => feature?.offBy ?? '')
   const values: Record<string, unknown> = config

@@ -1,5 +1,5 @@
 /** Invalid variables of a disabled feature do not prevent the start. */
-import { clauseOf } from './core/config-error.ts'
+import { formatIssue } from './core/config-error.ts'
 import { expectation } from './core/expectation.ts'
 import { parsers } from './core/parsers.ts'
 import type { FoundNames } from './found-names.ts'
@@ -24,7 +24,7 @@ export function withoutSwitchedOff(found: FoundNames, warn: (notice: string) => 
     const problem = schema['x-secret'] ? 'has an invalid value' : `is "${at.text}"`
     const remedy = `it must be ${expectation(schema)}`
     warn(
-      `${clauseOf({ variable: at.name, problem, remedy })}: it is ignored because ${flag} is not true.`,
+      `${formatIssue({ variable: at.name, problem, remedy })}: it is ignored because ${flag} is not true.`,
     )
     kept.delete(variable)
   }

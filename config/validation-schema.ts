@@ -1,7 +1,7 @@
 /** The JSON schema of the whole configuration, for @fastify/env. */
 import { OptionalKind, type TSchema } from '@sinclair/typebox'
 
-import { entriesOf } from './entries.ts'
+import { listEntries } from './entries.ts'
 import type { Config } from './groups/index.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { Config } from './groups/index.ts'
  * properties.
  */
 export function validationSchema(config: Config) {
-  const entries = entriesOf(Object.keys(config))
+  const entries = listEntries(Object.keys(config))
   const groups = Map.groupBy(entries, ([, schema]) => JSON.stringify(rulesOf(schema)))
   const patterns = [...groups].map(([rules, group]) => {
     const names = group.map(([name]) => name)

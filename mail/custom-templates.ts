@@ -1,7 +1,7 @@
 /** Custom templates: one per type of email, and one for each of its languages. */
 import { CachedTemplate, type CacheOptions } from './custom-texts/cached-template.ts'
 import type { MailLog } from './custom-texts/log.ts'
-import { type Places, sourceOf } from './custom-texts/source.ts'
+import { type Places, parseTextSource } from './custom-texts/source.ts'
 import { compileTemplate, type Template } from './go-template/template.ts'
 import { type EmailKind, emailKindDefinitions } from './kinds/index.ts'
 import { fallbacks } from './languages/library.ts'
@@ -64,7 +64,7 @@ function createCopies({ templates, ...options }: CustomTemplateOptions) {
     if (setting === '') continue
     const name = settingName('TEMPLATES', kind, tag)
     const text = {
-      source: () => sourceOf(setting, options),
+      source: () => parseTextSource(setting, options),
       parse: (source: string) => parseTemplate(kind, name, source, options.log),
       instead: 'the built-in text',
       names: { kind, setting: name },
@@ -89,7 +89,7 @@ export const unknownVariablesMessage = 'names variables that the email does not 
 /** An invalid setting counts as local, so that its error is logged at startup. */
 function isRemote(setting: string, places: Places): boolean {
   try {
-    return sourceOf(setting, places).from === 'url'
+    return parseTextSource(setting, places).from === 'url'
   } catch {
     return false
   }

@@ -1,7 +1,7 @@
 import { convert } from 'html-to-text'
 
 /** Converts an HTML email to its plain-text part. */
-export function plainTextOf(html: string): string {
+export function toPlainText(html: string): string {
   return `${convert(html, {
     wordwrap: 78,
     // More than any email needs, and less than the stack allows.

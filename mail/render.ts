@@ -119,9 +119,9 @@ async function bodyOf(
       log.warn({ kind }, noProof)
     }
     // Loaded only for custom templates.
-    const { plainTextOf } = await import('./plain-text.ts')
+    const { toPlainText } = await import('./plain-text.ts')
     const isOfLanguage = templates.isOfLanguage(kind, tag)
-    return { html, text: plainTextOf(html), tag: isOfLanguage ? tag : options.defaultTag }
+    return { html, text: toPlainText(html), tag: isOfLanguage ? tag : options.defaultTag }
   }
   const standard = builtIn(kind, options.speech(tag))
   return { html: standard.html.render(variables), text: standard.text.render(variables), tag }

@@ -52,7 +52,7 @@ export const defaultMailTimeouts: MailTimeouts = {
 }
 
 /** The EHLO name of a server at this URL: its host name, or an address literal (RFC 5321 §4.1.3). */
-export function ehloNameOf(url: string): string {
+export function toEhloName(url: string): string {
   const { hostname } = new URL(url)
   if (isIP(hostname) === 4) return `[${hostname}]`
   return hostname.replace(/^\[/, '[IPv6:')

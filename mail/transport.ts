@@ -10,7 +10,7 @@ import { classify, MailTransportError } from './transport-error.ts'
 
 export interface OutgoingMail {
   kind: EmailKind
-  /** With angle brackets; see messageIdOf. The same on every attempt, so that duplicates can be recognized. */
+  /** With angle brackets; see buildMessageId. The same on every attempt, so that duplicates can be recognized. */
   messageId: string
   to: string
   date: Date
@@ -80,7 +80,7 @@ async function* inOnePiece(text: Readable): AsyncGenerator<Buffer> {
 }
 
 /** Builds a Message-ID (RFC 5322 §3.6.4) from an id and the domain of the sender. */
-export function messageIdOf(id: string, fromAddress: string): string {
+export function buildMessageId(id: string, fromAddress: string): string {
   return `<${id}@${fromAddress.slice(fromAddress.lastIndexOf('@') + 1)}>`
 }
 

@@ -2,13 +2,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { oneOf } from './values/choices.ts'
+import { StringEnum } from './values/choices.ts'
 import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 const Url = Type.String({ maxLength: 2048 })
 const Names = Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100 })
 const Mapping = Type.Record(Type.String(), Type.Unknown())
-const ProviderType = oneOf(['oauth2', 'oidc'])
+const ProviderType = StringEnum(['oauth2', 'oidc'])
 
 const changeable = {
   name: Type.String({ maxLength: 100 }),

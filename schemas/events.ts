@@ -138,7 +138,7 @@ export const WebhookBody = Type.Object(
 )
 
 /** The body schema of one event type, for the OpenAPI document. */
-export function webhookBodyOf(type: EventType) {
+export function webhookBodySchema(type: EventType) {
   const { description, facts, withUser } = eventKinds[type]
   const data = { user_id: nullable(Id), ...facts.properties, ...(withUser && { user: EventUser }) }
   return Type.Object(

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './values/choices.ts'
+import { nullable, StringEnum } from './values/choices.ts'
 import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
-const Status = oneOf(['queued', 'sending', 'deferred', 'sent', 'refused', 'failed'], {
+const Status = StringEnum(['queued', 'sending', 'deferred', 'sent', 'refused', 'failed'], {
   description:
     'deferred: it is retried. refused: the mail server rejected it. failed: it was not sent, or the outcome is unknown.',
 })

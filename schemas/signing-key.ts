@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './values/choices.ts'
+import { nullable, StringEnum } from './values/choices.ts'
 
 /** A public key of a JWKS (RFC 7517 §4). As a response schema it drops private parameters. */
 export const PublicJwk = Type.Object(
@@ -28,7 +28,7 @@ export const SigningKey = Type.Object(
   {
     kid: Type.String(),
     alg: Type.String(),
-    state: oneOf(['standby', 'current', 'previous', 'revoked'], {
+    state: StringEnum(['standby', 'current', 'previous', 'revoked'], {
       description:
         'standby: published in the JWKS, not signing yet. current: signs. ' +
         'previous: verifies until its last token has expired. revoked: verifies nothing.',

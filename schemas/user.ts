@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Metadata } from './fields.ts'
 import { Identity, type IdentitySource, toIdentity } from './identity.ts'
-import { nullable, oneOf } from './values/choices.ts'
+import { nullable, StringEnum } from './values/choices.ts'
 import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 export const Factor = Type.Object(
@@ -10,7 +10,7 @@ export const Factor = Type.Object(
     id: Type.String({ format: 'uuid' }),
     created_at: Timestamp,
     updated_at: Timestamp,
-    status: oneOf(['unverified', 'verified']),
+    status: StringEnum(['unverified', 'verified']),
     friendly_name: Type.Optional(Type.String()),
     factor_type: Type.String(),
     phone: Type.String({ description: 'E.164 digits of a phone factor, else empty' }),

@@ -1,14 +1,14 @@
 /** WebAuthn responses as JSON (WebAuthn Level 3 §5.1, RegistrationResponseJSON and AuthenticationResponseJSON). */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from './values/choices.ts'
+import { nullable, StringEnum } from './values/choices.ts'
 
 const Bytes = Type.String({ description: 'base64url' })
 
 const common = {
   id: Bytes,
   rawId: Bytes,
-  type: oneOf(['public-key']),
+  type: StringEnum(['public-key']),
   authenticatorAttachment: Type.Optional(nullable(Type.String())),
 }
 

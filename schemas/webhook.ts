@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { eventTypes, WebhookBody } from './events.ts'
-import { nullable, oneOf } from './values/choices.ts'
+import { nullable, StringEnum } from './values/choices.ts'
 import { Timestamp } from './values/timestamp.ts'
 
 /** 24 to 64 bytes as base64 (Standard Webhooks), with or without the version prefix. */
@@ -12,16 +12,18 @@ const Moment = nullable(Timestamp)
 
 const Url = Type.String({ maxLength: 2048, description: 'Events are sent to this URL with POST' })
 const Description = Type.String({ maxLength: 255 })
-const Events = Type.Array(oneOf(eventTypes), {
+const Events = Type.Array(StringEnum(eventTypes), {
   maxItems: eventTypes.length,
   description: 'The event types to send; all when empty',
 })
-const State = oneOf(['active', 'paused'], { description: 'Events for a paused webhook are queued' })
+const State = StringEnum(['active', 'paused'], {
+  description: 'Events for a paused webhook are queued',
+})
 
 export const Webhook = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    source: oneOf(['environment', 'api'], { description: 'Where the webhook is configured' }),
+    source: StringEnum(['environment', 'api'], { description: 'Where the webhook is configured' }),
     url: Url,
     description: Description,
     events: Events,
@@ -89,7 +91,7 @@ export const Delivery = Type.Object(
     event_id: Type.String({ format: 'uuid' }),
     position: Type.Integer(),
     type: Type.String(),
-    state: oneOf(['waiting', 'delivered', 'dead']),
+    state: StringEnum(['waiting', 'delivered', 'dead']),
     attempts: Type.Integer(),
     first_attempt_at: Moment,
     last_attempt_at: Moment,

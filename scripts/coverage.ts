@@ -33,7 +33,7 @@ const root = join(import.meta.dirname, '..')
 const separator = ' › '
 
 /** The rows of every table of the page. */
-export function rowsOf(page: string): Row[] {
+export function parseRows(page: string): Row[] {
   const lines = page.split('\n').filter((line) => line.startsWith('| '))
   return lines
     .map((line) => line.slice(2, -2).split(/(?<!\\) \| /))
@@ -49,7 +49,7 @@ function testsOf(cell: string): Row['tests'] {
 }
 
 /** One sentence for each invalid citation and each variable without a row. */
-export function problemsOf(
+export function findProblems(
   rows: Row[],
   variables: readonly string[],
   evidence: CoverageClaim,
@@ -121,14 +121,14 @@ function variablesIn(what: string): string[] {
 }
 
 function main(): void {
-  const rows = rowsOf(readFileSync(join(root, 'docs/coverage.md'), 'utf8'))
+  const rows = parseRows(readFileSync(join(root, 'docs/coverage.md'), 'utf8'))
   if (!process.argv.includes('--check')) {
     console.log(`${rows.length} rows, ${specifiedVariables.length} variables`)
     return
   }
   const textWillDo = !process.argv.includes('--titles')
   const evidence = { titles: readTitles(hashOfSources()), textWillDo }
-  const problems = problemsOf(rows, specifiedVariables, evidence)
+  const problems = findProblems(rows, specifiedVariables, evidence)
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
 }

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 
 import { startThrowawayPostgres } from '../test/support/processes/throwaway-postgres.ts'
 import { createTemplate } from '../test/support/template-database.ts'
-import { type Row, rowsOf } from './coverage.ts'
+import { parseRows, type Row } from './coverage.ts'
 import { asSource, counts, describe, type Mutation } from './mutate/mutation.ts'
 import { writeReport } from './mutate/report.ts'
 import { sourceMutations } from './mutate/source-mutations.ts'
 import { variableMutations } from './mutate/variable-mutations.ts'
-import { createWorkshop, isPartOf, type Workshop } from './mutate/workshop.ts'
+import { createWorkshop, isWithin, type Workshop } from './mutate/workshop.ts'
 
 interface Outcome {
   mutation: Mutation
@@ -23,7 +23,7 @@ interface Outcome {
 
 const template = `postern_mutate_${process.pid}`
 const root = join(import.meta.dirname, '..')
-const rows = rowsOf(readFileSync(join(root, 'docs/coverage.md'), 'utf8'))
+const rows = parseRows(readFileSync(join(root, 'docs/coverage.md'), 'utf8'))
 const mutations: readonly Mutation[] = [...variableMutations, ...sourceMutations]
 
 process.exitCode = await main(process.argv.slice(2))
@@ -73,7 +73,7 @@ async function tryOne(workshop: Workshop, mutation: Mutation): Promise<Outcome['
     const undo = workshop.apply(asSource(mutation))
     const selected = partOf(mutation) ?? tests.map(({ title }) => title)
     const { failed } = await workshop.run(file, selected).finally(undo)
-    const noticed = tests.find(({ title }) => failed.some((full) => isPartOf(full, title)))
+    const noticed = tests.find(({ title }) => failed.some((full) => isWithin(full, title)))
     if (noticed) return noticed
   }
   return undefined
@@ -88,7 +88,7 @@ async function checkUnchanged(workshop: Workshop, outcomes: Outcome[]): Promise<
     const { failed, passed } = await workshop.run(file, [...new Set(titles)])
     for (const outcome of each) {
       const title = outcome.failed?.title ?? ''
-      const isOfTitle = (full: string) => isPartOf(full, title)
+      const isOfTitle = (full: string) => isWithin(full, title)
       const isSound = passed.some(isOfTitle) && !failed.some(isOfTitle)
       if (isSound) continue
       console.log(`FAILS UNCHANGED ${file} › ${title}`)

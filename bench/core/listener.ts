@@ -7,7 +7,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 /**
  * The process that listens on the port of a URL, when it is local and readable. With several (a cluster) their parent.
  */
-export function listenerOf(url: string): number | undefined {
+export function findListener(url: string): number | undefined {
   const { hostname, port, protocol } = new URL(url)
   if (!loopback.has(hostname)) return undefined
   const number = Number(port) || defaultPorts[protocol]
@@ -18,7 +18,7 @@ export function listenerOf(url: string): number | undefined {
 
 /** The postmaster behind a database URL, or the only one on this machine. */
 export function postmaster(databaseUrl: string | undefined): number | undefined {
-  if (databaseUrl) return listenerOf(databaseUrl)
+  if (databaseUrl) return findListener(databaseUrl)
   const roots = rootsNamed('postgres')
   return roots.length === 1 ? roots[0] : undefined
 }

@@ -60,14 +60,19 @@ async function approve(target: Target, path: string, token: string): Promise<str
 }
 
 /** The exchange of a code as a request. */
-export const exchangeOf = (client: BenchClient, { code, verifier }: Code) => ({
+export const codeExchange = (client: BenchClient, { code, verifier }: Code) => ({
   method: 'POST' as const,
   path: '/oauth/token',
-  body: { grant_type: 'authorization_code', code, code_verifier: verifier, ...secretOf(client) },
+  body: {
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    ...clientCredentials(client),
+  },
 })
 
 /** What identifies the client in a body. */
-export const secretOf = ({ client_id, client_secret }: BenchClient) => ({
+export const clientCredentials = ({ client_id, client_secret }: BenchClient) => ({
   client_id,
   client_secret,
 })

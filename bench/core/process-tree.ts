@@ -23,7 +23,7 @@ const mibPerPage = 4096 / 1024 / 1024
  * What a process and its children use by now. Children that ended are in: the parent that waited
  * for them carries their time. Undefined when the process, or /proc, is not there.
  */
-export function usageOf(root: number | undefined): Usage | undefined {
+export function readUsage(root: number | undefined): Usage | undefined {
   if (root === undefined) return undefined
   const processes = listProcesses()
   const tree = treeOf(root, processes)

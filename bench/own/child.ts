@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Rejected } from '../core/rejected.ts'
-import { type LoopProbe, probeOf } from './loop-probe.ts'
+import { createLoopProbe, type LoopProbe } from './loop-probe.ts'
 
 export interface RunningServer {
   url: string
@@ -62,7 +62,7 @@ export async function startServer(
   const url = `http://127.0.0.1:${env.PORT}`
   for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
     if (child.pid !== undefined && (await responses(`${url}${healthPath}`))) {
-      return { url, pid: child.pid, loop: probeOf(child) }
+      return { url, pid: child.pid, loop: createLoopProbe(child) }
     }
     await sleep(100)
   }

@@ -10,7 +10,7 @@ export interface LoopProbe {
 }
 
 /** Of a child that has loop-reporter.ts loaded. */
-export function probeOf(child: ChildProcess): LoopProbe {
+export function createLoopProbe(child: ChildProcess): LoopProbe {
   return {
     forget: () => void child.send('forget'),
     begin: () => void child.send('begin'),

@@ -1,7 +1,7 @@
 /** Several servers as in production: HAProxy in front of them, and PgBouncer between them and Postgres if wanted. */
 import { startHaproxy, startPgbouncer } from '../../test/services/programs.ts'
 import { newerPgbouncer } from '../../test/support/cluster/newer-pgbouncer.ts'
-import { listenerOf } from '../core/listener.ts'
+import { findListener } from '../core/listener.ts'
 import type { RunningServer } from './child.ts'
 
 /** Connections of all replicas together. */
@@ -37,7 +37,7 @@ export async function startReplicas(
   const ports = servers.map(({ url }) => Number(new URL(url).port))
   const balancer = await startHaproxy(ending, ports)
   const urls = [balancer.url, ...(pooler ? [pooler.url] : [])]
-  const programs = urls.map(listenerOf).filter((pid) => pid !== undefined)
+  const programs = urls.map(findListener).filter((pid) => pid !== undefined)
   const name = count === 1 ? '1 replica' : `${count} replicas`
   return {
     name: pooled ? `${name}, PgBouncer` : name,

@@ -1,4 +1,4 @@
-import { exchangeOf, newClient, newCode } from '../core/oauth-client.ts'
+import { codeExchange, newClient, newCode } from '../core/oauth-client.ts'
 import type { Scenario } from '../core/scenario.ts'
 import { signedInUsers } from '../core/users.ts'
 
@@ -22,7 +22,7 @@ export const oauthCodeExchange: Scenario = {
     const codes = made.flat()
     return {
       stock: codes.length,
-      request: (i) => exchangeOf(client, codes[i] ?? { code: '', verifier: '' }),
+      request: (i) => codeExchange(client, codes[i] ?? { code: '', verifier: '' }),
     }
   },
 }

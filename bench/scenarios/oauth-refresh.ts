@@ -1,4 +1,4 @@
-import { exchangeOf, newClient, newCode, secretOf } from '../core/oauth-client.ts'
+import { clientCredentials, codeExchange, newClient, newCode } from '../core/oauth-client.ts'
 import type { Scenario } from '../core/scenario.ts'
 import { signedInUsers } from '../core/users.ts'
 
@@ -9,7 +9,7 @@ export const oauthRefresh: Scenario = {
     const client = await newClient(target)
     const tokens: string[] = []
     for (const user of await signedInUsers(target, connections)) {
-      const exchange = exchangeOf(client, await newCode(target, client, user))
+      const exchange = codeExchange(client, await newCode(target, client, user))
       tokens.push((await target.call<{ refresh_token: string }>(exchange)).refresh_token)
     }
     return {
@@ -19,7 +19,7 @@ export const oauthRefresh: Scenario = {
         body: {
           grant_type: 'refresh_token',
           refresh_token: tokens[connection],
-          ...secretOf(client),
+          ...clientCredentials(client),
         },
       }),
       answered(body, connection) {

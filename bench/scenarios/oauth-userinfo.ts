@@ -1,4 +1,4 @@
-import { exchangeOf, newClient, newCode } from '../core/oauth-client.ts'
+import { codeExchange, newClient, newCode } from '../core/oauth-client.ts'
 import type { Scenario } from '../core/scenario.ts'
 import { signedInUsers } from '../core/users.ts'
 
@@ -9,7 +9,7 @@ export const oauthUserinfo: Scenario = {
     const client = await newClient(target)
     const tokens: string[] = []
     for (const user of await signedInUsers(target, connections)) {
-      const exchange = exchangeOf(client, await newCode(target, client, user))
+      const exchange = codeExchange(client, await newCode(target, client, user))
       tokens.push((await target.call<{ access_token: string }>(exchange)).access_token)
     }
     return {

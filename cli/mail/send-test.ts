@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { Config } from '../../config/groups/index.ts'
 import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../mail/kinds/index.ts'
-import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
+import { buildMessageId, createMailTransport, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError } from '../../mail/transport-error.ts'
 import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
 import { readCommandConfig } from '../shared/context.ts'
@@ -35,7 +35,7 @@ export async function sendTest({ kind: name, address, locale }: TestMail): Promi
     const sample = { ...emailKindDefinitions[kind].sample(addressesIn(config)), Email: address }
     const rendered = await renderer.render(kind, sample, tag)
     console.log(`Subject: ${rendered.subject}`)
-    const messageId = messageIdOf(randomUUID(), options.from.address)
+    const messageId = buildMessageId(randomUUID(), options.from.address)
     await deliver(transport, { kind, messageId, to: address, date: new Date(), ...rendered })
   }).finally(transport.close)
 }

@@ -34,13 +34,13 @@ export class ConfigError extends Error {
 }
 
 function line(mistake: ConfigIssue): string {
-  return indent(`${clauseOf(mistake)}.`)
+  return indent(`${formatIssue(mistake)}.`)
 }
 
 function indent(sentence: string): string {
   return `  ${sentence}`
 }
 
-export function clauseOf({ variable, problem, remedy }: ConfigIssue): string {
+export function formatIssue({ variable, problem, remedy }: ConfigIssue): string {
   return `${variable} ${problem}; ${remedy}`
 }

@@ -43,7 +43,7 @@ const longestPeriod = 16
 const guessable = 'is guessable, because it has few distinct characters, repetitions or sequences'
 
 /** Why a secret is weak, as part of a sentence; undefined for an acceptable one. */
-export function weaknessOf(secret: string): string | undefined {
+export function explainWeakness(secret: string): string | undefined {
   const decoded = Buffer.from(secret, 'base64').toString('latin1')
   if (isPublished(secret) || isPublished(decoded)) return 'is published in documentation'
   return isWeakSecret(secret) ? guessable : undefined

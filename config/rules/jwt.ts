@@ -1,7 +1,7 @@
 import type { JWK } from 'jose'
 
 import type { ConfigIssue } from '../core/config-error.ts'
-import { weaknessOf } from '../core/weak-secret.ts'
+import { explainWeakness } from '../core/weak-secret.ts'
 import type { Config } from '../groups/index.ts'
 import { signingAlgorithm } from '../groups/signing-algorithm.ts'
 
@@ -39,7 +39,7 @@ function lengthMistakes({ AUTH_JWT_SECRET: secret, dev }: Config): ConfigIssue[]
 /** Outside development mode a guessable secret is reported by secrets.ts, whatever its length. */
 function isTooShort(secret: Buffer, dev: boolean): boolean {
   if (secret.length >= leastBytes) return false
-  return dev || weaknessOf(secret.toString('latin1')) === undefined
+  return dev || explainWeakness(secret.toString('latin1')) === undefined
 }
 
 function secretMistakes(config: Config): ConfigIssue[] {

@@ -1,5 +1,5 @@
 import type { ConfigIssue } from '../core/config-error.ts'
-import { isPublished, isWeakSecret, weaknessOf } from '../core/weak-secret.ts'
+import { explainWeakness, isPublished, isWeakSecret } from '../core/weak-secret.ts'
 import type { Config } from '../groups/index.ts'
 import { isEmpty } from './missing.ts'
 
@@ -18,7 +18,7 @@ export function secretsRule(config: Config): ConfigIssue[] {
 }
 
 function jwtSecretMistakes({ AUTH_JWT_SECRET: secret }: Config): ConfigIssue[] {
-  const problem = isEmpty(secret) ? undefined : weaknessOf(secret)
+  const problem = isEmpty(secret) ? undefined : explainWeakness(secret)
   return problem === undefined ? [] : [{ variable: 'AUTH_JWT_SECRET', problem, remedy }]
 }
 
@@ -32,14 +32,14 @@ function encryptionKeyMistakes(config: Config): ConfigIssue[] {
     const problem = 'is the secret that signs tokens'
     return [{ variable, problem, remedy }]
   }
-  const problem = isWeakSecret(key.toString('latin1')) ? 'is guessable' : weaknessOf(text)
+  const problem = isWeakSecret(key.toString('latin1')) ? 'is guessable' : explainWeakness(text)
   return problem === undefined ? [] : [{ variable, problem, remedy }]
 }
 
 function jwksMistakes(config: Config): ConfigIssue[] {
   const variable = 'AUTH_JWT_KEYS'
   const isKnown = (config[variable] ?? []).some(({ d }) => d !== undefined && isPublished(d))
-  const isWeak = octetKeys(config).some((secret) => weaknessOf(secret) !== undefined)
+  const isWeak = octetKeys(config).some((secret) => explainWeakness(secret) !== undefined)
   if (!isKnown && !isWeak) return []
   const problem = 'has a published or guessable key'
   return [{ variable, problem, remedy: 'without it the server generates and stores its own keys' }]

@@ -3,7 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
-import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 
 /** Filters of a search; `text` matches any part of an entry, case-insensitively. */
 export interface AuditQuery {
@@ -40,7 +40,13 @@ export interface AuditFilter {
 export function listFilteredEntries(db: Db, filter: AuditFilter, size: number) {
   const conditions = conditionsOf(filter)
   return selectEntries(db, filter.search)
-    .select(['id', 'payload', 'created_at', 'ip_address', microsecondsOf('created_at').as('place')])
+    .select([
+      'id',
+      'payload',
+      'created_at',
+      'ip_address',
+      epochMicroseconds('created_at').as('place'),
+    ])
     .$if(conditions.length > 0, (qb) => qb.where((eb) => eb.and(conditions)))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')

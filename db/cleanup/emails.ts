@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
 import { deadLetterEvents } from '../emails/give-up.ts'
-import type { JobOf } from '../emails/messages.ts'
+import type { MailJobCall } from '../emails/messages.ts'
 
 /** Moves messages to the dead letters whose process died between lease and outcome: their delivery is unknown. */
 export function markAbandonedMailDead(
@@ -37,7 +37,7 @@ export interface Overdue {
 }
 
 /** Creates jobs for queued messages whose first attempt, or whose job, was lost with its process. */
-export async function restoreMailJobs(db: Db, overdue: Overdue, jobOf: JobOf): Promise<void> {
+export async function restoreMailJobs(db: Db, overdue: Overdue, jobOf: MailJobCall): Promise<void> {
   await db
     .selectFrom((eb) =>
       eb

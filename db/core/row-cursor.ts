@@ -8,7 +8,7 @@ export interface RowCursor {
   id: string
 }
 
-export const microsecondsOf = (column: string) =>
+export const epochMicroseconds = (column: string) =>
   sql<number>`(extract(epoch from ${sql.ref(column)}) * 1000000)::float8`
 
 /** Whether a row comes behind the one of the cursor. */

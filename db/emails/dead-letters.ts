@@ -1,7 +1,7 @@
 /** Operator queries on unsent messages: list, requeue, delete. */
 import type { Db } from '../core/database.ts'
 import type { MailMessagesTable } from '../tables/emails.ts'
-import type { JobOf } from './messages.ts'
+import type { MailJobCall } from './messages.ts'
 
 export type MailMessageRow = Pick<MailMessagesTable, (typeof columns)[number]>
 
@@ -39,7 +39,7 @@ export function findMail(db: Db, id: string): Promise<MailMessageRow | undefined
 export async function requeueDeadMail(
   db: Db,
   id: string,
-  jobOf: JobOf,
+  jobOf: MailJobCall,
   now: Date,
 ): Promise<boolean> {
   const requeued = await db

@@ -16,7 +16,7 @@ export interface WaitingMailMessage extends QueuedEmailRow {
 }
 
 /** Builds the SQL call that adds the sending job of a message id. */
-export type JobOf = (id: Expression<string>) => RawBuilder<unknown>
+export type MailJobCall = (id: Expression<string>) => RawBuilder<unknown>
 
 /** True when a message with this id was queued before, whatever its state. */
 export async function hasMailMessage(db: Db, id: string): Promise<boolean> {
@@ -95,7 +95,11 @@ export async function markEmailSent(
 }
 
 /** Adds jobs for messages that are still queued. */
-export async function addMailJobs(db: Db, ids: readonly string[], jobOf: JobOf): Promise<void> {
+export async function addMailJobs(
+  db: Db,
+  ids: readonly string[],
+  jobOf: MailJobCall,
+): Promise<void> {
   await db
     .selectFrom('postern_mail_messages')
     .where('id', 'in', ids)
@@ -109,7 +113,7 @@ export async function requeueMailMessage(
   db: Db,
   attempt: EmailAttempt,
   reason: string,
-  jobOf: JobOf,
+  jobOf: MailJobCall,
   now: Date,
 ): Promise<void> {
   await db

@@ -1,6 +1,6 @@
 /** Consents of users to clients. */
 import type { Db, Trx } from '../core/database.ts'
-import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OauthConsentsTable } from '../tables/oauth-server.ts'
 
 export type Consent = Omit<OauthConsentsTable, 'revoked_at'>
@@ -109,7 +109,7 @@ export function listConsentsOfClient(
       'users.email',
       'oauth_consents.scopes',
       'oauth_consents.granted_at',
-      microsecondsOf('oauth_consents.granted_at').as('place'),
+      epochMicroseconds('oauth_consents.granted_at').as('place'),
     ])
     .where('oauth_consents.client_id', '=', clientId)
     .where('oauth_consents.revoked_at', 'is', null)

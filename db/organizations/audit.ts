@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OrganizationAuditEntriesTable } from '../tables/organizations.ts'
 
 export type OrganizationAuditEntry = Selectable<OrganizationAuditEntriesTable>
@@ -27,7 +27,7 @@ export function listOrganizationAudit(
   return db
     .selectFrom('postern_organization_audit_entries')
     .selectAll()
-    .select(microsecondsOf('created_at').as('microseconds'))
+    .select(epochMicroseconds('created_at').as('microseconds'))
     .where('organization_id', '=', organizationId)
     .$if(action !== undefined, (qb) => qb.where('action', '=', action ?? ''))
     .$if(after !== undefined, (qb) => qb.where(isBeforeRow(after ?? { microseconds: 0, id: '' })))

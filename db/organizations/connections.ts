@@ -30,7 +30,7 @@ export function findConnection(db: Db, organizationId: string, id: string) {
 }
 
 /** The enabled connection of a provider, `sso:` and an id or a custom provider, with its organization. */
-export function findConnectionOf(db: Db, provider: string) {
+export function findConnectionByProvider(db: Db, provider: string) {
   const ssoId = /^sso:(.+)$/.exec(provider)?.[1]
   return selectConnections(db)
     .innerJoin('postern_organizations', 'postern_organizations.id', 'organization_id')

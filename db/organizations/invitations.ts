@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OrganizationInvitationsTable } from '../tables/organizations.ts'
 
 export type InvitationRow = Selectable<OrganizationInvitationsTable>
@@ -34,7 +34,7 @@ export function listInvitations(
   return db
     .selectFrom('postern_organization_invitations')
     .selectAll()
-    .select(microsecondsOf('created_at').as('microseconds'))
+    .select(epochMicroseconds('created_at').as('microseconds'))
     .where('organization_id', '=', organizationId)
     .where('expires_at', '>', now)
     .$if(after !== undefined, (qb) => qb.where(isBeforeRow(after ?? { microseconds: 0, id: '' })))

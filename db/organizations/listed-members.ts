@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 
 export interface MemberFilter {
   /** Part of the email or of the name. */
@@ -20,7 +20,7 @@ const listed = (db: Db) =>
       'users.email',
       'users.phone',
       'users.raw_user_meta_data',
-      microsecondsOf('postern_organization_members.created_at').as('microseconds'),
+      epochMicroseconds('postern_organization_members.created_at').as('microseconds'),
     ])
 
 export type ListedMember = Awaited<ReturnType<typeof listMembers>>[number]

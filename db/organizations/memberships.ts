@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import { matches } from './organizations.ts'
 import { storedPermissions } from './roles.ts'
 
@@ -38,7 +38,7 @@ export function listMemberships(
       'postern_organization_members.joined_by',
       'postern_organization_members.created_at as joined_at',
       sql<boolean>`active.session_id is not null`.as('is_active'),
-      microsecondsOf(joined).as('microseconds'),
+      epochMicroseconds(joined).as('microseconds'),
     ])
     .select((eb) =>
       storedPermissions(

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { isBeforeRow, microsecondsOf, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OrganizationsTable } from '../tables/organizations.ts'
 
 export type OrganizationRow = Selectable<OrganizationsTable>
@@ -104,7 +104,7 @@ export function listAllOrganizations(db: Db, filter: OrganizationFilter, size: n
   return db
     .selectFrom('postern_organizations')
     .selectAll()
-    .select(microsecondsOf('postern_organizations.created_at').as('microseconds'))
+    .select(epochMicroseconds('postern_organizations.created_at').as('microseconds'))
     .select((eb) =>
       eb
         .selectFrom('postern_organization_members')

@@ -17,7 +17,7 @@ export interface Places {
  * site; any other is a file of the folder or, without a folder, a path on the site. Throws an Error for a file outside
  * of the folder.
  */
-export function sourceOf(setting: string, { siteUrl, folder }: Places): Source {
+export function parseTextSource(setting: string, { siteUrl, folder }: Places): Source {
   if (/^(<|\{\{)/.test(setting)) return { from: 'setting', text: setting }
   if (/^https?:/i.test(setting)) return { from: 'url', url: setting }
   if (folder !== undefined && !setting.startsWith('/')) {

@@ -65,7 +65,7 @@ const rightToLeft = new Set([
   'yi',
 ])
 
-export function directionOf(tag: string): LocalizedMessages['direction'] {
+export function findDirection(tag: string): LocalizedMessages['direction'] {
   const { language, script } = new Intl.Locale(tag)
   if (script) {
     return ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm'].includes(script) ? 'rtl' : 'ltr'

@@ -1,6 +1,6 @@
 /** All languages: custom messages over built-in ones, with English as the fallback. */
 import { englishMessages, type MessageCatalog } from './custom-language.ts'
-import { directionOf, english, type Language, type LocalizedMessages } from './language.ts'
+import { english, findDirection, type Language, type LocalizedMessages } from './language.ts'
 import { shippedLanguages } from './shipped.ts'
 
 export interface MissingMessages {
@@ -26,7 +26,7 @@ export function createLibrary(own: (tag: string) => MessageCatalog | undefined) 
       const known = made.get(tag)
       if (known?.from.every((texts, at) => texts === from[at])) return known.speech
       const layers = tags.flatMap((each, at) => [from[at], shippedLanguages.get(each)])
-      const speech = { tag, direction: directionOf(tag), texts: merged(layers) }
+      const speech = { tag, direction: findDirection(tag), texts: merged(layers) }
       made.set(tag, { from, speech })
       return speech
     },

@@ -35,5 +35,5 @@ const texts: Record<string, AccountTextName> = {
 }
 
 /** What the account page says of an error code. */
-export const accountTextOf = (errorCode: string): AccountTextName =>
+export const accountErrorText = (errorCode: string): AccountTextName =>
   texts[errorCode] ?? errorTextName(errorCode)

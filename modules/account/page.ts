@@ -10,7 +10,7 @@ import { NoBody } from '../../schemas/values/empty.ts'
 import type { AccountTextName } from '../../ui/account/texts.ts'
 import { checkForm, findSignedIn, owesFactor } from '../page-session/index.ts'
 import type { Exchange } from '../pages/index.ts'
-import { accountTextOf } from './errors.ts'
+import { accountErrorText } from './errors.ts'
 import { type AccountDeps, createVisit, type Outcome, type Visit } from './visit.ts'
 
 export type { Outcome } from './visit.ts'
@@ -125,7 +125,11 @@ function divert(
 function explain(page: AccountPage, visit: Visit, error: unknown, fields: AccountFields) {
   if (!(error instanceof ApiError) || error.status >= 500 || detour(error, page)) throw error
   const { errorCode, status } = error
-  return page.show(visit, { error: accountTextOf(errorCode), status: shownStatus(status) }, fields)
+  return page.show(
+    visit,
+    { error: accountErrorText(errorCode), status: shownStatus(status) },
+    fields,
+  )
 }
 
 /** A page is not missing because what a form names is. */

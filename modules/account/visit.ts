@@ -15,7 +15,7 @@ import {
   callApi,
   type Exchange,
   type PageDeps,
-  sendPageOf,
+  sendPageFromSet,
   textIn,
 } from '../pages/index.ts'
 
@@ -77,7 +77,7 @@ export function createVisit(
       { title, data }: Content,
       { done, error, status }: Outcome,
     ): FastifyReply {
-      return sendPageOf(accountPages, app, exchange, name, {
+      return sendPageFromSet(accountPages, app, exchange, name, {
         title: (say) => say(title),
         next: path,
         status: status ?? (error ? 400 : 200),

@@ -1,7 +1,7 @@
 /** Membership by sign-in through the provider of a connection, with a role from what the provider says of the user. */
 import type { Trx } from '../../db/core/database.ts'
 import { findIdentity } from '../../db/identities/identities.ts'
-import { findConnectionOf } from '../../db/organizations/connections.ts'
+import { findConnectionByProvider } from '../../db/organizations/connections.ts'
 import { findMember, type MemberRow } from '../../db/organizations/members.ts'
 import type { RoleRule } from '../../db/tables/organizations.ts'
 import type { UserRecord } from '../../db/users/users.ts'
@@ -12,7 +12,7 @@ import { isRecord } from '../../schemas/values/record.ts'
 import { permitJoin } from './join.ts'
 import { addMember, type MemberDeps, setMemberRole } from './members.ts'
 
-export type JoiningConnection = NonNullable<Awaited<ReturnType<typeof findConnectionOf>>>
+export type JoiningConnection = NonNullable<Awaited<ReturnType<typeof findConnectionByProvider>>>
 
 /** A sign-in of a provider. */
 interface SignIn {
@@ -30,7 +30,7 @@ export async function permitConnectionJoin(
   ip: string,
 ): Promise<JoiningConnection | undefined> {
   if (!deps.config.AUTH_ORGANIZATIONS_ENABLED || !/^(sso|custom):/.test(provider)) return undefined
-  const connection = await findConnectionOf(deps.db, provider)
+  const connection = await findConnectionByProvider(deps.db, provider)
   if (!connection || !deps.hooks.beforeOrganizationJoin) return connection
   const known = await findIdentity(deps.db, provider, identity.providerId)
   const isMember = known && (await findMember(deps.db, connection.organization_id, known.user_id))
@@ -38,7 +38,7 @@ export async function permitConnectionJoin(
   const { organization_id: id, slug, organization_name: name } = connection
   const email = identity.emails.find(({ primary }) => primary)?.email ?? null
   const user = { id: known?.user_id ?? null, email }
-  const role = roleOf(connection, identity)
+  const role = findMappedRole(connection, identity)
   await permitJoin(deps, { organization: { id, slug, name }, user, role, joined_by: 'sso' }, ip)
   return connection
 }
@@ -56,7 +56,7 @@ export async function joinByConnection(
   now: Date,
 ): Promise<void> {
   const { id: connection_id, organization_id } = connection
-  const role = roleOf(connection, identity)
+  const role = findMappedRole(connection, identity)
   const by = { actor: user, ip }
   const before = await findMember(trx, organization_id, user.id)
   if (!before) {
@@ -83,7 +83,7 @@ async function followRole(
 }
 
 /** The role of the first rule that matches a claim of the user. */
-export function roleOf(
+export function findMappedRole(
   { default_role, role_mapping }: { default_role: string; role_mapping: readonly RoleRule[] },
   { claims }: Pick<ProviderIdentity, 'claims'>,
 ): string {

@@ -12,7 +12,7 @@ export interface DnsRecord {
   value: string
 }
 
-export const dnsRecordOf = (domain: string, token: string): DnsRecord => ({
+export const toDnsRecord = (domain: string, token: string): DnsRecord => ({
   name: `_postern-challenge.${domain}`,
   type: 'TXT',
   value: `${prefix}${token}`,

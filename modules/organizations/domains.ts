@@ -21,7 +21,7 @@ import {
   organizationLimitReached,
   validationFailed,
 } from '../../schemas/errors.ts'
-import { dnsRecordOf, hasDnsRecord } from './dns.ts'
+import { hasDnsRecord, toDnsRecord } from './dns.ts'
 import type { MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
@@ -67,7 +67,7 @@ export async function checkDns(
   id: string,
 ): Promise<void> {
   const { domain, dns_token } = await findDomainOrThrow(deps.db, organizationId, id)
-  const record = dnsRecordOf(domain, dns_token)
+  const record = toDnsRecord(domain, dns_token)
   if (await hasDnsRecord(deps, record)) return
   throw organizationDomainUnverified(
     `The name ${record.name} has no TXT record ${record.value}. Create it, wait until it is published, and try again.`,

@@ -13,7 +13,7 @@ export {
   removeConnection,
 } from './connections.ts'
 export { changeRole, createRole, type RoleKey, removeRole } from './custom-roles.ts'
-export { dnsRecordOf } from './dns.ts'
+export { toDnsRecord } from './dns.ts'
 export { checkCode, domainAddresses, sendDomainCode } from './domain-codes.ts'
 export { addDomain, checkDns, markVerified, readDomain, removeDomain } from './domains.ts'
 export {

@@ -3,10 +3,10 @@ import type { Db } from '../../db/core/database.ts'
 import { findStoredPermissions } from '../../db/organizations/roles.ts'
 import { organizationRoleNotFound, organizationRoleTooHigh } from '../../schemas/errors.ts'
 import {
+  effectivePermissions,
   everyPermission,
   includesAll,
   isSystemRole,
-  permissionsOf,
 } from '../../schemas/organizations/permissions.ts'
 
 /** What an admin of the server and a provisioning client may grant. */
@@ -20,7 +20,7 @@ export async function findRolePermissions(
 ): Promise<string[]> {
   const { isStored, permissions } = await findStoredPermissions(db, organizationId, role)
   if (!isStored && !isSystemRole(role)) throw organizationRoleNotFound(role)
-  return permissionsOf(role, permissions)
+  return effectivePermissions(role, permissions)
 }
 
 /** Before a change of who has this role now. Throws organization_role_too_high. */
@@ -31,7 +31,8 @@ export async function checkReach(
   granted: readonly string[],
 ): Promise<void> {
   const { permissions } = await findStoredPermissions(db, organizationId, role)
-  if (!includesAll(granted, permissionsOf(role, permissions))) throw organizationRoleTooHigh()
+  if (!includesAll(granted, effectivePermissions(role, permissions)))
+    throw organizationRoleTooHigh()
 }
 
 /** Throws organization_role_not_found, and organization_role_too_high when the role has more than `granted`. */

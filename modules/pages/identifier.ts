@@ -2,7 +2,7 @@
 import type { Deps } from '../../plugins/define-plugin.ts'
 
 /** No username has an @. */
-export function identifierOf(
+export function parseIdentifier(
   { config }: Deps<'config'>,
   text = '',
 ): { email: string } | { username: string } {

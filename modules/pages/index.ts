@@ -2,7 +2,7 @@
 export { type ApiCall, type ApiResponse, callApi, jsonIn, textIn } from './api.ts'
 export { captchaToken, getShownCaptcha } from './captcha.ts'
 export { errorText, errorTextName } from './errors.ts'
-export { identifierOf } from './identifier.ts'
+export { parseIdentifier } from './identifier.ts'
 export { changeFlow, getCallbackUrl, linkFlow, verifierFor } from './link-flow.ts'
 export { readNext } from './next.ts'
 export { listPolicyLinks, permissionLines } from './permissions.ts'
@@ -14,6 +14,6 @@ export {
   type Shown,
   sendOnward,
   sendPage,
-  sendPageOf,
+  sendPageFromSet,
   sendToNext,
 } from './send.ts'

@@ -42,7 +42,7 @@ export function sendPage(
   name: PageName,
   shown: Shown,
 ): FastifyReply {
-  return sendPageOf(hostedPages, deps, { request, reply }, name, shown)
+  return sendPageFromSet(hostedPages, deps, { request, reply }, name, shown)
 }
 
 /** The request that a page responds to. */
@@ -52,7 +52,7 @@ export interface Exchange {
 }
 
 /** The same for another set of pages. */
-export function sendPageOf<Name extends string, Text extends string>(
+export function sendPageFromSet<Name extends string, Text extends string>(
   pages: PageSet<Name, Text>,
   deps: PageDeps,
   { request, reply }: Exchange,

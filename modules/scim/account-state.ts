@@ -13,7 +13,7 @@ import { recordAudit } from '../audit/index.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { deleteUserAsAdmin, verifyEmail } from '../users/index.ts'
 import { hasVerifiedEmailDomain } from './accounts.ts'
-import { type AccountClaims, providerOf } from './claims.ts'
+import { type AccountClaims, toProviderName } from './claims.ts'
 import { type ProvisioningRequest, scimClientInfo, setMembershipActive } from './membership.ts'
 
 type StateDeps = Deps<'audit' | 'config' | 'events' | 'sessions' | 'users'>
@@ -50,7 +50,7 @@ export async function deleteUnusedAccount(
   userId: string,
   { connection, now }: ProvisioningRequest,
 ): Promise<void> {
-  if (await hasOtherAccess(trx, userId, providerOf(connection))) return
+  if (await hasOtherAccess(trx, userId, toProviderName(connection))) return
   const how = { soft: false, namesConstraint: false }
   try {
     await undoOnError(trx, () => deleteUserAsAdmin(deps.users, trx, userId, how, now))
@@ -68,7 +68,7 @@ export async function unlinkAccount(
   { connection, now }: ProvisioningRequest,
 ): Promise<void> {
   if (!connection.has_saml) return
-  await deleteProviderIdentity(trx, userId, providerOf(connection))
+  await deleteProviderIdentity(trx, userId, toProviderName(connection))
   await recomputeProviders(trx, userId, now)
 }
 

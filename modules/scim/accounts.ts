@@ -10,7 +10,12 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { callBeforeUserCreated, createUser } from '../users/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
-import { type AccountClaims, identitiesOf, metadataOf, providerOf } from './claims.ts'
+import {
+  type AccountClaims,
+  toAccountMetadata,
+  toProviderName,
+  toScimIdentities,
+} from './claims.ts'
 
 type AccountDeps = Deps<'config' | 'users'>
 
@@ -22,7 +27,7 @@ export function permitAccount(
   ip: string,
 ): Promise<CreationPermit> {
   const { email } = claims
-  const known = { aud: config.AUTH_JWT_AUD, email, ...metadataOf(connection, claims) }
+  const known = { aud: config.AUTH_JWT_AUD, email, ...toAccountMetadata(connection, claims) }
   return callBeforeUserCreated(users, known, ip)
 }
 
@@ -74,7 +79,7 @@ export async function findLinkable(
   { userName, email }: AccountClaims,
   isVerified: boolean,
 ): Promise<string | undefined> {
-  const provider = providerOf(connection)
+  const provider = toProviderName(connection)
   const identity = connection.has_saml ? await findIdentity(trx, provider, userName) : undefined
   if (identity) return identity.user_id
   if (!email || !isVerified) return undefined
@@ -92,7 +97,7 @@ async function addIdentity(
   now: Date,
 ): Promise<void> {
   if (!connection.has_saml) return
-  for (const identity of identitiesOf(connection, claims, userId, true)) {
+  for (const identity of toScimIdentities(connection, claims, userId, true)) {
     await upsertIdentity(trx, { ...identity, user_id: userId }, now)
   }
   await recomputeProviders(trx, userId, now)
@@ -121,8 +126,8 @@ async function createAccount(
     passwordHash: null,
     isSso,
     emailConfirmedAt: isConfirmed ? now : null,
-    ...metadataOf(connection, claims),
-    identities: identitiesOf(connection, claims, permit.userId, isConfirmed),
+    ...toAccountMetadata(connection, claims),
+    identities: toScimIdentities(connection, claims, permit.userId, isConfirmed),
   }
   const created = await createUser(users, trx, account, now)
   if (created) return created.id

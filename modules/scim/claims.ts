@@ -11,7 +11,7 @@ export interface AccountClaims {
   name: string | undefined
 }
 
-export function claimsOf({
+export function toAccountClaims({
   userName,
   displayName,
   name,
@@ -42,11 +42,11 @@ function readEmail(value: unknown): string | null {
 }
 
 /** The provider of the identities of a connection with single sign-on. */
-export const providerOf = ({ sso_provider_id }: Pick<ScimConnectionRow, 'sso_provider_id'>) =>
+export const toProviderName = ({ sso_provider_id }: Pick<ScimConnectionRow, 'sso_provider_id'>) =>
   `sso:${sso_provider_id}`
 
-export function metadataOf(connection: ScimConnectionRow, { name, email }: AccountClaims) {
-  const provider = connection.has_saml ? providerOf(connection) : 'email'
+export function toAccountMetadata(connection: ScimConnectionRow, { name, email }: AccountClaims) {
+  const provider = connection.has_saml ? toProviderName(connection) : 'email'
   return {
     appMetadata: { provider, providers: [provider] },
     userMetadata: { ...(name && { full_name: name, name }), ...(email && { email }) },
@@ -54,7 +54,7 @@ export function metadataOf(connection: ScimConnectionRow, { name, email }: Accou
 }
 
 /** With it, a sign-in at the provider opens the account: the NameID is the userName. */
-export function identitiesOf(
+export function toScimIdentities(
   connection: ScimConnectionRow,
   { userName, email }: AccountClaims,
   userId: string,
@@ -63,7 +63,7 @@ export function identitiesOf(
   const contact = { ...(email && { email }), email_verified: isConfirmed, phone_verified: false }
   if (connection.has_saml) {
     const identity_data = { sub: userName, ...contact }
-    return [{ provider: providerOf(connection), provider_id: userName, identity_data }]
+    return [{ provider: toProviderName(connection), provider_id: userName, identity_data }]
   }
   if (!email) return []
   return [{ provider: 'email', provider_id: userId, identity_data: { sub: userId, ...contact } }]

@@ -4,7 +4,7 @@ import { type Compare, type Filter, parse } from 'scim2-parse-filter'
 import type { Condition, Place } from '../../db/scim/conditions.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { findAttribute, type ResourceDefinition } from '../../schemas/scim/resources.ts'
-import { type Location, locate, typeOf } from './locate.ts'
+import { type Location, locate, toValueType } from './locate.ts'
 import { readOperand } from './operand.ts'
 
 const longestFilter = 2000
@@ -51,7 +51,7 @@ function conditionOf(filter: Filter, locateName: Locate): Condition {
   if (!sub && !('compValue' in filter)) return someOf(location, undefined)
   const attribute = sub ?? findAttribute(list.subAttributes, 'value')
   if (!attribute) throw invalidFilter(`${filter.attrPath} cannot be compared`)
-  return someOf(location, termOf(filter, { path: [attribute.name], type: typeOf(attribute) }))
+  return someOf(location, termOf(filter, { path: [attribute.name], type: toValueType(attribute) }))
 }
 
 function elementCondition(name: string, filter: Filter, locateName: Locate): Condition {
@@ -60,7 +60,7 @@ function elementCondition(name: string, filter: Filter, locateName: Locate): Con
   const inElement: Locate = (part) => {
     const attribute = findAttribute(location.list.subAttributes, part)
     if (!attribute) throw invalidFilter(`${name} has no attribute ${part}`)
-    return { place: { path: [attribute.name], type: typeOf(attribute) } }
+    return { place: { path: [attribute.name], type: toValueType(attribute) } }
   }
   return someOf(location, conditionOf(filter, inElement))
 }

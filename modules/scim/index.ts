@@ -1,6 +1,6 @@
 /** SCIM 2.0 (RFC 7643, RFC 7644): users and groups that identity providers provision. */
 export { permitAccount } from './accounts.ts'
-export { claimsOf } from './claims.ts'
+export { toAccountClaims } from './claims.ts'
 export {
   changeScimConnection,
   createScimConnection,
@@ -26,4 +26,4 @@ export { isSelected, type Selection, selectAttributes } from './selection.ts'
 export { authenticateScimClient, endScimToken, issueScimToken } from './tokens.ts'
 export { changeScimUser, createScimUser, deleteScimUser, requireScimUser } from './users.ts'
 export { readResource } from './values.ts'
-export { matchesVersion, versionOf } from './version.ts'
+export { matchesVersion, toEntityTag } from './version.ts'

@@ -41,7 +41,7 @@ export function locate(definition: ResourceDefinition, name: string): Location {
   }
   const path = [...(extension ? [extension] : []), attribute.name]
   if (attribute.multiValued) return { list: attribute, path, sub }
-  return { place: { path: sub ? [...path, sub.name] : path, type: typeOf(sub ?? attribute) } }
+  return { place: { path: sub ? [...path, sub.name] : path, type: toValueType(sub ?? attribute) } }
 }
 
 /** Splits a name into the schema that it begins with and the rest. */
@@ -56,7 +56,7 @@ export function splitName({ attributes, extensions, schema }: ResourceDefinition
   return { attributes, extension: undefined, rest: name }
 }
 
-export function typeOf({ type, caseExact }: ScimAttribute): ValueType {
+export function toValueType({ type, caseExact }: ScimAttribute): ValueType {
   if (type === 'boolean') return 'boolean'
   return caseExact ? 'exact' : 'text'
 }

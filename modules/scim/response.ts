@@ -2,7 +2,7 @@
 import type { ScimGroupRow } from '../../db/scim/groups.ts'
 import type { ScimUserRow } from '../../db/scim/users.ts'
 import { type ResourceDefinition, resourceDefinitions } from '../../schemas/scim/resources.ts'
-import { versionOf } from './version.ts'
+import { toEntityTag } from './version.ts'
 
 type Parts = Record<string, unknown>
 
@@ -49,6 +49,6 @@ function metaOf(
     created: row.created_at.toISOString(),
     lastModified: row.updated_at.toISOString(),
     location: `${base}/${endpoint}/${row.id}`,
-    version: versionOf(row),
+    version: toEntityTag(row),
   }
 }

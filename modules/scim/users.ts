@@ -25,7 +25,7 @@ import {
   unlinkAccount,
 } from './account-state.ts'
 import { formerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
-import { claimsOf } from './claims.ts'
+import { toAccountClaims } from './claims.ts'
 import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
 import type { ScimDeps } from './plugin.ts'
 import { checkVersion } from './version.ts'
@@ -49,7 +49,7 @@ export async function createScimUser(
 ): Promise<ScimUserRow> {
   const { connection, now } = request
   const connectionId = connection.sso_provider_id
-  const claims = claimsOf(resource)
+  const claims = toAccountClaims(resource)
   const deleted = await lockDeleted(trx, connectionId, claims.userName)
   const account =
     (await formerAccount(trx, deleted?.user_id)) ??
@@ -125,8 +125,8 @@ async function followChanges(
   if (!userId) return
   if (before.active && !after.active) await deactivateAccount(deps, trx, userId, request)
   if (!before.active && after.active) await reactivateAccount(deps, trx, userId, request)
-  const claims = claimsOf(after.resource)
-  if (!after.owns_account || claimsOf(before.resource).email === claims.email) return
+  const claims = toAccountClaims(after.resource)
+  if (!after.owns_account || toAccountClaims(before.resource).email === claims.email) return
   const user = await findUser(trx, userId)
   if (user) await followEmail(deps, trx, user, claims, request)
 }

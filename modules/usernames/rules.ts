@@ -4,10 +4,10 @@ import type { Db } from '../../db/core/database.ts'
 import { isUsernameFree, type Username } from '../../db/usernames/usernames.ts'
 import { usernameInvalid, usernamesDisabled, usernameTaken } from '../../schemas/errors.ts'
 import { enforceUsername } from './precis.ts'
-import type { SkeletonOf } from './skeleton.ts'
+import type { ComputeSkeleton } from './skeleton.ts'
 
 export interface UsernameRules {
-  skeletonOf: SkeletonOf
+  skeletonOf: ComputeSkeleton
   minLength: number
   maxLength: number
   allowsUnicode: boolean
@@ -15,7 +15,7 @@ export interface UsernameRules {
   reserved: ReadonlySet<string>
 }
 
-export function usernameRules(config: Config, skeletonOf: SkeletonOf): UsernameRules {
+export function usernameRules(config: Config, skeletonOf: ComputeSkeleton): UsernameRules {
   const reserved = config.AUTH_USERNAMES_RESERVED.map((word) => enforceUsername(word) ?? word)
   return {
     skeletonOf,

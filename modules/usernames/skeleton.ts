@@ -1,9 +1,9 @@
 /** The skeleton of Unicode Technical Standard #39 §4: names that look alike have the same. */
 import type { Username } from '../../db/usernames/usernames.ts'
 
-export type SkeletonOf = (name: string) => Username['skeleton']
+export type ComputeSkeleton = (name: string) => Username['skeleton']
 
-export function createSkeleton(prototypes: Readonly<Record<string, string>>): SkeletonOf {
+export function createSkeleton(prototypes: Readonly<Record<string, string>>): ComputeSkeleton {
   const byCharacter = new Map(Object.entries(prototypes))
   return (name) =>
     [...name.normalize('NFD')]
@@ -14,7 +14,7 @@ export function createSkeleton(prototypes: Readonly<Record<string, string>>): Sk
 }
 
 /** The server's own: the table is loaded where usernames are enabled. */
-export async function loadSkeleton(): Promise<SkeletonOf> {
+export async function loadSkeleton(): Promise<ComputeSkeleton> {
   const { default: table } = await import('./confusables.json', { with: { type: 'json' } })
   return createSkeleton(table.prototypes)
 }

@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import type { DevInbox } from '../../plugins/messaging/dev-inbox.ts'
-import { nullable, oneOf } from '../../schemas/values/choices.ts'
+import { nullable, StringEnum } from '../../schemas/values/choices.ts'
 
 const OptionalText = nullable(Type.String())
 
 const Message = Type.Object({
   id: Type.String(),
-  channel: oneOf(['email', 'sms']),
+  channel: StringEnum(['email', 'sms']),
   to: Type.String(),
   subject: OptionalText,
   text: Type.String(),

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { Readiness as Found } from '../../plugins/observability/readiness.ts'
-import { oneOf } from '../../schemas/values/choices.ts'
+import { StringEnum } from '../../schemas/values/choices.ts'
 
-const Check = oneOf(['ok', 'failed'])
+const Check = StringEnum(['ok', 'failed'])
 
 const Readiness = Type.Object({
-  status: oneOf(['ready', 'not ready', 'stopping']),
+  status: StringEnum(['ready', 'not ready', 'stopping']),
   checks: Type.Object({ database: Check, migrations: Check, queue: Check }),
 })
 

@@ -1,11 +1,11 @@
 /** Admin roles: each includes the permissions of the previous ones. */
-import { oneOf } from '../values/choices.ts'
+import { StringEnum } from '../values/choices.ts'
 
 export const adminRoleNames = ['support', 'operator', 'owner'] as const
 
 export type AdminRole = (typeof adminRoleNames)[number]
 
-export const AdminRole = oneOf(adminRoleNames, {
+export const AdminRole = StringEnum(adminRoleNames, {
   description:
     'support reads; operator also changes users, email, webhooks and clients; owner also changes admins, keys, providers and settings',
 })

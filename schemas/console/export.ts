@@ -3,9 +3,11 @@ import type { Readable } from 'node:stream'
 
 import { Type } from '@sinclair/typebox'
 
-import { oneOf } from '../values/choices.ts'
+import { StringEnum } from '../values/choices.ts'
 
-export const ExportFormat = Type.Optional(oneOf(['csv', 'ndjson'], { description: 'Default csv' }))
+export const ExportFormat = Type.Optional(
+  StringEnum(['csv', 'ndjson'], { description: 'Default csv' }),
+)
 
 const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const
 

@@ -1,7 +1,7 @@
 /** Providers and hooks as operators see them. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from '../values/choices.ts'
+import { nullable, StringEnum } from '../values/choices.ts'
 
 const Text = Type.String()
 
@@ -9,7 +9,7 @@ export const ProviderSummary = Type.Object(
   {
     name: Text,
     title: Text,
-    kind: oneOf(['built-in', 'oidc', 'custom']),
+    kind: StringEnum(['built-in', 'oidc', 'custom']),
     enabled: Type.Boolean(),
     callback_url: Type.String({ description: 'To register with the provider' }),
     client_id: nullable(Text),

@@ -1,11 +1,11 @@
 /** Settings and variables as operators see them. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from '../values/choices.ts'
+import { nullable, StringEnum } from '../values/choices.ts'
 import { Timestamp } from '../values/timestamp.ts'
 
 const Text = Type.String()
-const Source = oneOf(['environment', 'settings', 'default'], {
+const Source = StringEnum(['environment', 'settings', 'default'], {
   description: 'The source of the value',
 })
 

@@ -1,14 +1,14 @@
 /** The data of the console's overview. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf } from '../values/choices.ts'
+import { nullable, StringEnum } from '../values/choices.ts'
 import { Timestamp } from '../values/timestamp.ts'
 
 const Count = Type.Integer()
 const Counts = Type.Array(Count, { description: 'One for each of `buckets`' })
 
 export const ranges = ['24h', '7d', '30d'] as const
-export const Range = oneOf(ranges)
+export const Range = StringEnum(ranges)
 export type Range = Static<typeof Range>
 
 export const Statistics = Type.Object(
@@ -29,7 +29,7 @@ export const Statistics = Type.Object(
     sign_ins: Type.Array(
       Type.Object({
         method: Type.String(),
-        outcome: oneOf(['success', 'failed', 'limited', 'error']),
+        outcome: StringEnum(['success', 'failed', 'limited', 'error']),
         total: Count,
         counts: Counts,
       }),
@@ -54,7 +54,7 @@ export const Statistics = Type.Object(
         Type.Object({
           id: Type.String({ format: 'uuid' }),
           url: Type.String(),
-          state: oneOf(['active', 'paused']),
+          state: StringEnum(['active', 'paused']),
           reason: nullable(Type.String()),
           failures: Type.Integer({ description: 'Consecutive batches without a success' }),
         }),
@@ -65,7 +65,7 @@ export const Statistics = Type.Object(
       Type.Object({
         kid: Type.String(),
         alg: Type.String(),
-        state: oneOf(['standby', 'current', 'previous', 'revoked']),
+        state: StringEnum(['standby', 'current', 'previous', 'revoked']),
         created_at: Timestamp,
         age_days: Type.Integer(),
       }),

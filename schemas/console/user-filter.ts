@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { validationFailed } from '../errors.ts'
-import { oneOf } from '../values/choices.ts'
+import { StringEnum } from '../values/choices.ts'
 import { Timestamp } from '../values/timestamp.ts'
 
 const userStates = [
@@ -17,7 +17,9 @@ const userStates = [
 
 /** Query parameters. */
 export const UserFilterQuery = {
-  state: Type.Optional(oneOf(userStates, { description: 'Only users in this state, by cursor' })),
+  state: Type.Optional(
+    StringEnum(userStates, { description: 'Only users in this state, by cursor' }),
+  ),
   provider: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9:._-]{1,255}$',

@@ -1,7 +1,7 @@
 /** OAuth clients in admin and registration requests (RFC 7591 §2). */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { oneOf } from '../values/choices.ts'
+import { StringEnum } from '../values/choices.ts'
 import { Timestamp } from '../values/timestamp.ts'
 
 const { Optional } = Type
@@ -21,7 +21,7 @@ export const assertionAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 export const grantTypes = ['authorization_code', 'refresh_token', deviceGrant]
 
-const ClientType = oneOf(['public', 'confidential'], {
+const ClientType = StringEnum(['public', 'confidential'], {
   description: 'A public client cannot keep a secret',
 })
 
@@ -51,7 +51,7 @@ const selfDescription = {
   contacts: Optional(Texts),
   policy_uri: Optional(Text),
   tos_uri: Optional(Text),
-  application_type: Optional(oneOf(['web', 'native'])),
+  application_type: Optional(StringEnum(['web', 'native'])),
   software_id: Optional(Text),
   software_version: Optional(Text),
 }
@@ -109,7 +109,7 @@ export const OauthClient = Type.Object(
     registration_access_token: Optional(Text),
     registration_client_uri: Optional(Text),
     client_type: ClientType,
-    registration_type: oneOf(['dynamic', 'manual']),
+    registration_type: StringEnum(['dynamic', 'manual']),
     ...selfDescription,
     redirect_uris: Texts,
     token_endpoint_auth_method: Text,

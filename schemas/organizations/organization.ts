@@ -2,10 +2,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { validationFailed } from '../errors.ts'
-import { nullable, oneOf } from '../values/choices.ts'
+import { nullable, StringEnum } from '../values/choices.ts'
 import { Timestamp, toTimestamp } from '../values/timestamp.ts'
 import { Next } from './list.ts'
-import { permissionsOf } from './permissions.ts'
+import { effectivePermissions } from './permissions.ts'
 
 const Id = Type.String({ format: 'uuid' })
 const Name = Type.String({ minLength: 1, maxLength: 100 })
@@ -18,7 +18,7 @@ const Metadata = Type.Record(Type.String(), Type.Unknown(), {
 
 const joinFields = {
   invitation: Type.Boolean(),
-  domain: oneOf(['off', 'suggested', 'automatic'], {
+  domain: StringEnum(['off', 'suggested', 'automatic'], {
     description: 'Whether users with a verified domain may join, or do so by themselves',
   }),
   sso: Type.Boolean({ description: 'By a sign-in through a connection' }),
@@ -121,7 +121,7 @@ export function toMembership(row: MembershipSource): Static<typeof Membership> {
     ...toOrganization(row),
     role,
     joined_by,
-    permissions: permissionsOf(role, row.role_permissions),
+    permissions: effectivePermissions(role, row.role_permissions),
     joined_at: toTimestamp(row.joined_at),
     active: row.is_active,
   }

@@ -40,7 +40,7 @@ export const systemRoleNames = Object.keys(systemRoles)
 export const isSystemRole = (name: string): boolean => Object.hasOwn(systemRoles, name)
 
 /** The permissions of a role: those of the system role of this name, and the stored ones. */
-export function permissionsOf(role: string, stored: readonly string[] | null): string[] {
+export function effectivePermissions(role: string, stored: readonly string[] | null): string[] {
   const system = Object.hasOwn(systemRoles, role) ? (systemRoles[role] ?? []) : []
   if (system.includes(everyPermission)) return [everyPermission]
   return [...new Set([...system, ...(stored ?? [])])]

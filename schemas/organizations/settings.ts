@@ -1,10 +1,10 @@
 /** Roles, domains, connections, groups and the audit log of an organization. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable, oneOf, oneOfOrNull } from '../values/choices.ts'
+import { nullable, oneOfOrNull, StringEnum } from '../values/choices.ts'
 import { Timestamp, toTimestamp } from '../values/timestamp.ts'
 import { Next } from './list.ts'
-import { isSystemRole, permissionsOf, systemRoleNames } from './permissions.ts'
+import { effectivePermissions, isSystemRole, systemRoleNames } from './permissions.ts'
 
 const Id = Type.String({ format: 'uuid' })
 const Text = Type.String()
@@ -33,7 +33,7 @@ export const Role = Type.Object(
     name: Text,
     description: Text,
     permissions: Permissions,
-    scope: oneOf(['system', 'server', 'organization'], {
+    scope: StringEnum(['system', 'server', 'organization'], {
       description: 'Of every installation, of every organization, or of this one',
     }),
   },
@@ -66,7 +66,7 @@ export function toRole(name: string, rows: readonly RoleSource[]): Static<typeof
   return {
     name,
     description: rows.map(({ description }) => description).find(Boolean) ?? '',
-    permissions: permissionsOf(name, stored),
+    permissions: effectivePermissions(name, stored),
     scope: isSystemRole(name) ? 'system' : isOwn ? 'organization' : 'server',
   }
 }

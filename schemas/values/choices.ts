@@ -2,7 +2,7 @@
 import { Kind, type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox'
 
 /** One of these texts. A union of literals would be an `anyOf`, and unreadable in the API document. */
-export function oneOf<const Texts extends readonly string[]>(
+export function StringEnum<const Texts extends readonly string[]>(
   texts: Texts,
   options: SchemaOptions = {},
 ) {

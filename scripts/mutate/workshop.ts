@@ -69,8 +69,8 @@ export function createWorkshop(database: TestDatabase): Workshop {
       const patterns = titles.map((title) => `--test-name-pattern=${patternOf(title)}`)
       const result = await runTests({ folder, database, args: [...patterns, file] }, titles)
       const { failed, passed } = result
-      const isNoticed = failed.some((full) => titles.some((title) => isPartOf(full, title)))
-      const isComplete = titles.every((title) => passed.some((full) => isPartOf(full, title)))
+      const isNoticed = failed.some((full) => titles.some((title) => isWithin(full, title)))
+      const isComplete = titles.every((title) => passed.some((full) => isWithin(full, title)))
       if (isNoticed || isComplete) return result
       return runTests({ folder, database, args: [file] }, titles)
     },
@@ -96,7 +96,7 @@ function patternOf(title: string): string {
 }
 
 /** Whether a test is the cited one, or part of the cited suite. */
-export function isPartOf(full: string, cited: string): boolean {
+export function isWithin(full: string, cited: string): boolean {
   return `${separator}${full}${separator}`.includes(`${separator}${cited}${separator}`)
 }
 
@@ -125,7 +125,7 @@ async function runTests({ folder, database, args }: Run, titles: readonly string
     const outcome = readOutcome(line)
     if (!outcome) continue
     result[outcome.passed ? 'passed' : 'failed'].push(outcome.title)
-    const isNoticed = !outcome.passed && titles.some((title) => isPartOf(outcome.title, title))
+    const isNoticed = !outcome.passed && titles.some((title) => isWithin(outcome.title, title))
     if (isNoticed) child.kill('SIGKILL')
   }
   return result

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
 import type { Release } from './compare.ts'
-import { type Answers, type Responses, responsesOf, type Schema } from './response-fields.ts'
+import { type Answers, collectFields, type Responses, type Schema } from './response-fields.ts'
 
 /** Text of a file, undefined when there is none. */
 export type Read = (path: string) => string | undefined
@@ -78,7 +78,7 @@ function answersOfAll(document: Document): Map<string, Answers> {
   return new Map(
     operationsOf(document).map(([name, { responses = {} }]) => [
       name,
-      responsesOf(responses, schemas),
+      collectFields(responses, schemas),
     ]),
   )
 }

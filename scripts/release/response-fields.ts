@@ -23,7 +23,7 @@ export interface Responses {
   [status: string]: { content?: Record<string, { schema?: Schema }> }
 }
 
-export function responsesOf(responses: Responses, schemas: Record<string, Schema>): Answers {
+export function collectFields(responses: Responses, schemas: Record<string, Schema>): Answers {
   const fields = new Map<string, Field>()
   for (const [status, { content = {} }] of Object.entries(responses)) {
     const schema = Object.values(content)[0]?.schema

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { problemsOf, rowsOf } from '../../scripts/coverage.ts'
+import { findProblems, parseRows } from '../../scripts/coverage.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 const read = (page: string) => readFileSync(join(docs, page), 'utf8')
@@ -112,8 +112,8 @@ function wrongCitations(rows: readonly Row[]): string[] {
   return rows.flatMap(({ what, shown }) => {
     const [pages, tests] = [parts(shown, true), parts(shown, false)]
     const missing = pages.filter((link) => !existsSync(join(docs, 'security', pathOf(link))))
-    const cited = tests.length === 0 ? [] : rowsOf(`| ${what} | ${tests.join('<br>')} |`)
-    return [...missing, ...problemsOf(cited, [], evidence)]
+    const cited = tests.length === 0 ? [] : parseRows(`| ${what} | ${tests.join('<br>')} |`)
+    return [...missing, ...findProblems(cited, [], evidence)]
   })
 }
 

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { type CustomTemplateOptions, createCustomTemplates } from '../../mail/custom-templates.ts'
-import { sourceOf } from '../../mail/custom-texts/source.ts'
+import { parseTextSource } from '../../mail/custom-texts/source.ts'
 import { createHttpClient } from '../../plugins/outgoing/http-client/index.ts'
 import { type Response, startTemplateServer } from './template-server.ts'
 
@@ -183,7 +183,7 @@ suite('templates from URLs', () => {
   for (const [configured, url] of urls) {
     test(`resolve ${configured} to ${url}`, () => {
       const places = { siteUrl: 'https://app.example/', folder: undefined }
-      assert.deepEqual(sourceOf(configured, places), { from: 'url', url })
+      assert.deepEqual(parseTextSource(configured, places), { from: 'url', url })
     })
   }
 })
@@ -193,18 +193,21 @@ suite('templates from files', () => {
 
   for (const name of ['a.html', './de/a.html', 'de/../a.html', '..a.html']) {
     test(`resolve ${name} in the folder`, () => {
-      assert.deepEqual(sourceOf(name, places), { from: 'file', path: resolve('/srv/mail', name) })
+      assert.deepEqual(parseTextSource(name, places), {
+        from: 'file',
+        path: resolve('/srv/mail', name),
+      })
     })
   }
 
   for (const name of ['../mail.html', '../mail-of-others/a.html', 'de/../../a.html', '.']) {
     test(`reject ${name}`, () => {
-      assert.throws(() => sourceOf(name, places), /is outside AUTH_TEMPLATES_DIR/)
+      assert.throws(() => parseTextSource(name, places), /is outside AUTH_TEMPLATES_DIR/)
     })
   }
 
   test('resolve a path with a leading slash against the site URL', () => {
-    assert.deepEqual(sourceOf('/etc/passwd', places), {
+    assert.deepEqual(parseTextSource('/etc/passwd', places), {
       from: 'url',
       url: 'https://app.example/etc/passwd',
     })

@@ -10,7 +10,7 @@ import {
   messagesIn,
   readCustomLanguage,
 } from '../../mail/languages/custom-language.ts'
-import { directionOf, emailTexts } from '../../mail/languages/language.ts'
+import { emailTexts, findDirection } from '../../mail/languages/language.ts'
 import { createLibrary } from '../../mail/languages/library.ts'
 import { shippedLanguages } from '../../mail/languages/shipped.ts'
 import { rendererWith, samples } from './rendering.ts'
@@ -68,7 +68,7 @@ suite('built-in languages', () => {
         const { subject, html, text } = await renderer.render(kind, samples[kind], tag)
 
         for (const part of [subject, html, text]) assert.doesNotMatch(part, /\{\{|\}\}|undefined/)
-        assert.match(html, new RegExp(`<html lang="${tag}" dir="${directionOf(tag)}">`))
+        assert.match(html, new RegExp(`<html lang="${tag}" dir="${findDirection(tag)}">`))
         assert.ok(subject.length > 0 && subject.length < 80, `${kind}: ${subject}`)
         if (mailTexts(tag, kind).code) assert.match(text, /^ {4}123456$/m)
         if (html.includes('verify?token')) assert.ok(text.includes(`\n${link}\n`))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { plainTextOf } from '../../mail/plain-text.ts'
+import { toPlainText } from '../../mail/plain-text.ts'
 import { endsInTime } from '../support/runner/bounded.ts'
 
 const long = `https://auth.example/verify?token=${'a'.repeat(200)}&type=signup`
@@ -26,13 +26,13 @@ const cases: [name: string, html: string, text: string][] = [
   ['omits the title', '<html><head><title>T</title></head><body>a</body></html>', 'a\n'],
 ]
 
-suite('plainTextOf', () => {
+suite('toPlainText', () => {
   for (const [name, html, text] of cases) {
     test(name, () => {
-      assert.equal(plainTextOf(html), text)
+      assert.equal(toPlainText(html), text)
     })
   }
 
   test('converts a long and deep document in linear time', () =>
-    endsInTime(() => plainTextOf('<div>'.repeat(20_000) + 'x'.repeat(500_000))))
+    endsInTime(() => toPlainText('<div>'.repeat(20_000) + 'x'.repeat(500_000))))
 })

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
 
 import { type MailTransportOptions, poolOptions } from '../../mail/smtp-options.ts'
-import { createMailTransport, messageIdOf, type OutgoingMail } from '../../mail/transport.ts'
+import { buildMessageId, createMailTransport, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError, type SendOutcome } from '../../mail/transport-error.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { listen } from '../support/processes/listening.ts'
@@ -315,7 +315,7 @@ suite('SMTP transport', () => {
   }
 
   test('builds a Message-ID from the id and the sender’s domain', () => {
-    assert.equal(messageIdOf('42', 'no-reply@mail.example.com'), '<42@mail.example.com>')
+    assert.equal(buildMessageId('42', 'no-reply@mail.example.com'), '<42@mail.example.com>')
   })
 })
 

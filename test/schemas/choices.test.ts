@@ -5,7 +5,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 
 import { serializerCompiler, validatorCompiler } from '../../plugins/http/schema-compilers.ts'
 import { ErrorBody } from '../../schemas/error.ts'
-import { nullable, oneOf } from '../../schemas/values/choices.ts'
+import { nullable, StringEnum } from '../../schemas/values/choices.ts'
 
 interface Case {
   schema: TSchema
@@ -17,7 +17,7 @@ const when = '2026-01-02T03:04:05.000Z'
 
 const cases: Record<string, Case> = {
   'an enum': {
-    schema: oneOf(['on', 'off']),
+    schema: StringEnum(['on', 'off']),
     taken: ['on', 'off'],
     refused: ['of', '', null, 1],
   },

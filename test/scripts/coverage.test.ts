@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
-import { type CoverageClaim, problemsOf, rowsOf } from '../../scripts/coverage.ts'
+import { type CoverageClaim, findProblems, parseRows } from '../../scripts/coverage.ts'
 import { specifiedVariables } from '../../scripts/specification.ts'
 
 const here = 'test/scripts/coverage.test.ts'
@@ -31,14 +31,14 @@ const byText: CoverageClaim = { titles: {}, textWillDo: true }
 
 suite('docs/coverage.md', () => {
   test('cites existing tests and lists each variable', () => {
-    const rows = rowsOf(readFileSync(new URL('../../docs/coverage.md', import.meta.url), 'utf8'))
+    const rows = parseRows(readFileSync(new URL('../../docs/coverage.md', import.meta.url), 'utf8'))
     assert.ok(rows.length > 100)
-    assert.deepEqual(problemsOf(rows, specifiedVariables, byText), [])
+    assert.deepEqual(findProblems(rows, specifiedVariables, byText), [])
   })
 
   for (const [name, [what, cell, variables, problem]] of Object.entries(wrong)) {
     test(`reports ${name}`, () => {
-      const problems = problemsOf(rowsOf(page(what, cell)), variables, byText)
+      const problems = findProblems(parseRows(page(what, cell)), variables, byText)
       assert.equal(problems.length, 1)
       assert.match(problems[0] ?? '', problem)
     })
@@ -46,7 +46,10 @@ suite('docs/coverage.md', () => {
 
   for (const [name, [what, variables]] of Object.entries(right)) {
     test(`accepts ${name}`, () => {
-      assert.deepEqual(problemsOf(rowsOf(page(what, `${here} › no title`)), variables, byText), [])
+      assert.deepEqual(
+        findProblems(parseRows(page(what, `${here} › no title`)), variables, byText),
+        [],
+      )
     })
   }
 })
@@ -65,19 +68,19 @@ suite('titles listed by the test runner', () => {
   for (const [title, objection] of Object.entries(found)) {
     test(`${title}: ${objection ?? 'one test, or the suite of several'}`, () => {
       const evidence = { titles: { [here]: full }, textWillDo: false }
-      const problems = problemsOf(rowsOf(page('x', `${here} › ${title}`)), [], evidence)
+      const problems = findProblems(parseRows(page('x', `${here} › ${title}`)), [], evidence)
       assert.deepEqual(problems, objection === undefined ? [] : [`x: ${here} has ${objection}`])
     })
   }
 
   test('reports a file that no run has listed', () => {
     const evidence = { titles: {}, textWillDo: false }
-    const [problem] = problemsOf(rowsOf(page('x', `${here} › no title`)), [], evidence)
+    const [problem] = findProblems(parseRows(page('x', `${here} › no title`)), [], evidence)
     assert.match(problem ?? '', /no test run/)
   })
 
   test('matches template literals without a list', () => {
-    const rows = rowsOf(page('x', `${here} › titles on the list of the runner › b: two of them`))
-    assert.deepEqual(problemsOf(rows, [], byText), [])
+    const rows = parseRows(page('x', `${here} › titles on the list of the runner › b: two of them`))
+    assert.deepEqual(findProblems(rows, [], byText), [])
   })
 })

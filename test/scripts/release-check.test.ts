@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 
 import { brokenPromises, changeBetween, type Release } from '../../scripts/release/compare.ts'
 import { readRelease, workingTree } from '../../scripts/release/read.ts'
-import { responsesOf } from '../../scripts/release/response-fields.ts'
+import { collectFields } from '../../scripts/release/response-fields.ts'
 
 const release: Release = {
   version: '1.2.3',
@@ -105,7 +105,7 @@ suite('semantic versioning check', () => {
     }
     const respond = (schema: object) => ({ content: { 'application/json': { schema } } })
     const list = { type: ['array', 'null'], items: { $ref: '#/components/schemas/User' } }
-    const found = responsesOf({ 200: respond(list), 201: respond({ $ref: '#/Both' }) }, schemas)
+    const found = collectFields({ 200: respond(list), 201: respond({ $ref: '#/Both' }) }, schemas)
     assert.deepEqual(Object.fromEntries(found), {
       '200 ': { type: 'array or null', always: true },
       '200 []': { type: 'object', always: true },

@@ -103,7 +103,7 @@ async function store(
   const { values, type } = readClientMetadata(deps, described)
   await checkSelfChosenName(deps.db, described.client_name)
   const expiresAt = new Date(now.getTime() + seconds * 1000)
-  const stored = { ...values, id: idOf(url), url, client_type: type, expiresAt }
+  const stored = { ...values, id: uuidFromUrl(url), url, client_type: type, expiresAt }
   await upsertDocumentClient(deps.db, stored, now)
 }
 
@@ -116,7 +116,7 @@ function lifetimeOf(headers: Headers): number {
 }
 
 /** The UUIDv5 of the URL (RFC 9562 §5.5), for GoTrue's table. */
-export function idOf(url: string): string {
+export function uuidFromUrl(url: string): string {
   const namespace = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex')
   const hash = createHash('sha1').update(namespace).update(url).digest().subarray(0, 16)
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50

@@ -53,11 +53,11 @@ async function isHinted(
   userId: string,
 ): Promise<boolean> {
   const hint = parameters?.id_token_hint
-  return hint === undefined || (await subjectOf({ jwt }, hint)) === userId
+  return hint === undefined || (await readIdTokenSubject({ jwt }, hint)) === userId
 }
 
 /** The user of an ID token issued by this server, expired or not. */
-export async function subjectOf(
+export async function readIdTokenSubject(
   { jwt }: Deps<'jwt'>,
   idToken: string,
 ): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 /** The requests that the server sends, for the document's `webhooks`: each event type, and the test of an endpoint. */
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { eventKinds, eventTypes, TestBody, webhookBodyOf } from '../../../schemas/events.ts'
+import { eventKinds, eventTypes, TestBody, webhookBodySchema } from '../../../schemas/events.ts'
 
 const headers = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
   name,
@@ -20,7 +20,7 @@ const responses = {
 export function describeWebhooks(): Record<string, object> {
   const events = eventTypes.map((type) => {
     const { description } = eventKinds[type]
-    return [type, described(description, webhookBodyOf(type))] as const
+    return [type, described(description, webhookBodySchema(type))] as const
   })
   const test = described('An admin tests a webhook', TestBody)
   return Object.fromEntries([...events, ['webhook.test', test]])

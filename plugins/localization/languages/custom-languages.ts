@@ -2,7 +2,7 @@
 import type { Config } from '../../../config/groups/index.ts'
 import { CachedTemplate } from '../../../mail/custom-texts/cached-template.ts'
 import type { MailLog } from '../../../mail/custom-texts/log.ts'
-import { sourceOf } from '../../../mail/custom-texts/source.ts'
+import { parseTextSource } from '../../../mail/custom-texts/source.ts'
 import { type MessageCatalog, readCustomLanguage } from '../../../mail/languages/custom-language.ts'
 import { tagOfFile } from '../../../mail/languages/tag.ts'
 
@@ -36,7 +36,7 @@ export function createCustomLanguages(
   const copies = new Map(
     config.AUTH_LANGUAGES.map((place) => {
       const copy = {
-        source: () => sourceOf(place, places),
+        source: () => parseTextSource(place, places),
         parse: (json: string) => parse(place, json),
         instead: 'what the server comes with',
         names: { setting: 'AUTH_LANGUAGES', language: place },

@@ -3,8 +3,8 @@ import type { Config } from '../../../config/groups/index.ts'
 import { linksIn } from '../../../mail/links.ts'
 import {
   defaultMailTimeouts,
-  ehloNameOf,
   type MailTransportOptions,
+  toEhloName,
 } from '../../../mail/smtp-options.ts'
 import { createMailTransport, type OutgoingMail } from '../../../mail/transport.ts'
 import type { Tracing } from '../../observability/telemetry/tracing.ts'
@@ -35,7 +35,7 @@ export function smtpOptions(config: Config): MailTransportOptions | undefined {
     user: config.AUTH_SMTP_USER,
     pass: config.AUTH_SMTP_PASS,
     tls: config.AUTH_SMTP_TLS,
-    ehloName: ehloNameOf(config.AUTH_API_EXTERNAL_URL),
+    ehloName: toEhloName(config.AUTH_API_EXTERNAL_URL),
     from: { name: config.AUTH_SMTP_SENDER_NAME ?? address, address },
     headers: config.AUTH_SMTP_HEADERS,
     // The maximum sent concurrently: two first attempts and two of the job queue.

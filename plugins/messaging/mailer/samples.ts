@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from '../../../config/groups/index.ts'
 import { type EmailKind, emailKindDefinitions } from '../../../mail/kinds/index.ts'
 import type { MailRenderer, RenderedMail } from '../../../mail/render.ts'
-import { messageIdOf } from '../../../mail/transport.ts'
+import { buildMessageId } from '../../../mail/transport.ts'
 import { MailTransportError } from '../../../mail/transport-error.ts'
 import { mailNotConfigured, mailNotSent } from '../../../schemas/errors.ts'
 import type { DeliverEmail } from './deliver.ts'
@@ -48,7 +48,7 @@ export function createSamples({ config, renderer, rendererFor, deliver }: Sample
         tag,
       )
       const sender = config.AUTH_SMTP_ADMIN_EMAIL ?? 'postern@localhost'
-      const messageId = messageIdOf(randomUUID(), sender)
+      const messageId = buildMessageId(randomUUID(), sender)
       try {
         const mail = { kind, messageId, to, date, code: null, problems, ...rendered }
         const response = await deliver(mail)

@@ -15,9 +15,9 @@ import {
 } from '../../../schemas/errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import {
+  effectivePermissions,
   everyPermission,
   hasPermission,
-  permissionsOf,
   type SystemPermission,
 } from '../../../schemas/organizations/permissions.ts'
 import type { AdminRequest } from './admins.ts'
@@ -105,7 +105,7 @@ async function accessOf(
   }
   const member = auth && (await findMembership(db, id, auth.user.id))
   if (member?.status !== 'active') throw organizationNotFound()
-  const permissions = permissionsOf(member.role, member.role_permissions)
+  const permissions = effectivePermissions(member.role, member.role_permissions)
   const wanted = routeOptions.config.permission
   if (!wanted) throw new Error(`${routeOptions.url} names no permission`)
   if (wanted !== 'member' && !hasPermission(permissions, wanted)) {

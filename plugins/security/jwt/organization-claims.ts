@@ -2,7 +2,7 @@
 import type { Config } from '../../../config/groups/index.ts'
 import type { ActiveOrganization } from '../../../db/organizations/active.ts'
 import type { AccessToken } from '../../../schemas/access-token.ts'
-import { permissionsOf } from '../../../schemas/organizations/permissions.ts'
+import { effectivePermissions } from '../../../schemas/organizations/permissions.ts'
 
 /** More would make every request heavier: the token then has the role only. */
 const maxPermissions = 32
@@ -11,7 +11,7 @@ export function getOrganizationClaims(
   { id, slug, role, permissions: stored }: ActiveOrganization,
   wanted: Config['AUTH_ORGANIZATIONS_CLAIMS'],
 ): Partial<AccessToken> {
-  const permissions = permissionsOf(role, stored)
+  const permissions = effectivePermissions(role, stored)
   return {
     ...(wanted.includes('org_id') && { org_id: id }),
     ...(wanted.includes('org_slug') && { org_slug: slug }),

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { featureDisabled } from '../../../schemas/errors.ts'
-import { oneOf } from '../../../schemas/values/choices.ts'
+import { StringEnum } from '../../../schemas/values/choices.ts'
 
 const Report = Type.Object({
   passed: Type.Integer(),
@@ -12,7 +12,7 @@ const Report = Type.Object({
   results: Type.Array(
     Type.Object({
       check: Type.String(),
-      level: oneOf(['pass', 'warn', 'fail']),
+      level: StringEnum(['pass', 'warn', 'fail']),
       sentence: Type.String(),
     }),
   ),

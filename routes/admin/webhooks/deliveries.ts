@@ -7,11 +7,11 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { webhookNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
 import { readLimit, readPosition } from '../../../schemas/pagination.ts'
-import { nullable, oneOf } from '../../../schemas/values/choices.ts'
+import { nullable, StringEnum } from '../../../schemas/values/choices.ts'
 import { Delivery, WebhookPath } from '../../../schemas/webhook.ts'
 
 const Query = Type.Object({
-  state: Type.Optional(oneOf(['waiting', 'delivered', 'dead'])),
+  state: Type.Optional(StringEnum(['waiting', 'delivered', 'dead'])),
   before: Type.Optional(Type.String({ description: '`next` of the previous page' })),
   limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 })

@@ -12,11 +12,13 @@ import {
   OrganizationInput,
   toAdminOrganization,
 } from '../../../schemas/organizations/organization.ts'
-import { oneOf } from '../../../schemas/values/choices.ts'
+import { StringEnum } from '../../../schemas/values/choices.ts'
 
 const Query = Type.Object({
   ...SearchQuery,
-  deleted: Type.Optional(oneOf(['true', 'false'], { description: 'Deleted organizations only' })),
+  deleted: Type.Optional(
+    StringEnum(['true', 'false'], { description: 'Deleted organizations only' }),
+  ),
 })
 const List = Type.Object({ organizations: Type.Array(AdminOrganization), next: Next })
 const Body = Type.Object({

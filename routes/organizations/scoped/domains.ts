@@ -6,12 +6,12 @@ import {
   addDomain,
   checkCode,
   checkDns,
-  dnsRecordOf,
   domainAddresses,
   markVerified,
   readDomain,
   removeDomain,
   sendDomainCode,
+  toDnsRecord,
 } from '../../../modules/organizations/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'
@@ -152,7 +152,7 @@ function toDomain(row: DomainRow): Static<typeof Domain> {
   return {
     ...{ id, domain, verified_by },
     verified_at: verified_at && toTimestamp(verified_at),
-    dns_record: dnsRecordOf(domain, dns_token),
+    dns_record: toDnsRecord(domain, dns_token),
     email_addresses: domainAddresses(domain),
     created_at: toTimestamp(created_at),
     updated_at: toTimestamp(updated_at),

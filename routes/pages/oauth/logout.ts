@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import { findClient, subjectOf } from '../../../modules/oauth-server/index.ts'
+import { findClient, readIdTokenSubject } from '../../../modules/oauth-server/index.ts'
 import {
   checkForm,
   clearedCookie,
@@ -117,7 +117,7 @@ async function clientIdIn(
 }
 
 async function audienceOf(fastify: FastifyInstance, hint: string): Promise<string | undefined> {
-  if (!(await subjectOf(fastify, hint))) return undefined
+  if (!(await readIdTokenSubject(fastify, hint))) return undefined
   const claims = JSON.parse(Buffer.from(hint.split('.')[1] ?? '', 'base64url').toString())
   return typeof claims.aud === 'string' ? claims.aud : undefined
 }

@@ -9,8 +9,8 @@ import {
   ensureCookie,
   errorText,
   getShownCaptcha,
-  identifierOf,
   linkFlow,
+  parseIdentifier,
   readNext,
   sendPage,
 } from '../../../modules/pages/index.ts'
@@ -43,7 +43,7 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       const url = `/recover?redirect_to=${encodeURIComponent(redirect_to)}`
       const response = await callApi(fastify, request, {
         url,
-        payload: { ...identifierOf(fastify, email), ...pkce, ...captchaToken(fastify, fields) },
+        payload: { ...parseIdentifier(fastify, email), ...pkce, ...captchaToken(fastify, fields) },
       })
       const error = errorText(response)
       if (error) return showForm(request, reply, { next, email, error })

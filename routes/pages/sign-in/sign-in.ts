@@ -10,9 +10,9 @@ import {
   ensureCookie,
   errorText,
   getShownCaptcha,
-  identifierOf,
   jsonIn,
   linkFlow,
+  parseIdentifier,
   readNext,
   sendPage,
 } from '../../../modules/pages/index.ts'
@@ -93,7 +93,7 @@ async function sendCode(
 ) {
   const { config } = fastify
   const { email, phone, action } = fields
-  if (action === 'code' && 'username' in identifierOf(fastify, email)) {
+  if (action === 'code' && 'username' in parseIdentifier(fastify, email)) {
     return showForm(fastify, request, reply, {
       next,
       email: email ?? '',
@@ -183,7 +183,7 @@ function attemptIn(deps: Deps<'config'>, fields: Fields) {
   }
   return {
     url: '/token?grant_type=password',
-    payload: { ...identifierOf(deps, email), password, ...captchaToken(deps, fields) },
+    payload: { ...parseIdentifier(deps, email), password, ...captchaToken(deps, fields) },
   }
 }
 

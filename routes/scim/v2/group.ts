@@ -18,13 +18,13 @@ import {
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
 import {
-  contextOf,
   deletionSchema,
   getResourceKey,
   resourceSchema,
   ScimPatch,
   ScimResource,
   sendResource,
+  toProvisioningRequest,
 } from './shapes.ts'
 
 const definition = resourceDefinitions.Group
@@ -52,7 +52,9 @@ const group: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { ...deletionSchema, summary: 'Deprovision a group (SCIM)' } },
     async (request, reply) => {
       const key = getResourceKey(request, 'Group')
-      await db.transaction().execute((trx) => removeScimGroup(scim, trx, contextOf(request), key))
+      await db
+        .transaction()
+        .execute((trx) => removeScimGroup(scim, trx, toProvisioningRequest(request), key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
   )
@@ -103,13 +105,13 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
 
 function change({ db }: FastifyInstance, request: FastifyRequest, query: Selection, write: Write) {
   return db.transaction().execute(async (trx) => {
-    await write(trx, contextOf(request))
+    await write(trx, toProvisioningRequest(request))
     return requireScimGroup(trx, getResourceKey(request, 'Group'), shownOf(query))
   })
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, row: ScimGroupRow, query: Selection) {
-  const resource = toGroupResource(row, contextOf(request).base)
+  const resource = toGroupResource(row, toProvisioningRequest(request).base)
   return sendResource(request, reply, row, selectAttributes(definition, resource, query))
 }
 

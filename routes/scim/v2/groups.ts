@@ -15,12 +15,12 @@ import {
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
 import { listScimResources } from './list-resources.ts'
 import {
-  contextOf,
   creationSchema,
   listRouteSchema,
   ScimListQuery,
   ScimSearch,
   sendResource,
+  toProvisioningRequest,
 } from './shapes.ts'
 
 const definition = resourceDefinitions.Group
@@ -61,7 +61,7 @@ export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     { schema: { ...creationSchema, summary: 'Provision a group (SCIM)' } },
     async (request, reply) => {
-      const context = contextOf(request)
+      const context = toProvisioningRequest(request)
       const resource = readResource(definition, request.body)
       const withMembers = isSelected(definition, 'members', request.query)
       const row = await db.transaction().execute(async (trx) => {

@@ -11,7 +11,7 @@ import {
   toList,
 } from '../../../modules/scim/index.ts'
 import type { ResourceDefinition } from '../../../schemas/scim/resources.ts'
-import { contextOf } from './shapes.ts'
+import { toProvisioningRequest } from './shapes.ts'
 
 /** The resources of one type. */
 interface Listing<Row> {
@@ -31,7 +31,7 @@ export async function listScimResources<Row extends { id: string }>(
   query: ListRequest,
   { definition, count, read, show }: Listing<Row>,
 ) {
-  const { connection, base } = contextOf(request)
+  const { connection, base } = toProvisioningRequest(request)
   const id = connection.sso_provider_id
   const page = readScimPage(query)
   const filter = query.filter ? readFilter(definition, query.filter) : undefined

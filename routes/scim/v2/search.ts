@@ -13,7 +13,7 @@ import {
 } from '../../../modules/scim/index.ts'
 import { scimRejected } from '../../../schemas/errors.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
-import { contextOf, listRouteSchema, ScimSearch } from './shapes.ts'
+import { listRouteSchema, ScimSearch, toProvisioningRequest } from './shapes.ts'
 
 const { User, Group } = resourceDefinitions
 
@@ -32,7 +32,7 @@ const search: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const { connection, base } = contextOf(request)
+      const { connection, base } = toProvisioningRequest(request)
       const { sso_provider_id: id } = connection
       const query = readSearch(request.body)
       const page = readScimPage(query)

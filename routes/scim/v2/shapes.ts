@@ -2,7 +2,11 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-import { matchesVersion, type ProvisioningRequest, versionOf } from '../../../modules/scim/index.ts'
+import {
+  matchesVersion,
+  type ProvisioningRequest,
+  toEntityTag,
+} from '../../../modules/scim/index.ts'
 import { scimRejected } from '../../../schemas/errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import { scimBase } from '../../../schemas/scim/connection.ts'
@@ -69,7 +73,7 @@ export const deletionSchema = {
 }
 
 /** The connection of the token, and where its resources are. */
-export function contextOf({
+export function toProvisioningRequest({
   scimConnection: connection,
   clientIp: ip,
   server,
@@ -83,7 +87,7 @@ export function contextOf({
 export function getResourceKey(request: FastifyRequest, type: ResourceType) {
   const { id = '' }: { id?: string } = Object(request.params)
   if (!isUuid(id)) throw scimRejected(404, undefined, `There is no ${type.toLowerCase()} ${id}`)
-  const { sso_provider_id: connectionId } = contextOf(request).connection
+  const { sso_provider_id: connectionId } = toProvisioningRequest(request).connection
   return { connectionId, id: id.toLowerCase(), ifMatch: request.headers['if-match'] }
 }
 
@@ -94,7 +98,7 @@ export function sendResource(
   row: { updated_at: Date },
   resource: Record<string, unknown>,
 ) {
-  reply.header('etag', versionOf(row))
+  reply.header('etag', toEntityTag(row))
   const known = request.headers['if-none-match']
   if (request.method === 'GET' && known && matchesVersion(row, known)) {
     return reply.removeHeader('content-type').status(304).send()

@@ -16,13 +16,13 @@ import {
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
 import {
-  contextOf,
   deletionSchema,
   getResourceKey,
   resourceSchema,
   ScimPatch,
   ScimResource,
   sendResource,
+  toProvisioningRequest,
 } from './shapes.ts'
 
 const definition = resourceDefinitions.User
@@ -46,7 +46,9 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { ...deletionSchema, summary: 'Deprovision a user (SCIM)' } },
     async (request, reply) => {
       const key = getResourceKey(request, 'User')
-      await db.transaction().execute((trx) => deleteScimUser(scim, trx, contextOf(request), key))
+      await db
+        .transaction()
+        .execute((trx) => deleteScimUser(scim, trx, toProvisioningRequest(request), key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
   )
@@ -95,11 +97,13 @@ function change(
 ) {
   const key = getResourceKey(request, 'User')
   const write = db.transaction()
-  return write.execute((trx) => changeScimUser(scim, trx, contextOf(request), key, make))
+  return write.execute((trx) =>
+    changeScimUser(scim, trx, toProvisioningRequest(request), key, make),
+  )
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, row: ScimUserRow, query: Selection) {
-  const resource = toUserResource(row, contextOf(request).base)
+  const resource = toUserResource(row, toProvisioningRequest(request).base)
   return sendResource(request, reply, row, selectAttributes(definition, resource, query))
 }
 

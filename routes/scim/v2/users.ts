@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { countScimUsers, listScimUsers, type ScimUserRow } from '../../../db/scim/users.ts'
 import {
-  claimsOf,
   createScimUser,
   type ListRequest,
   permitAccount,
@@ -11,17 +10,18 @@ import {
   readResource,
   readSearch,
   selectAttributes,
+  toAccountClaims,
   toUserResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
 import { listScimResources } from './list-resources.ts'
 import {
-  contextOf,
   creationSchema,
   listRouteSchema,
   ScimListQuery,
   ScimSearch,
   sendResource,
+  toProvisioningRequest,
 } from './shapes.ts'
 
 const definition = resourceDefinitions.User
@@ -62,9 +62,9 @@ export const userCreation: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     { schema: { ...creationSchema, summary: 'Provision a user (SCIM)' } },
     async (request, reply) => {
-      const context = contextOf(request)
+      const context = toProvisioningRequest(request)
       const resource = readResource(definition, request.body)
-      const claims = claimsOf(resource)
+      const claims = toAccountClaims(resource)
       await permitProvisionedJoin(scim, context, claims)
       const permit = await permitAccount(scim, context.connection, claims, context.ip)
       const row = await db

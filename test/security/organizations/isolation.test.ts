@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
-import { permissionsOf } from '../../../schemas/organizations/permissions.ts'
+import { effectivePermissions } from '../../../schemas/organizations/permissions.ts'
 import { adminOk, as, organizationsOn } from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
@@ -41,7 +41,7 @@ suite('isolation of organizations', () => {
           for (const [role, session] of Object.entries(own.users)) {
             const url = pathOf(name, target.id, unknownIds)
             const isOwn = own === target && role !== 'suspended'
-            const permissions = permissionsOf(role, role === 'auditor' ? auditor : [])
+            const permissions = effectivePermissions(role, role === 'auditor' ? auditor : [])
             const may = permissions.some((one) => one === '*' || one === permission)
             const response = await as(app, session, url, body)
             const [status, code] = response.body ? outcomeOf(response) : [response.statusCode, '']

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 
 import { type EmailKind, emailKindDefinitions } from '../../../../mail/kinds/index.ts'
 import type { MailRenderer } from '../../../../mail/render.ts'
-import { messageIdOf } from '../../../../mail/transport.ts'
+import { buildMessageId } from '../../../../mail/transport.ts'
 import { StoredFormError } from '../../../../schemas/values/stored.ts'
 import type { Encryption } from '../../../security/encryption/index.ts'
 import type { EmailDelivery } from '../deliver.ts'
@@ -43,7 +43,7 @@ export function createCompose({
     try {
       const { to, variables, locale = fallbackLocale } = decryptPayload(encryption, kind, message)
       const rendered = await renderer.render(kind, variables, locale)
-      const messageId = messageIdOf(id, fromAddress)
+      const messageId = buildMessageId(id, fromAddress)
       return { kind, messageId, to, date: created_at, ...rendered, code: codeIn(variables) }
     } catch (error) {
       log.error({ err: error, message_id: id, kind }, 'email could not be rendered')

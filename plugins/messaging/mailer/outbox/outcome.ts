@@ -6,7 +6,7 @@ export type AttemptOutcome =
   | { result: 'sent'; response: string }
   | { result: SendOutcome; reason: string }
 
-export async function outcomeOf<Ready>(
+export async function attemptDelivery<Ready>(
   deliver: (ready: Ready) => Promise<string>,
   mail: Ready,
 ): Promise<AttemptOutcome> {

@@ -5,7 +5,7 @@
 import { moveToDeadLetter } from '../../../../db/emails/give-up.ts'
 import { findQueuedEmail, leaseEmail } from '../../../../db/emails/messages.ts'
 import type { NotComposed } from './compose.ts'
-import { outcomeOf } from './outcome.ts'
+import { attemptDelivery } from './outcome.ts'
 import type { EmailMessage } from './payload.ts'
 import { expired } from './reasons.ts'
 import { createRecord, type RecordDeps } from './record.ts'
@@ -47,7 +47,7 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
     const outcome =
       'reason' in composed
         ? { result: 'temporary' as const, reason: composed.reason }
-        : await outcomeOf(deliver, composed)
+        : await attemptDelivery(deliver, composed)
     await retryWrite(() => record(message, claim, outcome), signal)
   }
 

@@ -6,10 +6,10 @@ import { readRowCursor, toRowCursor } from '../../../../schemas/console/cursor.t
 import { QueuedMails, toQueuedMail } from '../../../../schemas/console/mail.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { readLimit } from '../../../../schemas/pagination.ts'
-import { oneOf } from '../../../../schemas/values/choices.ts'
+import { StringEnum } from '../../../../schemas/values/choices.ts'
 
 const Query = Type.Object({
-  state: Type.Optional(oneOf(['waiting', 'dead', 'sent'])),
+  state: Type.Optional(StringEnum(['waiting', 'dead', 'sent'])),
   kind: Type.Optional(Type.String({ maxLength: 64 })),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous response' })),
   limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),

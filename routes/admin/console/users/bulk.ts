@@ -16,10 +16,10 @@ import {
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { ApiError, validationFailed } from '../../../../schemas/errors.ts'
 import { readUuid } from '../../../../schemas/fields.ts'
-import { oneOf } from '../../../../schemas/values/choices.ts'
+import { StringEnum } from '../../../../schemas/values/choices.ts'
 
 const Body = Type.Object({
-  action: oneOf(['ban', 'unban', 'delete']),
+  action: StringEnum(['ban', 'unban', 'delete']),
   ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }),
   ban_duration: Type.Optional(Type.String({ description: 'For ban, such as 24h' })),
   should_soft_delete: Type.Optional(Type.Boolean({ description: 'For delete' })),

@@ -6,11 +6,11 @@ import { recordAdminAction } from '../../../../modules/audit/index.ts'
 import { type ImportedText, importText } from '../../../../modules/user-import/index.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { validationFailed } from '../../../../schemas/errors.ts'
-import { oneOf } from '../../../../schemas/values/choices.ts'
+import { StringEnum } from '../../../../schemas/values/choices.ts'
 
 const Query = Type.Object({
   dry_run: Type.Optional(
-    oneOf(['true', 'false'], { description: 'Validate only, without storing anything' }),
+    StringEnum(['true', 'false'], { description: 'Validate only, without storing anything' }),
   ),
 })
 

@@ -11,7 +11,7 @@ import { UserPath } from '../../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { userBanned, validationFailed } from '../../../../schemas/errors.ts'
 import { readUuid } from '../../../../schemas/fields.ts'
-import { oneOf } from '../../../../schemas/values/choices.ts'
+import { StringEnum } from '../../../../schemas/values/choices.ts'
 import { EmptyObject } from '../../../../schemas/values/empty.ts'
 
 const types = ['confirmation', 'magiclink', 'recovery', 'invite'] as const
@@ -32,7 +32,7 @@ const actions: Record<LinkType, AuditAction> = {
 }
 
 const Body = Type.Object({
-  type: oneOf(types),
+  type: StringEnum(types),
   redirect_to: Type.Optional(Type.String()),
 })
 
