@@ -1,8 +1,8 @@
 /** Variables whose meaning changed between releases, for `npm run doctor -- --upgrade`. */
-import type { VariableName } from './groups/index.ts'
+import type { ConfigVariableName } from './groups/index.ts'
 
 export interface VariableChange {
-  variable: VariableName
+  variable: ConfigVariableName
   /** The last release with the former behaviour. */
   lastRelease: string
   /** What changed, and the value that keeps the former behaviour. */

@@ -6,7 +6,7 @@ import { parseDuration } from '../schemas/values/duration.ts'
 import { headerName, hostName } from './core/parse-values.ts'
 import type { FoundNames } from './found-names.ts'
 import { hookNames } from './groups/hooks.ts'
-import type { VariableName } from './groups/index.ts'
+import type { ConfigVariableName } from './groups/index.ts'
 import { smsProviderNames } from './groups/sms.ts'
 
 interface Reading {
@@ -15,13 +15,13 @@ interface Reading {
   /** The rest of a sentence that begins with the variable's name. */
   says: string
   /** The value it implies for another variable that is not set. */
-  also?: readonly [name: VariableName, text: string]
+  also?: readonly [name: ConfigVariableName, text: string]
 }
 
 /** Undefined when both programs read the text alike. `textOf` returns the text of other variables. */
-type Read = (text: string, textOf: (name: VariableName) => string) => Reading | undefined
+type Read = (text: string, textOf: (name: ConfigVariableName) => string) => Reading | undefined
 
-const readings: Partial<Record<VariableName, Read>> = {
+const readings: Partial<Record<ConfigVariableName, Read>> = {
   AUTH_SITE_URL: site,
   AUTH_CORS_ALLOWED_HEADERS: those(headerName, 'has invalid header names'),
   AUTH_JWT_KEYS: noKeys,
@@ -51,7 +51,7 @@ const readings: Partial<Record<VariableName, Read>> = {
 
 /** Replaces each such value by GoTrue's reading. */
 export function asGotrueReads(found: FoundNames, warn: (message: string) => void): FoundNames {
-  const textOf = (name: VariableName) => found.get(name)?.text ?? ''
+  const textOf = (name: ConfigVariableName) => found.get(name)?.text ?? ''
   const read = new Map(found)
   for (const [name, asRead] of Object.entries(readings)) {
     const given = found.get(name)
@@ -107,7 +107,7 @@ function digits(text: string): Reading | undefined {
 /** GoTrue validates these only when recovery codes are enabled. */
 function ofRecoveryCodes(
   _text: string,
-  textOf: (name: VariableName) => string,
+  textOf: (name: ConfigVariableName) => string,
 ): Reading | undefined {
   const isOn = (['ENROLL', 'VERIFY'] as const).some((what) =>
     /^(1|t|true)$/i.test(textOf(`AUTH_MFA_RECOVERY_CODES_${what}_ENABLED`)),

@@ -5,7 +5,7 @@
 import type { TSchema } from '@sinclair/typebox'
 
 import { expectation } from './core/expectation.ts'
-import { type Config, type VariableName, variables } from './groups/index.ts'
+import { type Config, type ConfigVariableName, variables } from './groups/index.ts'
 import { readEnvironment } from './read-environment.ts'
 import { rules } from './rules/index.ts'
 
@@ -28,11 +28,11 @@ function isSettable(name: string): boolean {
   return patterns.some((pattern) => pattern.test(name)) && !isOtherSwitch.test(name)
 }
 
-export const settableEntries: readonly (readonly [VariableName, TSchema])[] = Object.entries(
+export const settableEntries: readonly (readonly [ConfigVariableName, TSchema])[] = Object.entries(
   variables,
 ).flatMap(([name, schema]) => {
   const isInert = schema['x-inert'] !== undefined || schema['x-planned'] === true
-  return isSettable(name) && !isInert ? [[name as VariableName, schema] as const] : []
+  return isSettable(name) && !isInert ? [[name as ConfigVariableName, schema] as const] : []
 })
 
 const schemas: ReadonlyMap<string, TSchema> = new Map(settableEntries)

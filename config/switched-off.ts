@@ -3,14 +3,14 @@ import { formatIssue } from './core/config-error.ts'
 import { expectation } from './core/expectation.ts'
 import { parsers } from './core/parsers.ts'
 import type { FoundNames } from './found-names.ts'
-import { type VariableName, variableEntries, variables } from './groups/index.ts'
+import { type ConfigVariableName, variableEntries, variables } from './groups/index.ts'
 import type { Found } from './names.ts'
 import { accepts } from './read-environment.ts'
 
 const switches = {
   AUTH_SAML_: 'AUTH_SAML_ENABLED',
   AUTH_OAUTH_SERVER_: 'AUTH_OAUTH_SERVER_ENABLED',
-} as const satisfies Record<string, VariableName>
+} as const satisfies Record<string, ConfigVariableName>
 
 type Switch = (typeof switches)[keyof typeof switches]
 

@@ -1,18 +1,18 @@
 /** Defaults of a development server; the environment and `.env` take precedence. */
-import { type VariableName, variables } from '../../config/groups/index.ts'
+import { type ConfigVariableName, variables } from '../../config/groups/index.ts'
 import { type Environment, lookUp } from '../../config/names.ts'
 
 /** Default ports of Next.js and others, Vite, and Angular. */
 const sitePorts = ['3000', '5173', '4200']
 
 /** Adds defaults for variables that `env` does not set under any name. `own` are the values of this machine. */
-export function withPresets(env: Environment, own: Partial<Record<VariableName, string>>) {
+export function withPresets(env: Environment, own: Partial<Record<ConfigVariableName, string>>) {
   const given = lookUp(env, 'PORT', variables.PORT)?.text ?? '8081'
   // An invalid port is reported by its own check, not by the URLs derived from it.
   const port = /^\d{1,5}$/.test(given) ? given : '8081'
   const local = `http://127.0.0.1:${port}`
   const address = lookUp(env, 'AUTH_API_EXTERNAL_URL', variables.AUTH_API_EXTERNAL_URL)?.text
-  const presets: Partial<Record<VariableName, string>> = {
+  const presets: Partial<Record<ConfigVariableName, string>> = {
     AUTH_API_HOST: '127.0.0.1',
     PORT: given,
     AUTH_API_EXTERNAL_URL: local,
@@ -42,7 +42,7 @@ export function withPresets(env: Environment, own: Partial<Record<VariableName, 
     ...own,
   }
   const missing = Object.entries(presets).filter(
-    ([name]) => lookUp(env, name, variables[name as VariableName]) === undefined,
+    ([name]) => lookUp(env, name, variables[name as ConfigVariableName]) === undefined,
   )
   return { ...env, ...Object.fromEntries(missing) }
 }

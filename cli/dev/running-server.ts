@@ -2,11 +2,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { VariableName } from '../../config/groups/index.ts'
+import type { ConfigVariableName } from '../../config/groups/index.ts'
 import type { Environment } from '../../config/names.ts'
 
 /** Variables that a command takes from the server; the others come from the environment and .env. */
-const shared: readonly VariableName[] = [
+const shared: readonly ConfigVariableName[] = [
   'DATABASE_URL',
   'AUTH_DB_DRIVER',
   'AUTH_DB_NAMESPACE',

@@ -1,8 +1,8 @@
 /** Checks the format of SMS provider credentials. No SMS is sent. */
-import type { Config, VariableName } from '../../config/groups/index.ts'
+import type { Config, ConfigVariableName } from '../../config/groups/index.ts'
 import { type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 
-type Form = [variable: VariableName, form: RegExp, what: string]
+type Form = [variable: ConfigVariableName, form: RegExp, what: string]
 type Provider = NonNullable<Config['AUTH_SMS_PROVIDER']>
 
 /** E.164, or up to eleven letters and digits. */

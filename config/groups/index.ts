@@ -62,12 +62,12 @@ export const variables = {
   ...inherited,
 }
 
-export type VariableName = keyof typeof variables
+export type ConfigVariableName = keyof typeof variables
 
 /** An optional variable is a required key whose value may be undefined. */
 type Value<S extends TSchema> = S extends TOptional<infer T> ? Static<T> | undefined : Static<S>
 
-type Values = { [K in VariableName]: Value<(typeof variables)[K]> }
+type Values = { [K in ConfigVariableName]: Value<(typeof variables)[K]> }
 
 /** Settings under the names of their variables; durations in seconds. */
 export type Config = Values &
@@ -78,4 +78,4 @@ export type Config = Values &
     given: ReadonlySet<string>
   }
 
-export const variableEntries = Object.entries(variables) as [VariableName, TSchema][]
+export const variableEntries = Object.entries(variables) as [ConfigVariableName, TSchema][]

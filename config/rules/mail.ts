@@ -1,5 +1,5 @@
 import type { ConfigIssue } from '../core/config-error.ts'
-import type { Config, VariableName } from '../groups/index.ts'
+import type { Config, ConfigVariableName } from '../groups/index.ts'
 import { missing } from './missing.ts'
 
 export function mailRule(config: Config): ConfigIssue[] {
@@ -16,7 +16,7 @@ function serverMistakes(config: Config): ConfigIssue[] {
   const set = { AUTH_SMTP_HOST, AUTH_SMTP_ADMIN_EMAIL, AUTH_SMTP_USER, AUTH_SMTP_PASS }
   const askedBy = Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : name))
   const mail = { name: 'mail', askedBy, offBy: 'AUTH_SMTP_HOST' }
-  const lacks = (needed: readonly VariableName[], given: string) =>
+  const lacks = (needed: readonly ConfigVariableName[], given: string) =>
     missing(config, needed, `${given} is set`, mail)
   const [first] = askedBy
   if (first === undefined) return []

@@ -1,10 +1,10 @@
 import type { ConfigIssue, DisabledFeature } from '../core/config-error.ts'
-import type { Config, VariableName } from '../groups/index.ts'
+import type { Config, ConfigVariableName } from '../groups/index.ts'
 
 /** An issue for each of these variables without a value, with the reason it is needed. */
 export function missing(
   config: Config,
-  names: readonly VariableName[],
+  names: readonly ConfigVariableName[],
   because: string,
   feature?: DisabledFeature,
 ): ConfigIssue[] {

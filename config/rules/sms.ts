@@ -1,9 +1,9 @@
 import type { ConfigIssue } from '../core/config-error.ts'
-import type { Config, VariableName } from '../groups/index.ts'
+import type { Config, ConfigVariableName } from '../groups/index.ts'
 import type { smsProviderNames } from '../groups/sms.ts'
 import { missing } from './missing.ts'
 
-const needed: Record<(typeof smsProviderNames)[number], readonly VariableName[]> = {
+const needed: Record<(typeof smsProviderNames)[number], readonly ConfigVariableName[]> = {
   twilio: [
     'AUTH_SMS_TWILIO_ACCOUNT_SID',
     'AUTH_SMS_TWILIO_AUTH_TOKEN',

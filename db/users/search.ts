@@ -8,7 +8,7 @@ import { type ParamOf, queryOne } from '../core/statement.ts'
 import { nilUuid } from '../tables/users.ts'
 
 /** A search text for several columns. */
-export interface Search {
+export interface UserSearch {
   /** Escaped LIKE patterns; a column without one is not searched. */
   email?: string | undefined
   phone?: string | undefined
@@ -27,11 +27,11 @@ export interface Owner {
 export interface Listing {
   aud: string
   direction: 'asc' | 'desc'
-  search: Search | undefined
+  search: UserSearch | undefined
 }
 
 /** Each combination of searched columns is a statement of its own. */
-export type Searched = keyof Search
+export type Searched = keyof UserSearch
 
 const searchable = ['email', 'phone', 'name', 'id', 'owner'] as const
 

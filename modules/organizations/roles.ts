@@ -31,8 +31,8 @@ export async function checkReach(
   granted: readonly string[],
 ): Promise<void> {
   const { permissions } = await findStoredPermissions(db, organizationId, role)
-  if (!includesAll(granted, effectivePermissions(role, permissions)))
-    throw organizationRoleTooHigh()
+  const isCovered = includesAll(granted, effectivePermissions(role, permissions))
+  if (!isCovered) throw organizationRoleTooHigh()
 }
 
 /** Throws organization_role_not_found, and organization_role_too_high when the role has more than `granted`. */

@@ -2,7 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { type ImportRejection, storeBatch } from './batch.ts'
 import { type BulkRecord, type Defaults, RejectedRow, toBulkRecord } from './bulk-record.ts'
-import { type Format, readRowsOf } from './read-rows.ts'
+import { type Format, parseRowsFromText } from './read-rows.ts'
 
 export interface ImportText {
   text: string
@@ -30,7 +30,7 @@ export async function importText(trx: Trx, input: ImportText, now: Date): Promis
     outcome.rejected.push(...unstored)
     records = []
   }
-  for await (const { line, value } of readRowsOf(input.text, input.format)) {
+  for await (const { line, value } of parseRowsFromText(input.text, input.format)) {
     outcome.total += 1
     const read = readRow(input, line, value, now)
     if ('reason' in read) outcome.rejected.push(read)

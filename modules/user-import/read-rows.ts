@@ -32,7 +32,7 @@ export async function* readRows(file: string): AsyncGenerator<ImportRow> {
 }
 
 /** The same of a text. */
-export async function* readRowsOf(text: string, format: Format): AsyncGenerator<ImportRow> {
+export async function* parseRowsFromText(text: string, format: Format): AsyncGenerator<ImportRow> {
   yield* rowsOf(Readable.from([text], { objectMode: false }), format, () => 0)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import type { VariableName } from '../../config/groups/index.ts'
+import type { ConfigVariableName } from '../../config/groups/index.ts'
 import { read, wrongVariables } from './environment.ts'
 
 const key = 'qR3-vT8_zLm5Xw0KpYd7uBn1HsGc6JfEo2AiVtQyZ4k'
@@ -9,7 +9,7 @@ const rsa = { kty: 'RSA', alg: 'RS256', kid: 'a', d: 'x', key_ops: ['sign', 'ver
 
 const hook = { url: 'https://a.test/x', secrets: [`whsec_${'A'.repeat(32)}`] }
 
-const right: [VariableName, string, unknown][] = [
+const right: [ConfigVariableName, string, unknown][] = [
   ['AUTH_DISABLE_SIGNUP', 'TRUE', true],
   ['AUTH_DISABLE_SIGNUP', '1', true],
   ['AUTH_EXTERNAL_EMAIL_ENABLED', 'off', false],
@@ -63,7 +63,7 @@ const right: [VariableName, string, unknown][] = [
   ['AUTH_JWT_AUD', '', 'authenticated'],
 ]
 
-const wrong: [VariableName, string][] = [
+const wrong: [ConfigVariableName, string][] = [
   ['AUTH_WEBHOOK_ENDPOINTS', JSON.stringify([hook, { ...hook, description: 'once more' }])],
   ['AUTH_WEBHOOK_ENDPOINTS', JSON.stringify([{ ...hook, events: ['user.unheard_of'] }])],
   ['AUTH_DISABLE_SIGNUP', 'perhaps'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import type { VariableName } from '../../config/groups/index.ts'
+import type { ConfigVariableName } from '../../config/groups/index.ts'
 import {
   specifiedMailKinds,
   specifiedProviders,
@@ -14,7 +14,7 @@ import { read, wrongVariables } from './environment.ts'
 interface Facts {
   /** The variable, or another of its names. */
   name: string
-  setting: VariableName
+  setting: ConfigVariableName
   /** Its default: `required` has none, `stated` is in the specification’s table. */
   preset: unknown
   text: string
@@ -251,7 +251,7 @@ function withCompanions(name: string, setting: string, text: string): Record<str
 }
 
 function factsOf([setting, preset, text, value, wrong]: Row, name: string): Facts {
-  const facts = { name, setting: setting as VariableName, preset, text, value }
+  const facts = { name, setting: setting as ConfigVariableName, preset, text, value }
   return wrong === undefined ? facts : { ...facts, wrong }
 }
 

@@ -16,7 +16,7 @@ import {
   hasOwner,
   hasTrigramIndex,
   type Listing,
-  type Search,
+  type UserSearch,
 } from '../../../db/users/search.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
@@ -141,7 +141,7 @@ export async function readUserSearch(
   { config, readDb: db, searchState }: Deps<'config' | 'readDb'> & { searchState: SearchState },
   text: string,
   aud: string,
-): Promise<Search> {
+): Promise<UserSearch> {
   const given = text.trim().normalize('NFKC')
   const wanted = given.toLowerCase()
   if (isUuid(wanted)) return { id: wanted }
@@ -157,12 +157,12 @@ export async function readUserSearch(
 }
 
 /** GoTrue's filter: a substring of the email or name. */
-export function readUserFilter({ config }: Deps<'config'>, text: string): Search {
+export function readUserFilter({ config }: Deps<'config'>, text: string): UserSearch {
   return withoutName(config, { email: `%${escaped(text)}%`, name: `%${escaped(text)}%` })
 }
 
 /** A name that is not indexed is not searched: that would read all users. */
-function withoutName({ AUTH_DB_INDEX_USER_NAMES }: Deps<'config'>['config'], search: Search) {
+function withoutName({ AUTH_DB_INDEX_USER_NAMES }: Deps<'config'>['config'], search: UserSearch) {
   return AUTH_DB_INDEX_USER_NAMES ? search : { ...search, name: undefined }
 }
 
@@ -172,7 +172,7 @@ const fewestLettersAnywhere = 3
 /** Shorter numbers are substrings. */
 const fewestDigits = 7
 
-function partSearch(text: string, digits: string, isIndexed: boolean): Search {
+function partSearch(text: string, digits: string, isIndexed: boolean): UserSearch {
   const before = isIndexed && text.length >= fewestLettersAnywhere ? '%' : ''
   const pattern = `${before}${escaped(text)}%`
   return {

@@ -4,13 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 
-import type { VariableName } from '../../../config/groups/index.ts'
+import type { ConfigVariableName } from '../../../config/groups/index.ts'
 
 export const secret = randomBytes(30).toString('base64')
 export const database = `postgres://supabase_auth_admin:${randomBytes(9).toString('hex')}@db:5432/postgres`
 export const path = '/auth/v1/verify'
 
-type Row = [name: string, text: string, variable: VariableName, value: unknown]
+type Row = [name: string, text: string, variable: ConfigVariableName, value: unknown]
 
 /** Each variable of the service, and its meaning here. */
 export const rows: Row[] = [
