@@ -20,6 +20,7 @@ export function OrganizationConnections({ id }: { id: string }) {
     path,
   )
   const [isAdding, setAdding] = useState(false)
+  const [editing, setEditing] = useState<ShownConnection>()
   const [leaving, setLeaving] = useState<ShownConnection>()
   const toggle = async ({ id: connection, name, enabled }: ShownConnection) => {
     await changeByApi('PUT', `${path}/${connection}`, { enabled: !enabled })
@@ -51,7 +52,7 @@ export function OrganizationConnections({ id }: { id: string }) {
           ) : (
             <Table
               label="Connections"
-              columns={columnsOf(toggle, setLeaving)}
+              columns={columnsOf(toggle, setEditing, setLeaving)}
               rows={connections}
               keyOf={({ id }) => id}
             />
@@ -59,6 +60,14 @@ export function OrganizationConnections({ id }: { id: string }) {
         }
       </Loaded>
       {isAdding && <ConnectionDialog id={id} onDone={of.reload} onClose={() => setAdding(false)} />}
+      {editing && (
+        <ConnectionDialog
+          id={id}
+          connection={editing}
+          onDone={of.reload}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
       {leaving && (
         <Confirm
           title={`Remove ${leaving.name}`}
@@ -76,6 +85,7 @@ export function OrganizationConnections({ id }: { id: string }) {
 
 const columnsOf = (
   toggle: (connection: ShownConnection) => Promise<void>,
+  onEdit: (connection: ShownConnection) => void,
   onRemove: (connection: ShownConnection) => void,
 ): Column<ShownConnection>[] => [
   { title: 'Connection', kind: 'wrap', cell: ({ name }) => name },
@@ -100,6 +110,14 @@ const columnsOf = (
     kind: 'end',
     cell: (connection) => (
       <span class="row">
+        <Button
+          compact
+          label={`Edit ${connection.name}`}
+          disabled={!mayIn('PUT', '/connections/{connection_id}')}
+          onClick={() => onEdit(connection)}
+        >
+          Edit
+        </Button>
         <Button
           compact
           label={`Switch ${connection.name} ${connection.enabled ? 'off' : 'on'}`}
