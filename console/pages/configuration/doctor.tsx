@@ -56,6 +56,7 @@ export function Doctor() {
               columns={columns}
               rows={results.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))}
               keyOf={({ check, sentence }) => check + sentence}
+              isStacked
             />
           </>
         )}

@@ -21,7 +21,9 @@ const columns: Column<ShownVariable>[] = [
 ]
 
 export function VariableTable({ label, variables }: { label: string; variables: ShownVariable[] }) {
-  return <Table label={label} columns={columns} rows={variables} keyOf={({ name }) => name} />
+  return (
+    <Table label={label} columns={columns} rows={variables} keyOf={({ name }) => name} isStacked />
+  )
 }
 
 function Name({ variable: { name, description, changeable } }: { variable: ShownVariable }) {

@@ -33,6 +33,7 @@ export function SettingHistory({ onRevert }: { onRevert: (settings: ShownSetting
             columns={columnsFor(revert)}
             rows={changes}
             keyOf={({ id }) => String(id)}
+            isStacked
           />
         )}
       </PagedRows>
