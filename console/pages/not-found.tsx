@@ -5,7 +5,7 @@ import { Empty } from '../parts/states.tsx'
 export function NotFound() {
   return (
     <Page title="Page not found">
-      <Empty title="Page not found">
+      <Empty title="Nothing is at this address">
         It may require another role, or the link may be from another version of the console.{' '}
         <a href={pageUrl('/')}>Go to the start</a>.
       </Empty>

@@ -2,7 +2,7 @@ import { pageUrl } from '../core/base.ts'
 import { formatName } from '../core/format.ts'
 import type { ShownAuditEntry } from '../core/shapes.ts'
 import { type Column, Table } from './table.tsx'
-import { Badge, Moment } from './text.tsx'
+import { Badge, Lines, Moment } from './text.tsx'
 
 const columns: Column<ShownAuditEntry>[] = [
   { title: 'When', cell: ({ created_at }) => <Moment at={created_at} /> },
@@ -48,7 +48,7 @@ function Traits({ traits = {} }: ShownAuditEntry['payload']) {
   return (
     <details>
       <summary>{'after' in traits || 'before' in traits ? 'Changes' : 'Details'}</summary>
-      <pre>{JSON.stringify(traits, null, 2)}</pre>
+      <Lines label="Details of the entry">{JSON.stringify(traits, null, 2)}</Lines>
     </details>
   )
 }

@@ -24,6 +24,7 @@ export function TextField({
   hint,
   error,
   onInput,
+  value,
   type = 'text',
   ...input
 }: TextFieldProps) {
@@ -33,6 +34,7 @@ export function TextField({
       {h('input', {
         ...input,
         ...described({ id, hint, error }),
+        ...textOf(value, onInput),
         type,
         autoComplete: 'off',
         onInput: (event: InputEvent & { currentTarget: HTMLInputElement }) =>
@@ -54,13 +56,14 @@ interface AreaFieldProps extends FieldProps {
   onInput?: (value: string) => void
 }
 
-export function AreaField({ label, hint, error, code, onInput, ...area }: AreaFieldProps) {
+export function AreaField({ label, hint, error, code, value, onInput, ...area }: AreaFieldProps) {
   const id = useId()
   return (
     <Labelled {...{ id, label, hint, error }}>
       <textarea
         {...area}
         {...described({ id, hint, error })}
+        {...textOf(value, onInput)}
         class={code ? 'code' : ''}
         spellcheck={!code}
         onInput={onInput && ((event) => onInput(event.currentTarget.value))}
@@ -77,17 +80,19 @@ interface SelectFieldProps extends FieldProps {
   onInput?: (value: string) => void
 }
 
-export function SelectField({ label, hint, error, options, onInput, ...select }: SelectFieldProps) {
+export function SelectField(props: SelectFieldProps) {
+  const { label, hint, error, options, value: chosen, onInput, ...select } = props
   const id = useId()
   return (
     <Labelled {...{ id, label, hint, error }}>
       <select
         {...select}
         {...described({ id, hint, error })}
+        {...(onInput && { value: chosen })}
         onChange={onInput && ((event) => onInput(event.currentTarget.value))}
       >
         {options.map(([value, text]) => (
-          <option key={value} value={value} selected={value === select.value}>
+          <option key={value} value={value} selected={value === chosen}>
             {text}
           </option>
         ))}
@@ -118,6 +123,11 @@ export function CheckField({ label, hint, checked, onInput, ...input }: CheckFie
       </span>
     </label>
   )
+}
+
+/** Without a listener, what the user typed stays when the form is rendered again. */
+function textOf(value: string | undefined, onInput: unknown) {
+  return onInput ? { value } : { defaultValue: value }
 }
 
 function Labelled({

@@ -19,6 +19,15 @@ export function Description({ text }: { text: string }) {
   )
 }
 
+/** A text of several lines, which can be scrolled with the keyboard. */
+export function Lines({ label, children }: { label: string; children: string }) {
+  return (
+    <section class="lines" tabIndex={0} aria-label={label}>
+      <pre>{children}</pre>
+    </section>
+  )
+}
+
 /** The name of a variable, which breaks after an underscore. */
 export function VariableName({ name }: { name: string }) {
   const parts = name.split(/(?<=_)/)

@@ -14,8 +14,8 @@ interface ClientDialogProps {
 }
 
 const types = [
-  ['confidential', 'Confidential: a server that keeps a secret'],
-  ['public', 'Public: an app in a browser, on a phone or a desktop'],
+  ['confidential', 'Confidential: keeps a secret'],
+  ['public', 'Public: an app or a web page'],
 ] as const
 
 export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {

@@ -5,6 +5,7 @@ import { query, setQuery } from '../../core/router.ts'
 import { Card } from '../../parts/card.tsx'
 import { SelectField } from '../../parts/fields.tsx'
 import { Loaded } from '../../parts/states.tsx'
+import { Lines } from '../../parts/text.tsx'
 import type { ShownMailPreview, TemplateList } from './mail.ts'
 import { MailFrame } from './mail-frame.tsx'
 
@@ -44,7 +45,7 @@ function Preview({ kinds, languages, default_language }: TemplateList) {
               <MailFrame html={html} title={`The email “${subject}”`} />
             </Card>
             <Card title="As plain text">
-              <pre>{text}</pre>
+              <Lines label="The email as plain text">{text}</Lines>
             </Card>
           </>
         )}

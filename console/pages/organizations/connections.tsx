@@ -120,7 +120,7 @@ const columnsOf = (
         </Button>
         <Button
           compact
-          label={`Switch ${connection.name} ${connection.enabled ? 'off' : 'on'}`}
+          label={`Switch ${connection.enabled ? 'off' : 'on'} ${connection.name}`}
           disabled={!mayIn('PUT', '/connections/{connection_id}')}
           onClick={() => toggle(connection)}
         >

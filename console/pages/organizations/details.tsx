@@ -1,6 +1,6 @@
 import { formatName } from '../../core/format.ts'
 import { Card } from '../../parts/card.tsx'
-import { FactList, type Facts, Moment } from '../../parts/text.tsx'
+import { FactList, type Facts, Lines, Moment } from '../../parts/text.tsx'
 import type { ShownOrganization } from './organization.ts'
 
 export function OrganizationDetails({ organization }: { organization: ShownOrganization }) {
@@ -31,5 +31,5 @@ function factsOf({ slug, joining, default_role, metadata, ...times }: ShownOrgan
 }
 
 function Json({ of }: { of: Record<string, unknown> }) {
-  return <pre>{JSON.stringify(of, null, 2)}</pre>
+  return <Lines label="Metadata">{JSON.stringify(of, null, 2)}</Lines>
 }

@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Badge, Time, type Tone } from '../../parts/text.tsx'
+import { Badge, Lines, Time, type Tone } from '../../parts/text.tsx'
 
 interface Found {
   deliveries: Delivery[]
@@ -110,8 +110,8 @@ function Response({ of: { request, answer } }: { of: Delivery }) {
   return (
     <details>
       <summary>{outcome}</summary>
-      {answer?.body && <pre>{answer.body}</pre>}
-      <pre>{JSON.stringify(request.body, null, 2)}</pre>
+      {answer?.body && <Lines label="Response">{answer.body}</Lines>}
+      <Lines label="Request">{JSON.stringify(request.body, null, 2)}</Lines>
     </details>
   )
 }

@@ -25,7 +25,7 @@ export async function fillConsole(site: ConsoleSite): Promise<ConsolePages> {
   const client = await createClient(app, { client_name: 'Calendar' })
   await makeAdmin(site, 'operator')
   await asAdmin(app, 'PUT', '/admin/settings', { values: { AUTH_SESSIONS_TIMEBOX: '24h' } })
-  await add(app, oauth2Input('https://idp.example'))
+  await add(app, oauth2Input('https://8.8.8.8'))
   const webhook = await asAdmin(app, 'POST', '/admin/webhooks', {
     url: 'https://hooks.example.com',
   })
