@@ -8,4 +8,4 @@ export {
   type Outcome,
 } from './page.ts'
 export { phonesAllowed, settleSession } from './session.ts'
-export type { Visit } from './visit.ts'
+export type { AccountSay, AccountTextName, Visit } from './visit.ts'

@@ -1,4 +1,6 @@
 /** The audit log: who did what, stored, logged and counted. */
+
+export type { AuditAction } from './actions.ts'
 export {
   changedFields,
   changedKeyFields,

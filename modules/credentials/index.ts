@@ -16,11 +16,11 @@ export {
   findNonceRecipient,
   sendReauthentication,
 } from './reauthentication.ts'
-export { generateLink } from './requests/admin-links.ts'
+export { generateLink, type LinkRequest } from './requests/admin-links.ts'
 export { requestEmailOtp } from './requests/email-requests.ts'
 export { readMagicLink } from './requests/magic-link.ts'
 export { resendSms } from './requests/resend-sms.ts'
-export { acceptSignInCode, sendSignInCode } from './requests/sms-requests.ts'
+export { acceptSignInCode, type SignInRequest, sendSignInCode } from './requests/sms-requests.ts'
 export { findProvenMethods, recordNewMethod } from './session-proofs.ts'
 export {
   consumeOtp,
@@ -29,4 +29,6 @@ export {
   isOtpValid,
   isVerificationType,
   setFirstPassword,
+  type TokenVerification,
 } from './verification.ts'
+export type { VerificationResult } from './verification-result.ts'

@@ -25,9 +25,15 @@ export {
   approveRecovery,
   attemptRecovery,
   completeRecovery,
+  type RecoveryAttempt,
   releaseRecovery,
 } from './recovery-codes/verify.ts'
 export { throttleFactorAttempt } from './throttle.ts'
 export { unenrollFactor } from './unenroll.ts'
 export { callMfaVerificationHook } from './verification-hook.ts'
-export { loadFactorChallenge, verifyChallengeResponse } from './verify.ts'
+export {
+  type ChallengeResponse,
+  type FactorChallenge,
+  loadFactorChallenge,
+  verifyChallengeResponse,
+} from './verify.ts'

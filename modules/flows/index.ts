@@ -3,7 +3,12 @@
 export { startAuthorization } from './authorize.ts'
 export { findIssuedSession, rememberConsumedCode } from './consumed-codes.ts'
 export { readLinkContext } from './link-context.ts'
-export { consumeState, issueOauthCode, loadAuthorizationState } from './oauth-state.ts'
+export {
+  type AuthorizationState,
+  consumeState,
+  issueOauthCode,
+  loadAuthorizationState,
+} from './oauth-state.ts'
 export { readPkce } from './pkce.ts'
 export {
   decryptProviderTokens,

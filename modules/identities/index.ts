@@ -4,4 +4,5 @@ export {
   permitExternalUser,
   requireProviderEmail,
 } from './oauth-sign-in.ts'
+export type { ExternalUser, SignInOutcome } from './types.ts'
 export { unlinkIdentity } from './unlink.ts'

@@ -14,9 +14,17 @@ export {
   reserveOwnQuota,
   reserveSendQuota,
 } from './limits/send-quotas.ts'
-export { forgetFailures, throttleAttempt, throttleSignIn } from './limits/throttle.ts'
+export { type Attempt, forgetFailures, throttleAttempt, throttleSignIn } from './limits/throttle.ts'
+export type { LinkContext } from './link-context.ts'
 export { getLinkMethod, linkKinds } from './link-types.ts'
-export { deliverSms, dryRunSms, sendSms, storeSms, withholdSms } from './sms-otp.ts'
+export {
+  deliverSms,
+  dryRunSms,
+  type SmsChannel,
+  sendSms,
+  storeSms,
+  withholdSms,
+} from './sms-otp.ts'
 export { consumeSmsOtp, smsSeconds, verifySmsOtp } from './sms-otp-check.ts'
 export { isSmsQuotaExhausted, reserveSms, reserveSmsRepeat } from './sms-reservation.ts'
 export { isPkce, isPkceLink } from './token-encoding.ts'

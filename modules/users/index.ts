@@ -20,7 +20,7 @@ export {
   lockUserByUsername,
 } from './lock.ts'
 export { checkMetadataSize } from './metadata-size.ts'
-export { checkProfile, isCredentialChange, updateProfile } from './profile.ts'
+export { type Changes, checkProfile, isCredentialChange, updateProfile } from './profile.ts'
 export { findRepeatedSignUp, signUpAutoconfirmed } from './sign-up/autoconfirmed.ts'
 export {
   callBeforeUserCreated,

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 
-import type { AuditAction } from '../../modules/audit/actions.ts'
+import type { AuditAction } from '../../modules/audit/index.ts'
 import { changedKeyFields, recordAdminAction } from '../../modules/audit/index.ts'
 import type { RecordKeyChange } from '../../plugins/security/jwt/signing-keys/key-change.ts'
 import { ErrorResponses } from '../../schemas/error.ts'

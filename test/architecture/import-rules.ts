@@ -212,7 +212,7 @@ export function objection(edge: ImportEdge): string | undefined {
   if (source === 'routes' && target === 'routes') return routeObjection(from, to)
   if (from === 'server/app.ts' && target === 'routes') return indexObjection(to)
   if (from === 'server/app.ts' && target === 'modules') return pluginObjection(to)
-  if (source === 'routes' && target === 'modules' && !typeOnly) return indexObjection(to)
+  if (source === 'routes' && target === 'modules') return indexObjection(to)
   if (source === target) return orderObjection(edge, source)
   if (source === 'modules' && target === 'providers') return protocolObjection(from, to)
   const owner = source === 'plugins' ? owners[target] : undefined

@@ -72,6 +72,7 @@ suite('imports', () => {
     ['routes/user/index.ts', 'routes/auth/index.ts'],
     ['routes/auth/recover.ts', 'plugins/messaging/mailer/index.ts'],
     ['routes/auth/recover.ts', 'modules/otp/tokens.ts'],
+    ['routes/auth/recover.ts', 'modules/otp/tokens.ts', true],
     ['routes/auth/recover.ts', 'config/core/fields.ts'],
     ['routes/auth/recover.ts', 'mail/render.ts'],
     ['routes/auth/recover.ts', 'mail/render.ts', true],

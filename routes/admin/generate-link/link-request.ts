@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import type { LinkRequest } from '../../../modules/credentials/requests/admin-links.ts'
+import type { LinkRequest } from '../../../modules/credentials/index.ts'
 import { callBeforeUserCreatedIfNew, checkMetadataSize } from '../../../modules/users/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { choices } from '../../../schemas/documented.ts'

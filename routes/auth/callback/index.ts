@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
+import type { AuthorizationState } from '../../../modules/flows/index.ts'
 import {
   clearedStateCookie,
   consumeState,
@@ -11,7 +12,6 @@ import {
   redirectWithOauthError,
   redirectWithSession,
 } from '../../../modules/flows/index.ts'
-import type { AuthorizationState } from '../../../modules/flows/oauth-state.ts'
 import { requireProviderEmail } from '../../../modules/identities/index.ts'
 import { toTokenResponse } from '../../../modules/sessions/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'

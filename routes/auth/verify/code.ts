@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Db } from '../../../db/core/database.ts'
 import { findUserByEmail, findUserByPhone, type UserRecord } from '../../../db/users/users.ts'
 import { createAuditEntry } from '../../../modules/audit/index.ts'
+import type { TokenVerification } from '../../../modules/credentials/index.ts'
 import {
   consumeOtp,
   emailChangeHalfConfirmed,
@@ -13,9 +14,8 @@ import {
   notifyOfFailure,
   setFirstPassword,
 } from '../../../modules/credentials/index.ts'
-import type { TokenVerification } from '../../../modules/credentials/verification.ts'
+import type { Attempt } from '../../../modules/otp/index.ts'
 import { throttleAttempt, verifySmsOtp } from '../../../modules/otp/index.ts'
-import type { Attempt } from '../../../modules/otp/limits/throttle.ts'
 import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
 import { linkExpired, otpExpired } from '../../../schemas/errors.ts'
 import type { VerifyBody } from '../../../schemas/verify.ts'

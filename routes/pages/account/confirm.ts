@@ -1,10 +1,10 @@
+import type { Visit } from '../../../modules/account/index.ts'
 import {
   type AccountFields,
   type AccountPage,
   type Action,
   addAccountPage,
 } from '../../../modules/account/index.ts'
-import type { Visit } from '../../../modules/account/visit.ts'
 import { readNext } from '../../../modules/pages/index.ts'
 import { ApiError } from '../../../schemas/errors.ts'
 

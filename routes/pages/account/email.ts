@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
+import type { Visit } from '../../../modules/account/index.ts'
 import { type AccountPage, addAccountPage, settleSession } from '../../../modules/account/index.ts'
-import type { Visit } from '../../../modules/account/visit.ts'
 import { changeFlow, ensureCookie, textIn } from '../../../modules/pages/index.ts'
 
 const path = '/account/email'

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
 import { notifyOfFailure } from '../../../modules/credentials/index.ts'
+import type { ChallengeResponse, FactorChallenge } from '../../../modules/factors/index.ts'
 import {
   callMfaVerificationHook,
   completeFactorVerification,
@@ -11,7 +12,6 @@ import {
   throttleFactorAttempt,
   verifyChallengeResponse,
 } from '../../../modules/factors/index.ts'
-import type { ChallengeResponse, FactorChallenge } from '../../../modules/factors/verify.ts'
 import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
 import { needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { notifyOfFailure } from '../../../modules/credentials/index.ts'
+import type { RecoveryAttempt } from '../../../modules/factors/index.ts'
 import {
   approveRecovery,
   attemptRecovery,
@@ -11,7 +12,6 @@ import {
   releaseRecovery,
   requireRecoveryVerify,
 } from '../../../modules/factors/index.ts'
-import type { RecoveryAttempt } from '../../../modules/factors/recovery-codes/verify.ts'
 import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
 import { needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'

@@ -15,15 +15,14 @@ import {
   startEmailChange,
 } from '../../../modules/credentials/index.ts'
 import { readLinkContext } from '../../../modules/flows/index.ts'
-import type { LinkContext } from '../../../modules/otp/link-context.ts'
-import type { SmsChannel } from '../../../modules/otp/sms-otp.ts'
+import type { LinkContext, SmsChannel } from '../../../modules/otp/index.ts'
+import type { Changes } from '../../../modules/users/index.ts'
 import {
   checkMetadataSize,
   checkProfile,
   isCredentialChange,
   updateProfile,
 } from '../../../modules/users/index.ts'
-import type { Changes } from '../../../modules/users/profile.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
 import type { Bearer } from '../../../plugins/security/bearer-auth/index.ts'

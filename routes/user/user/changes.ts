@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import type { Config } from '../../../config/groups/index.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Changes } from '../../../modules/users/profile.ts'
+import type { Changes } from '../../../modules/users/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { phoneProviderDisabled } from '../../../schemas/errors.ts'
 import {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { isBanned, type UserRecord } from '../../../../db/users/users.ts'
-import type { AuditAction } from '../../../../modules/audit/actions.ts'
+import type { AuditAction } from '../../../../modules/audit/index.ts'
 import { recordAdminActionOnUser } from '../../../../modules/audit/index.ts'
 import { checkRecipient, sendUncountedLinkEmail } from '../../../../modules/emails/index.ts'
 import { readLinkContext } from '../../../../modules/flows/index.ts'

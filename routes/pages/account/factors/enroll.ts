@@ -1,6 +1,5 @@
 /** Adding a factor: the API enrolls it, and it counts when the first challenge is answered. */
-import type { Action, Outcome } from '../../../../modules/account/index.ts'
-import type { Visit } from '../../../../modules/account/visit.ts'
+import type { Action, Outcome, Visit } from '../../../../modules/account/index.ts'
 import { type ApiResponse, jsonIn, textIn } from '../../../../modules/pages/index.ts'
 import { ApiError } from '../../../../schemas/errors.ts'
 import { isRecord } from '../../../../schemas/values/record.ts'

@@ -1,8 +1,7 @@
 /** Recovery codes, which are shown once. */
 import type { FastifyInstance } from 'fastify'
 
-import type { Action } from '../../../../modules/account/index.ts'
-import type { Visit } from '../../../../modules/account/visit.ts'
+import type { Action, Visit } from '../../../../modules/account/index.ts'
 import { accessTokenFor } from '../../../../modules/page-session/index.ts'
 import { callApi } from '../../../../modules/pages/index.ts'
 
