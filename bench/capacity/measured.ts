@@ -1,24 +1,26 @@
-/** Measures the demands of the simulation, and what it predicts, on this machine. */
-import { availableParallelism } from 'node:os'
+/** Measures what the demands of the simulation are made of, and what it predicts, on this machine. */
 import { join } from 'node:path'
 
 import { mintServiceRole } from '../../server/service-role.ts'
+import { withClient } from '../../server/with-client.ts'
 import { postmaster } from '../core/listener.ts'
-import type { Scenario } from '../core/scenario.ts'
+import type { Load, Scenario } from '../core/scenario.ts'
 import { createTarget } from '../core/target.ts'
 import type { Side } from '../cost.ts'
-import { type Figures, measure } from '../measure.ts'
+import { runRound } from '../load.ts'
+import { measure } from '../measure.ts'
 import { type PosternServers, startPostern } from '../own-server.ts'
 import { getUser } from '../scenarios/get-user.ts'
 import { refresh } from '../scenarios/refresh.ts'
 import { signIn } from '../scenarios/sign-in.ts'
-import { type Demand, simulate } from './simulation.ts'
+import { median, quantile } from '../statistics.ts'
+import { fitAlone, fitBatched, type Measured } from './fit.ts'
+import { dayOf, mixedScenario } from './mixed-scenario.ts'
+import type { Demand } from './setup.ts'
 
-/** Of each server: bench/own/settings.ts. */
-export const poolSize = 20
-
-export const scenarios = { read: getUser, refresh, signIn }
+const scenarios = { read: getUser, refresh, signIn }
 export type RequestType = keyof typeof scenarios
+export type Demands = Record<RequestType, Demand>
 
 /** Two servers on two databases of one Postgres. */
 export function startServers(): Promise<PosternServers> {
@@ -34,82 +36,134 @@ export async function sidesOf(own: PosternServers, connections: number): Promise
   }))
 }
 
-/** Throws when the server rejects the scenario. */
-export async function figuresOf(
-  scenario: Scenario,
-  side: Side,
-  connections: number,
-  seconds = 6,
-): Promise<Figures> {
-  const plan = { connections, stock: 100_000, seconds, rounds: 2 }
-  const [result] = await measure(scenario, [side], plan)
-  if (!result || 'skipped' in result) throw new Error(`${scenario.name}: ${result?.skipped}`)
-  return result
+/** Of each load in a round. */
+const seconds = 2
+
+/** A load, with that many clients for each server. */
+interface Run {
+  scenario: Scenario
+  clients: number
+  servers: number
 }
 
-/** Numbers of clients with which the demands are measured. */
-const few = 4
-const many = 32
+/** Those that the demands are made of. */
+const calibration = {
+  readByFew: { scenario: scenarios.read, clients: 4, servers: 1 },
+  readByMany: { scenario: scenarios.read, clients: 32, servers: 1 },
+  refreshByFew: { scenario: scenarios.refresh, clients: 4, servers: 1 },
+  refreshByMany: { scenario: scenarios.refresh, clients: 32, servers: 1 },
+  signIn: { scenario: scenarios.signIn, clients: 8, servers: 1 },
+} satisfies Record<string, Run>
 
-export type Demands = Record<RequestType, Demand>
-/** A request costs less when more are waiting: look-ups share a statement, and changes a commit. */
-export type MeasuredDemands = Record<'few' | 'many', Demands>
+const mixed = mixedScenario(dayOf(scenarios))
+/** Those that are predicted. */
+export const validation = {
+  reads: { scenario: scenarios.read, clients: 12, servers: 1 },
+  refreshes: { scenario: scenarios.refresh, clients: 12, servers: 1 },
+  'a day': { scenario: mixed, clients: 16, servers: 1 },
+  'a day, few clients': { scenario: mixed, clients: 6, servers: 1 },
+  'a day, two servers': { scenario: mixed, clients: 16, servers: 2 },
+} satisfies Record<string, Run>
 
-export async function measureDemands(side: Side): Promise<MeasuredDemands> {
-  return { few: await measureAt(side, few), many: await measureAt(side, many) }
-}
+type Calibrated = keyof typeof calibration
+type Validated = keyof typeof validation
+export type Found = Measured & { p50: number; p99: number }
 
-/** Between the two measurements, a request has a fixed cost and a share of a batch. */
-export function demandsAt({ few: costly, many: cheap }: MeasuredDemands, clients: number): Demands {
-  const share = (1 / clients - 1 / many) / (1 / few - 1 / many)
-  const between = (type: RequestType, part: keyof Demand) =>
-    cheap[type][part] + share * (costly[type][part] - cheap[type][part])
-  const demandOf = (type: RequestType): Demand => ({
-    generator: between(type, 'generator'),
-    server: between(type, 'server'),
-    hash: between(type, 'hash'),
-    postgres: between(type, 'postgres'),
-    wait: between(type, 'wait'),
-  })
-  return { read: demandOf('read'), refresh: demandOf('refresh'), signIn: demandOf('signIn') }
-}
-
-/**
- * Processor times, scaled so that the simulation of that load has the measured rate: accounting misses what switching
- * between processes costs. The hash is what a sign-in costs the server more than a refresh, which creates the same
- * tokens.
- */
-async function measureAt(side: Side, clients: number): Promise<Demands> {
-  const [read, refreshed, signedIn] = [
-    await figuresOf(scenarios.read, side, clients),
-    await figuresOf(scenarios.refresh, side, clients),
-    await figuresOf(scenarios.signIn, side, clients),
-  ]
-  const hash = Math.max((signedIn.serverCpu ?? 0) - (refreshed.serverCpu ?? 0), 0)
-  return {
-    read: calibrated(read, clients, 0),
-    refresh: calibrated(refreshed, clients, 0),
-    signIn: calibrated(signedIn, clients, hash),
+/** Every load in each round, as the machine may become slower or faster in between. */
+export async function measureAll(sides: readonly Side[], rounds: number) {
+  const runs: Record<string, Run> = { ...calibration, ...validation }
+  const found = new Map<string, Found[]>(Object.keys(runs).map((name) => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, run] of Object.entries(runs)) {
+      found.get(name)?.push(await measureOnce(run, sides))
+    }
+  }
+  return (name: Calibrated | Validated): Found => {
+    const all = found.get(name) ?? []
+    const middle = (part: keyof Found) => median(all.map((one) => one[part]))
+    return {
+      clients: middle('clients'),
+      perSecond: middle('perSecond'),
+      generator: middle('generator'),
+      server: middle('server'),
+      postgres: middle('postgres'),
+      p50: middle('p50'),
+      p99: middle('p99'),
+    }
   }
 }
 
-function calibrated(figures: Figures, clients: number, hash: number): Demand {
-  const { generatorCpu: generator, serverCpu = 0, postgresCpu: postgres = 0 } = figures
-  const demand = { generator, server: serverCpu - hash, hash, postgres, wait: 0 }
-  const { perSecond } = simulate([demand], {
-    replicas: 1,
-    cores: availableParallelism(),
-    pool: poolSize,
-    load: { clients },
-    seconds: 20,
-  })
-  const factor = perSecond / figures.perSecond
-  const scaled = (ms: number) => ms * factor
+function measureOnce({ scenario, clients, servers }: Run, sides: readonly Side[]): Promise<Found> {
+  const [first] = sides
+  if (!first) throw new Error('no server was started')
+  return servers === 1
+    ? measureAlone(scenario, first, clients)
+    : measureTogether(scenario, sides.slice(0, servers), clients)
+}
+
+async function measureAlone(scenario: Scenario, side: Side, connections: number): Promise<Found> {
+  const plan = { connections, stock: 100_000, seconds, rounds: 1 }
+  const [result] = await measure(scenario, [side], plan)
+  if (!result || 'skipped' in result) throw new Error(`${scenario.name}: ${result?.skipped}`)
+  const { perSecond, p50, p99, generatorCpu: generator, serverCpu, postgresCpu } = result
+  const [server, postgres] = [serverCpu ?? 0, postgresCpu ?? 0]
+  return { clients: connections, perSecond, p50, p99, generator, server, postgres }
+}
+
+/** All servers at the same time. Processor times are not measured. */
+async function measureTogether(
+  scenario: Scenario,
+  sides: readonly Side[],
+  connections: number,
+): Promise<Found> {
+  const runs: { target: Side['target']; load: Load }[] = []
+  for (const { target } of sides) {
+    runs.push({ target, load: await scenario.prepare(target, { connections, stock: 100_000 }) })
+  }
+  const [limit, unknown] = [100_000, Number.NaN]
+  const roundFrom = (first: number) =>
+    Promise.all(
+      runs.map(({ target, load }) =>
+        runRound(target, load, { connections, seconds, first, limit }),
+      ),
+    )
+  const warmedUp = await roundFrom(0)
+  const rounds = await roundFrom(Math.max(...warmedUp.map(({ next }) => next)))
+  const latencies = rounds.flatMap((round) => round.latencies).sort((a, b) => a - b)
   return {
-    generator: scaled(generator),
-    server: scaled(demand.server),
-    hash: scaled(hash),
-    postgres: scaled(postgres),
-    wait: 0,
+    clients: connections,
+    perSecond: rounds.reduce((sum, round) => sum + round.latencies.length / round.seconds, 0),
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    ...{ generator: unknown, server: unknown, postgres: unknown },
+  }
+}
+
+/** Milliseconds that a commit waits for the disk. */
+export function measureCommit(databaseUrl: string): Promise<number> {
+  return withClient({ connectionString: databaseUrl }, async (client) => {
+    const durationOf = async (statement: string) => {
+      const durations: number[] = []
+      for (let i = 0; i < 200; i++) {
+        const started = performance.now()
+        await client.query(statement)
+        durations.push(performance.now() - started)
+      }
+      return median(durations)
+    }
+    const alone = await durationOf('select 1')
+    const committed = await durationOf("select pg_logical_emit_message(true, '', '')")
+    return Math.max(0, committed - alone)
+  })
+}
+
+export function demandsOf(found: (name: Calibrated) => Measured, commitMs: number): Demands {
+  const [signedIn, refreshed] = [found('signIn'), found('refreshByFew')]
+  // What a sign-in costs the server more than a refresh, which creates the same tokens.
+  const hash = Math.max(signedIn.server - refreshed.server, 0)
+  return {
+    read: fitBatched('lookup', 0, [found('readByFew'), found('readByMany')]),
+    refresh: fitBatched('commit', commitMs, [refreshed, found('refreshByMany')]),
+    signIn: fitAlone(commitMs, hash, signedIn),
   }
 }

@@ -1,4 +1,5 @@
-import { type Demand, simulate } from './simulation.ts'
+import type { Demand } from './setup.ts'
+import { type Prediction, simulate } from './simulation.ts'
 
 /** No resource is busier than this on average: room for bursts and for the loss of a machine. */
 const maxBusy = 0.5
@@ -12,26 +13,37 @@ export interface Plan {
   busiest: string
 }
 
+type BatchSize = Prediction['batchSize']
+
 /** The machines for random arrivals of these requests, each equally likely. */
 export function plan(requests: readonly Demand[], perSecond: number): Plan {
+  let batchSize: BatchSize = { lookup: 1, commit: 1 }
+  let planned = tryOut(requests, perSecond, batchSize)
+  // Fewer machines have larger batches, which cost less.
+  for (let i = 0; i < 3; i++) {
+    batchSize = { ...batchSize, ...defined(planned.batchSize) }
+    planned = tryOut(requests, perSecond, batchSize)
+  }
+  const { replicas, postgresCores, p99, busy } = planned
+  const [[name = '', share = 0] = []] = Object.entries(busy).toSorted(([, a], [, b]) => b - a)
+  return { replicas, postgresCores, p99, busiest: `${name}, ${Math.round(share * 100)} %` }
+}
+
+function tryOut(requests: readonly Demand[], perSecond: number, batchSize: BatchSize) {
   const average = (of: (demand: Demand) => number) =>
     requests.reduce((sum, demand) => sum + of(demand), 0) / requests.length
+  const shared = ({ batch }: Demand, part: 'server' | 'postgres') =>
+    batch ? batch[part] / batchSize[batch.kind] : 0
   const needed = (ms: number, perMachine: number) =>
     Math.max(Math.ceil((perSecond * ms) / 1000 / maxBusy / perMachine), 1)
-  const loops = needed(
-    average(({ server }) => server),
-    1,
-  )
-  const cores = needed(
-    average(({ server, hash }) => server + hash),
-    coresOfServer,
-  )
-  const replicas = Math.max(loops, cores)
+  const loop = average((demand) => demand.server + shared(demand, 'server'))
+  const hashing = average(({ hash }) => hash)
+  const replicas = Math.max(needed(loop, 1), needed(loop + hashing, coresOfServer))
   const postgresCores = needed(
-    average(({ postgres }) => postgres),
+    average((demand) => demand.postgres + shared(demand, 'postgres')),
     1,
   )
-  const { p99, busy } = simulate(requests, {
+  const prediction = simulate(requests, {
     replicas,
     cores: coresOfServer,
     postgresCores,
@@ -39,6 +51,10 @@ export function plan(requests: readonly Demand[], perSecond: number): Plan {
     load: { perSecond },
     seconds: Math.max(100_000 / perSecond, 2),
   })
-  const [[name = '', share = 0] = []] = Object.entries(busy).toSorted(([, a], [, b]) => b - a)
-  return { replicas, postgresCores, p99, busiest: `${name}, ${Math.round(share * 100)} %` }
+  return { ...prediction, replicas, postgresCores }
+}
+
+/** Without those of kinds that no request has. */
+function defined(sizes: BatchSize): Partial<BatchSize> {
+  return Object.fromEntries(Object.entries(sizes).filter(([, size]) => Number.isFinite(size)))
 }

@@ -1,35 +1,11 @@
 /**
- * A discrete-event simulation of servers and Postgres: requests queue for a thread, then for a processor core. It is fed
- * by measured processor times.
+ * A discrete-event simulation of servers and Postgres: requests queue for a thread, then for a processor core, and share
+ * messages to Postgres as those of the server do. It is fed by measured processor times.
  */
 import { quantile } from '../statistics.ts'
-import { acquire, type Clock, createClock, type Resource, release, resource } from './resources.ts'
-
-/** What one request costs on average, in milliseconds. */
-export interface Demand {
-  /** Processor time of the load generator; only matters where it shares the machine. */
-  generator: number
-  /** Processor time of the server's event loop. */
-  server: number
-  /** Processor time of password hashes, on threads of the server with low priority. */
-  hash: number
-  /** Processor time of Postgres. */
-  postgres: number
-  /** Waiting that uses no processor: the disk and the network. */
-  wait: number
-}
-
-export interface Setup {
-  replicas: number
-  /** Cores of each machine. Without `postgresCores`, everything shares `cores`, the load generator as well. */
-  cores: number
-  postgresCores?: number
-  /** Connections of all servers to Postgres. */
-  pool: number
-  /** Clients that send the next request after the response, or arrivals at random times. */
-  load: { clients: number } | { perSecond: number }
-  seconds: number
-}
+import { type Batches, type BatchKind, batchLimits, createBatches } from './batches.ts'
+import { acquire, type Clock, createClock, release, runStages, type Stage } from './resources.ts'
+import { createParts, type Demand, type Parts, type Server, type Setup } from './setup.ts'
 
 export interface Prediction {
   perSecond: number
@@ -37,17 +13,20 @@ export interface Prediction {
   p99: number
   /** Busy share of each resource, from 0 to 1; the greatest is the bottleneck. */
   busy: Record<string, number>
-}
-
-interface Stage {
-  thread: Resource
-  cores: Resource
-  ms: number
-  isLow?: boolean
+  /** Requests in a message to Postgres, on average; NaN without any. */
+  batchSize: Record<BatchKind, number>
 }
 
 /** A hash gives its core to other work after this long, as the scheduler of the kernel does. */
 const sliceMs = 1
+
+interface Simulation {
+  clock: Clock
+  parts: Parts
+  random: () => number
+  /** Of each server and kind, made when it is first needed. */
+  batches: Map<string, Batches>
+}
 
 /** `requests` are equally likely; one that is more frequent occurs several times. */
 export function simulate(
@@ -57,13 +36,14 @@ export function simulate(
 ): Prediction {
   const clock = createClock()
   const parts = createParts(setup)
+  const simulation: Simulation = { clock, parts, random, batches: new Map() }
   const latencies: number[] = []
   const end = setup.seconds * 1000
   const warmUp = end * 0.1
 
   const send = (index: number, done: () => void) => {
     const sentAt = clock.now()
-    runStages(clock, stagesOf(pick(requests, random()), parts, index, random), () => {
+    runRequest(simulation, pick(requests, random()), index, () => {
       if (sentAt >= warmUp) latencies.push(clock.now() - sentAt)
       done()
     })
@@ -83,74 +63,90 @@ export function simulate(
     p50: quantile(sorted, 0.5),
     p99: quantile(sorted, 0.99),
     busy: Object.fromEntries(all.map((part) => [part.name, part.busyMs / end / part.capacity])),
+    batchSize: {
+      lookup: averageSize(simulation, 'lookup'),
+      commit: averageSize(simulation, 'commit'),
+    },
   }
 }
 
-function createParts({ replicas, cores, postgresCores, pool }: Setup) {
-  const isOneMachine = postgresCores === undefined
-  const one = resource('cores', cores)
-  const machineOf = (i: number) => (isOneMachine ? one : resource(`cores of server ${i}`, cores))
-  const servers = Array.from({ length: replicas }, (_, i) => ({
-    loop: resource(`event loop ${i}`, 1),
-    machine: machineOf(i),
-  }))
-  const postgres = isOneMachine ? one : resource('cores of Postgres', postgresCores)
-  return {
-    servers,
-    loops: servers.map(({ loop }) => loop),
-    machines: [...new Set([...servers.map(({ machine }) => machine), postgres])],
-    postgres,
-    connections: resource('connections', pool),
-    unlimited: resource('unlimited', Number.POSITIVE_INFINITY),
-    generator: resource('generator', isOneMachine ? 1 : Number.POSITIVE_INFINITY),
-    generatorMachine: isOneMachine ? one : resource('clients', Number.POSITIVE_INFINITY),
-  }
-}
-
-type Parts = ReturnType<typeof createParts>
-
-/** The loop before and after the database; times are exponentially distributed, except for hashes. */
-function stagesOf(demand: Demand, parts: Parts, index: number, random: () => number): Stage[] {
-  const server = parts.servers[index % parts.servers.length]
-  if (!server) return []
+/** The loop before and after the database; times are exponentially distributed, except for hashes and batches. */
+function runRequest(simulation: Simulation, demand: Demand, index: number, done: () => void): void {
+  const { clock, parts, random } = simulation
+  const position = index % parts.servers.length
+  const server = parts.servers[position]
+  if (!server) return
   const about = (ms: number) => -Math.log(1 - random()) * ms
   const { loop, machine } = server
-  const half = demand.server / 2
+  const half = (): Stage => ({ thread: loop, cores: machine, ms: about(demand.server / 2) })
   const slices = Math.round(demand.hash / sliceMs)
   const hash = { thread: parts.unlimited, cores: machine, ms: sliceMs, isLow: true }
-  const waiting = { thread: parts.connections, cores: parts.unlimited, ms: demand.wait }
-  return [
+  const before = [
     { thread: parts.generator, cores: parts.generatorMachine, ms: about(demand.generator) },
-    { thread: loop, cores: machine, ms: about(half) },
+    half(),
     ...Array.from({ length: slices }, () => hash),
-    { thread: parts.connections, cores: parts.postgres, ms: about(demand.postgres) },
-    ...(demand.wait > 0 ? [waiting] : []),
-    { thread: loop, cores: machine, ms: about(half) },
   ]
+  const after = () => runStages(clock, [half()], done)
+  runStages(clock, before, () => {
+    if (demand.batch) batchesOf(simulation, demand, position, server).join(after)
+    else query(simulation, server, about(demand.postgres), demand.wait, after)
+  })
+}
+
+/** Holds a connection for the time of a core, and for waiting. */
+function query(
+  { clock, parts }: Simulation,
+  { roundTripMs }: Server,
+  ms: number,
+  wait: number,
+  done: () => void,
+): void {
+  const { connections, postgres, unlimited } = parts
+  acquire(connections, false, () => {
+    const stages = [
+      { thread: unlimited, cores: postgres, ms },
+      { thread: unlimited, cores: unlimited, ms: wait + roundTripMs },
+    ]
+    runStages(clock, stages, () => {
+      release(connections, ms + wait + roundTripMs)
+      done()
+    })
+  })
+}
+
+/** All requests of one kind have the same demand. */
+function batchesOf(
+  simulation: Simulation,
+  { batch, postgres, wait }: Demand,
+  position: number,
+  server: Server,
+): Batches {
+  if (!batch) throw new Error('the request is not batched')
+  const key = `${batch.kind} ${position}`
+  const known = simulation.batches.get(key)
+  if (known) return known
+  const dispatch = { thread: server.loop, cores: server.machine, ms: batch.server }
+  const created = createBatches(
+    simulation.clock,
+    batchLimits[batch.kind],
+    (then) => runStages(simulation.clock, [dispatch], then),
+    (size, done) => query(simulation, server, batch.postgres + size * postgres, wait, done),
+  )
+  simulation.batches.set(key, created)
+  return created
+}
+
+function averageSize({ batches }: Simulation, kind: BatchKind): number {
+  const sizes = [...batches]
+    .filter(([key]) => key.startsWith(kind))
+    .map(([, one]) => one.averageSize())
+  return sizes.reduce((sum, size) => sum + size, 0) / sizes.length
 }
 
 function pick(requests: readonly Demand[], at: number): Demand {
   const demand = requests[Math.floor(at * requests.length)]
   if (!demand) throw new Error('there is no request to simulate')
   return demand
-}
-
-function runStages(clock: Clock, stages: readonly Stage[], done: () => void): void {
-  const [stage, ...rest] = stages
-  if (!stage) {
-    done()
-    return
-  }
-  const { thread, cores, ms, isLow = false } = stage
-  acquire(thread, isLow, () =>
-    acquire(cores, isLow, () =>
-      clock.after(ms, () => {
-        release(cores, ms)
-        release(thread, ms)
-        runStages(clock, rest, done)
-      }),
-    ),
-  )
 }
 
 function arriveAtRandom(

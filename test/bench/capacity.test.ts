@@ -4,7 +4,8 @@ import { suite, test } from 'node:test'
 
 import { dayOf } from '../../bench/capacity/mixed-scenario.ts'
 import { plan } from '../../bench/capacity/plan.ts'
-import { type Demand, type Setup, simulate } from '../../bench/capacity/simulation.ts'
+import type { Demand, Setup } from '../../bench/capacity/setup.ts'
+import { simulate } from '../../bench/capacity/simulation.ts'
 
 const nothing: Demand = { generator: 0, server: 0, hash: 0, postgres: 0, wait: 0 }
 const setup: Setup = {
@@ -52,6 +53,37 @@ suite('capacity simulation', () => {
     const mix = [...reads, { ...nothing, hash: 12 }]
     const { p50 } = simulate(mix, { ...setup, load: { perSecond: 1000 }, seconds: 100 })
     assert.ok(p50 < 3, `${p50} ms`)
+  })
+})
+
+suite('batches of a simulation', () => {
+  const batch = { kind: 'commit' as const, server: 0, postgres: 0 }
+
+  test('share a wait for the disk, one after another', () => {
+    const load = { clients: 8 }
+    const { perSecond, batchSize } = predict({ wait: 4, batch }, { load, seconds: 20 })
+    // Half of the clients wait for a commit, and the others for the next one.
+    assertNear(perSecond, 1000)
+    assertNear(batchSize.commit, 4)
+  })
+
+  test('do not wait for a slow one', () => {
+    const load = { clients: 8 }
+    const { p50, batchSize } = predict({ wait: 50, batch }, { load, seconds: 20 })
+    assertNear(p50, 50)
+    assert.ok(batchSize.commit <= 8)
+  })
+
+  test('take no more than sixteen changes', () => {
+    const load = { clients: 64 }
+    const { batchSize } = predict({ wait: 4, batch }, { load, seconds: 20 })
+    assertNear(batchSize.commit, 16)
+  })
+
+  test('cost a round trip from another region', () => {
+    const regions = { count: 2, roundTripMs: 80 }
+    const { p50, p99 } = predict({ wait: 1, batch }, { replicas: 2, regions, seconds: 50 })
+    assert.ok(p50 < 81 && p99 > 80 && p99 < 90, `${p50} and ${p99} ms`)
   })
 })
 

@@ -1,0 +1,62 @@
+/** As plugins/database/driver/batch-loader.ts: while one batch is under way, the next collects. */
+import type { Clock } from './resources.ts'
+
+export interface BatchLimits {
+  maxBatchSize: number
+  /** A batch that takes longer does not delay the next one. */
+  slowAfterMs: number
+}
+
+/** Those of the server: look-ups of sessions, and changes that share a commit. */
+export const batchLimits = {
+  lookup: { maxBatchSize: 64, slowAfterMs: 25 },
+  commit: { maxBatchSize: 16, slowAfterMs: 5 },
+} satisfies Record<string, BatchLimits>
+export type BatchKind = keyof typeof batchLimits
+
+export type Batches = ReturnType<typeof createBatches>
+
+/**
+ * `begin` waits until the server's event loop gets to the batch: who comes until then joins it. `run` sends that many
+ * requests to the database.
+ */
+export function createBatches(
+  clock: Clock,
+  { maxBatchSize, slowAfterMs }: BatchLimits,
+  begin: (then: () => void) => void,
+  run: (size: number, done: () => void) => void,
+) {
+  const waiting: (() => void)[] = []
+  let isBusy = false
+  let count = 0
+  let members = 0
+
+  function next(): void {
+    isBusy = waiting.length > 0
+    if (isBusy) begin(send)
+  }
+
+  function send(): void {
+    const batch = waiting.splice(0, maxBatchSize)
+    count += 1
+    members += batch.length
+    let isOver = false
+    const over = () => {
+      if (!isOver) next()
+      isOver = true
+    }
+    clock.after(slowAfterMs, over)
+    run(batch.length, () => {
+      for (const then of batch) then()
+      over()
+    })
+  }
+
+  return {
+    join(then: () => void): void {
+      waiting.push(then)
+      if (!isBusy) next()
+    },
+    averageSize: () => members / count,
+  }
+}
