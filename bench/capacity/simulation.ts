@@ -71,11 +71,17 @@ export function simulate(
 }
 
 /** The loop before and after the database; times are exponentially distributed, except for hashes and batches. */
-function runRequest(simulation: Simulation, demand: Demand, index: number, done: () => void): void {
+function runRequest(
+  simulation: Simulation,
+  requested: Demand,
+  index: number,
+  done: () => void,
+): void {
   const { clock, parts, random } = simulation
   const position = index % parts.servers.length
   const server = parts.servers[position]
   if (!server) return
+  const demand = isFar(server) ? withoutCommits(requested) : requested
   const about = (ms: number) => -Math.log(1 - random()) * ms
   const { loop, machine } = server
   const half = (): Stage => ({ thread: loop, cores: machine, ms: about(demand.server / 2) })
@@ -91,6 +97,19 @@ function runRequest(simulation: Simulation, demand: Demand, index: number, done:
     if (demand.batch) batchesOf(simulation, demand, position, server).join(after)
     else query(simulation, server, about(demand.postgres), demand.wait, after)
   })
+}
+
+/** As plugins/database/driver/backoff.ts: changes that take longer are sent by themselves. */
+const isFar = ({ roundTripMs }: Server): boolean => roundTripMs > 50
+
+function withoutCommits(demand: Demand): Demand {
+  const { batch, ...alone } = demand
+  if (batch?.kind !== 'commit') return demand
+  return {
+    ...alone,
+    server: alone.server + batch.server,
+    postgres: alone.postgres + batch.postgres,
+  }
 }
 
 /** Holds a connection for the time of a core, and for waiting. */
