@@ -50,6 +50,8 @@ export async function deleteUnusedAccount(
   userId: string,
   { connection, now }: ProvisioningRequest,
 ): Promise<void> {
+  const user = await findUser(trx, userId)
+  if (!user || !(await isOfConnection(trx, connection, user))) return
   if (await hasOtherAccess(trx, userId, toProviderName(connection))) return
   const how = { soft: false, namesConstraint: false }
   try {
@@ -81,12 +83,23 @@ export async function followEmail(
   { connection, now }: ProvisioningRequest,
 ): Promise<void> {
   if (!email || email === user.email) return
+  if (!(await isOfConnection(trx, connection, user))) return
   if (!user.is_sso_user) {
     if (!(await hasVerifiedEmailDomain(trx, connection, email))) return
     const owners = await findIdentifierOwners(trx, [email], deps.config.AUTH_JWT_AUD)
     if (owners.length > 0) return
   }
   await verifyEmail(deps.users, trx, user.id, { columns: { email }, voidsTokens: true }, now)
+}
+
+/** Not an account that was made for a user who then confirmed an address outside of the verified domains. */
+async function isOfConnection(
+  trx: Trx,
+  connection: ProvisioningRequest['connection'],
+  user: UserRecord,
+): Promise<boolean> {
+  if (user.is_sso_user || !user.email_confirmed_at) return true
+  return hasVerifiedEmailDomain(trx, connection, user.email)
 }
 
 export async function recordStateChange(
