@@ -43,6 +43,22 @@ export async function consumeAutoconfirmed(
   return (await deleteRow(trx, { user_id: userId, address })) !== undefined
 }
 
+const findRow = queryOne((db, value: ParamOf<{ user_id: string; address: string }>) =>
+  db
+    .selectFrom('postern_autoconfirmed_addresses')
+    .select('user_id')
+    .where('user_id', '=', value('user_id'))
+    .where('address', '=', value('address')),
+)
+
+/** Whether this identifier of the user was confirmed without verification. */
+export async function isAutoconfirmed(
+  db: Db,
+  owned: { user_id: string; address: string },
+): Promise<boolean> {
+  return (await findRow(db, owned)) !== undefined
+}
+
 /** Whether the email of the `users` row was confirmed without verification. */
 export const isEmailAutoconfirmed = (eb: ExpressionBuilder<Database, 'users'>) =>
   eb.exists(

@@ -1,6 +1,7 @@
 /** Organizations: members with roles and permissions. No other module writes their tables. */
 export { activateOrganization } from './active.ts'
 export { changedBy } from './actor.ts'
+export { findConfirmedAddress } from './confirmed-address.ts'
 export {
   type JoiningConnection,
   joinByConnection,
@@ -18,7 +19,6 @@ export { checkCode, domainAddresses, sendDomainCode } from './domain-codes.ts'
 export { addDomain, checkDns, markVerified, readDomain, removeDomain } from './domains.ts'
 export {
   acceptOrganizationInvitation,
-  confirmedAddress,
   declineInvitation,
   type InvitationClaim,
   permitAcceptance,

@@ -15,6 +15,7 @@ import {
   organizationInvitationNotFound,
   organizationJoinDisabled,
 } from '../../schemas/errors.ts'
+import { findConfirmedAddress } from './confirmed-address.ts'
 import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { findLiveOrganization, joinHookPayload, permitJoin } from './join.ts'
 import { addMember, type MemberDeps } from './members.ts'
@@ -109,22 +110,19 @@ async function findClaimed(
   claim: InvitationClaim,
   now: Date,
 ): Promise<InvitationRow> {
-  const key = keyOf(user, claim)
+  const key = await keyOf(db, user, claim)
   const found = key && (await findInvitation(db, key, now))
   if (!found) throw organizationInvitationNotFound()
   if (found.email !== user.email) throw organizationInvitationForAnother()
   return found
 }
 
-/** Without the token, the address must be confirmed, and not by the provider of some organization. */
-function keyOf(user: UserRecord, claim: InvitationClaim): InvitationKey | undefined {
+async function keyOf(
+  db: Db,
+  user: UserRecord,
+  claim: InvitationClaim,
+): Promise<InvitationKey | undefined> {
   if ('token' in claim) return { tokenHash: hashInvitationToken(claim.token) }
-  const email = confirmedAddress(user)
+  const email = await findConfirmedAddress(db, user)
   return email === undefined ? undefined : { id: claim.id, email }
-}
-
-/** The address at which invitations reach a user without their token. */
-export function confirmedAddress(user: UserRecord): string | undefined {
-  const isConfirmed = user.email_confirmed_at && !user.is_sso_user
-  return isConfirmed ? (user.email ?? undefined) : undefined
 }

@@ -6,6 +6,7 @@ import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { JoinQuestion } from '../../plugins/outgoing/hooks/organizations.ts'
 import { ApiError, organizationJoinDisabled, organizationNotFound } from '../../schemas/errors.ts'
+import { findConfirmedAddress } from './confirmed-address.ts'
 import { addMember, type MemberDeps } from './members.ts'
 import type { ChangedBy } from './record.ts'
 
@@ -18,20 +19,11 @@ export async function permitJoin(
   await hooks.beforeOrganizationJoin?.(question, ip)
 }
 
-/**
- * The domain of the user's confirmed address. The address of an SSO user is what the provider of an organization says,
- * and counts for that organization only.
- */
-function confirmedDomain(user: UserRecord): string | undefined {
-  const { email, is_sso_user: isSso, is_anonymous: isAnonymous } = user
-  if (!email || !user.email_confirmed_at || isSso || isAnonymous) return undefined
-  return email.slice(email.lastIndexOf('@') + 1)
-}
-
 /** The organization that the user may join by the domain of their address. */
 export async function findJoinable(db: Db, user: UserRecord): Promise<OrganizationRow | undefined> {
-  const domain = confirmedDomain(user)
-  return domain === undefined ? undefined : findJoinableByDomain(db, domain, user.id)
+  const email = await findConfirmedAddress(db, user)
+  if (email === undefined) return undefined
+  return findJoinableByDomain(db, email.slice(email.lastIndexOf('@') + 1), user.id)
 }
 
 /** Throws organization_join_disabled, organization_limit_reached and HookError. */

@@ -24,7 +24,7 @@ import { signedResponse } from '../support/saml/idp.ts'
 import { addIdp, begin, type Known, post, samlOn } from '../support/saml/server.ts'
 import { accountOf, newClient, roleOf, scimOn } from '../support/scim/clients.ts'
 import { type App, build } from '../support/server.ts'
-import { signedIn, signUp } from '../support/users.ts'
+import { signedInAdminCreatedUser } from '../support/users.ts'
 
 interface Domain {
   id: string
@@ -250,8 +250,7 @@ async function product(t: TestContext) {
 }
 
 async function userWith(app: App, email: string): Promise<Session> {
-  await signUp(app, { email })
-  return signedIn(app, email)
+  return (await signedInAdminCreatedUser(app, email)).session
 }
 
 async function organizationsOf(app: App, session: Session) {

@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify'
 import { listInvitationsTo } from '../../../db/organizations/invitations.ts'
 import {
   acceptOrganizationInvitation,
-  confirmedAddress,
   declineInvitation,
+  findConfirmedAddress,
   type InvitationClaim,
   permitAcceptance,
 } from '../../../modules/organizations/index.ts'
@@ -32,7 +32,7 @@ const readInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const email = confirmedAddress(bearerAuth.bearerOf(request).user)
+      const email = await findConfirmedAddress(db, bearerAuth.bearerOf(request).user)
       const rows = email ? await listInvitationsTo(db, email, new Date()) : []
       return { invitations: rows.map(toReceivedInvitation) }
     },

@@ -13,7 +13,7 @@ import {
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { outcomeOf } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
-import { signedIn, signUp, signUpUser } from '../../support/users.ts'
+import { signedIn, signedInAdminCreatedUser, signUp, signUpUser } from '../../support/users.ts'
 
 interface Domain {
   id: string
@@ -50,11 +50,10 @@ suite('domains of an organization', () => {
     return made
   }
 
-  /** Autoconfirmed, as every user of this server. */
+  const addressAt = (domain: string) => `u${crypto.randomUUID().slice(0, 8)}@${domain}`
+
   async function userAt(domain: string) {
-    const email = `u${crypto.randomUUID().slice(0, 8)}@${domain}`
-    await signUp(server.app, { email })
-    return signedIn(server.app, email)
+    return (await signedInAdminCreatedUser(server.app, addressAt(domain))).session
   }
 
   test('are verified by a TXT record', async () => {
@@ -159,6 +158,18 @@ suite('domains of an organization', () => {
     const unconfirm = { email_confirmed_at: null }
     await app.db.updateTable('users').set(unconfirm).where('id', '=', user.user.id).execute()
     assert.deepEqual(await ok(app, user, 'GET /organizations'), { organizations: [], next: null })
+  })
+
+  test('do not count for addresses that were confirmed without verification', async () => {
+    const { app, owner, domain, path } = await verified()
+    await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' } })
+    const email = addressAt(domain)
+    await signUp(app, { email })
+    const user = await signedIn(app, email)
+    assert.deepEqual(await ok(app, user, 'GET /organizations'), { organizations: [], next: null })
+    assert.deepEqual(await ok(app, user, 'GET /organizations/suggestions'), { organizations: [] })
+    const join = await as(app, user, `POST ${path}/join`)
+    assert.deepEqual(outcomeOf(join), [403, 'organization_join_disabled'])
   })
 
   test('do not give a default role with more permissions than the admin has who sets it', async () => {

@@ -12,7 +12,13 @@ import {
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { outcomeOf } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
-import { newAddress, signedIn, signUp, signUpUser } from '../../support/users.ts'
+import {
+  newAddress,
+  signedIn,
+  signedInAdminCreatedUser,
+  signUp,
+  signUpUser,
+} from '../../support/users.ts'
 
 interface Invitation {
   id: string
@@ -45,8 +51,7 @@ suite('invitations of an organization', () => {
   }
 
   async function userWith(email: string) {
-    await signUp(server.app, { email })
-    return signedIn(server.app, email)
+    return (await signedInAdminCreatedUser(server.app, email)).session
   }
 
   const accept = 'POST /organizations/invitations/accept'
@@ -108,6 +113,19 @@ suite('invitations of an organization', () => {
       const refused = await as(app, user, path)
       assert.deepEqual(outcomeOf(refused), [404, 'organization_invitation_not_found'])
     }
+  })
+
+  test('do not reach a user whose address was confirmed without verification, but by the token', async () => {
+    const { app, email, invitation, token } = await invited()
+    await signUp(app, { email })
+    const user = await signedIn(app, email)
+    assert.deepEqual(await ok(app, user, 'GET /organizations/invitations'), { invitations: [] })
+    for (const what of ['accept', 'decline']) {
+      const path = `POST /organizations/invitations/${invitation.id}/${what}`
+      const rejected = await as(app, user, path)
+      assert.deepEqual(outcomeOf(rejected), [404, 'organization_invitation_not_found'])
+    }
+    await ok(app, user, accept, { token })
   })
 
   test('can be declined', async () => {

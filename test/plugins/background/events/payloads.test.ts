@@ -18,7 +18,14 @@ import { until } from '../../../support/processes/until.ts'
 import { providerWrites } from '../../../support/provider-writes.ts'
 import { call, changeUser, refresh } from '../../../support/requests.ts'
 import { newClient, scimOn } from '../../../support/scim/clients.ts'
-import { newAddress, newNumber, password, signedIn, signUpUser } from '../../../support/users.ts'
+import {
+  newAddress,
+  newNumber,
+  password,
+  signedIn,
+  signedInAdminCreatedUser,
+  signUpUser,
+} from '../../../support/users.ts'
 import { webhookEnv, webhookReceiver } from '../../../support/webhooks/webhook-receiver.ts'
 import { describedTypes, errorOf } from '../../../support/webhooks/webhook-schemas.ts'
 
@@ -110,10 +117,10 @@ const acts: Record<string, (server: ExternalServer) => Promise<void>> = {
     const path = `/organizations/${organization.id}`
     await ok(app, owner, 'PUT /user/sessions/current', { organization_id: organization.id })
     for (const action of ['accept', 'decline']) {
-      const user = await signUpUser(app)
-      const { email } = user
+      const email = newAddress()
+      const { session } = await signedInAdminCreatedUser(app, email)
       const { id } = await ok<{ id: string }>(app, owner, `POST ${path}/invitations`, { email })
-      await ok(app, user, `POST /organizations/invitations/${id}/${action}`)
+      await ok(app, session, `POST /organizations/invitations/${id}/${action}`)
     }
     const scim = await newClient(app, { organization_id: organization.id })
     const group = await scim.createGroup('Engineering')
