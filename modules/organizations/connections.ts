@@ -9,6 +9,7 @@ import {
   findConnection,
   insertConnection,
   type ListedConnection,
+  listConnections,
   updateConnection,
 } from '../../db/organizations/connections.ts'
 import {
@@ -71,7 +72,10 @@ export async function createConnection(
   return recorded(deps, trx, 'organization_connection_created', { organizationId, id }, by, now)
 }
 
-/** Throws organization_connection_not_found, organization_role_not_found and organization_role_too_high. */
+/**
+ * Members with fewer permissions than the roles of a connection may only switch it off. Throws
+ * organization_connection_not_found, organization_role_not_found and organization_role_too_high.
+ */
 export async function changeConnection(
   deps: MemberDeps,
   trx: Trx,
@@ -81,8 +85,9 @@ export async function changeConnection(
   by: ChangedBy,
   now: Date,
 ): Promise<ListedConnection> {
-  await findOrThrow(trx, key)
-  await checkRoles(trx, key.organizationId, change, granted)
+  const before = await findOrThrow(trx, key)
+  const roles = change.enabled === false ? change : { ...before, ...change }
+  await checkRoles(trx, key.organizationId, roles, granted)
   await updateConnection(trx, key.id, change, now)
   return recorded(deps, trx, 'organization_connection_updated', key, by, now)
 }
@@ -103,6 +108,17 @@ export async function removeConnection(
 export interface ConnectionKey {
   organizationId: string
   id: string
+}
+
+/** Before joining by sign-in is switched on. Throws organization_role_too_high. */
+export async function checkConnectionRoles(
+  trx: Trx,
+  organizationId: string,
+  granted: readonly string[],
+): Promise<void> {
+  for (const connection of await listConnections(trx, organizationId)) {
+    if (connection.enabled) await checkRoles(trx, organizationId, connection, granted)
+  }
 }
 
 /** The roles that sign-ins would get: no member gives more than they have. */

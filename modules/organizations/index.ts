@@ -32,6 +32,7 @@ export {
   permitJoin,
   permitJoinByDomain,
 } from './join.ts'
+export { checkDomainRole, checkJoiningRoles } from './joining-roles.ts'
 export { keepOrganizationOwner } from './last-owner.ts'
 export {
   addMember,

@@ -6,6 +6,7 @@ import {
   addDomain,
   checkCode,
   checkDns,
+  checkDomainRole,
   domainAddresses,
   markVerified,
   readDomain,
@@ -117,9 +118,12 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (fastify) => {
       if (code === undefined) await checkDns(organizations, organizationId, id)
       else await checkCode(organizations, organizationId, id, code, new Date())
       const how = code === undefined ? 'dns' : 'email'
-      return applyOrganizationChange(fastify, request, async ({ trx, by, now }) =>
-        toDomain(await markVerified(organizations, trx, { organizationId, id, how }, by, now)),
-      )
+      return applyOrganizationChange(fastify, request, async ({ trx, permissions, by, now }) => {
+        await checkDomainRole(trx, organizationId, permissions)
+        return toDomain(
+          await markVerified(organizations, trx, { organizationId, id, how }, by, now),
+        )
+      })
     },
   )
 }

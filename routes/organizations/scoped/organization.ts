@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { findOrganization } from '../../../db/organizations/organizations.ts'
 import {
   changeOrganization,
-  checkGrant,
+  checkJoiningRoles,
   deleteOrganization,
   readSlug,
 } from '../../../modules/organizations/index.ts'
@@ -59,7 +59,7 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const { slug, metadata, default_role: role } = request.body
+      const { slug, metadata } = request.body
       if (slug !== undefined) readSlug(slug)
       checkOrganizationMetadata(metadata)
       const columns = organizationColumns(request.body)
@@ -67,7 +67,7 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
         fastify,
         request,
         async ({ trx, id, permissions, by, now }) => {
-          if (role !== undefined) await checkGrant(trx, id, role, permissions)
+          await checkJoiningRoles(trx, id, columns, permissions)
           return toOrganization(await changeOrganization(organizations, trx, id, columns, by, now))
         },
       )

@@ -111,6 +111,22 @@ suite('connection of an organization', () => {
     assert.deepEqual(outcomeOf(refused), [403, 'organization_role_too_high'])
   })
 
+  test('is not switched on by a member with fewer permissions than its roles have', async (t) => {
+    const { app, owner, path, connection, signIn } = await withSaml(t)
+    const admin = (await signIn('ben', 'it')) as Session
+    const url = `PUT ${path}/connections/${connection.id}`
+    const role_mapping = [{ attribute: 'groups', value: 'board', role: 'owner' }]
+    await ok(app, owner, url, { role_mapping, enabled: false })
+    const rejected = await as(app, admin, url, { enabled: true })
+    assert.deepEqual(outcomeOf(rejected), [403, 'organization_role_too_high'])
+    await ok(app, admin, url, { role_mapping: [], enabled: true })
+    await ok(app, owner, `PUT ${path}`, { joining: { sso: false } })
+    await ok(app, owner, url, { role_mapping })
+    const joining = await as(app, admin, `PUT ${path}`, { joining: { sso: true } })
+    assert.deepEqual(outcomeOf(joining), [403, 'organization_role_too_high'])
+    await ok(app, admin, url, { enabled: false })
+  })
+
   test('makes a user of a custom OpenID Connect provider a member', async (t) => {
     const { app, issuer } = await withOidc(t)
     const { organization } = await ownerOf(app)

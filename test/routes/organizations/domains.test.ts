@@ -172,6 +172,22 @@ suite('domains of an organization', () => {
     assert.deepEqual(outcomeOf(join), [403, 'organization_join_disabled'])
   })
 
+  test('do not give a default role above those of the admin who adds a domain or lets it join', async () => {
+    const { app, owner, organization, path } = await verified()
+    const admin = await memberOf(app, organization, 'admin')
+    await ok(app, owner, `PUT ${path}`, { default_role: 'owner' })
+    const joining = { domain: 'automatic' }
+    const switched = await as(app, admin, `PUT ${path}`, { joining })
+    assert.deepEqual(outcomeOf(switched), [403, 'organization_role_too_high'])
+    await ok(app, owner, `PUT ${path}`, { joining })
+    const own = await ok<Domain>(app, admin, `POST ${path}/domains`, { domain: newDomain() })
+    dns.publish(own.dns_record.name, own.dns_record.value)
+    const verify = await as(app, admin, `POST ${path}/domains/${own.id}/verify`)
+    assert.deepEqual(outcomeOf(verify), [403, 'organization_role_too_high'])
+    await ok(app, admin, `PUT ${path}`, { joining: { domain: 'off' } })
+    await ok(app, admin, `POST ${path}/domains/${own.id}/verify`)
+  })
+
   test('do not give a default role with more permissions than the admin has who sets it', async () => {
     const { app, organization, path } = await verified()
     const admin = await memberOf(app, organization, 'admin')
