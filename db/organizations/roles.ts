@@ -1,8 +1,16 @@
 /** Custom roles, of the server and of organizations. */
-import { type Expression, type ExpressionBuilder, type Selectable, sql } from 'kysely'
+import {
+  type Expression,
+  type ExpressionBuilder,
+  expressionBuilder,
+  type Selectable,
+  sql,
+} from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
 import type { OrganizationRolesTable } from '../tables/organizations.ts'
+
+const { exists, selectFrom } = expressionBuilder<Database>()
 
 export type RoleRow = Selectable<OrganizationRolesTable>
 
@@ -102,8 +110,8 @@ export async function deleteRole(trx: Trx, id: string): Promise<void> {
 }
 
 /**
- * True when a member, an invitation, a group, a connection or an organization names the role; with null, of any
- * organization.
+ * True when a member, an invitation, a group, a connection (also one for SCIM) or an organization names the role; with
+ * null, of any organization.
  */
 export async function isRoleUsed(
   trx: Trx,
@@ -115,6 +123,7 @@ export async function isRoleUsed(
     ['postern_organization_invitations', 'organization_id', sql<boolean>`role = ${name}`],
     ['postern_organization_groups', 'organization_id', sql<boolean>`role = ${name}`],
     ['postern_organization_connections', 'organization_id', isMappedTo(name)],
+    ['postern_scim_connections', 'organization_id', isProvisionedWith(name)],
     ['postern_organizations', 'id', sql<boolean>`default_role = ${name}`],
   ] as const
   for (const [table, key, isNamed] of places) {
@@ -134,3 +143,11 @@ export async function isRoleUsed(
 
 const isMappedTo = (name: string) =>
   sql<boolean>`(default_role = ${name} or role_mapping @> ${JSON.stringify([{ role: name }])}::jsonb)`
+
+const isProvisionedWith = (name: string) => {
+  const mapping = selectFrom('postern_scim_role_mappings as mapping')
+    .select(sql`1`.as('one'))
+    .where('mapping.role', '=', name)
+    .where(sql<boolean>`mapping.sso_provider_id = postern_scim_connections.sso_provider_id`)
+  return sql<boolean>`(default_role = ${name} or ${exists(mapping)})`
+}

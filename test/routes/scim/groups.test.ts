@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { asAdmin } from '../../support/admin.ts'
+import { outcomeOf } from '../../support/requests.ts'
 import {
   accountOf,
   faultOf,
@@ -169,6 +170,24 @@ suite('roles by SCIM groups', () => {
       value: 'Others',
     })
     assert.deepEqual([await role(a), await role(b)], ['member active scim', 'owner active scim'])
+  })
+
+  test('keep a role of the organization that the mapping or the default names', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const roles = `/admin/organizations/${organization}/roles`
+    for (const name of ['mapped', 'preset']) {
+      const made = await asAdmin(app, 'POST', roles, { name, permissions: ['todos:write'] })
+      assert.equal(made.statusCode, 201, made.body)
+    }
+    const url = `/admin/scim/connections/${client.connection.id}`
+    const role_mapping = [{ group: 'Editors', role: 'mapped' }]
+    await asAdmin(app, 'PUT', url, { default_role: 'preset', role_mapping })
+    for (const name of ['mapped', 'preset']) {
+      const removal = await asAdmin(app, 'DELETE', `${roles}/${name}`)
+      assert.deepEqual(outcomeOf(removal), [409, 'organization_role_in_use'], name)
+    }
+    await asAdmin(app, 'PUT', url, { default_role: 'member', role_mapping: [] })
+    assert.equal((await asAdmin(app, 'DELETE', `${roles}/mapped`)).statusCode, 204)
   })
 
   test('leave the last owner in place', async (t) => {
