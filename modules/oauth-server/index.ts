@@ -1,7 +1,7 @@
 /** The OAuth 2.1 and OpenID Connect provider, for sign-in at other applications. */
 export { authenticateClient } from './clients/authenticate.ts'
 export { type Client, showClient, toClient } from './clients/client.ts'
-export { findClient } from './clients/find.ts'
+export { findClient, findClientRowId, findKnownClient } from './clients/find.ts'
 export { requireIdTokenAlgorithm } from './clients/id-token-algorithm.ts'
 export {
   type CreatedClient,

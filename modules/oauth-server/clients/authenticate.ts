@@ -3,7 +3,7 @@ import type { Deps } from '../../../plugins/define-plugin.ts'
 import { invalidClient } from '../../../schemas/errors.ts'
 import { assertionSubject, assertionType, verifyClientAssertion } from './assertion.ts'
 import type { AuthMethod, Client } from './client.ts'
-import { findClient } from './find.ts'
+import { findKnownClient } from './find.ts'
 import { isSecret } from './secret.ts'
 
 /** The credentials of a request. */
@@ -24,15 +24,19 @@ interface Credentials {
   assertion?: string
 }
 
-/** Authenticates the client by its registered method. Throws invalid_client or invalid_request. */
+/**
+ * Authenticates the client by its registered method. With `findClient`, a client may be new. Throws invalid_client or
+ * invalid_request.
+ */
 export async function authenticateClient(
   deps: AuthenticateDeps,
   presented: Presented,
   now: Date,
+  find: typeof findKnownClient = findKnownClient,
 ): Promise<Client> {
   const { method, clientId, secrets, assertion } = readCredentials(presented)
   const usesBasic = method === 'client_secret_basic'
-  const client = await findClient(deps, clientId, now)
+  const client = await find(deps, clientId, now)
   if (!client) throw invalidClient('No client has this client_id', usesBasic)
   if (client.authMethod !== method) {
     throw invalidClient(`This client must authenticate with ${client.authMethod}`, usesBasic)

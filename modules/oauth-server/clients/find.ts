@@ -1,13 +1,16 @@
 /** Finds the client of a client_id. */
-import { findClientById } from '../../../db/oauth-server/clients.ts'
+import type { Db } from '../../../db/core/database.ts'
+import { findClientById, findClientByUrl } from '../../../db/oauth-server/clients.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import { type Client, toClient } from './client.ts'
 import { findDocumentClient, isDocumentUrl } from './document.ts'
 
+type FindDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt' | 'log'>
+
 /** Undefined when there is none. Throws invalid_request for an unusable metadata document. */
 export async function findClient(
-  deps: Deps<'config' | 'db' | 'httpClient' | 'jwt' | 'log'>,
+  deps: FindDeps,
   clientId: string,
   now: Date,
 ): Promise<Client | undefined> {
@@ -20,4 +23,26 @@ export async function findClient(
   return isDocumentUrl(clientId)
     ? toClient(await findDocumentClient(deps, clientId, now))
     : undefined
+}
+
+/**
+ * As findClient, but a document is fetched for a client only that has started a request before: others have no tokens,
+ * and anyone may name them.
+ */
+export async function findKnownClient(
+  deps: FindDeps,
+  clientId: string,
+  now: Date,
+): Promise<Client | undefined> {
+  const id = await findClientRowId(deps.db, clientId)
+  return id === undefined ? undefined : findClient(deps, clientId, now)
+}
+
+/**
+ * The row of a client by UUID or document URL. The document is not fetched, so that the grants of a removed client can
+ * be revoked.
+ */
+export async function findClientRowId(db: Db, clientId: string): Promise<string | undefined> {
+  if (isUuid(clientId)) return clientId.toLowerCase()
+  return isDocumentUrl(clientId) ? (await findClientByUrl(db, clientId))?.id : undefined
 }

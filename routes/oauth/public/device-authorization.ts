@@ -5,6 +5,7 @@ import {
   authenticateClient,
   createDeviceCode,
   deviceSeconds,
+  findClient,
   pollSeconds,
 } from '../../../modules/oauth-server/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
@@ -46,7 +47,7 @@ const deviceAuthorization: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ body, headers }) => {
       const now = new Date()
       const presented = { ...body, authorization: headers.authorization }
-      const client = await authenticateClient(deps, presented, now)
+      const client = await authenticateClient(deps, presented, now, findClient)
       const asked = { scope: body.scope, resources: requestedResources(body) }
       const { deviceCode, userCode } = await createDeviceCode(deps, client, asked, now)
       return {

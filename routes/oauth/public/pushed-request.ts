@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 
 import {
   authenticateClient,
+  findClient,
   pushedRequestSeconds,
   pushRequest,
   sentValue,
@@ -37,7 +38,7 @@ const pushedRequest: FastifyPluginAsyncTypebox = async (fastify) => {
         client_assertion: sentValue(body, 'client_assertion'),
         client_assertion_type: sentValue(body, 'client_assertion_type'),
       }
-      const client = await authenticateClient(deps, presented, now)
+      const client = await authenticateClient(deps, presented, now, findClient)
       const requestUri = await pushRequest(deps, client, body, now)
       reply.status(201)
       return { request_uri: requestUri, expires_in: pushedRequestSeconds }

@@ -1,11 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findClientByUrl } from '../../../db/oauth-server/clients.ts'
-import { listGrants, revokeGrant } from '../../../modules/oauth-server/index.ts'
+import { findClientRowId, listGrants, revokeGrant } from '../../../modules/oauth-server/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
-import { isUuid } from '../../../schemas/fields.ts'
 import { OauthGrant } from '../../../schemas/oauth/authorization.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
@@ -40,7 +38,8 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const now = new Date()
-      const clientId = await rowOf(request.query.client_id ?? '')
+      const clientId = await findClientRowId(db, request.query.client_id ?? '')
+      if (!clientId) throw validationFailed('client_id must be the id of a client')
       await db.transaction().execute(async (trx) => {
         const { user } = await bearerAuth.hold(trx, bearerAuth.bearerOf(request), now)
         await revokeGrant({ audit, events }, trx, user, clientId, { ip: request.clientIp, now })
@@ -48,17 +47,6 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
       return reply.status(204).send(null)
     },
   )
-
-  /**
-   * The row of a client by UUID or document URL. The document is not fetched, so that the grant of a removed client can
-   * be revoked. Throws validation_failed.
-   */
-  async function rowOf(clientId: string): Promise<string> {
-    if (isUuid(clientId)) return clientId.toLowerCase()
-    const client = await findClientByUrl(db, clientId)
-    if (!client) throw validationFailed('client_id must be the id of a client')
-    return client.id
-  }
 }
 
 export default grants

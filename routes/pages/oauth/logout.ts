@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import { findClient, readIdTokenSubject } from '../../../modules/oauth-server/index.ts'
+import { findKnownClient, readIdTokenSubject } from '../../../modules/oauth-server/index.ts'
 import {
   checkForm,
   clearedCookie,
@@ -99,7 +99,7 @@ async function targetOf(fastify: FastifyInstance, parameters: Parameters) {
   const { post_logout_redirect_uri: uri, state } = parameters
   const clientId = await clientIdIn(fastify, parameters)
   if (!uri || !clientId) return undefined
-  const client = await findClient(fastify, clientId, new Date()).catch(() => undefined)
+  const client = await findKnownClient(fastify, clientId, new Date()).catch(() => undefined)
   if (!client?.settings.post_logout_redirect_uris?.includes(uri)) return undefined
   const separator = uri.includes('?') ? '&' : '?'
   const url = state ? `${uri}${separator}${new URLSearchParams({ state })}` : uri

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 
 import { recordAdminActionOnUser } from '../../../../modules/audit/index.ts'
 import {
-  findClient,
+  findClientRowId,
   listGrants,
   revokeGrantByAdmin,
 } from '../../../../modules/oauth-server/index.ts'
@@ -11,12 +11,12 @@ import { lockUserById } from '../../../../modules/users/index.ts'
 import { UserPath } from '../../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { oauthConsentNotFound } from '../../../../schemas/errors.ts'
-import { isUuid, readUuid } from '../../../../schemas/fields.ts'
+import { readUuid } from '../../../../schemas/fields.ts'
 import { OauthGrant } from '../../../../schemas/oauth/authorization.ts'
 import { NoBody } from '../../../../schemas/values/empty.ts'
 
 const grants: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, events, httpClient, jwt, log } = fastify
+  const { audit, bearerAuth, db, events } = fastify
 
   fastify.get(
     '/admin/users/:user_id/grants',
@@ -44,7 +44,8 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const now = new Date()
       const id = readUuid('user_id', request.params.user_id)
-      const clientId = await rowOf(request.params.client_id, now)
+      const clientId = await findClientRowId(db, request.params.client_id)
+      if (!clientId) throw oauthConsentNotFound()
       await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const user = await lockUserById(trx, id)
@@ -55,14 +56,6 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
       return reply.status(204).send(null)
     },
   )
-
-  /** The row of a client, named by a UUID or a document URL. */
-  async function rowOf(clientId: string, now: Date): Promise<string> {
-    if (isUuid(clientId)) return clientId.toLowerCase()
-    const client = await findClient({ config, db, httpClient, jwt, log }, clientId, now)
-    if (!client) throw oauthConsentNotFound()
-    return client.id
-  }
 }
 
 export default grants

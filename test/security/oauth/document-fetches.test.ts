@@ -1,0 +1,90 @@
+/** A metadata document is fetched for endpoints that are limited by address only (RFC 9700 §4.11, SSRF and load). */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { asAdmin } from '../../support/admin.ts'
+import { withConsole } from '../../support/admins.ts'
+import { serveDocuments } from '../../support/metadata-documents.ts'
+import {
+  answerAuthorization,
+  makePkce,
+  postForm,
+  requestAuthorization,
+} from '../../support/oauth-server.ts'
+import { openBrowser, titleIn } from '../../support/page-browser.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import type { App } from '../../support/server.ts'
+import { signUpUser } from '../../support/users.ts'
+
+const bye = 'https://client.example/bye'
+
+suite('fetches of metadata documents', () => {
+  const serverFor = sharedServers()
+  const server = async () => (await serverFor(withConsole)).app
+
+  const documentOf = (url: string) =>
+    JSON.stringify({
+      client_id: url,
+      redirect_uris: ['https://client.example/callback'],
+      post_logout_redirect_uris: [bye],
+    })
+
+  const isStored = async (app: App, url: string) =>
+    (await app.db
+      .selectFrom('postern_oauth_clients')
+      .select('client_id')
+      .where('document_url', '=', url)
+      .executeTakeFirst()) !== undefined
+
+  const logOut = (app: App, url: string) => {
+    const query = new URLSearchParams({ client_id: url, post_logout_redirect_uri: bye })
+    return openBrowser(app).open(`/oauth/logout?${query}`)
+  }
+
+  test('a logout names a known client, and fetches nothing for another', async (t) => {
+    const app = await server()
+    const url = 'https://client.example/logout/metadata.json'
+    const state = await serveDocuments(t, app)
+    state.document = { body: documentOf(url) }
+    const page = await logOut(app, url)
+    assert.equal(titleIn(page), 'You are signed out')
+    assert.equal(state.requests, 0)
+    assert.equal(await isStored(app, url), false)
+    await requestAuthorization(app, { client_id: url, redirect_uri: 'https://client.example/x' })
+    assert.equal(await isStored(app, url), true)
+    assert.match((await logOut(app, url)).html, /href="https:\/\/client\.example\/bye"/)
+  })
+
+  test('an admin revokes the grant of a client whose document is gone', async (t) => {
+    const app = await server()
+    const client_id = 'https://client.example/gone/metadata.json'
+    const redirect_uri = 'https://client.example/callback'
+    const state = await serveDocuments(t, app)
+    state.document = { body: documentOf(client_id) }
+    const pkce = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
+    const asked = await requestAuthorization(app, { client_id, redirect_uri, ...pkce })
+    const query = new URL(String(asked.headers.location)).searchParams
+    const session = await signUpUser(app)
+    await answerAuthorization(app, query.get('authorization_id') ?? '', session)
+    await app.db
+      .updateTable('postern_oauth_clients')
+      .set({ document_expires_at: new Date(0) })
+      .where('document_url', '=', client_id)
+      .execute()
+    state.document = { status: 404, body: '' }
+    const path = `/admin/users/${session.user.id}/grants/${encodeURIComponent(client_id)}`
+    const revoked = await asAdmin(app, 'DELETE', path)
+    assert.equal(revoked.statusCode, 204, revoked.body)
+  })
+
+  test('an introspection fetches nothing for an unknown client', async (t) => {
+    const app = await server()
+    const url = 'https://client.example/introspect/metadata.json'
+    const state = await serveDocuments(t, app)
+    state.document = { body: documentOf(url) }
+    const response = await postForm(app, '/oauth/introspect', { client_id: url, token: 'x' })
+    assert.deepEqual([response.statusCode, response.json().error], [401, 'invalid_client'])
+    assert.equal(state.requests, 0)
+    assert.equal(await isStored(app, url), false)
+  })
+})
