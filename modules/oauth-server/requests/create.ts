@@ -19,7 +19,7 @@ import { findClient } from '../clients/find.ts'
 import { isRegistered } from '../clients/redirect-uris.ts'
 import { hashClientSecret, makeSecret } from '../clients/secret.ts'
 import { AuthorizationError } from './authorization-error.ts'
-import { readParameters } from './parameters.ts'
+import { readParameters, withoutUnknown } from './parameters.ts'
 import { redirectTo } from './redirect.ts'
 import { type SentParameters, sentValue } from './sent.ts'
 
@@ -123,10 +123,9 @@ export async function pushRequest(
   sent: SentParameters,
   now: Date,
 ): Promise<string> {
-  const { request_uri, client_secret, client_assertion, client_assertion_type, ...kept } = sent
-  if (request_uri) throw oauthInvalidRequest('request_uri cannot be pushed')
-  const parameters = { ...kept, client_id: client.clientId }
-  checkPushed(deps, client, parameters)
+  if (sent.request_uri) throw oauthInvalidRequest('request_uri cannot be pushed')
+  checkPushed(deps, client, sent)
+  const parameters = { ...withoutUnknown(sent), client_id: client.clientId }
   const reference = makeSecret()
   const expiresAt = secondsAfter(now, pushedRequestSeconds)
   const stored = { id: hashClientSecret(reference), client_id: client.id, parameters, expiresAt }

@@ -32,6 +32,19 @@ const maxLengths: Record<string, number> = {
   ui_locales: 255,
   acr_values: 255,
   claims: 4096,
+  // As the longest access tokens.
+  id_token_hint: 16_384,
+}
+
+const readNames = [
+  ...['response_type', 'response_mode', 'redirect_uri', 'scope', 'state', 'nonce', 'resource'],
+  ...['code_challenge', 'code_challenge_method', 'prompt', 'max_age', 'login_hint', 'ui_locales'],
+  ...['acr_values', 'claims', 'id_token_hint'],
+]
+
+/** Without parameters that are ignored (RFC 6749 §3.1), which have no limit. */
+export function withoutUnknown(sent: SentParameters): SentParameters {
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => readNames.includes(name)))
 }
 
 /** Throws AuthorizationError, which is reported to the client through its redirect URI. */
