@@ -7,6 +7,8 @@ export { checkForm, formToken } from './forgery.ts'
 export {
   accessTokenFor,
   endPageSession,
+  factorPage,
+  findOwedFactor,
   findSignedIn,
   owesFactor,
   type SignedIn,

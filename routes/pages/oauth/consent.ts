@@ -19,8 +19,9 @@ import {
 } from '../../../modules/oauth-server/index.ts'
 import {
   checkForm,
+  factorPage,
+  findOwedFactor,
   findSignedIn,
-  owesFactor,
   type SignedIn,
 } from '../../../modules/page-session/index.ts'
 import {
@@ -44,8 +45,7 @@ const described = {
 const pageOf = (id: string) => `/oauth/consent?authorization_id=${id}`
 
 const consent: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, db } = fastify
-  const base = config.AUTH_API_EXTERNAL_URL
+  const { db } = fastify
 
   fastify.get(
     '/oauth/consent',
@@ -59,7 +59,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const signedIn = await findSignedIn(fastify, request, now)
       const prompt = stored.parameters?.prompt ?? []
-      const answering = signedIn && toAnswering(signedIn, request, now)
+      const answering = signedIn && toAnswering(fastify, signedIn, request, now)
       if (prompt.includes('none')) {
         return reply.redirect(await answerSilently(fastify, stored, answering, now), 302)
       }
@@ -68,7 +68,8 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
         return signInFirst(fastify, reply, id, stored.parameters)
       }
       if (missing === 'second_factor') {
-        return reply.redirect(`${base}/sign-in/factor?next=${encodeURIComponent(pageOf(id))}`, 303)
+        const owed = findOwedFactor(fastify, signedIn) ?? 'verification'
+        return reply.redirect(factorPage(fastify, owed, pageOf(id)), 303)
       }
       return ask(fastify, request, reply, id, signedIn, now)
     },
@@ -82,8 +83,10 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
       const { form_token, authorization_id: id = '', action } = readFormFields(request.body)
       checkForm(fastify, request, form_token)
       const signedIn = await findSignedIn(fastify, request, now)
-      if (!signedIn || owesFactor(signedIn)) return signInFirst(fastify, reply, id, null)
-      const answering = toAnswering(signedIn, request, now)
+      if (!signedIn || findOwedFactor(fastify, signedIn)) {
+        return signInFirst(fastify, reply, id, null)
+      }
+      const answering = toAnswering(fastify, signedIn, request, now)
       try {
         const url = await db.transaction().execute(async (trx) => {
           const opened = await openRequest(trx, id, answering, now)
@@ -109,7 +112,7 @@ async function ask(
   now: Date,
 ) {
   const { db } = fastify
-  const answering = toAnswering(signedIn, request, now)
+  const answering = toAnswering(fastify, signedIn, request, now)
   try {
     const outcome = await db.transaction().execute(async (trx) => {
       const opened = await openRequest(trx, id, answering, now)
@@ -173,10 +176,16 @@ function fail(fastify: FastifyInstance, request: FastifyRequest, reply: FastifyR
   })
 }
 
-function toAnswering(signedIn: SignedIn, { clientIp }: FastifyRequest, now: Date): Answering {
+function toAnswering(
+  fastify: FastifyInstance,
+  signedIn: SignedIn,
+  { clientIp }: FastifyRequest,
+  now: Date,
+): Answering {
   const { session } = signedIn
   const signIn = toStoredAuthentication({ user: session, session, claims: {} }, now)
-  return { user: session, signIn, owesFactor: owesFactor(signedIn), ip: clientIp }
+  const owesFactor = findOwedFactor(fastify, signedIn) !== undefined
+  return { user: session, signIn, owesFactor, ip: clientIp }
 }
 
 export default consent

@@ -12,8 +12,9 @@ import {
 import { throttleAttempt } from '../../../modules/otp/index.ts'
 import {
   checkForm,
+  factorPage,
+  findOwedFactor,
   findSignedIn,
-  owesFactor,
   type SignedIn,
 } from '../../../modules/page-session/index.ts'
 import { listPolicyLinks, permissionLines, sendPage } from '../../../modules/pages/index.ts'
@@ -31,8 +32,7 @@ type Fields = Record<string, string>
 
 /** The user enters a device's code and approves or denies it (RFC 8628 §3.3). */
 const device: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, rateLimits } = fastify
-  const base = config.AUTH_API_EXTERNAL_URL
+  const { rateLimits } = fastify
 
   fastify.get(
     '/oauth/device',
@@ -57,10 +57,8 @@ const device: FastifyPluginAsyncTypebox = async (fastify) => {
       const { user_code: code = '', action } = fields
       const signedIn = await findSignedIn(fastify, request, now)
       if (!signedIn) return signInFirst(fastify, reply, code)
-      if (owesFactor(signedIn)) {
-        const next = encodeURIComponent(pageOf(code))
-        return reply.redirect(`${base}/sign-in/factor?next=${next}`, 303)
-      }
+      const owed = findOwedFactor(fastify, signedIn)
+      if (owed) return reply.redirect(factorPage(fastify, owed, pageOf(code)), 303)
       if (action !== 'approve' && action !== 'deny') {
         return lookUp(fastify, request, reply, code, signedIn, now)
       }

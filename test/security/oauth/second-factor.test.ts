@@ -8,15 +8,21 @@ import {
   makePkce,
   oauthServer,
   ownConsentPage,
+  postForm,
   startAuthorization,
 } from '../../support/oauth-server.ts'
-import { authorizeUrl, openBrowser, titleIn } from '../../support/page-browser.ts'
+import { authorizeUrl, openBrowser, signedInBrowser, titleIn } from '../../support/page-browser.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
-import { password, signedIn } from '../../support/users.ts'
+import { password, signedIn, signUpUser } from '../../support/users.ts'
 
 const hosted = { ...oauthServer, AUTH_MFA_TOTP_ENROLL_ENABLED: 'true' }
+const required = {
+  ...hosted,
+  AUTH_MFA_REQUIRED_ROLES: 'authenticated',
+  AUTH_ACCOUNT_PAGE_ENABLED: 'true',
+}
 const own = { ...ownConsentPage, AUTH_MFA_TOTP_ENROLL_ENABLED: 'true' }
 
 suite('second factor before consent', () => {
@@ -59,6 +65,24 @@ suite('second factor before consent', () => {
     assert.deepEqual([approved.statusCode, approved.json().error_code], [403, 'insufficient_aal'])
     const denied = await call(app, path, { action: 'deny' }, { token })
     assert.equal(denied.statusCode, 200, denied.body)
+  })
+
+  test('a user whose role requires a second factor adds one first', async () => {
+    const { app } = await serverFor(required)
+    const grant_types = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code']
+    const client = await createClient(app, { grant_types, token_endpoint_auth_method: 'none' })
+    const browser = await signedInBrowser(app, (await signUpUser(app)).email)
+    const asked = await browser.open(authorizeUrl(client, makePkce().challenge))
+    assert.equal(titleIn(asked), 'Second factors')
+    const none = authorizeUrl(client, makePkce().challenge, { prompt: 'none' })
+    const { searchParams } = new URL((await browser.open(none)).location ?? '')
+    assert.equal(searchParams.get('error'), 'interaction_required')
+    const { client_id } = client
+    const codes = await postForm(app, '/oauth/device_authorization', { client_id })
+    const { user_code } = codes.json()
+    const form = await browser.open('/oauth/device')
+    const entered = await browser.submit(form, { action: 'look_up', user_code })
+    assert.equal(titleIn(entered), 'Second factors')
   })
 
   test("an operator's own consent page decides itself", async () => {
