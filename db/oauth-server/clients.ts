@@ -126,14 +126,17 @@ export async function insertClient(db: Db, client: NewClient, now: Date): Promis
     .execute()
 }
 
-/** Locks a client against change and deletion until the transaction ends. */
+/**
+ * Locks a client against change and deletion until the transaction ends. Sessions may still be created, because their
+ * exchange has locked a code that the caller may delete: the two could deadlock.
+ */
 export async function lockClient(trx: Db, id: string): Promise<boolean> {
   const row = await trx
     .selectFrom('oauth_clients')
     .select('id')
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst()
   return row !== undefined
 }

@@ -1,4 +1,6 @@
 /** Consents of users to clients. */
+import { sql } from 'kysely'
+
 import type { Db, Trx } from '../core/database.ts'
 import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OauthConsentsTable } from '../tables/oauth-server.ts'
@@ -44,11 +46,14 @@ export async function upsertConsent(
     .execute()
 }
 
+/** GoTrue's constraint requires it: `now` may have been read before the grant, or on a replica whose clock is late. */
+const notBeforeGrant = (now: Date) => sql<Date>`greatest(granted_at, ${now}::timestamptz)`
+
 /** Revokes all consents of a user. */
 export async function revokeConsents(trx: Trx, userId: string, now: Date): Promise<void> {
   await trx
     .updateTable('oauth_consents')
-    .set({ revoked_at: now })
+    .set({ revoked_at: notBeforeGrant(now) })
     .where('user_id', '=', userId)
     .where('revoked_at', 'is', null)
     .execute()
@@ -63,7 +68,7 @@ export async function revokeConsent(
 ): Promise<boolean> {
   const result = await trx
     .updateTable('oauth_consents')
-    .set({ revoked_at: now })
+    .set({ revoked_at: notBeforeGrant(now) })
     .where('user_id', '=', userId)
     .where('client_id', '=', clientId)
     .where('revoked_at', 'is', null)

@@ -6,6 +6,7 @@ import {
   authenticateRegistration,
   type Client,
   deleteClient,
+  lockAndGetClient,
   registerClient,
   replaceRegistration,
   requireRegistration,
@@ -80,7 +81,8 @@ const register: FastifyPluginAsyncTypebox = async (fastify) => {
       const client = await authenticate(fastify, request)
       checkShape(request)
       return db.transaction().execute(async (trx) => {
-        const after = await replaceRegistration({ config, jwt }, trx, client, request.body, now)
+        const before = await lockAndGetClient(trx, client.id)
+        const after = await replaceRegistration({ config, jwt }, trx, before, request.body, now)
         await record(fastify, trx, 'oauth_client_updated', after, request, now)
         return showRegistration({ config }, after)
       })
