@@ -37,6 +37,24 @@ export function findClientSession(db: Db, sessionId: string) {
   return findDetails(db, { sessionId })
 }
 
+/** Whether a session of the client was granted all these resource servers by the user. */
+export async function hasGrantedResources(
+  db: Db,
+  { userId, clientId }: { userId: string; clientId: string },
+  resources: readonly string[],
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('sessions')
+    .innerJoin('postern_oauth_sessions as details', 'details.session_id', 'sessions.id')
+    .select(sql`1`.as('one'))
+    .where('sessions.user_id', '=', userId)
+    .where('sessions.oauth_client_id', '=', clientId)
+    .where(sql<boolean>`details.resources @> ${[...resources]}::text[]`)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Whether the session that approved a request still exists. */
 export async function isSessionLive(db: Db, sessionId: string): Promise<boolean> {
   const row = await db

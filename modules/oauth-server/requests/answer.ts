@@ -8,6 +8,7 @@ import {
   type StoredAuthorization,
 } from '../../../db/oauth-server/authorizations.ts'
 import { findConsent, upsertConsent } from '../../../db/oauth-server/consents.ts'
+import { hasGrantedResources } from '../../../db/oauth-server/sessions.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import { lockUser } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
@@ -79,7 +80,11 @@ export async function isConsented(
   if (client.type === 'public' && !request.redirect_uri.startsWith('https:')) return false
   const consent = await findConsent(trx, answering.user.id, client.id)
   const isOutdated = consent && client.reconsentAfter && consent.granted_at < client.reconsentAfter
-  return consent !== undefined && !isOutdated && covers(consent.scopes, scopesAsked(request))
+  if (!consent || isOutdated || !covers(consent.scopes, scopesAsked(request))) return false
+  // A stored consent has scopes only: its sessions say for which resource servers it was.
+  const { resources = [] } = request.parameters ?? {}
+  const grant = { userId: answering.user.id, clientId: client.id }
+  return resources.length === 0 || hasGrantedResources(trx, grant, resources)
 }
 
 /** The scopes to consent to: the requested scope, and those of individually requested claims. */
