@@ -38,11 +38,16 @@ suite('namespaces on several Postgres servers', { skip, timeout }, () => {
       { tenant: tenants[1], to: second },
       { tenant: tenants[0], to: first },
     ]
+    const failing = {
+      name: 'a move that fails after the old tables were renamed',
+      act: () => assert.rejects(tenants[0].runScript(second, 'exit 3'), { code: 3 }),
+    }
+    tenants[0].seen.push(await observe(tenants[0].load, failing))
     for (const { tenant, to } of moves) {
       const name = `${tenant.namespace} moves to ${to === first ? 'the first' : 'the second'}`
       tenant.seen.push(await observe(tenant.load, { name, act: () => tenant.moveTo(to) }))
     }
-    for (const { namespace, load, seen, moveTo: _, ...tenant } of tenants) {
+    for (const { namespace, load, seen, ...tenant } of tenants) {
       await load.stop()
       report(context, load, seen)
       assert.deepEqual([...load.client.failures, ...load.rejected], [], namespace)
@@ -87,22 +92,26 @@ async function startTenant(t: Ending, on: PostgresServer, namespace: string) {
   await load.isUnderWay()
   const seen: Observation[] = []
   let postgres = on
+
+  async function runScript(to: PostgresServer, REPOINT: string): Promise<void> {
+    const pooled = new URL(pooler.url)
+    const env = {
+      PATH: `${bin}:${process.env.PATH}`,
+      FROM: postgres.url,
+      TO: to.url,
+      POOLER: new URL('/pgbouncer', pooled).href,
+      REPOINT,
+      PATIENCE: '25',
+    }
+    await run(script, [namespace, pooled.pathname.slice(1)], { env })
+  }
+
   return {
     ...{ namespace, url, load, seen },
     postgres: () => postgres,
-
+    runScript,
     async moveTo(to: PostgresServer): Promise<void> {
-      const pooled = new URL(pooler.url)
-      const console = new URL('/pgbouncer', pooled)
-      const env = {
-        PATH: `${bin}:${process.env.PATH}`,
-        FROM: postgres.url,
-        TO: to.url,
-        POOLER: console.href,
-        PATIENCE: '25',
-        REPOINT: `sed -i s/port=${postgres.port}/port=${to.port}/ ${pooler.file}`,
-      }
-      await run(script, [namespace, pooled.pathname.slice(1)], { env })
+      await runScript(to, `sed -i s/port=${postgres.port}/port=${to.port}/ ${pooler.file}`)
       const moved = [namespace, `${namespace}_jobs`].map((schema) => `moved_${schema}`)
       await query(postgres.url, `drop schema ${moved.join()} cascade`)
       postgres = to
